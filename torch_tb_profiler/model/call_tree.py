@@ -1,0 +1,118 @@
+"""The call tree of every host thread: operators and annotations nested by time, and the Python frames beside them.
+
+Two trees, because they cross: `record_function` begins inside one Python call (its `__enter__`) and ends inside
+another. Among themselves operators and annotations nest, and so do frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from torch_tb_profiler.model.nesting import Nesting, nest
+from torch_tb_profiler.trace import Category, Note, Trace
+from torch_tb_profiler.trace.schema import Bool, Int32, Int64, Table, UInt8, column
+
+RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
+
+
+@dataclass(frozen=True)
+class CallTree(Table):
+    """One node per operator and annotation, in preorder: by thread, by start, the enclosing one first.
+
+    Positions are indexes into these columns. A parent stands before its children, so a roll-up goes from the last
+    node to the first. A range that outlives the one it started in ends with it here; totals of operators use the
+    duration that was recorded.
+    """
+
+    table_name: ClassVar[str] = "call_tree"
+    row: Int32 = column("i4", "row", "the event")
+    parent: Int32 = column("i4", "position, -1 at the top of a thread", "nesting")
+    depth: Int32 = column("i4", "number of enclosing nodes", "nesting")
+    start: Int64 = column("i8", "ns", "events.start")
+    end: Int64 = column("i8", "ns, not after the parent's", "events.end")
+    track: Int32 = column("i4", "index into Trace.tracks", "events.track")
+    category: UInt8 = column("u1", "OPERATOR or USER_ANNOTATION", "events.category")
+    name: Int32 = column("i4", "string", "events.name")
+    operator: Int32 = column("i4", "index into Trace.operators", "operators.row")
+    frame: Int32 = column("i4", "position in the frame tree, -1", "innermost Python frame around the start")
+
+    @property
+    def is_operator(self) -> Bool:
+        is_operator: Bool = self.category == Category.OPERATOR
+        return is_operator
+
+
+@dataclass(frozen=True)
+class FrameTree(Table):
+    """One node per Python frame, in preorder as in `CallTree`."""
+
+    table_name: ClassVar[str] = "frame_tree"
+    row: Int32 = column("i4", "row", "the event")
+    parent: Int32 = column("i4", "position of the caller, -1", "nesting")
+    depth: Int32 = column("i4", "number of callers", "nesting")
+    start: Int64 = column("i8", "ns", "events.start")
+    end: Int64 = column("i8", "ns, not after the parent's", "events.end")
+    track: Int32 = column("i4", "index into Trace.tracks", "events.track")
+    name: Int32 = column("i4", "string: file(line): function, or nn.Module: Name_k", "events.name")
+
+
+def nest_category(trace: Trace, categories: tuple[Category, ...]) -> tuple[Int32, Nesting]:
+    """Nest all events of some categories, thread by thread; the rows in preorder, and the nesting."""
+    events = trace.events
+    # of two ranges that begin and end together, the category named first is outside
+    ranks = np.zeros(len(Category), dtype=np.int32)
+    ranks[list(categories)] = np.arange(len(categories))
+    rows = np.flatnonzero(np.isin(events.category, categories)).astype(np.int32)
+    nesting = nest(events.track[rows], events.start[rows], events.end[rows], ranks[events.category[rows]])
+    return rows[nesting.order], nesting
+
+
+def frame_tree(trace: Trace) -> tuple[FrameTree, Nesting]:
+    row, nesting = nest_category(trace, (Category.PYTHON_FUNCTION,))
+    tree = FrameTree(
+        row=row,
+        parent=nesting.parent,
+        depth=nesting.depth,
+        start=nesting.start,
+        end=nesting.end,
+        track=nesting.lane,
+        name=trace.events.name[row],
+    )
+    return tree, nesting
+
+
+def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
+    row, nesting = nest_category(trace, RANGES)
+    operator_of_row = np.full(len(trace.events), -1, dtype=np.int32)
+    operator_of_row[trace.operators.row] = np.arange(len(trace.operators), dtype=np.int32)
+    tree = CallTree(
+        row=row,
+        parent=nesting.parent,
+        depth=nesting.depth,
+        start=nesting.start,
+        end=nesting.end,
+        track=nesting.lane,
+        category=trace.events.category[row],
+        name=trace.events.name[row],
+        operator=operator_of_row[row],
+        frame=frames.innermost(nesting.lane, nesting.start),
+    )
+    return tree, nesting
+
+
+def clamping_note(*nestings: Nesting) -> list[Note]:
+    clamped = sum(int(np.count_nonzero(n.clamped)) for n in nestings)
+    if not clamped:
+        return []
+    return [
+        Note(
+            "clamped_ranges",
+            "info",
+            "Host ranges that end after the range they started in were cut to it in the call tree.",
+            count=clamped,
+            touches=("operators",),
+        )
+    ]

@@ -1,0 +1,112 @@
+"""Which API call started which device work, and which operator made the call.
+
+The one rule: a kernel, copy or set belongs to the API call (runtime or driver) with its `correlation`; the call
+belongs to the innermost operator that contains its start on the same thread. `External id` is not used: in files
+of 2022-23 it repeats the correlation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from torch_tb_profiler.model.call_tree import CallTree
+from torch_tb_profiler.model.communication import is_communication_work
+from torch_tb_profiler.model.nesting import Nesting, nearest, nest
+from torch_tb_profiler.trace import Category, Note, Trace
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, Table, column
+
+
+@dataclass(frozen=True)
+class LaunchLinks(Table):
+    """Parallel to `Trace.launches`."""
+
+    table_name: ClassVar[str] = "launch_links"
+    node: Int32 = column("i4", "position in the call tree, -1", "innermost operator or annotation around the start")
+    operator_node: Int32 = column("i4", "position in the call tree, -1", "innermost operator around the start")
+    duration: Int64 = column("i8", "ns", "of the call inside its node; 0 for a call inside another API call")
+
+
+@dataclass(frozen=True)
+class DeviceLinks(Table):
+    """Parallel to `Trace.device_work`."""
+
+    table_name: ClassVar[str] = "device_links"
+    launch: Int32 = column("i4", "index into Trace.launches, -1", "same correlation; -1: launched before the window")
+    node: Int32 = column("i4", "position in the call tree, -1", "of the launch")
+    operator_node: Int32 = column("i4", "position in the call tree, -1", "of the launch; -1: unattributed")
+    is_communication: Bool = column("?", "kernel of a collective", "see communication")
+
+
+def launch_links(trace: Trace, tree: CallTree, nesting: Nesting) -> LaunchLinks:
+    """Place every API call in the call tree."""
+    events = trace.events
+    rows = trace.launches.row
+    track, start, end = events.track[rows], events.start[rows], events.end[rows]
+    node = nesting.innermost(track, start)
+    operator_node = nearest(tree.parent, tree.is_operator, node)
+    # a driver call inside a runtime call is part of it
+    calls = nest(track, start, end, np.zeros(len(rows), dtype=np.int32))
+    nested = np.zeros(len(rows), dtype=np.bool_)
+    nested[calls.order] = calls.parent >= 0
+    limit = np.where(node >= 0, tree.end[node], end) if len(tree) else end
+    duration = np.where(nested, 0, np.minimum(end, limit) - start)
+    return LaunchLinks(node=node, operator_node=operator_node, duration=duration)
+
+
+def device_links(trace: Trace, links: LaunchLinks) -> tuple[DeviceLinks, list[Note]]:
+    """Find the launch of every kernel, copy and set, and say how much has none."""
+    work = trace.device_work
+    category = trace.events.category[work.row]
+    launch = _launch_of(trace)
+    launch[~np.isin(category, DEVICE_WORK)] = -1
+    if len(links):
+        node = np.where(launch >= 0, links.node[launch], -1).astype(np.int32)
+        operator_node = np.where(launch >= 0, links.operator_node[launch], -1).astype(np.int32)
+    else:
+        node = np.full(len(work), -1, dtype=np.int32)
+        operator_node = node.copy()
+    notes = []
+    orphans = int(np.count_nonzero((launch < 0) & np.isin(category, DEVICE_WORK)))
+    if orphans:
+        notes.append(
+            Note(
+                "no_launch",
+                "info",
+                "Kernels and copies whose launch is not in the trace: they were started before recording began, "
+                "or host activity was not recorded. Their time is in the totals but belongs to no operator.",
+                count=orphans,
+                touches=("operators", "kernels"),
+                remedy="activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+            )
+        )
+    return DeviceLinks(launch, node, operator_node, is_communication_work(trace)), notes
+
+
+def _launch_of(trace: Trace) -> Int32:
+    """For each piece of device work the latest API call of its correlation that had begun, else the first one.
+
+    A correlation normally belongs to one call; when a driver call is nested in a runtime call both carry it, and
+    the runtime call, which the program made, is taken.
+    """
+    work, launches, events = trace.device_work, trace.launches, trace.events
+    found = np.full(len(work), -1, dtype=np.int32)
+    usable = np.flatnonzero(launches.correlation > 0)
+    if not len(usable) or not len(work):
+        return found
+    is_driver = events.category[launches.row[usable]] == Category.DRIVER
+    order = usable[np.lexsort((is_driver, events.start[launches.row[usable]], launches.correlation[usable]))]
+    keys = launches.correlation[order]
+    first = np.searchsorted(keys, work.correlation, side="left")
+    after = np.searchsorted(keys, work.correlation, side="right")
+    known = (after > first) & (work.correlation > 0)
+    single = known & (after == first + 1)
+    found[single] = order[first[single]]
+    for i in np.flatnonzero(known & ~single).tolist():
+        group = order[first[i] : after[i]]
+        began = group[events.start[launches.row[group]] <= events.start[work.row[i]]]
+        runtime = began[events.category[launches.row[began]] == Category.RUNTIME]
+        found[i] = runtime[-1] if len(runtime) else began[-1] if len(began) else group[0]
+    return found

@@ -1,0 +1,130 @@
+"""The structure of one trace, each part computed when first asked for and then kept."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, clamping_note, frame_tree
+from torch_tb_profiler.model.communication import communication_rows
+from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
+from torch_tb_profiler.model.nesting import Nesting
+from torch_tb_profiler.model.steps import Steps, find_steps
+from torch_tb_profiler.trace import Category, Note, Notes, Trace
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, UInt8
+
+#: waiting for the next batch, as torch.utils.data marks it
+DATALOADER_NAME = re.compile(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
+OPTIMIZER_NAME = re.compile(r"Optimizer\.(?:step|zero_grad)#")
+
+
+class Model:
+    """What the events of one trace mean together."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @cached_property
+    def _frames(self) -> tuple[FrameTree, Nesting]:
+        return frame_tree(self.trace)
+
+    @property
+    def frames(self) -> FrameTree:
+        """Python frames of every host thread."""
+        return self._frames[0]
+
+    @cached_property
+    def _tree(self) -> tuple[CallTree, Nesting]:
+        return call_tree(self.trace, self._frames[1])
+
+    @property
+    def tree(self) -> CallTree:
+        """Operators and annotations of every host thread."""
+        return self._tree[0]
+
+    @property
+    def nesting(self) -> Nesting:
+        """The intervals under `tree`, to look up what was running at a time."""
+        return self._tree[1]
+
+    @cached_property
+    def launches(self) -> LaunchLinks:
+        """Parallel to `trace.launches`."""
+        return launch_links(self.trace, self.tree, self.nesting)
+
+    @cached_property
+    def _device(self) -> tuple[DeviceLinks, list[Note]]:
+        return device_links(self.trace, self.launches)
+
+    @property
+    def device(self) -> DeviceLinks:
+        """Parallel to `trace.device_work`."""
+        return self._device[0]
+
+    @cached_property
+    def steps(self) -> Steps:
+        return find_steps(self.trace, self.device)
+
+    @cached_property
+    def forward_backward(self) -> ForwardBackward:
+        return forward_backward(self.trace, self.tree, self.nesting)
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """Everything a user should know about this trace: what the reader noted, then what its structure shows."""
+        found = clamping_note(self._tree[1], self._frames[1]) + self._device[1]
+        return tuple(Notes([*self.trace.notes, *found, *self.steps.notes]))
+
+    # what the trace holds -----------------------------------------------------------------------------------
+
+    @cached_property
+    def device_category(self) -> UInt8:
+        """Shape (device work,): the category of each row of `trace.device_work`."""
+        return self.trace.events.category[self.trace.device_work.row]
+
+    @cached_property
+    def is_work(self) -> Bool:
+        """Shape (device work,): kernels, copies and sets; false for annotations and synchronisation."""
+        return np.isin(self.device_category, DEVICE_WORK)
+
+    @property
+    def has_device_work(self) -> bool:
+        return bool(self.is_work.any())
+
+    @property
+    def has_kernels(self) -> bool:
+        return bool((self.device_category == Category.KERNEL).any())
+
+    @property
+    def has_runtime(self) -> bool:
+        return len(self.trace.launches) > 0
+
+    @cached_property
+    def used_devices(self) -> list[int]:
+        """Numbers of the devices that did some work, ascending."""
+        devices = np.unique(self.trace.device_work.device[self.is_work])
+        return [int(d) for d in devices if d >= 0]
+
+    @cached_property
+    def dataloader_rows(self) -> Int32:
+        """Rows of the host ranges in which the program waits for its next batch."""
+        return self._annotation_rows(DATALOADER_NAME)
+
+    @cached_property
+    def optimizer_rows(self) -> Int32:
+        """Rows of Optimizer.step and Optimizer.zero_grad."""
+        return self._annotation_rows(OPTIMIZER_NAME)
+
+    @cached_property
+    def communication_rows(self) -> Int32:
+        """Rows of the host ranges that are a collective call."""
+        return communication_rows(self.trace)
+
+    def _annotation_rows(self, name: re.Pattern[str]) -> Int32:
+        events = self.trace.events
+        rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+        named = self.trace.strings.where(name.match, np.unique(events.name[rows]).tolist())
+        return rows[named[events.name[rows]]].astype(np.int32)

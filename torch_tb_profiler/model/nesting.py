@@ -1,0 +1,148 @@
+"""The general piece under every tree: which interval of a lane lies in which other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+
+# Pointer jumping settles real traces in a few rounds; random overlaps could need as many as there are intervals.
+_MAX_ROUNDS = 64
+
+
+@dataclass(frozen=True)
+class Nesting:
+    """A forest over intervals, in preorder: lane by lane, by start, the enclosing interval first.
+
+    order       shape (n,): which given interval stands at each position
+    parent      shape (n,): position of the enclosing interval, -1 for none; always below the own position
+    depth       shape (n,)
+    start, end  shape (n,), in ns; an interval that outlives its parent ends with it
+    clamped     shape (n,): true where that happened
+    lane        shape (n,)
+    """
+
+    order: Int64
+    parent: Int32
+    depth: Int32
+    start: Int64
+    end: Int64
+    clamped: Bool
+    lane: Int32
+
+    def innermost(self, lane: Int32, time: Int64) -> Int32:
+        """Position of the innermost interval of a lane that contains a time (start <= time < end), -1 for none."""
+        return innermost(self, lane, time)
+
+
+def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
+    """Nest intervals [start, end) within each lane.
+
+    Of two intervals with the same start and end, the one of lower `rank` is the outer, then the one given first.
+    An interval that starts inside another belongs to it even when it ends later: it is then clamped, never dropped.
+    """
+    n = len(start)
+    order = np.lexsort((np.arange(n), rank, -end, start, lane)).astype(np.int64)
+    lane, start, end = lane[order], start[order], end[order].copy()
+    given_end = end.copy()
+    parent = _parents(lane, start, end)
+    children = np.flatnonzero(parent >= 0)
+    crossing = np.unique(lane[children[end[children] > end[parent[children]]]])
+    for first, after in zip(
+        np.searchsorted(lane, crossing, "left").tolist(),
+        np.searchsorted(lane, crossing, "right").tolist(),
+        strict=True,
+    ):
+        # a cut end changes what the next intervals lie in, so such a lane is walked in order
+        parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
+        parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
+    return Nesting(order, parent, _depths(parent), start, end, end < given_end, lane)
+
+
+def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
+    """For each interval the nearest one before it, in the same lane, that is still open when it starts.
+
+    All look back together: whose candidate has ended goes on to that candidate's own candidate. A candidate's
+    own final parent encloses everything that was open when it started, so nothing that could be a parent is
+    skipped; the numbers are those of the usual stack.
+    """
+    n = len(start)
+    candidate = np.arange(-1, n - 1, dtype=np.int32)
+    if n:
+        candidate[np.flatnonzero(np.concatenate(([True], lane[1:] != lane[:-1])))] = -1
+    open_ = np.flatnonzero(candidate >= 0)
+    for _ in range(_MAX_ROUNDS):
+        closed = end[candidate[open_]] <= start[open_]
+        open_ = open_[closed]
+        if not len(open_):
+            return candidate
+        candidate[open_] = candidate[candidate[open_]]
+        open_ = open_[candidate[open_] >= 0]
+    for i in open_.tolist():
+        while candidate[i] >= 0 and end[candidate[i]] <= start[i]:
+            candidate[i] = candidate[candidate[i]]
+    return candidate
+
+
+def _nest_by_stack(start: Int64, end: Int64) -> Int32:
+    """Parents within one lane, one interval after the other; cuts `end` in place to the parent's."""
+    parents = np.full(len(start), -1, dtype=np.int32)
+    stack: list[int] = []
+    ends: list[int] = []
+    for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        while stack and ends[-1] <= begin:
+            stack.pop()
+            ends.pop()
+        if stack:
+            parents[i] = stack[-1]
+            end[i] = min(finish, ends[-1])
+        stack.append(i)
+        ends.append(int(end[i]))
+    return parents
+
+
+def _depths(parent: Int32) -> Int32:
+    """Distance to the root, by doubling the jump each round."""
+    depth = (parent >= 0).astype(np.int32)
+    jump = parent.copy()
+    while True:
+        more = np.flatnonzero(jump >= 0)
+        if not len(more):
+            return depth
+        depth[more] += depth[jump[more]]
+        jump[more] = jump[jump[more]]
+
+
+def innermost(nesting: Nesting, lane: Int32, time: Int64) -> Int32:
+    found = last_started(nesting.lane, nesting.start, lane, time)
+    waiting = np.flatnonzero(found >= 0)
+    while len(waiting):
+        ended = nesting.end[found[waiting]] <= time[waiting]
+        waiting = waiting[ended]
+        found[waiting] = nesting.parent[found[waiting]]
+        waiting = waiting[found[waiting] >= 0]
+    return found
+
+
+def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32:
+    """Position of the last of (lane, start)-sorted intervals that starts in a lane at or before a time; -1 for none."""
+    found = np.full(len(time), -1, dtype=np.int32)
+    for on in np.unique(lane).tolist():
+        asked = np.flatnonzero(lane == on)
+        first, last = np.searchsorted(lanes, [on, on + 1])
+        place = np.searchsorted(starts[first:last], time[asked], side="right") + first - 1
+        found[asked] = np.where(place >= first, place, -1)
+    return found
+
+
+def nearest(parent: Int32, wanted: Bool, start_at: Int32) -> Int32:
+    """From each position in `start_at`, itself or the nearest ancestor for which `wanted` is true; -1 for none."""
+    found = start_at.copy()
+    waiting = np.flatnonzero(found >= 0)
+    while len(waiting):
+        waiting = waiting[~wanted[found[waiting]]]
+        found[waiting] = parent[found[waiting]]
+        waiting = waiting[found[waiting] >= 0]
+    return found

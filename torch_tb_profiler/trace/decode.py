@@ -1,0 +1,265 @@
+"""JSON text of one chunk of events → typed event objects, with a ladder for damaged or odd text.
+
+The first rung is one msgspec call for the whole chunk. Each further rung is slower and keeps more:
+repair the text, decode event by event, coerce a single odd event, and at last drop it with a note.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.trace.notes import Note
+
+NAN = math.nan
+Number = float | None
+RAW_MISSING = msgspec.Raw(b"")
+
+
+class Args(msgspec.Struct, gc=False, frozen=True):
+    """Every argument that becomes a column. Numbers are read as floats so that ints, numeric strings and null pass."""
+
+    external_id: Number = msgspec.field(default=NAN, name="External id")
+    external_id_2021: Number = msgspec.field(default=NAN, name="external id")
+    sequence: Number = msgspec.field(default=NAN, name="Sequence number")
+    forward_thread: Number = msgspec.field(default=NAN, name="Fwd thread id")
+    input_dims: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Dims")
+    input_dims_2021: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input dims")
+    input_type: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input type")
+    input_strides: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Strides")
+    concrete_inputs: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Concrete Inputs")
+    call_stack: str | None = msgspec.field(default="", name="Call stack")
+
+    correlation: Number = NAN
+    device: Number = NAN
+    stream: float | str | None = NAN  # a pointer in the launches of ROCm
+    grid: msgspec.Raw = RAW_MISSING
+    block: msgspec.Raw = RAW_MISSING
+    registers: Number = msgspec.field(default=NAN, name="registers per thread")
+    shared_memory: Number = msgspec.field(default=NAN, name="shared memory")
+    blocks_per_sm: Number = msgspec.field(default=NAN, name="blocks per SM")
+    occupancy: Number = msgspec.field(default=NAN, name="est. achieved occupancy %")
+    bytes: Number = NAN
+    graph_id: Number = msgspec.field(default=NAN, name="graph id")
+    graph_node_id: Number = msgspec.field(default=NAN, name="graph node id")
+
+    python_id: Number = msgspec.field(default=NAN, name="Python id")
+    parent_id: Number = msgspec.field(default=NAN, name="Python parent id")
+    module_id: Number = msgspec.field(default=NAN, name="Python module id")
+
+    address: Number = msgspec.field(default=NAN, name="Addr")
+    memory_bytes: Number = msgspec.field(default=NAN, name="Bytes")
+    total_allocated: Number = msgspec.field(default=NAN, name="Total Allocated")
+    total_reserved: Number = msgspec.field(default=NAN, name="Total Reserved")
+    device_type: Number = msgspec.field(default=NAN, name="Device Type")
+    device_id: Number = msgspec.field(default=NAN, name="Device Id")
+
+    collective: str | None = msgspec.field(default="", name="Collective name")
+    dtype: str | None = ""
+    group: str | None = msgspec.field(default="", name="Process Group Name")
+    group_description: str | None = msgspec.field(default="", name="Process Group Description")
+    group_ranks: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Process Group Ranks")
+    group_size: Number = msgspec.field(default=NAN, name="Group size")
+    in_elements: Number = msgspec.field(default=NAN, name="In msg nelems")
+    out_elements: Number = msgspec.field(default=NAN, name="Out msg nelems")
+    collective_sequence: Number = msgspec.field(default=NAN, name="Seq")
+
+    # of metadata events
+    name: msgspec.Raw = RAW_MISSING
+    labels: msgspec.Raw = RAW_MISSING
+    sort_index: Number = NAN
+
+
+class Event(msgspec.Struct, gc=False, frozen=True):
+    """One chrome trace event."""
+
+    ph: str = ""
+    cat: str | None = ""
+    name: str | None = ""
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: Number = NAN
+    dur: Number = NAN
+    id: int | str | None = None
+    args: Args | None = None
+
+
+class ExactEvent(msgspec.Struct, gc=False, frozen=True):
+    """An event whose times are kept as text: absolute microseconds with a fraction do not fit a double."""
+
+    ph: str = ""
+    cat: str | None = ""
+    name: str | None = ""
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: msgspec.Raw = RAW_MISSING
+    dur: Number = NAN
+    id: int | str | None = None
+    args: Args | None = None
+
+
+AnyEvent = Event | ExactEvent
+NO_ARGS = Args()
+
+_split = msgspec.json.Decoder(list[msgspec.Raw])
+_loose_strings = json.JSONDecoder(strict=False)
+
+
+class EventDecoder:
+    """Decodes chunks of one file; `exact` keeps the text of `ts`."""
+
+    def __init__(self, *, exact: bool, note: Callable[[Note], None]) -> None:
+        self._type: type[Event] | type[ExactEvent] = ExactEvent if exact else Event
+        self._chunk = msgspec.json.Decoder(list[self._type], strict=False)  # type: ignore[name-defined]
+        self._one = msgspec.json.Decoder(self._type, strict=False)
+        self._note = note
+
+    def strictly(self, text: memoryview | bytes) -> list[AnyEvent]:
+        """The first rung: the whole chunk, or msgspec.DecodeError (ValidationError when only a type is odd)."""
+        return self._chunk.decode(text)
+
+    def patiently(self, text: bytes, offset: int) -> list[AnyEvent]:
+        """The other rungs for a chunk (`[event, …]`) that `strictly` refused. Never raises."""
+        try:
+            return self._each(_split.decode(text), offset)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass
+        repaired = repair_text(text)
+        if repaired != text:
+            self._note(
+                Note(
+                    "repaired_text",
+                    "warning",
+                    "Text that is not valid JSON was repaired: bad characters, escapes or numbers.",
+                    first_offset=offset,
+                )
+            )
+            try:
+                return self._each(_split.decode(repaired), offset)
+            except msgspec.DecodeError:
+                pass
+        return self._each_readable(repaired, offset)
+
+    def _each(self, raws: list[msgspec.Raw], offset: int) -> list[AnyEvent]:
+        events = []
+        for raw in raws:
+            try:
+                events.append(self._one.decode(raw))
+            except msgspec.DecodeError:
+                events.append(self._coerce(bytes(raw), offset))
+        return events
+
+    def _coerce(self, raw: bytes, offset: int) -> AnyEvent:
+        """An event with a field of an unexpected type: keep what converts, leave out what does not."""
+        self._note(
+            Note(
+                "odd_fields",
+                "warning",
+                "Events with fields of an unexpected type were kept without those fields.",
+                first_offset=offset,
+            )
+        )
+        value = msgspec.json.decode(raw)
+        if not isinstance(value, dict):
+            return self._type()
+        args = value.pop("args", None)
+        known: dict[str, Any] = {}
+        for name, item in value.items():
+            _keep_if_valid(self._type, known, name, item)
+        if isinstance(args, dict):
+            kept: dict[str, Any] = {}
+            for name, item in args.items():
+                _keep_if_valid(Args, kept, name, item)
+            known["args"] = kept
+        # through JSON text, so that Raw fields and renamed fields are read as they always are
+        return self._one.decode(msgspec.json.encode(known))
+
+    def _each_readable(self, text: bytes, offset: int) -> list[AnyEvent]:
+        """The last rung: walk from event to event and drop only what cannot be read."""
+        events: list[AnyEvent] = []
+        position = text.find(b"{")
+        while position >= 0:
+            end = end_of_object(text, position)
+            if end is None:
+                break
+            try:
+                events.extend(self._each([msgspec.Raw(text[position:end])], offset + position))
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                self.dropped(offset + position)
+            position = text.find(b"{", end)
+        if position >= 0:
+            self.dropped(offset + position)
+        return events
+
+    def dropped(self, offset: int) -> None:
+        self._note(
+            Note(
+                "dropped_events",
+                "error",
+                "Events that could not be read were left out.",
+                touches=("overview", "operators", "kernels"),
+                first_offset=offset,
+            )
+        )
+
+
+def _keep_if_valid(kind: type[msgspec.Struct], known: dict[str, Any], name: str, item: Any) -> None:
+    try:
+        msgspec.json.decode(msgspec.json.encode({name: item}), type=kind, strict=False)
+    except msgspec.DecodeError:
+        return
+    known[name] = item
+
+
+_STRING_OR_BRACE = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+
+
+def end_of_object(text: bytes, start: int) -> int | None:
+    """The position after the object that opens at `start`; None when the text ends before it closes."""
+    depth = 0
+    for match in _STRING_OR_BRACE.finditer(text, start):
+        token = match.group()
+        if token == b"{":
+            depth += 1
+        elif token == b"}":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return None
+
+
+_CONTROL_TO_BLANK = bytes(max(b, 32) for b in range(256))
+_BARE_WORD = re.compile(rb'("(?:[^"\\]|\\.)*")|(?<=[:,\[\s])(-?(?:NaN|nan|Infinity|inf|N/A))(?=\s*[,\]}])')
+_BAD_ESCAPE = re.compile(rb'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
+_TRAILING_COMMA = re.compile(rb'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
+
+
+def repair_text(text: bytes) -> bytes:
+    """Make damaged JSON text readable without moving any event.
+
+    Raw control characters become blanks, bad UTF-8 becomes U+FFFD, lone backslashes are doubled, bare
+    NaN/Infinity/inf/N/A become null and trailing commas vanish.
+    """
+    text = text.translate(_CONTROL_TO_BLANK)
+    text = _BAD_ESCAPE.sub(lambda m: m.group() if m.group(1) else rb"\\", text)
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        text = text.decode(errors="replace").encode()
+    text = _BARE_WORD.sub(lambda m: m.group(1) or b"null", text)
+    return _TRAILING_COMMA.sub(lambda m: m.group(1) or b"", text)
+
+
+def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
+    """The JSON object at the start of `text` and the position after it; None when it is not complete."""
+    try:
+        # latin-1 keeps positions equal to byte offsets
+        value, end = _loose_strings.raw_decode(text.decode("latin-1"))
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return (value, end) if isinstance(value, dict) else None

@@ -1,0 +1,46 @@
+"""Trace health: what was repaired, dropped, missing or could not be computed, said once per kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Severity = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True)
+class Note:
+    """One kind of thing a user should know about a trace.
+
+    `text` is a sentence for a person; `touches` names the analyses whose numbers it affects; `remedy` is the line
+    of code that would record what is missing; `first_offset` is the byte in the uncompressed text where it was
+    first seen.
+    """
+
+    kind: str
+    severity: Severity
+    text: str
+    count: int = 1
+    touches: tuple[str, ...] = ()
+    remedy: str | None = None
+    first_offset: int | None = None
+
+
+class Notes:
+    """Collects notes; the same kind is kept once and counted."""
+
+    def __init__(self, notes: Iterable[Note] = ()) -> None:
+        self._by_kind: dict[str, Note] = {}
+        for note in notes:
+            self.add(note)
+
+    def add(self, note: Note) -> None:
+        known = self._by_kind.get(note.kind)
+        self._by_kind[note.kind] = note if known is None else replace(known, count=known.count + note.count)
+
+    def __iter__(self) -> Iterator[Note]:
+        return iter(self._by_kind.values())
+
+    def __len__(self) -> int:
+        return len(self._by_kind)

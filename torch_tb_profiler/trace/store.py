@@ -1,0 +1,197 @@
+"""One trace in memory: its header, strings, tracks and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.schema import (
+    Bool,
+    Chunks,
+    Collectives,
+    DeviceWork,
+    Events,
+    Flows,
+    Launches,
+    Memory,
+    Operators,
+    PythonFrames,
+    Table,
+)
+
+T = TypeVar("T", bound=Table)
+
+
+class Strings(Sequence[str]):
+    """The distinct texts of a trace; columns hold their codes. Code 0 is the empty string."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self._texts = texts
+        self._codes: dict[str, int] | None = None
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, code: Any) -> Any:
+        return self._texts[code]
+
+    def code(self, text: str) -> int:
+        """The code of a text, or -1 when the trace does not contain it."""
+        if self._codes is None:
+            self._codes = {t: c for c, t in enumerate(self._texts)}
+        return self._codes.get(text, -1)
+
+    def where(self, wanted: Callable[[str], object], codes: Iterable[int] | None = None) -> Bool:
+        """A mask over codes: true where `wanted(text)` is. `codes` limits which texts are looked at."""
+        mask = np.zeros(len(self._texts), dtype=np.bool_)
+        for code in range(len(self._texts)) if codes is None else codes:
+            mask[code] = bool(wanted(self._texts[code]))
+        return mask
+
+
+@dataclass(frozen=True)
+class Track:
+    """A lane of events: a host thread or a device stream, as `pid` and `tid` name it."""
+
+    pid: int | str
+    tid: int | str
+    process_name: str = ""
+    process_labels: str = ""
+    thread_name: str = ""
+    sort_index: int = 0
+
+
+@dataclass(frozen=True)
+class Header:
+    """The top level of the file, all keys except traceEvents."""
+
+    raw: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def base_time_ns(self) -> int | None:
+        """`baseTimeNanoseconds`: what `ts` is relative to, ns since the epoch; None in files before 2024."""
+        value = self.raw.get("baseTimeNanoseconds")
+        return value if isinstance(value, int) else None
+
+    @property
+    def devices(self) -> list[dict[str, Any]]:
+        """`deviceProperties`, one entry per device of the machine, used or not."""
+        value = self.raw.get("deviceProperties")
+        return [d for d in value if isinstance(d, dict)] if isinstance(value, list) else []
+
+    def device(self, number: int) -> dict[str, Any] | None:
+        """The properties of a device by its `id`, else by its place in the list."""
+        by_id = [d for d in self.devices if d.get("id") == number]
+        if by_id:
+            return by_id[0]
+        return self.devices[number] if 0 <= number < len(self.devices) else None
+
+    @property
+    def distributed(self) -> dict[str, Any]:
+        """`distributedInfo`: backend, rank, world_size, process groups; empty when absent."""
+        value = self.raw.get("distributedInfo")
+        return value if isinstance(value, dict) else {}
+
+    @property
+    def options(self) -> dict[str, bool]:
+        """The profiler options that change what is in the file."""
+        names = ("record_shapes", "with_stack", "profile_memory", "with_modules", "with_flops")
+        return {name: bool(self.raw.get(name)) for name in names}
+
+
+class Trace:
+    """The columns of one trace file.
+
+    Tables are loaded when first asked for and can be dropped again; `load` is the function that knows where
+    they are (in memory after reading, in the column file afterwards).
+    """
+
+    def __init__(
+        self,
+        header: Header,
+        strings: Strings,
+        tracks: Sequence[Track],
+        origin_ns: int,
+        notes: Sequence[Note],
+        load: Callable[[type[Table]], Table],
+        text_bytes: int = 0,
+    ) -> None:
+        self.header = header
+        self.strings = strings
+        self.tracks = tuple(tracks)
+        #: ns; what `start` columns are relative to: since the epoch, or since the base the file does not name
+        self.origin_ns = origin_ns
+        self.notes = tuple(notes)
+        #: bytes of uncompressed JSON
+        self.text_bytes = text_bytes
+        self._load = load
+        self._tables: dict[type[Table], Table] = {}
+
+    @classmethod
+    def of_tables(
+        cls,
+        tables: Iterable[Table],
+        strings: Strings,
+        tracks: Sequence[Track],
+        header: Header | None = None,
+        origin_ns: int = 0,
+        notes: Sequence[Note] = (),
+        text_bytes: int = 0,
+    ) -> Trace:
+        held = {type(t): t for t in tables}
+        return cls(
+            header or Header(),
+            strings,
+            tracks,
+            origin_ns,
+            notes,
+            lambda kind: held.get(kind) or kind.empty(),
+            text_bytes,
+        )
+
+    def table(self, kind: type[T]) -> T:
+        found = self._tables.get(kind)
+        if found is None:
+            found = self._tables[kind] = self._load(kind)
+        assert isinstance(found, kind)
+        return found
+
+    @property
+    def events(self) -> Events:
+        return self.table(Events)
+
+    @property
+    def operators(self) -> Operators:
+        return self.table(Operators)
+
+    @property
+    def launches(self) -> Launches:
+        return self.table(Launches)
+
+    @property
+    def device_work(self) -> DeviceWork:
+        return self.table(DeviceWork)
+
+    @property
+    def python_frames(self) -> PythonFrames:
+        return self.table(PythonFrames)
+
+    @property
+    def memory(self) -> Memory:
+        return self.table(Memory)
+
+    @property
+    def flows(self) -> Flows:
+        return self.table(Flows)
+
+    @property
+    def collectives(self) -> Collectives:
+        return self.table(Collectives)
+
+    @property
+    def chunks(self) -> Chunks:
+        return self.table(Chunks)

@@ -1,0 +1,265 @@
+"""A byte stream of JSON text → header, chunks of whole events, tail. Knows punctuation, not events.
+
+Chunks are cut where one event ends and the next begins. A raw newline cannot occur inside a JSON string, so the
+writer's own "newline, indent, }, comma, newline, indent, {" is a safe place; it is learnt from the first event.
+Text on one line has no such mark: there a cut after `},` is tried and proved by decoding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import msgspec
+
+from torch_tb_profiler.trace.decode import end_of_object, first_object, repair_text
+
+CHUNK_BYTES = 256 * 1024
+MAX_HEADER_BYTES = 64 * 1024 * 1024
+MAX_EVENT_BYTES = 256 * 1024 * 1024
+
+_ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
+_SEPARATOR = re.compile(rb"\s*,\s*\{")
+_BOM = b"\xef\xbb\xbf"
+
+
+class NotATraceError(ValueError):
+    """The text has no list of trace events; the message says what it has."""
+
+
+class Readable(Protocol):
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """`text` is `[event, event, …]`, valid only until the next chunk is asked for."""
+
+    text: memoryview
+    offset: int
+    #: how far the cut is certain: False means "decode it, and ask for a shorter one if that fails"
+    certain: bool
+    #: the last chunk of the file also holds what follows the list
+    last: bool
+
+
+class ChunkedText:
+    """Cuts the text of one trace. Use: `header`, then iterate `chunks()`, then `tail`."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+        self._buffer = bytearray(CHUNK_BYTES)
+        self._start = 0  # of unread text in the buffer
+        self._end = 0
+        self._offset = 0  # of the buffer's first byte in the text
+        self._ended = False
+        #: why reading stopped before the end of the file, if it did (a truncated or corrupt gzip)
+        self.broken: str | None = None
+        self.header: dict[str, Any] = {}
+        self.header_damaged = False
+        self.tail: dict[str, Any] = {}
+        self.closed = False
+        self._separator = b""
+        self._event_close = 0  # bytes of the separator that belong to the event before it
+        self._certain = False
+        self._cut = 0
+        self._overwritten = 0
+        self._find_events()
+
+    @property
+    def offset(self) -> int:
+        """Bytes of text consumed so far."""
+        return self._offset + self._start
+
+    @property
+    def text_bytes(self) -> int:
+        return self._offset + self._end
+
+    # reading ------------------------------------------------------------------------------------------------
+
+    def _fill(self) -> bool:
+        """Read more text behind what is buffered; False at the end."""
+        if self._ended:
+            return False
+        if self._start > 1:
+            # the byte before the unread text stays free for an opening bracket
+            unread = self._end - self._start
+            self._buffer[1 : 1 + unread] = self._buffer[self._start : self._end]
+            self._offset += self._start - 1
+            self._start, self._end = 1, 1 + unread
+        if self._end >= len(self._buffer) - 1:
+            if len(self._buffer) > MAX_EVENT_BYTES:
+                raise NotATraceError(f"has an event longer than {MAX_EVENT_BYTES} bytes")
+            self._buffer = self._buffer + bytes(len(self._buffer))
+        # one byte is left free for the closing bracket
+        try:
+            count = self._stream.readinto(memoryview(self._buffer)[self._end : len(self._buffer) - 1])
+        except OSError as error:
+            self.broken = str(error) or type(error).__name__
+            count = 0
+        if not count:
+            self._ended = True
+            return False
+        self._end += count
+        return True
+
+    def _find_events(self) -> None:
+        while True:
+            text = bytes(self._buffer[: self._end])
+            stripped = text.removeprefix(_BOM).lstrip()
+            if stripped.startswith(b"["):
+                self._start = len(text) - len(stripped) + 1
+                return
+            match = _ARRAY_START.search(text)
+            if match:
+                self._start = match.end()
+                self._read_header(text[: match.start()].removeprefix(_BOM))
+                return
+            if self._end > MAX_HEADER_BYTES or not self._fill():
+                break
+        if not stripped:
+            raise NotATraceError(self.broken or "is empty")
+        if not stripped.startswith(b"{"):
+            raise NotATraceError("is not JSON")
+        raise NotATraceError("is not a PyTorch trace: it has no traceEvents")
+
+    def _read_header(self, text: bytes) -> None:
+        for candidate in (text, repair_text(text)):
+            try:
+                value = msgspec.json.decode(candidate.rstrip().removesuffix(b",") + b"}")
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                continue
+            if isinstance(value, dict):
+                self.header = value
+                return
+        self.header_damaged = True
+
+    def peek(self) -> bytes:
+        """What is buffered of the events; nothing is consumed."""
+        return bytes(self._buffer[self._start : self._end])
+
+    # cutting ------------------------------------------------------------------------------------------------
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The events of the file, chunk by chunk; the consumer may call `shorten` when one does not decode."""
+        self._learn_separator()
+        while True:
+            while self._end - self._start < CHUNK_BYTES - 3 and self._fill():
+                pass
+            if self._ended:
+                yield from self._last_chunk()
+                return
+            cut = self._find_cut(self._end)
+            if cut is None:
+                if not self._fill():
+                    yield from self._last_chunk()
+                    return
+                continue
+            self._cut = cut
+            yield self._chunk(cut)
+            if self.closed:
+                return
+            self._start = self._cut + len(self._separator) - self._event_close - 1
+
+    def _chunk(self, cut: int) -> Chunk:
+        """Text up to `cut`, which is where the last event ends, made a list of its own in place."""
+        start = self._start
+        # the byte before the first event is blank, a comma or the bracket; the one after the last is a comma
+        self._buffer[start - 1] = 0x5B
+        self._overwritten = self._buffer[cut]
+        self._buffer[cut] = 0x5D
+        return Chunk(memoryview(self._buffer)[start - 1 : cut + 1], self._offset + start, self._certain, last=False)
+
+    def shorten(self) -> Chunk | None:
+        """A shorter chunk than the last, when its cut was a guess; None when there is no earlier place."""
+        self._restore()
+        cut = self._find_cut(self._cut)
+        if cut is None:
+            return None
+        self._cut = cut
+        return self._chunk(cut)
+
+    def _restore(self) -> None:
+        self._buffer[self._cut] = self._overwritten
+
+    def close_list(self, length: int) -> None:
+        """Say that the list of events ended `length` bytes into the current chunk: what follows is the tail."""
+        self._restore()
+        self._start += length
+        while self._end - self._start < MAX_HEADER_BYTES and self._fill():
+            pass
+        self._read_tail(bytes(self._buffer[self._start : self._end]))
+
+    def _learn_separator(self) -> None:
+        """How this writer puts one event after the other, from the first two."""
+        # what is assumed for a file of one event, or when the first does not parse
+        self._separator, self._event_close, self._certain = b"},", 1, False
+        while True:
+            body = bytes(self._buffer[self._start : self._end]).lstrip()
+            if body.startswith(b"]"):
+                return
+            found = first_object(body)
+            separator = _SEPARATOR.match(body, found[1]) if found else None
+            if found and separator:
+                break
+            if self._end - self._start > 4 * CHUNK_BYTES or not self._fill():
+                return
+        close = found[1] - 1
+        indent = body[len(body[:close].rstrip()) : close]
+        if b"\n" in indent:
+            self._certain = True
+        else:
+            indent = b""
+        self._separator = indent + b"}" + separator.group()
+        self._event_close = len(indent) + 1
+
+    def _find_cut(self, before: int) -> int | None:
+        """Where the last event that ends before position `before` ends."""
+        found = self._buffer.rfind(self._separator, self._start, before)
+        return None if found < 0 else found + self._event_close
+
+    # the end ------------------------------------------------------------------------------------------------
+
+    def _last_chunk(self) -> Iterator[Chunk]:
+        text = bytes(self._buffer[self._start : self._end])
+        length, closed = end_of_list(text)
+        if length:
+            yield Chunk(memoryview(b"[" + text[:length] + b"]"), self.offset, certain=True, last=True)
+        self._start += length
+        if closed:
+            self._read_tail(text[length:])
+
+    def _read_tail(self, text: bytes) -> None:
+        self.closed = True
+        rest = text.lstrip().removeprefix(b"]").lstrip().removeprefix(b",").strip()
+        try:
+            value = msgspec.json.decode(b"{" + rest)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            found = first_object(repair_text(b"{" + rest))
+            value = found[0] if found else {}
+        self.tail = value if isinstance(value, dict) else {}
+
+
+def end_of_list(text: bytes) -> tuple[int, bool]:
+    """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it."""
+    end = 0
+    position = 0
+    while True:
+        while position < len(text) and text[position] in b" \t\r\n,":
+            position += 1
+        if position >= len(text):
+            return end, False
+        if text[position] == 0x5D:
+            return end, True
+        if text[position] != 0x7B:
+            # not an event: leave it to the patient reader, which walks from brace to brace
+            next_object = text.find(b"{", position)
+            if next_object < 0:
+                return end, False
+            position = next_object
+        after = end_of_object(text, position)
+        if after is None:
+            return end, False
+        end = position = after

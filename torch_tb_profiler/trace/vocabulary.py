@@ -1,0 +1,93 @@
+"""Old and new spellings of phases, categories and names, turned into one vocabulary — here and nowhere else."""
+
+from __future__ import annotations
+
+import re
+
+from torch_tb_profiler.trace.schema import Category, Phase
+
+PHASES = {
+    "X": Phase.COMPLETE,
+    "i": Phase.INSTANT,
+    "I": Phase.INSTANT,
+    "n": Phase.INSTANT,
+    "R": Phase.INSTANT,
+    "s": Phase.FLOW_START,
+    "t": Phase.FLOW_STEP,
+    "f": Phase.FLOW_END,
+    "M": Phase.METADATA,
+    "C": Phase.COUNTER,
+    "B": Phase.BEGIN,
+    "b": Phase.BEGIN,
+    "E": Phase.END,
+    "e": Phase.END,
+}
+
+# Lower-case `cat` of events with a duration. 2021 files write Operator, Kernel, Memcpy, Memset, Runtime.
+CATEGORIES = {
+    "cpu_op": Category.OPERATOR,
+    "operator": Category.OPERATOR,
+    "user_annotation": Category.USER_ANNOTATION,
+    "python_function": Category.PYTHON_FUNCTION,
+    "runtime": Category.RUNTIME,
+    "kernel": Category.KERNEL,
+    "memcpy": Category.MEMCPY,
+    "gpu_memcpy": Category.MEMCPY,
+    "memset": Category.MEMSET,
+    "gpu_memset": Category.MEMSET,
+    "mtia_ccp_events": Category.KERNEL,
+    "hpu_op": Category.KERNEL,
+    "gpu_user_annotation": Category.GPU_USER_ANNOTATION,
+    "cuda_sync": Category.SYNC,
+    "xpu_sync": Category.SYNC,
+    "overhead": Category.OVERHEAD,
+    "trace": Category.SPAN,
+}
+
+FLOW_CATEGORIES = {
+    "ac2g": Category.FLOW_LAUNCH,
+    "async": Category.FLOW_LAUNCH,
+    "async_gpu": Category.FLOW_LAUNCH,
+    "async_cpu_to_gpu": Category.FLOW_LAUNCH,
+    "fwdbwd": Category.FLOW_FORWARD_BACKWARD,
+    "forward_backward": Category.FLOW_FORWARD_BACKWARD,
+}
+
+FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
+
+MEMORY_EVENT_NAME = "[memory]"
+
+# Before torch 1.12 record_function ranges were written with the category of operators.
+ANNOTATION_NAME = re.compile(
+    r"ProfilerStep#|enumerate\(Data(?:Loader|Pipe)\)#|Optimizer\.(?:step|zero_grad)#"
+    r"|(?:Distributed)?DataParallel\.forward$|(?:nccl|gloo|mpi|ucc|xccl|hccl):|\[pl\]"
+)
+
+
+def phase_of(ph: str) -> Phase:
+    return PHASES.get(ph, Phase.OTHER)
+
+
+def category_of(phase: Phase, cat: str) -> Category:
+    """The category of an event from its phase and its `cat`, whatever year wrote it."""
+    if phase is Phase.METADATA:
+        return Category.METADATA
+    if phase is Phase.COUNTER:
+        return Category.COUNTER
+    cat = cat.lower()
+    if phase in FLOW_PHASES:
+        return FLOW_CATEGORIES.get(cat, Category.OTHER)
+    if phase is not Phase.COMPLETE:
+        return Category.OTHER
+    if cat in CATEGORIES:
+        return CATEGORIES[cat]
+    if cat.endswith("_runtime"):
+        return Category.RUNTIME
+    if cat.endswith("_driver"):
+        return Category.DRIVER
+    return Category.OTHER
+
+
+def is_annotation_name(name: str) -> bool:
+    """Whether a range of the operator category is in truth a record_function annotation."""
+    return ANNOTATION_NAME.match(name) is not None
