@@ -69,6 +69,9 @@ _FLOAT_COLUMNS = {"blocks_per_sm", "occupancy"}
 # a pid below this names a device, not a process, on device tracks
 _MAX_DEVICE_NUMBER = 4096
 
+# -1 written as an unsigned number: synchronisation of no stream in particular
+_NO_STREAM = 2**32 - 1
+
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -264,6 +267,7 @@ class Collector:
         if args:
             numbers = self._numbers(args, _DEVICE_NUMBERS)
             device = numbers["device"]
+            numbers["stream"][numbers["stream"] == _NO_STREAM] = -1
             no_device = device < 0
             if no_device.any():
                 device[no_device] = self._device_of_track(tracks[rows[no_device] - first_row])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO
+from types import ModuleType
+from typing import BinaryIO, Protocol, cast
 
 import msgspec
 
@@ -17,19 +17,65 @@ from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError, end_of_list
 
-_INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error,)
+_isal: ModuleType | None
 try:
-    from isal import igzip, igzip_lib
+    from isal import igzip_lib
 
-    _INFLATE_ERRORS += (igzip_lib.error,)
+    _isal = igzip_lib
 except ImportError:  # no wheel for this platform
-    igzip = None
+    _isal = None
 
 GZIP_MAGIC = b"\x1f\x8b"
+GZIP_READ_BYTES = 64 * 1024
 PROGRESS_BYTES = 4 * 1024 * 1024
 
 # Absolute microseconds with a fraction: a double cannot hold them, so their text is read instead.
 _TOO_LONG_FOR_A_DOUBLE = re.compile(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
+
+
+class _Member(Protocol):
+    """One gzip member being inflated."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def needs_input(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+
+class _ZlibMember:
+    """The standard library's inflater behind the interface of isal's."""
+
+    def __init__(self) -> None:
+        self._object = zlib.decompressobj(wbits=31)
+        self.needs_input = True
+
+    @property
+    def eof(self) -> bool:
+        return self._object.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._object.unused_data
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes:
+        inflated = self._object.decompress(self._object.unconsumed_tail + data, max_length)
+        self.needs_input = not self._object.unconsumed_tail and len(inflated) < max_length
+        return inflated
+
+
+def _new_member() -> _Member:
+    if _isal is None:
+        return _ZlibMember()
+    return cast(_Member, _isal.IgzipDecompressor(flag=_isal.DECOMP_GZIP))
+
+
+_INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error,) if _isal is None else (_isal.error,)
 
 
 class TraceError(Exception):
@@ -50,13 +96,15 @@ def read_trace(stream: BinaryIO, on_progress: Callable[[Progress], None] | None 
     Damage costs only what it touches: it is repaired or left out, and counted in `Trace.notes`.
     Raises TraceError when the stream holds no trace at all.
     """
-    counted = _CountingStream(stream)
-    magic = counted.peek(2)
-    notes = Notes()
     try:
-        text = ChunkedText(_Gunzip(counted) if magic == GZIP_MAGIC else counted)
+        return _read(_CountingStream(stream), on_progress or (lambda _: None))
     except NotATraceError as error:
         raise TraceError(str(error)) from None
+
+
+def _read(stream: _CountingStream, on_progress: Callable[[Progress], None]) -> Trace:
+    notes = Notes()
+    text = ChunkedText(_Gunzip(stream) if stream.peek(2) == GZIP_MAGIC else stream)
     if text.header_damaged:
         notes.add(Note("damaged_header", "warning", "The keys before traceEvents could not be read."))
     first = text.peek()
@@ -66,8 +114,8 @@ def read_trace(stream: BinaryIO, on_progress: Callable[[Progress], None] | None 
     for chunk in text.chunks():
         events, offset, length = _decode(chunk, text, decoder)
         collector.add(events, offset, length)
-        if on_progress and counted.bytes_read - reported >= PROGRESS_BYTES:
-            reported = counted.bytes_read
+        if stream.bytes_read - reported >= PROGRESS_BYTES:
+            reported = stream.bytes_read
             on_progress(Progress(reported, collector.count))
     if not text.closed:
         notes.add(
@@ -83,8 +131,7 @@ def read_trace(stream: BinaryIO, on_progress: Callable[[Progress], None] | None 
     if not collector.count:
         raise TraceError("holds no events" if text.closed else "is cut off before its first event")
     header = Header({**text.header, **text.tail})
-    if on_progress:
-        on_progress(Progress(counted.bytes_read, collector.count))
+    on_progress(Progress(stream.bytes_read, collector.count))
     return collector.finish(header, notes, text.text_bytes)
 
 
@@ -112,16 +159,44 @@ def _decode(chunk: Chunk, text: ChunkedText, decoder: EventDecoder) -> tuple[lis
 
 
 class _Gunzip:
-    """The text of a gzip stream, members one after the other; damage is an OSError."""
+    """The text of a gzip stream, members one after the other; damage is an OSError.
+
+    Not a GzipFile: that loses what it had inflated when it meets the damage.
+    """
 
     def __init__(self, stream: _CountingStream) -> None:
-        self._file = (gzip if igzip is None else igzip).open(stream, "rb")
+        self._stream = stream
+        self._member = _new_member()
+        self._between_members = True
 
     def readinto(self, buffer: memoryview) -> int:
         try:
-            return int(self._file.readinto(buffer))
-        except (EOFError, *_INFLATE_ERRORS) as error:
-            raise OSError(f"the gzip data is damaged or cut off: {error}") from None
+            data = self._inflate(len(buffer))
+        except _INFLATE_ERRORS as error:
+            raise OSError(f"the gzip data is damaged: {error}") from None
+        buffer[: len(data)] = data
+        return len(data)
+
+    def _inflate(self, limit: int) -> bytes:
+        while True:
+            if self._member.eof:
+                text = self._member.unused_data
+                self._member = _new_member()
+                self._between_members = True
+            else:
+                text = b""
+            if not text and self._member.needs_input:
+                text = self._stream.read(GZIP_READ_BYTES)
+                if not text:
+                    if self._between_members:
+                        return b""
+                    raise OSError("the gzip data is cut off")
+            if self._between_members and not text.startswith(GZIP_MAGIC):
+                return b""  # padding after the last member, which gzip allows
+            self._between_members = False
+            data = self._member.decompress(text, limit)
+            if data:
+                return data
 
 
 class _CountingStream:

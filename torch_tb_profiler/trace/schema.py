@@ -79,6 +79,14 @@ def column(dtype: str, unit: str, origin: str) -> Any:
     return field(metadata={"dtype": dtype, "unit": unit, "origin": origin})
 
 
+def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """To a column's type; a number that does not fit is missing, never another number."""
+    if values.dtype.kind == dtype.kind == "i" and dtype.itemsize < values.dtype.itemsize:
+        limits = np.iinfo(dtype)
+        values = np.where((values < limits.min) | (values > limits.max), -1, values)
+    return values.astype(dtype, copy=False)
+
+
 @dataclass(frozen=True)
 class Table:
     """Parallel columns of equal length."""
@@ -99,8 +107,7 @@ class Table:
     @classmethod
     def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:
         """Build a table, casting every column to its declared type."""
-        values = {f.name: columns[f.name].astype(f.metadata["dtype"], copy=False) for f in cls.column_fields()}
-        return cls(**values)
+        return cls(**{f.name: _cast(columns[f.name], np.dtype(f.metadata["dtype"])) for f in cls.column_fields()})
 
     @classmethod
     def empty(cls: type[AnyTable]) -> AnyTable:
@@ -175,7 +182,7 @@ class DeviceWork(Table):
     correlation: Int64 = column("i8", "id", "args.correlation")
     external_id: Int64 = column("i8", "id", "args.External id")
     device: Int32 = column("i4", "device number", "args.device; else pid when that is a small number")
-    stream: Int32 = column("i4", "stream number", "args.stream; 0 is a real stream on ROCm")
+    stream: Int64 = column("i8", "stream number", "args.stream; 0 is a real stream on ROCm; 2^32-1 is none")
     grid: Int32 = column("i4", "string, JSON text", "args.grid: [x, y, z] blocks; kernels only")
     block: Int32 = column("i4", "string, JSON text", "args.block: [x, y, z] threads; kernels only")
     registers: Int32 = column("i4", "registers per thread", "args.registers per thread; not on ROCm")

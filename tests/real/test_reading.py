@@ -1,0 +1,26 @@
+"""Every event and every column of recorded traces equals what `json.loads` sees."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+from tests.unit.test_reader import check_arguments, check_events
+from torch_tb_profiler.trace import read_trace
+
+
+def test_recorded_traces_are_read_exactly(shared_traces: Path) -> None:
+    paths = sorted(p for p in shared_traces.rglob("*.json*") if "memory_timeline" not in p.name)
+    assert len(paths) > 60
+    for path in paths:
+        content = path.read_bytes()
+        raw = json.loads(gzip.decompress(content) if path.suffix == ".gz" else content)
+        with path.open("rb") as stream:
+            trace = read_trace(stream)
+        assert len(trace.events) == len(raw["traceEvents"]), path
+        assert trace.notes == (), path
+        if path.parent.name == "v100_absolute_ns_timestamps":
+            continue  # json.loads cannot hold its times; test_reader has the exact case
+        check_events(trace, raw["traceEvents"])
+        check_arguments(trace, raw["traceEvents"])

@@ -1,0 +1,255 @@
+"""Call tree, launch links and steps: against hand-made traces and against the generator's own truth."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.tracegen import Config, Expected, generate
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category, read_trace
+
+US = 1000
+
+
+def model_of(events: list[dict[str, Any]], **header: Any) -> Model:
+    return Model(read_trace(BytesIO(json.dumps({**header, "traceEvents": events}).encode())))
+
+
+def event(cat: str, name: str, start: float, duration: float, tid: int = 1, **args: Any) -> dict[str, Any]:
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": start, "dur": duration, "args": args}
+
+
+def op(name: str, start: float, duration: float, tid: int = 1) -> dict[str, Any]:
+    return event("cpu_op", name, start, duration, tid)
+
+
+def annotation(name: str, start: float, duration: float, tid: int = 1) -> dict[str, Any]:
+    return event("user_annotation", name, start, duration, tid)
+
+
+def launch(
+    start: float, correlation: int, duration: float = 5, tid: int = 1, cat: str = "cuda_runtime"
+) -> dict[str, Any]:
+    return event(cat, "cudaLaunchKernel", start, duration, tid, correlation=correlation)
+
+
+def kernel(start: float, duration: float, correlation: int, name: str = "gemm") -> dict[str, Any]:
+    return {**event("kernel", name, start, duration, 7, correlation=correlation, stream=7, device=0), "pid": 0}
+
+
+def name_at(model: Model, node: int) -> str | None:
+    return model.trace.strings[model.tree.name[node]] if node >= 0 else None
+
+
+def launched_by(model: Model) -> list[str | None]:
+    return [name_at(model, node) for node in model.device.operator_node.tolist()]
+
+
+def test_a_kernel_belongs_to_the_innermost_operator_around_its_launch() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#1", 0, 100),
+            op("aten::linear", 10, 50),
+            op("aten::addmm", 20, 30),
+            launch(25, 1),
+            launch(55, 2),
+            launch(80, 3),
+            kernel(200, 10, 1),
+            kernel(210, 10, 2),
+            kernel(220, 10, 3),
+            kernel(230, 10, 99),
+        ]
+    )
+    assert launched_by(model) == ["aten::addmm", "aten::linear", None, None]
+    assert [name_at(model, n) for n in model.device.node.tolist()] == [
+        "aten::addmm",
+        "aten::linear",
+        "ProfilerStep#1",
+        None,
+    ]
+    assert {n.kind: n.count for n in model.notes}["no_launch"] == 1
+
+
+def test_an_annotation_inside_an_operator_does_not_take_its_kernels() -> None:
+    model = model_of([op("aten::mm", 0, 50), annotation("mine", 10, 30), launch(20, 1), kernel(60, 5, 1)])
+    assert launched_by(model) == ["aten::mm"]
+
+
+def test_launches_of_another_thread_are_not_its_operators() -> None:
+    model = model_of([op("aten::mm", 0, 50), launch(20, 1, tid=2), kernel(60, 5, 1)])
+    assert launched_by(model) == [None]
+
+
+def test_driver_launches_count_like_runtime_launches() -> None:
+    model = model_of([op("triton", 0, 50), launch(20, 1, cat="cuda_driver"), kernel(60, 5, 1)])
+    assert launched_by(model) == ["triton"]
+
+
+def test_a_driver_call_inside_a_runtime_call_is_part_of_it() -> None:
+    model = model_of([op("aten::mm", 0, 50), launch(20, 1, 10), launch(22, 1, 4, cat="cuda_driver"), kernel(60, 5, 1)])
+    trace = model.trace
+    assert model.launches.duration.tolist() == [10 * US, 0]
+    assert trace.events.category[trace.launches.row[model.device.launch[0]]] == Category.RUNTIME
+
+
+def test_external_ids_that_repeat_the_correlation_do_not_mislead() -> None:
+    right = op("aten::right", 0, 50)
+    wrong = {**op("aten::wrong", 100, 50), "args": {"External id": 1}}
+    call = {**launch(20, 1), "args": {"correlation": 1, "External id": 1}}
+    assert launched_by(model_of([right, wrong, call, kernel(60, 5, 1)])) == ["aten::right"]
+
+
+def test_annotations_cross_python_frames_without_losing_anything() -> None:
+    frame = event("python_function", "<built-in _record_function_enter_new>", 5, 10)
+    outer = event("python_function", "train.py(1): train", 0, 100)
+    model = model_of([outer, frame, annotation("ProfilerStep#1", 10, 80), op("aten::mm", 20, 10)])
+    tree, frames = model.tree, model.frames
+    assert [name_at(model, int(p)) for p in tree.parent] == [None, "ProfilerStep#1"]
+    names = [model.trace.strings[frames.name[f]] for f in tree.frame.tolist()]
+    assert names == ["<built-in _record_function_enter_new>", "train.py(1): train"]
+    assert "clamped_ranges" not in {n.kind for n in model.notes}
+
+
+def test_a_child_that_outlives_its_parent_is_cut_and_counted() -> None:
+    model = model_of([op("parent", 0, 50), op("child", 40, 30), op("grandchild", 45, 20), op("next", 60, 5)])
+    assert [name_at(model, int(p)) for p in model.tree.parent] == [None, "parent", "child", None]
+    assert model.tree.end.tolist() == [50 * US, 50 * US, 50 * US, 65 * US]
+    assert {n.kind: n.count for n in model.notes} == {"clamped_ranges": 2}
+
+
+# steps ------------------------------------------------------------------------------------------------------
+
+
+def test_gpu_copies_of_the_annotation_are_not_steps() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#1", 0, 100),
+            annotation("ProfilerStep#2", 100, 100),
+            {**annotation("ProfilerStep#1", 30, 100), "cat": "gpu_user_annotation", "pid": 0, "tid": 7},
+        ]
+    )
+    assert model.steps.names == ("1", "2")
+
+
+def test_a_step_ends_with_the_work_it_launched_and_the_next_begins_there() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#1", 100, 200),
+            annotation("ProfilerStep#2", 350, 150),
+            launch(280, 1),
+            launch(400, 2),
+            kernel(290, 90, 1),
+            kernel(410, 200, 2),
+        ]
+    )
+    steps = model.steps
+    assert (steps.rule, steps.names) == ("profiler_step", ("1", "2"))
+    first = 100
+    assert (steps.start / US + first).tolist() == [100, 380]
+    assert (steps.end / US + first).tolist() == [380, 610]
+    assert (steps.host_start / US + first).tolist() == [100, 350]
+
+
+def test_steps_marked_on_two_threads_are_taken_from_one() -> None:
+    marks = [annotation(f"ProfilerStep#{i}", i * 100, 90, tid) for i in range(3) for tid in (1, 2)]
+    assert model_of(marks).steps.names == ("0", "1", "2")
+
+
+def test_trailing_steps_whose_work_was_not_recorded_are_left_out_and_said() -> None:
+    steps = [annotation(f"ProfilerStep#{i}", i * 100, 90) for i in range(3)]
+    model = model_of([*steps, launch(10, 1), launch(110, 2), kernel(20, 10, 1), kernel(120, 10, 2)])
+    assert model.steps.names == ("0", "1")
+    assert {n.kind: n.count for n in model.notes}["incomplete_last_steps"] == 1
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ([op("a", 10, 5), annotation("outer", 0, 100)], (10, 15)),
+        ([annotation("only", 0, 100)], (0, 100)),
+        ([kernel(50, 10, 1), kernel(70, 10, 2)], (50, 80)),
+    ],
+    ids=["operators", "annotations", "device only"],
+)
+def test_without_step_marks_the_whole_trace_is_one_step(
+    events: list[dict[str, Any]], expected: tuple[int, int]
+) -> None:
+    steps = model_of(events).steps
+    first = min(e["ts"] for e in events)
+    assert (steps.rule, steps.names) == ("whole_trace", ("0",))
+    assert (int(steps.start[0] / US + first), int(steps.end[0] / US + first)) == expected
+
+
+def test_a_trace_without_durations_has_no_steps() -> None:
+    model = model_of([{"ph": "i", "name": "mark", "pid": 1, "tid": 1, "ts": 5}])
+    assert (model.steps.rule, len(model.steps)) == ("none", 0)
+
+
+# against the generator's truth -------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["h100", "v100", "mi300x", "legacy"])
+def known(request: pytest.FixtureRequest) -> tuple[Model, Expected]:
+    legacy = request.param == "legacy"
+    generated, expected = generate(Config(steps=3, layers=2, device="v100" if legacy else request.param, legacy=legacy))
+    return Model(read_trace(BytesIO(json.dumps(generated).encode()))), expected
+
+
+def test_every_kernel_finds_the_operator_that_launched_it(known: tuple[Model, Expected]) -> None:
+    model, expected = known
+    work = model.trace.device_work
+    found = {
+        int(correlation): (name_at(model, int(node)), bool(launched >= 0))
+        for correlation, node, launched, is_work in zip(
+            work.correlation, model.device.operator_node, model.device.launch, model.is_work, strict=True
+        )
+        if is_work
+    }
+    assert found == {c: (entry.op, entry.launched) for c, entry in expected.launches.items()}
+
+
+def test_device_time_by_category(known: tuple[Model, Expected]) -> None:
+    model, expected = known
+    duration = model.trace.events.duration[model.trace.device_work.row]
+    found: Counter[str] = Counter()
+    for category, name in (
+        (Category.KERNEL, "kernel"),
+        (Category.MEMCPY, "gpu_memcpy"),
+        (Category.MEMSET, "gpu_memset"),
+    ):
+        found[name] = int(duration[model.device_category == category].sum())
+    assert found == Counter({k: expected.device_ns[k] for k in found})
+
+
+def test_operator_calls_and_host_self_time(known: tuple[Model, Expected]) -> None:
+    model, expected = known
+    tree = model.tree
+    duration = tree.end - tree.start
+    own = duration.copy()
+    # operators directly inside, whatever annotation lies between
+    outer = tree.parent.copy()
+    while len(skip := np.flatnonzero((outer >= 0) & ~tree.is_operator[outer])):
+        outer[skip] = tree.parent[outer[skip]]
+    inside = tree.is_operator & (outer >= 0)
+    np.subtract.at(own, outer[inside], duration[inside])
+    calls: Counter[str] = Counter()
+    host: Counter[str] = Counter()
+    for node in np.flatnonzero(tree.is_operator).tolist():
+        name = name_at(model, node) or ""
+        calls[name] += 1
+        host[name] += int(own[node])
+    assert calls == Counter({name: truth.calls for name, truth in expected.ops.items()})
+    assert host == Counter({name: truth.host_self_ns for name, truth in expected.ops.items()})
+
+
+def test_steps_of_the_generator(known: tuple[Model, Expected]) -> None:
+    model, expected = known
+    durations = (model.steps.host_end - model.steps.host_start).tolist()
+    found = dict(zip(model.steps.names, durations, strict=True))
+    assert found == {name.removeprefix("ProfilerStep#"): ns for name, ns in expected.steps.items()}

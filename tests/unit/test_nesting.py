@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torch_tb_profiler.model import nesting as module
+from torch_tb_profiler.model.nesting import Nesting, nearest, nest
+
+Interval = tuple[int, int, int]  # lane, start, length
+
+intervals = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30), st.integers(0, 12)), max_size=40)
+
+
+def of(given_intervals: list[Interval]) -> Nesting:
+    lane, start, length = np.array(given_intervals, dtype=np.int64).reshape(-1, 3).T
+    return nest(lane.astype(np.int32), start, start + length, np.zeros(len(start), dtype=np.int32))
+
+
+def by_hand(given_intervals: list[Interval]) -> list[tuple[int, int, int, int]]:
+    """(given index, parent position, depth, end) in preorder, by the definition."""
+    order = sorted(
+        range(len(given_intervals)),
+        key=lambda i: (given_intervals[i][0], given_intervals[i][1], -sum(given_intervals[i][1:]), i),
+    )
+    result: list[tuple[int, int, int, int]] = []
+    stack: list[int] = []
+    for position, i in enumerate(order):
+        lane, start, length = given_intervals[i]
+        while stack and (given_intervals[order[stack[-1]]][0] != lane or result[stack[-1]][3] <= start):
+            stack.pop()
+        end = start + length
+        if stack:
+            end = min(end, result[stack[-1]][3])
+        result.append((i, stack[-1] if stack else -1, len(stack), end))
+        stack.append(position)
+    return result
+
+
+@given(intervals)
+def test_nesting_is_that_of_a_stack(given_intervals: list[Interval]) -> None:
+    found = of(given_intervals)
+    expected = by_hand(given_intervals)
+    assert list(zip(found.order, found.parent, found.depth, found.end, strict=True)) == expected
+
+
+@given(intervals)
+def test_nothing_is_dropped_and_children_lie_inside(given_intervals: list[Interval]) -> None:
+    found = of(given_intervals)
+    assert sorted(found.order.tolist()) == list(range(len(given_intervals)))
+    has_parent = found.parent >= 0
+    parent = found.parent[has_parent]
+    assert (parent < np.flatnonzero(has_parent)).all()
+    assert (found.start[has_parent] >= found.start[parent]).all()
+    assert (found.end[has_parent] <= found.end[parent]).all()
+    assert (found.end >= found.start).all()
+
+
+@given(intervals, st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 45)), min_size=1, max_size=20))
+def test_innermost_is_the_deepest_that_contains_the_time(
+    given_intervals: list[Interval], asked: list[tuple[int, int]]
+) -> None:
+    found = of(given_intervals)
+    lanes, times = np.array(asked, dtype=np.int64).T
+    answer = found.innermost(lanes.astype(np.int32), times)
+    for lane, time, got in zip(lanes, times, answer, strict=True):
+        open_ = np.flatnonzero((found.lane == lane) & (found.start <= time) & (time < found.end))
+        if not len(open_):
+            assert got == -1
+        else:
+            assert got == open_[np.argmax(found.depth[open_])]
+
+
+def test_long_rows_of_siblings_and_deep_towers() -> None:
+    siblings = [(0, 0, 10_000_000), *[(0, i, 1) for i in range(50_000)]]
+    assert (of(siblings).parent[1:] == 0).all()
+    tower = [(0, i, 2 * (5_000 - i)) for i in range(5_000)]
+    assert of(tower).depth.tolist() == list(range(5_000))
+
+
+def test_rounds_that_run_out_are_finished_one_by_one(monkeypatch) -> None:
+    rng = np.random.default_rng(1)
+    many = [(0, int(s), int(n)) for s, n in zip(rng.integers(0, 500, 300), rng.integers(0, 50, 300), strict=True)]
+    monkeypatch.setattr(module, "_MAX_ROUNDS", 1)
+    found = of(many)
+    assert list(zip(found.order, found.parent, found.depth, found.end, strict=True)) == by_hand(many)
+
+
+def test_nearest_wanted_ancestor() -> None:
+    parent = np.array([-1, 0, 1, 2, -1], dtype=np.int32)
+    wanted = np.array([True, False, False, True, False])
+    start = np.array([3, 2, 1, 0, 4, -1], dtype=np.int32)
+    assert nearest(parent, wanted, start).tolist() == [3, 0, 0, 0, -1, -1]
