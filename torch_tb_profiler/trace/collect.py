@@ -57,13 +57,24 @@ _PYTHON_NUMBERS = ("python_id", "parent_id", "module_id")
 _MEMORY_NUMBERS = ("address", "memory_bytes", "total_allocated", "total_reserved", "device_type", "device_id")
 _COLLECTIVE_NUMBERS = ("group_size", "in_elements", "out_elements", "collective_sequence")
 
-_DEVICE_CATEGORIES = (
-    Category.KERNEL,
-    Category.MEMCPY,
-    Category.MEMSET,
-    Category.GPU_USER_ANNOTATION,
-    Category.SYNC,
-)
+# which table, beside Events, takes the arguments of an event
+_ROOMS: tuple[type[Table] | None, ...] = (None, Operators, Launches, DeviceWork, PythonFrames, Memory, Flows)
+_ROOM_OF_CATEGORY = np.zeros(len(Category), dtype=np.uint8)
+for _room, _categories in {
+    Operators: (Category.OPERATOR, Category.USER_ANNOTATION),
+    Launches: (Category.RUNTIME, Category.DRIVER),
+    DeviceWork: (
+        Category.KERNEL,
+        Category.MEMCPY,
+        Category.MEMSET,
+        Category.GPU_USER_ANNOTATION,
+        Category.SYNC,
+    ),
+    PythonFrames: (Category.PYTHON_FUNCTION,),
+    Memory: (Category.MEMORY,),
+    Flows: (Category.FLOW_LAUNCH, Category.FLOW_FORWARD_BACKWARD),
+}.items():
+    _ROOM_OF_CATEGORY[list(_categories)] = _ROOMS.index(_room)
 
 _FLOAT_COLUMNS = {"blocks_per_sm", "occupancy"}
 # a pid below this names a device, not a process, on device tracks
@@ -233,12 +244,15 @@ class Collector:
         categories: npt.NDArray[np.uint8],
         tracks: npt.NDArray[np.int32],
     ) -> None:
-        def select(*wanted: Category) -> tuple[npt.NDArray[np.int64], list[Args]]:
-            where = np.flatnonzero(np.isin(categories, wanted))
+        rooms = _ROOM_OF_CATEGORY[categories]
+
+        def select(room: type[Table]) -> tuple[npt.NDArray[np.int64], list[Args]]:
+            where = np.flatnonzero(rooms == _ROOMS.index(room))
             return where + first_row, [events[i].args or NO_ARGS for i in where.tolist()]
 
-        rows, args = select(Category.OPERATOR, Category.USER_ANNOTATION)
+        rows, args = select(Operators)
         if args:
+            self._add_collectives(rows, args)
             numbers = self._numbers(args, _OPERATOR_NUMBERS)
             self._pieces[Operators].append(
                 {
@@ -253,7 +267,7 @@ class Collector:
                     "call_stack": np.array([self._text_codes[a.call_stack] for a in args], dtype=np.int32),
                 }
             )
-        rows, args = select(Category.RUNTIME, Category.DRIVER)
+        rows, args = select(Launches)
         if args:
             numbers = self._numbers(args, _LAUNCH_NUMBERS)
             self._pieces[Launches].append(
@@ -263,8 +277,9 @@ class Collector:
                     "external_id": _either(numbers["external_id"], numbers["external_id_2021"]),
                 }
             )
-        rows, args = select(*_DEVICE_CATEGORIES)
+        rows, args = select(DeviceWork)
         if args:
+            self._add_collectives(rows, args)
             numbers = self._numbers(args, _DEVICE_NUMBERS)
             device = numbers["device"]
             numbers["stream"][numbers["stream"] == _NO_STREAM] = -1
@@ -280,10 +295,10 @@ class Collector:
                     **numbers,
                 }
             )
-        rows, args = select(Category.PYTHON_FUNCTION)
+        rows, args = select(PythonFrames)
         if args:
             self._pieces[PythonFrames].append({"row": rows, **self._numbers(args, _PYTHON_NUMBERS)})
-        rows, args = select(Category.MEMORY)
+        rows, args = select(Memory)
         if args:
             numbers = self._numbers(args, _MEMORY_NUMBERS)
             size = floats([(a.memory_bytes,) for a in args], 1)[:, 0]
@@ -295,8 +310,7 @@ class Collector:
                     **numbers,
                 }
             )
-        self._add_flows(events, first_row, categories)
-        self._add_collectives(events, first_row)
+        self._add_flows(events, first_row, np.flatnonzero(rooms == _ROOMS.index(Flows)))
         for row in np.flatnonzero(categories == Category.METADATA).tolist():
             self._name_track(events[row], int(tracks[row]))
 
@@ -315,23 +329,22 @@ class Collector:
         pids = [self._track_keys[t][0] for t in tracks.tolist()]
         return np.array([p if isinstance(p, int) and 0 <= p < _MAX_DEVICE_NUMBER else -1 for p in pids], dtype=np.int64)
 
-    def _add_flows(self, events: Sequence[AnyEvent], first_row: int, categories: npt.NDArray[np.uint8]) -> None:
-        where = np.flatnonzero(np.isin(categories, (Category.FLOW_LAUNCH, Category.FLOW_FORWARD_BACKWARD)))
+    def _add_flows(self, events: Sequence[AnyEvent], first_row: int, where: npt.NDArray[np.int64]) -> None:
         if len(where):
             ids = [_number_or_text(events[i].id) for i in where.tolist()]
             numbers = [i if isinstance(i, int) and abs(i) < 2**63 else -1 for i in ids]
             self._pieces[Flows].append({"row": where + first_row, "id": np.array(numbers, dtype=np.int64)})
 
-    def _add_collectives(self, events: Sequence[AnyEvent], first_row: int) -> None:
-        where = [i for i, e in enumerate(events) if e.args is not None and e.args.collective]
+    def _add_collectives(self, rows: npt.NDArray[np.int64], args: list[Args]) -> None:
+        where = [i for i, a in enumerate(args) if a.collective]
         if not where:
             return
-        args = [events[i].args or NO_ARGS for i in where]
+        args = [args[i] for i in where]
         numbers = self._numbers(args, _COLLECTIVE_NUMBERS)
         codes = self._text_codes
         self._pieces[Collectives].append(
             {
-                "row": np.array(where, dtype=np.int64) + first_row,
+                "row": rows[where],
                 "name": np.array([codes[a.collective] for a in args]),
                 "dtype": np.array([codes[a.dtype] for a in args]),
                 "group": np.array([codes[a.group] for a in args]),

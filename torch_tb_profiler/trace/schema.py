@@ -233,7 +233,7 @@ class Collectives(Table):
     """Events that carry the arguments of a collective: record_param_comms operators and communication kernels."""
 
     table_name: ClassVar[str] = "collectives"
-    row: Int32 = column("i4", "row", "any event with args.Collective name")
+    row: Int32 = column("i4", "row", "operators and device work with args.Collective name")
     name: Int32 = column("i4", "string", "args.Collective name")
     dtype: Int32 = column("i4", "string", "args.dtype")
     group: Int32 = column("i4", "string", "args.Process Group Name")
