@@ -17,6 +17,7 @@ class OpTruth:
     calls: int = 0
     host_ns: int = 0
     host_self_ns: int = 0  # without the operators directly inside
+    call_ns: int = 0  # part of host_self_ns spent in runtime and driver calls
     device_ns: int = 0  # kernels, copies and memsets launched in it or below it on its thread
     device_self_ns: int = 0  # launched in it and in no operator below it
 

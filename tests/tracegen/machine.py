@@ -202,8 +202,13 @@ class Machine:
             "correlation": correlation,
         }
         cat = "cuda_driver" if name.startswith("cu") and not name.startswith("cuda") else "cuda_runtime"
+        self.count_call(thread, start)
         self.host(thread, cat, name, start, head | (args or {}))
         return correlation, start
+
+    def count_call(self, thread: Thread, start: int) -> None:
+        if thread.ops:
+            self.expected.ops[thread.ops[-1].name].call_ns += thread.now - start
 
     def device_work(
         self,
@@ -322,6 +327,7 @@ class Machine:
             "cid" if prefix == "hip" else "cbid": 131,
             "correlation": correlation,
         }
+        self.count_call(thread, start)
         self.host(thread, "cuda_runtime", f"{prefix}StreamSynchronize", start, args)
         if prefix == "cuda" and not self.config.legacy:
             wait = {
