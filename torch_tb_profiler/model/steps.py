@@ -14,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.trace import Category, Note, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64
+from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
 PROFILER_STEP = re.compile(r"ProfilerStep#(\d+)")
 
@@ -66,15 +67,22 @@ def _profiler_step(trace: Trace) -> HostSteps | None:
 
 
 def _whole_trace(trace: Trace) -> HostSteps | None:
-    """No step is marked: everything from the first to the last operator is one step."""
+    """No step is marked: everything from the first to the last operator is one step.
+
+    With the operators count the annotations that torch itself writes, such as collectives and the DataLoader: a
+    program may begin or end with them.
+    """
     events = trace.events
+    annotations = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+    by_torch = trace.strings.where(is_annotation_name, np.unique(events.name[annotations]).tolist())
+    marked = (events.category == Category.USER_ANNOTATION) & by_torch[events.name]
     complete = events.phase == Phase.COMPLETE
-    for categories in (
-        (Category.OPERATOR,),
-        (Category.USER_ANNOTATION, Category.RUNTIME, Category.DRIVER),
-        DEVICE_WORK,
+    for chosen in (
+        (events.category == Category.OPERATOR) | marked,
+        np.isin(events.category, (Category.USER_ANNOTATION, Category.RUNTIME, Category.DRIVER)),
+        np.isin(events.category, DEVICE_WORK),
     ):
-        rows = np.flatnonzero(complete & np.isin(events.category, categories))
+        rows = np.flatnonzero(complete & chosen)
         if len(rows):
             return HostSteps(["0"], events.start[rows].min(keepdims=True), events.end[rows].max(keepdims=True))
     return None

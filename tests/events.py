@@ -1,0 +1,53 @@
+"""Events of hand-made traces, times in microseconds, and the model of a few of them."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from typing import Any
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import read_trace
+
+Event = dict[str, Any]
+US = 1000
+
+
+def model_of(events: list[Event], **header: Any) -> Model:
+    events = events or [{"ph": "M", "name": "process_name", "pid": 1, "tid": 1, "args": {"name": "python"}}]
+    return Model(read_trace(BytesIO(json.dumps({**header, "traceEvents": events}).encode())))
+
+
+def event(cat: str, name: str, start: float, duration: float, tid: int = 1, **args: Any) -> Event:
+    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": start, "dur": duration, "args": args}
+
+
+def op(name: str, start: float, duration: float, tid: int = 1, **args: Any) -> Event:
+    return event("cpu_op", name, start, duration, tid, **args)
+
+
+def annotation(name: str, start: float, duration: float, tid: int = 1) -> Event:
+    return event("user_annotation", name, start, duration, tid)
+
+
+def frame(name: str, start: float, duration: float, tid: int = 1) -> Event:
+    return event("python_function", name, start, duration, tid)
+
+
+def launch(start: float, correlation: int, duration: float = 5, tid: int = 1, cat: str = "cuda_runtime") -> Event:
+    return event(cat, "cudaLaunchKernel", start, duration, tid, correlation=correlation)
+
+
+def kernel(
+    start: float, duration: float, correlation: int, name: str = "kernel", device: int = 0, **args: Any
+) -> Event:
+    args = {"correlation": correlation, "stream": 7, "device": device, **args}
+    return {**event("kernel", name, start, duration, 7, **args), "pid": device}
+
+
+def copy(start: float, duration: float, correlation: int, **args: Any) -> Event:
+    return {**kernel(start, duration, correlation, "Memcpy HtoD", **args), "cat": "gpu_memcpy"}
+
+
+def fill(start: float, duration: float, correlation: int, **args: Any) -> Event:
+    return {**kernel(start, duration, correlation, "Memset", **args), "cat": "gpu_memset"}

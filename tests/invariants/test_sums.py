@@ -1,0 +1,117 @@
+"""What must hold on every trace there is: nothing is lost and nothing is counted twice, to the nanosecond."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.tracegen import Config, generate
+from torch_tb_profiler.analysis.kernels import kernels
+from torch_tb_profiler.analysis.operators import operator_calls, operators
+from torch_tb_profiler.analysis.overview import step_times
+from torch_tb_profiler.insights import findings
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category, read_trace
+from torch_tb_profiler.trace.schema import DEVICE_WORK
+from torch_tb_profiler.web import legacy
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ROOT.parent / "shared" / "data" / "traces"
+
+
+def traces(folder: Path) -> list[Path]:
+    """Trace files below a folder; what export_memory_timeline writes is not one."""
+    if not folder.is_dir():
+        return []
+    return sorted(p for p in folder.rglob("*.json*") if "memory_timeline" not in p.name and p.is_file())
+
+
+def short(path: Path) -> str:
+    return "/".join(path.parts[-3:])
+
+
+def model_of(path: Path) -> Model:
+    with path.open("rb") as stream:
+        return Model(read_trace(stream))
+
+
+def check_sums(model: Model) -> None:
+    events = model.trace.events
+    is_work = np.isin(events.category, DEVICE_WORK)
+    device_ns = int(np.maximum(events.duration[is_work], 0).sum())
+
+    for group_by in ("name", "name_shape", "name_stack", "name_shape_stack"):
+        table = operators(model, group_by)
+        assert int(table.device_self_ns.sum()) + table.unattributed_device_ns == device_ns == table.device_ns
+        assert int(table.host_self_ns.sum()) == table.host_ns
+        assert (table.device_total_ns >= table.device_self_ns).all()
+    calls = operator_calls(model)
+    assert int(calls.kernels.sum()) <= int((events.category == Category.KERNEL).sum())
+
+    is_kernel = events.category == Category.KERNEL
+    for grouping in ("name", "name_op_launch"):
+        found = kernels(model, grouping)
+        assert int(found.total_ns.sum()) == int(np.maximum(events.duration[is_kernel], 0).sum())
+        assert int(found.calls.sum()) == int(is_kernel.sum())
+        assert (found.min_ns <= found.mean_ns).all()
+        assert (found.mean_ns <= found.max_ns).all()
+    copies = sum(t.total_ns for t in (*found.memcpy, *found.memset))
+    assert int(found.total_ns.sum()) + copies == device_ns
+
+    times = step_times(model)
+    parts = np.array([times.category_ns[c] for c in times.categories]).reshape(len(times.categories), -1)
+    assert (parts >= 0).all()
+    assert parts.sum(axis=0).tolist() == times.duration_ns.tolist()
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")
+@pytest.mark.parametrize("path", traces(SHARED), ids=short)
+def test_recorded_traces(path: Path) -> None:
+    model = model_of(path)
+    check_sums(model)
+    findings(model)
+    for route in (legacy.kernel, legacy.kernel_tc_pie):
+        route(model)
+    legacy.overview(model, 1)
+    for group_by in ("Operation", "OperationAndInputShape"):
+        legacy.operation(model, group_by)
+        legacy.operation_table(model, group_by)
+        legacy.kernel_table(model, group_by)
+
+
+@pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
+def test_samples(path: Path) -> None:
+    check_sums(model_of(path))
+
+
+CONFIGURATIONS = {
+    "one device": Config(steps=3, layers=2),
+    "two ranks": Config(steps=2, layers=2, ranks=2, skew_ns=3_000_000_000),
+}
+
+
+@pytest.mark.parametrize("config", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+def test_generated_traces(config: Config) -> None:
+    document, expected = generate(config)
+    model = Model(read_trace(BytesIO(json.dumps(document).encode())))
+    check_sums(model)
+    table = operators(model)
+    at = {name: i for i, name in enumerate(table.name)}
+    assert at.keys() == expected.ops.keys()
+    for name, truth in expected.ops.items():
+        i = at[name]
+        assert int(table.calls[i]) == truth.calls
+        assert int(table.host_total_ns[i]) == truth.host_ns
+        if name != "record_param_comms":  # holds annotations, which the generator does not take away
+            assert int(table.host_self_ns[i]) == truth.host_self_ns - truth.call_ns
+        assert int(table.device_self_ns[i]) == truth.device_self_ns
+        assert int(table.device_total_ns[i]) == truth.device_ns
+    assert table.unattributed_device_ns == expected.unattributed_ns
+    assert table.device_ns == expected.total_device_ns
+    found = kernels(model)
+    by_name = {n: (int(c), int(ns)) for n, c, ns in zip(found.name, found.calls, found.total_ns, strict=True)}
+    assert by_name == dict(expected.kernels)

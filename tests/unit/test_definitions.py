@@ -1,0 +1,36 @@
+"""The UI and the docs say the same about every number, and every number that is answered is defined."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from torch_tb_profiler.analysis.definitions import KERNELS, OPERATORS, OVERVIEW, Definition
+from torch_tb_profiler.analysis.kernels import KernelTable
+from torch_tb_profiler.analysis.operators import LaunchedKernels, OperatorTable
+from torch_tb_profiler.analysis.overview import CATEGORIES
+from torch_tb_profiler.analysis.utilization import DeviceUse
+from torch_tb_profiler.insights import RULES
+
+
+@pytest.mark.parametrize(("view", "defined"), [("overview", OVERVIEW), ("operators", OPERATORS), ("kernels", KERNELS)])
+def test_the_docs_repeat_the_definitions(repository: Path, view: str, defined: dict[str, Definition]) -> None:
+    text = (repository / "docs" / "views" / f"{view}.md").read_text()
+    missing = [d.key for d in defined.values() if f"| {d.help} |" not in text or f"| {d.label} |" not in text]
+    assert not missing
+
+
+def test_the_docs_name_every_rule(repository: Path) -> None:
+    text = (repository / "docs" / "views" / "overview.md").read_text()
+    assert [rule.id for rule in RULES if f"| `{rule.id}` |" not in text] == []
+
+
+def test_every_column_is_defined() -> None:
+    about_the_table = {"group_by", "has_device_work", "device_ns", "host_ns", "totals", "memcpy", "memset"}
+    assert {f.name for f in fields(OperatorTable)} - about_the_table == OPERATORS.keys()
+    assert {f.name for f in fields(KernelTable)} - about_the_table == KERNELS.keys()
+    assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()
+    about_the_device = {"id", "name", "memory_bytes", "compute_capability"}
+    assert ({f.name for f in fields(DeviceUse)} - about_the_device) | {*CATEGORIES, "step"} == OVERVIEW.keys()

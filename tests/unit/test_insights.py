@@ -1,0 +1,119 @@
+"""Each rule: when it speaks, when it is silent, and what it says it is based on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from torch_tb_profiler.insights import RULES, Finding, findings
+
+V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+
+def found(events: list[Event], **header: Any) -> dict[str, Finding]:
+    return {finding.id: finding for finding in findings(model_of(events, **header))}
+
+
+def step(*events: Event, length: float = 100) -> list[Event]:
+    return [annotation("ProfilerStep#1", 0, length), *events]
+
+
+def memory(allocated: int, device_type: int = 1, device: int = 0) -> Event:
+    args = {"Device Type": device_type, "Device Id": device, "Bytes": 1, "Addr": 1, "Total Allocated": allocated}
+    return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5, "args": args}
+
+
+@pytest.mark.parametrize(("waiting", "severity"), [(5, None), (6, "medium"), (20, "high")])
+def test_dataloader(waiting: float, severity: str | None) -> None:
+    finding = found(step(annotation(LOADER, 10, waiting))).get("dataloader")
+    assert (finding and finding.severity) == severity
+    if finding:
+        assert finding.saving_ns == waiting * 1000
+        assert f"{waiting:.1f}%" in finding.detail
+
+
+@pytest.mark.parametrize(("exposed", "severity"), [(10, None), (11, "medium"), (40, "high")])
+def test_communication(exposed: float, severity: str | None) -> None:
+    finding = found(step(annotation("nccl:all_reduce", 10, exposed))).get("communication")
+    assert (finding and finding.severity) == severity
+    if finding:
+        assert all(link.url.startswith("https://") and "(" not in link.url for link in finding.links)
+
+
+def test_data_parallel_needs_two_devices() -> None:
+    events = step(annotation("DataParallel.forward", 0, 50), kernel(0, 90, 1), kernel(0, 90, 2, device=1))
+    assert "data_parallel" in found(events)
+    assert "data_parallel" not in found(events[:-1])
+    assert "data_parallel" not in found(step(*events[2:]))
+
+
+def test_distributed_backend() -> None:
+    events = step(annotation("DistributedDataParallel.forward", 0, 50), annotation("gloo:all_reduce", 60, 1))
+    finding = found(events, deviceProperties=[V100])["distributed_backend"]
+    assert "gloo" in finding.detail
+    assert "distributed_backend" not in found(events)
+    assert "distributed_backend" not in found(events, deviceProperties=[{**V100, "computeMajor": 3}])
+    for nccl in (annotation("nccl:all_reduce", 70, 1), kernel(70, 1, 1, "ncclDevKernel_AllReduce")):
+        assert "distributed_backend" not in found([*events, nccl], deviceProperties=[V100])
+    assert "distributed_backend" not in found(
+        events, deviceProperties=[V100], distributedInfo={"backend": "nccl", "rank": 0}
+    )
+
+
+def test_gpu_utilization() -> None:
+    events = step(kernel(0, 49, 1), kernel(0, 50, 2, device=1), kernel(0, 10, 3, device=8), kernel(0, 1, 4, device=10))
+    finding = found(events)["gpu_utilization"]
+    assert finding.detail.startswith("GPU 0, GPU 8 and GPU 10 are busy")
+    assert [e.value for e in finding.evidence] == [0.49, 0.1, 0.01]
+    assert "gpu_utilization" not in found(step(kernel(0, 50, 1)))
+
+
+def test_tensor_cores() -> None:
+    events = step(
+        op("aten::mm", 0, 20),
+        op("aten::add", 30, 20),
+        launch(5, 1),
+        launch(35, 2),
+        kernel(50, 30, 1, "volta_sgemm_128x64_nn"),
+        kernel(80, 10, 2, "elementwise"),
+    )
+    finding = found(events, deviceProperties=[V100])["tensor_cores"]
+    assert "75%" in finding.detail
+    assert "tensor_cores" not in found(events)
+    assert "tensor_cores" not in found(events, deviceProperties=[{**V100, "computeMajor": 6}])
+    used = [*events, kernel(95, 1, 3, "volta_h884gemm")]
+    assert "tensor_cores" not in found(used, deviceProperties=[V100])
+
+
+def test_tensor_cores_says_nothing_about_what_is_not_known() -> None:
+    """The old plugin advised mixed precision on every H100 and every AMD GPU."""
+    for name in ("nvjet_hsh_256x128", "triton_tem_fused_mm"):
+        events = step(op("aten::mm", 0, 20), launch(5, 1), kernel(50, 30, 1, name))
+        assert "tensor_cores" not in found(events, deviceProperties=[V100])
+
+
+def test_memory_limit() -> None:
+    assert "memory_limit" not in found(step(memory(900)), deviceProperties=[V100])
+    finding = found(step(memory(901)), deviceProperties=[V100])["memory_limit"]
+    assert [e.value for e in finding.evidence] == [901, 1000]
+    assert "memory_limit" not in found(step(memory(901)))
+    assert "memory_limit" not in found(step(memory(901, device=1)), deviceProperties=[V100])
+
+
+def test_memory_of_the_host_is_not_memory_of_a_device() -> None:
+    """The old plugin took it for the last GPU's and warned about "GPU-1"."""
+    assert "memory_limit" not in found(step(memory(10**6, device_type=0, device=-1)), deviceProperties=[V100])
+
+
+def test_findings_come_in_the_order_of_the_rules() -> None:
+    events = step(annotation(LOADER, 0, 20), annotation("nccl:all_reduce", 30, 20), kernel(60, 1, 1), memory(901))
+    ids = [finding.id for finding in findings(model_of(events, deviceProperties=[V100]))]
+    assert ids == [rule.id for rule in RULES if rule.id in ids]
+    assert len(ids) == 4
+
+
+def test_nothing_to_say() -> None:
+    assert found([event("cpu_op", "a", 0, 0)]) == {}

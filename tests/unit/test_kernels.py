@@ -1,0 +1,146 @@
+"""Kernels by name and by launch configuration, copies, and which use tensor cores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.events import US, annotation, copy, fill, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.kernels import KernelTotals, Transfers, kernel_totals, kernels
+from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
+
+
+def shape(x: int) -> dict[str, object]:
+    return {"grid": [16, 1, 1], "block": [16, 16, x], "registers per thread": 18, "shared memory": 4}
+
+
+def test_by_name() -> None:
+    events = [kernel(0, 10, 1, "a"), kernel(20, 15, 2, "a"), kernel(50, 30, 3, "b"), copy(90, 7, 4, bytes=100)]
+    table = kernels(model_of(events))
+    assert (table.name, table.calls.tolist()) == (("b", "a"), [1, 2])
+    assert table.total_ns.tolist() == [30 * US, 25 * US]
+    assert table.mean_ns.tolist() == [30 * US, 12.5 * US]
+    assert (table.max_ns.tolist(), table.min_ns.tolist()) == ([30 * US, 15 * US], [30 * US, 10 * US])
+    assert (table.mean_blocks_per_sm, table.mean_achieved_occupancy, table.operator) == (None, None, None)
+
+
+def test_by_launch() -> None:
+    events = [
+        op("op1", 0, 100),
+        *(launch(10 * i, i) for i in range(1, 5)),
+        kernel(230, 15, 1, "k", **shape(16)),
+        kernel(250, 10, 2, "k", **shape(16)),
+        kernel(270, 13, 3, "k", **shape(64)),
+        kernel(290, 17, 99, "k", **shape(64)),
+        kernel(310, 1, 4, "k"),
+    ]
+    table = kernels(model_of(events), "name_op_launch")
+    assert table.operator == ("op1", "", "op1", "op1")
+    assert table.calls.tolist() == [2, 1, 1, 1]
+    assert table.block == ("[16, 16, 16]", "[16, 16, 64]", "[16, 16, 64]", "")
+    assert table.registers_per_thread is not None
+    assert table.registers_per_thread.tolist() == [18, 18, 18, -1]
+    assert table.operator_tensor_core_eligible is not None
+    assert not table.operator_tensor_core_eligible.any()
+
+
+def test_means_are_weighted_by_duration_and_leave_out_missing_values() -> None:
+    given = {"blocks per SM": 0.5, "est. achieved occupancy %": 60}
+    events = [
+        kernel(0, 10, 1, "a", **given),
+        kernel(20, 30, 2, "a", **{"blocks per SM": 2.5, "est. achieved occupancy %": 0}),
+        kernel(60, 50, 3, "a", **{"blocks per SM": 0, "est. achieved occupancy %": -1}),
+        kernel(120, 5, 4, "b"),
+        kernel(130, 0, 5, "c", **given),
+    ]
+    table = kernels(model_of(events))
+    assert table.mean_blocks_per_sm is not None
+    assert table.mean_achieved_occupancy is not None
+    assert table.mean_blocks_per_sm[0] == pytest.approx((0.5 * 10 + 2.5 * 30) / 40)
+    assert table.mean_achieved_occupancy[0] == pytest.approx(60 * 10 / 40)
+    assert np.isnan(table.mean_blocks_per_sm[1:]).all()
+
+
+def test_copies_and_fills() -> None:
+    events = [copy(0, 10, 1, bytes=100), copy(20, 5, 2, bytes=50), fill(30, 5, 3)]
+    table = kernels(model_of(events))
+    assert table.memcpy == (Transfers("Memcpy HtoD", 2, 15 * US, 150),)
+    assert table.memset == (Transfers("Memset", 1, 5 * US, None),)
+    assert len(table) == 0
+
+
+def test_annotations_on_the_device_are_no_kernels() -> None:
+    events = [annotation("a", 0, 10), {**kernel(0, 10, 1, "a"), "cat": "gpu_user_annotation"}]
+    assert kernel_totals(model_of(events)) == KernelTotals(0, 0, 0)
+
+
+def test_tensor_core_time() -> None:
+    events = [kernel(0, 10, 1, "volta_h884gemm"), kernel(20, 5, 2, "triton_poi_fused_add"), kernel(30, 3, 3, "relu")]
+    totals = kernel_totals(model_of(events))
+    assert totals == KernelTotals(18 * US, 10 * US, 5 * US)
+    assert totals.tensor_core_share == pytest.approx(10 / 18)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "volta_fp16_s884cudnn_fp16_256x128_ldg8_relu_f2f_exp_small_nhwc2nchw_tn_v1",
+        "volta_h884gemm_64x128_ldg8_nn",
+        "turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn",
+        "ampere_bf16_s16816gemm_bf16_128x256_ldg8_relu_f2f_stages_64x3_tn",
+        "void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4>(cutlass_80_tensorop_s1688gemm)",
+        "void cutlass::Kernel<cutlass_70_wmma_tensorop_f16_s161616gemm_f16_32x32_64x2_tn_align8>()",
+        "sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nchw_tilesize128x128x16_stage4",
+        "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off",
+        "nvjet_hsh_256x128_64x4_1x2_h_bz_coopA_NTT",
+        "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<32, 128, 128, 4>>()",
+        "void flash::FlashAttnFwdSm90<flash::CollectiveMainloopFwdSm90<2>>()",
+        "fmha_cutlassF_bf16_aligned_64x128_rf_sm80(PyTorchMemEffAttention::AttentionKernel<cutlass::bfloat16_t>)",
+        "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_3_64x64x64_4x1x1_kernel0_0",
+        "Cijk_Alik_Bljk_SB_Bias_AS_SAV_UserArgs_MT64x16x32_MI16x16x1_SN_LDSB0_AFC1",
+        "void ck::kernel_gemm_xdl_cshuffle_v3<ck::GridwiseGemm_xdl_cshuffle_v3<>>()",
+    ],
+)
+def test_uses_tensor_cores(name: str) -> None:
+    assert use_of(name) is Use.YES
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "volta_sgemm_128x64_nn",
+        "ampere_sgemm_32x32_sliced1x4_tn",
+        "cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1",
+        "void cutlass::Kernel<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(cutlass_80_simt_sgemm_128x32_8x5_nn)",
+        "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_aligna4_alignc4_execute",
+        "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int, float const*, int)",
+        "void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1, false, true, true>(int, int, int)",
+        "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)",
+        "void cudnn::bn_bw_1C11_kernel_new<float, float, float2, 512, true, 1>(float, float, float)",
+        "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long, ncclWork*)",
+        "void cublasLt::splitKreduce_kernel<32, 16, int, float, float, float, float, true, true, false>()",
+        "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float>>()",
+    ],
+)
+def test_does_not_use_tensor_cores(name: str) -> None:
+    assert use_of(name) is Use.NO
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "triton__0d1d2d3d",
+        "triton_tem_fused_mm_3",
+        "_fwd_kernel_aligned_0d1d2d",
+        "Cijk_Ailk_Bljk_SB_MT64x64x8",
+        "my_gemm",
+    ],
+)
+def test_leaves_open_what_the_name_leaves_open(name: str) -> None:
+    assert use_of(name) is Use.UNKNOWN
+
+
+def test_eligible_operators() -> None:
+    assert len(ELIGIBLE_2021) == len(set(ELIGIBLE_2021)) == 45
+    assert {"aten::mm", "aten::convolution_backward", "AddmmBackward0"} <= ELIGIBLE_OPERATORS
+    assert "aten::add" not in ELIGIBLE_OPERATORS

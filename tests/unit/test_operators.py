@@ -1,0 +1,270 @@
+"""Self and total times of operators: the old plugin's known answers, and what it got wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.operators import (
+    OperatorTable,
+    operator_calls,
+    operator_kernels,
+    operator_stacks,
+    operators,
+)
+
+
+def times(table: OperatorTable) -> dict[str, tuple[float, ...]]:
+    """name → calls, host self, host total, device self, device total; times in µs."""
+    return {
+        name: (
+            int(table.calls[i]),
+            *(
+                int(column[i]) / US
+                for column in (table.host_self_ns, table.host_total_ns, table.device_self_ns, table.device_total_ns)
+            ),
+        )
+        for i, name in enumerate(table.name)
+    }
+
+
+def test_self_and_total() -> None:
+    events = [
+        op("aten::mat_mul", 100, 100),
+        op("aten::mm", 120, 40),
+        launch(130, 1, 10),
+        launch(165, 2, 25),
+        kernel(300, 20, 1),
+        kernel(400, 16, 2),
+    ]
+    assert times(operators(model_of(events))) == {
+        "aten::mm": (1, 30, 40, 20, 20),
+        "aten::mat_mul": (1, 35, 100, 16, 36),
+    }
+
+
+@pytest.mark.parametrize("start", [100, 130])
+def test_ranges_that_begin_or_end_together(start: int) -> None:
+    """Defect 5: with equal starts the old plugin mixed up parent and child."""
+    found = times(operators(model_of([op("aten::mat_mul", 100, 100), op("aten::mm", start, 70)])))
+    assert (found["aten::mat_mul"][1], found["aten::mm"][1]) == (30, 70)
+
+
+def test_an_operator_whose_only_callee_has_the_same_name_is_one_call() -> None:
+    """Defect 7: the old plugin lost what the outer one had launched."""
+    events = [
+        op("aten::mm", 0, 100),
+        op("aten::mm", 10, 80),
+        op("aten::mm", 20, 60),
+        op("aten::empty", 30, 10),
+        launch(5, 1),
+        launch(12, 2),
+        launch(50, 3),
+        *(kernel(100 + 10 * i, 8, i) for i in (1, 2, 3)),
+    ]
+    model = model_of(events)
+    assert times(operators(model)) == {"aten::mm": (1, 75, 100, 24, 24), "aten::empty": (1, 10, 10, 0, 0)}
+    assert operators(model).kernels.tolist() == [3, 0]
+
+
+def test_two_callees_are_not_collapsed() -> None:
+    found = times(operators(model_of([op("a", 0, 100), op("a", 10, 20), op("a", 40, 20)])))
+    assert found == {"a": (3, 100, 140, 0, 0)}
+
+
+def test_a_callee_that_outlives_its_caller_is_cut_not_dropped() -> None:
+    """Defect 6."""
+    events = [op("a", 0, 100), op("b", 80, 50), launch(90, 1), kernel(200, 10, 1)]
+    assert times(operators(model_of(events))) == {"b": (1, 45, 50, 10, 10), "a": (1, 80, 100, 0, 10)}
+
+
+def test_backward_outside_modules_stays() -> None:
+    """Defect 4."""
+    events = [
+        frame("nn.Module: Linear_0", 0, 50),
+        op("aten::linear", 10, 30),
+        op("autograd::engine::evaluate_function: NllLossBackward0", 100, 40, tid=2),
+        op("NllLossBackward0", 110, 20, tid=2),
+    ]
+    assert set(operators(model_of(events)).name) == {
+        "aten::linear",
+        "autograd::engine::evaluate_function: NllLossBackward0",
+        "NllLossBackward0",
+    }
+
+
+def test_annotations_are_not_operators_but_take_their_time() -> None:
+    events = [
+        op("a", 0, 100),
+        annotation("my part", 20, 50),
+        op("b", 30, 10),
+        launch(45, 1, 5),
+        kernel(200, 10, 1),
+        annotation("Optimizer.step#SGD.step", 200, 50),
+        op("Optimizer.zero_grad#SGD.zero_grad", 300, 20),
+        op("nccl:all_reduce", 400, 20),
+    ]
+    assert times(operators(model_of(events))) == {"a": (1, 50, 100, 10, 10), "b": (1, 10, 10, 0, 0)}
+
+
+def test_external_ids_do_not_matter() -> None:
+    """Defect 8: id 0, a missing id, and ids that repeat the correlation."""
+    events = [op("a", 0, 50, **{"External id": 0}), op("b", 100, 50, **{"External id": 7})]
+    events += [launch(10, 7), launch(110, 8), kernel(200, 5, 7), kernel(210, 6, 8)]
+    events[2]["args"]["External id"] = 7
+    events[4]["args"]["External id"] = 7
+    assert {n: t[3] for n, t in times(operators(model_of(events))).items()} == {"a": 5, "b": 6}
+
+
+def test_unattributed_work_is_said() -> None:
+    events = [
+        annotation("ProfilerStep#1", 0, 100),
+        op("a", 10, 20),
+        launch(12, 1),
+        launch(50, 2, cat="cuda_driver"),
+        kernel(200, 3, 1),
+        kernel(210, 4, 2),
+        kernel(220, 5, 99),
+        copy(230, 6, 98),
+        {**kernel(0, 500, 1, "ProfilerStep#1"), "cat": "gpu_user_annotation"},
+    ]
+    table = operators(model_of(events))
+    assert (table.device_ns, table.unattributed_device_ns) == (18 * US, 15 * US)
+    assert table.device_self_ns.tolist() == [3 * US]
+
+
+def test_shapes_keep_groups_apart() -> None:
+    shapes = [[[2, 2]], [[2, 2]], [[3]]]
+    events = [op("a", 10 * i, 5, **{"Input Dims": shape}) for i, shape in enumerate(shapes)] + [op("a", 50, 1)]
+    table = operators(model_of(events), "name_shape")
+    assert sorted(zip(table.input_shape or (), table.calls.tolist(), strict=True)) == [
+        ("", 1),
+        ("[[2, 2]]", 2),
+        ("[[3]]", 1),
+    ]
+
+
+def test_recorded_call_stacks() -> None:
+    events = [
+        op("a", 0, 5, **{"Call stack": "m.py(3): f;m.py(9): <module>"}),
+        op("a", 10, 5, **{"Call stack": "m.py(4): g"}),
+        op("a", 20, 5),
+    ]
+    model = model_of(events)
+    assert set(operators(model, "name_stack").call_stack or ()) == {"m.py(3): f\nm.py(9): <module>", "m.py(4): g", ""}
+    assert operator_stacks(model, "a").calls.tolist() == [1, 1]
+    assert len(operator_stacks(model, "b")) == 0
+
+
+def test_call_stacks_from_python_frames() -> None:
+    events = [
+        frame("m.py(9): <module>", 0, 100),
+        frame("m.py(3): f", 5, 20),
+        frame("nn.Module: Linear_0", 6, 15),
+        frame("<built-in function linear>", 7, 10),
+        op("a", 8, 5),
+        frame("m.py(3): f", 40, 20),
+        op("a", 42, 5),
+        op("b", 70, 5),
+        op("b", 200, 5),
+    ]
+    model = model_of(events)
+    stacks = operators(model, "name_stack")
+    assert sorted(zip(stacks.name, stacks.call_stack or (), stacks.calls.tolist(), strict=True)) == [
+        ("a", "m.py(3): f\nm.py(9): <module>", 2),
+        ("b", "", 1),
+        ("b", "m.py(9): <module>", 1),
+    ]
+    assert operators(model).has_call_stack.all()
+    assert operator_stacks(model, "b").call_stack == ("m.py(9): <module>",)
+
+
+def test_tensor_cores() -> None:
+    events = [
+        op("aten::conv2d", 0, 100),
+        op("aten::cudnn_convolution", 10, 50, **{"Input Dims": [[1]]}),
+        launch(20, 1),
+        launch(70, 2),
+        op("mine", 200, 10),
+        launch(205, 3),
+        op("plain", 300, 10),
+        kernel(400, 15, 1, "volta_fp16_s884cudnn_fp16"),
+        kernel(420, 10, 2, "elementwise"),
+        kernel(440, 7, 3, "volta_h884gemm"),
+    ]
+    model = model_of(events)
+    table = operators(model)
+    by_name = dict(zip(table.name, range(len(table)), strict=True))
+    assert {n: bool(table.tensor_core_eligible[i]) for n, i in by_name.items()} == {
+        "aten::conv2d": True,
+        "aten::cudnn_convolution": True,
+        "mine": True,
+        "plain": False,
+    }
+    assert table.tensor_core_self[by_name["aten::conv2d"]] == 0
+    assert table.tensor_core_total[by_name["aten::conv2d"]] == pytest.approx(60)
+    assert table.tensor_core_self[by_name["aten::cudnn_convolution"]] == 100
+    assert np.isnan(table.tensor_core_self[by_name["plain"]])
+    calls = operator_calls(model)
+    assert {table.name[by_name[n]] for n in ("aten::cudnn_convolution", "mine")} == {
+        model.trace.strings[model.tree.name[node]] for node in calls.node[calls.bottom]
+    }
+
+
+def test_kernels_of_one_operator() -> None:
+    events = [
+        op("a", 0, 50, **{"Input Dims": [[1]]}),
+        op("a", 100, 50, **{"Input Dims": [[2]]}),
+        launch(10, 1),
+        launch(20, 2),
+        launch(110, 3),
+        copy(200, 9, 3),
+        kernel(210, 4, 1, "x"),
+        kernel(220, 6, 2, "x"),
+        kernel(230, 99, 77, "x"),
+    ]
+    model = model_of(events)
+    found = operator_kernels(model, "a")
+    assert (found.name, found.calls.tolist(), found.total_ns.tolist()) == (("x",), [2], [10 * US])
+    assert (found.mean_ns.tolist(), found.max_ns.tolist(), found.min_ns.tolist()) == ([5 * US], [6 * US], [4 * US])
+    assert operator_kernels(model, "a", "[[2]]").name == ()
+    assert operator_kernels(model, "a", "[[1]]").name == ("x",)
+    assert operator_kernels(model, "nobody").name == ()
+
+
+def test_no_events() -> None:
+    table = operators(model_of([]))
+    assert len(table) == 0
+    assert not table.has_device_work
+
+
+ranges = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(0, 30), st.integers(0, 12), st.integers(1, 2)), max_size=12
+)
+starts = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 2), st.integers(1, 9)), max_size=8)
+
+
+@given(ranges, starts)
+def test_device_time_adds_up_whatever_the_ranges(
+    host: list[tuple[str, int, int, int]], work: list[tuple[int, int, int]]
+) -> None:
+    events: list[Event] = [op(name, start, length, tid) for name, start, length, tid in host]
+    for i, (start, tid, length) in enumerate(work, start=1):
+        events += [launch(start, i, 0, tid), kernel(100 + 10 * i, length, i)]
+    model: Any = model_of(events)
+    calls = operator_calls(model)
+    assert int(calls.device_self.sum()) + calls.unattributed_device_ns == calls.device_ns
+    assert sorted(calls.rank.tolist()) == sorted(set(calls.rank.tolist()))
+    tree = model.tree
+    below = {int(n): int(n) for n in range(len(tree))}
+    totals = np.zeros(len(tree), np.int64)
+    totals[calls.node] = calls.device_self
+    for node in range(len(tree) - 1, -1, -1):
+        if tree.parent[node] >= 0:
+            totals[tree.parent[node]] += totals[below[node]]
+    assert totals[calls.node].tolist() == calls.device_total.tolist()

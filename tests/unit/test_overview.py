@@ -1,0 +1,163 @@
+"""The step-time breakdown: the old plugin's known answers, and what it got wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.overview import overview
+
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+
+
+def shares(events: list[Event], step: int = 0, **header: Any) -> dict[str, float]:
+    """µs per category of one step, without the empty ones; adds up to the step."""
+    times = overview(model_of(events, **header)).steps
+    found = {c: int(ns[step]) / 1000 for c, ns in times.category_ns.items()}
+    assert sum(found.values()) == times.duration_ns[step] / 1000
+    return {c: us for c, us in found.items() if us}
+
+
+def test_every_category_has_its_part() -> None:
+    assert shares(
+        [
+            annotation("ProfilerStep#1", 50, 400),
+            annotation(LOADER, 100, 180),
+            op("aten::to", 200, 60),
+            op("aten::nll_loss_backward", 340, 70, tid=2),
+            launch(360, 1, 20, tid=2),
+            launch(390, 2, 10, tid=2),
+            launch(405, 3, 5, tid=2),
+            copy(405, 10, 1),
+            fill(420, 5, 2),
+            kernel(430, 15, 3),
+        ]
+    ) == {
+        "kernel": 15,
+        "memcpy": 10,
+        "memset": 5,
+        "runtime": 30,
+        "dataloader": 180,
+        "cpu_exec": 35,
+        "other": 125,
+    }
+
+
+def test_communication_is_what_nothing_hides() -> None:
+    events = [
+        annotation("ProfilerStep#1", 0, 380),
+        launch(5, 1),
+        launch(10, 2),
+        launch(15, 3),
+        kernel(80, 50, 1, "addmm"),
+        kernel(170, 90, 2, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
+        kernel(215, 25, 3, "mul"),
+        annotation("nccl:all_reduce", 150, 30),
+    ]
+    assert shares(events) == {"kernel": 75, "communication": 85, "runtime": 15, "other": 205}
+
+
+def test_a_fully_covered_step_is_not_counted_twice() -> None:
+    """Defect 1: Kernel 100 + Runtime 5 + CPU Exec 85 + Other 10 of a step of 100."""
+    assert shares([annotation("ProfilerStep#1", 0, 100), op("a", 0, 90), launch(0, 1), kernel(0, 100, 1)]) == {
+        "kernel": 100
+    }
+
+
+def test_labels_are_not_work() -> None:
+    """Defect 3: annotations of the user, on the host and on the device, counted as CPU Exec."""
+    events = [
+        annotation("ProfilerStep#1", 0, 100),
+        annotation("my part", 5, 90),
+        op("a", 10, 20),
+        frame("train.py(3): step", 0, 100),
+        {**kernel(50, 40, 0, "my part"), "cat": "gpu_user_annotation"},
+    ]
+    assert shares(events) == {"cpu_exec": 20, "other": 80}
+
+
+def test_steps_on_the_device_are_copies_of_those_on_the_host() -> None:
+    """Defect 2."""
+    events = [annotation(f"ProfilerStep#{i}", 100 * i, 100) for i in range(3)]
+    events += [{**kernel(100 * i + 50, 100, 0, f"ProfilerStep#{i}"), "cat": "gpu_user_annotation"} for i in range(3)]
+    assert overview(model_of(events)).steps.names == ("0", "1", "2")
+
+
+def test_the_driver_is_runtime() -> None:
+    """Defect 9."""
+    events = [annotation("ProfilerStep#1", 0, 100), launch(10, 1, 7, cat="cuda_driver"), kernel(50, 10, 1)]
+    assert shares(events)["runtime"] == 7
+
+
+def test_steps_that_overlap_on_the_device() -> None:
+    events = [
+        annotation("ProfilerStep#1", 100, 200),
+        annotation("ProfilerStep#2", 350, 150),
+        op("aten::to", 120, 80),
+        op("aten::mm", 360, 50),
+        launch(180, 1, 5),
+        launch(390, 2, 5),
+        kernel(150, 90, 99),
+        copy(280, 100, 1),
+        kernel(410, 200, 2),
+    ]
+    assert shares(events, 0) == {"memcpy": 100, "other": 40}
+    assert shares(events, 1) == {"kernel": 200, "runtime": 5, "cpu_exec": 25}
+
+
+def test_cpu_only() -> None:
+    found = overview(model_of([op("a", 0, 10), op("b", 50, 50)]))
+    assert found.device_type == "CPU"
+    assert found.steps.rule == "whole_trace"
+    assert found.steps.categories == ("dataloader", "cpu_exec", "other")
+    assert found.devices == ()
+    assert [o.name for o in found.top_operators] == ["b", "a"]
+    assert found.verdict is not None
+    assert (found.verdict.category, found.verdict.largest_loss) == ("cpu_exec", "cpu_exec")
+
+
+def test_nothing_at_all() -> None:
+    found = overview(model_of([]))
+    assert found.steps.names == ()
+    assert found.average.step_ns == 0
+    assert found.verdict is None
+
+
+def test_one_operator_without_duration() -> None:
+    """The old plugin divided by zero."""
+    assert overview(model_of([op("a", 0, 0)])).verdict is None
+
+
+def gpu_step(*kernels: Event) -> list[Event]:
+    return [annotation("ProfilerStep#1", 100, 120), *kernels]
+
+
+def test_device_metrics() -> None:
+    found = overview(
+        model_of(
+            gpu_step(
+                kernel(130, 10, 1, "a", 1, **{"blocks per SM": 0.5, "est. achieved occupancy %": 60}),
+                kernel(135, 15, 2, "b", 1, **{"blocks per SM": 0.6, "est. achieved occupancy %": 10}),
+                kernel(150, 0, 3, "b", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 20}),
+                kernel(145, 25, 4, "s884", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 100}),
+                kernel(200, 20, 5, "a", 1, **{"blocks per SM": 10.5, "est. achieved occupancy %": 30}),
+            ),
+            deviceProperties=[{"id": 1, "name": "V100", "totalGlobalMem": 2**34, "computeMajor": 7, "computeMinor": 0}],
+        )
+    )
+    (device,) = found.devices
+    assert (device.id, device.name, device.memory_bytes, device.compute_capability) == (1, "V100", 2**34, "7.0")
+    assert device.utilization == pytest.approx(60 / 120)
+    assert device.sm_efficiency == pytest.approx((0.5 * 5 + 1 * 5 + 0.6 * 5 + 0.9 * 5 + 0.3 * 20 + 1 * 20) / 120)
+    assert device.achieved_occupancy == pytest.approx((0.6 * 10 + 0.1 * 15 + 1.0 * 25 + 0.3 * 20) / 70)
+    assert device.tensor_core_share == pytest.approx(25 / 70)
+
+
+def test_device_metrics_outside_the_steps() -> None:
+    (device,) = overview(
+        model_of(gpu_step(kernel(230, 10, 1, "a", **{"blocks per SM": 0.5, "est. achieved occupancy %": 60})))
+    ).devices
+    assert (device.utilization, device.sm_efficiency, device.achieved_occupancy) == (0.0, None, None)
+    assert (device.name, device.memory_bytes, device.compute_capability) == (None, None, None)

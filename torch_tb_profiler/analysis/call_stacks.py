@@ -1,0 +1,88 @@
+"""The Python frames around operators."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Int32
+
+#: `file(line): function`; not built-in functions, not nn.Module calls
+SOURCE_FRAME = re.compile(r".*\(\d+\): ")
+
+
+@dataclass(frozen=True)
+class CallStacks:
+    """Distinct call stacks; number 0 is the empty one, "not known".
+
+    of_node   shape (call tree,): the stack around each node
+    parent    shape (stacks,): the stack without its innermost frame, -1 when `frame` is a whole recorded stack
+    frame     shape (stacks,): string code of the innermost frame
+    """
+
+    of_node: Int32
+    parent: Int32
+    frame: Int32
+
+    def texts(self, model: Model, stacks: Int32) -> list[str]:
+        """Each of the stacks as frames joined by a line break, innermost first."""
+        known: dict[int, str] = {0: ""}
+        return [self._text(model, int(number), known) for number in stacks]
+
+    def _text(self, model: Model, stack: int, known: dict[int, str]) -> str:
+        found = known.get(stack)
+        if found is not None:
+            return found
+        frames: list[str] = []
+        at = stack
+        while at > 0:
+            frames.append(model.trace.strings[int(self.frame[at])])
+            at = int(self.parent[at])
+        text = "\n".join(frames) if self.parent[stack] >= 0 else "\n".join(frames[0].split(";"))
+        known[stack] = text
+        return text
+
+
+@remembered
+def call_stacks(model: Model) -> CallStacks:
+    """The stack of every node: `Call stack` of its operator when the trace has any, else the enclosing frames.
+
+    torch writes `Call stack` only when asked to be verbose since 2.0; the Python functions recorded on the same
+    thread enclose the operator in time and say the same.
+    """
+    recorded = model.trace.operators.call_stack
+    return _recorded(model, recorded) if (recorded > 0).any() else _enclosing(model)
+
+
+def _recorded(model: Model, recorded: Int32) -> CallStacks:
+    codes = recorded[model.tree.operator]
+    distinct, of_node = np.unique(np.concatenate([np.zeros(1, codes.dtype), codes]), return_inverse=True)
+    parent = np.full(len(distinct), -1, np.int32)
+    return CallStacks(of_node[1:].astype(np.int32), parent, distinct.astype(np.int32))
+
+
+def _enclosing(model: Model) -> CallStacks:
+    """Level by level from the top: a stack is the stack of the caller and the name of the frame."""
+    frames, strings = model.frames, model.trace.strings
+    is_source = strings.where(SOURCE_FRAME.match, np.unique(frames.name).tolist())[frames.name]
+    of_frame = np.zeros(len(frames) + 1, np.int32)  # the last entry is for "no frame"
+    parents, names = [np.full(1, -1, np.int32)], [np.zeros(1, np.int32)]
+    stacks = 1
+    order = np.argsort(frames.depth, kind="stable")
+    levels = np.searchsorted(frames.depth[order], np.arange(int(frames.depth.max(initial=-1)) + 2))
+    for first, after in pairwise(levels.tolist()):
+        level = order[first:after]
+        of_frame[level] = of_frame[frames.parent[level]]
+        level = level[is_source[level]]
+        pairs = of_frame[level].astype(np.int64) * len(strings) + frames.name[level]
+        distinct, inverse = np.unique(pairs, return_inverse=True)
+        of_frame[level] = stacks + inverse
+        parents.append((distinct // len(strings)).astype(np.int32))
+        names.append((distinct % len(strings)).astype(np.int32))
+        stacks += len(distinct)
+    return CallStacks(of_frame[model.tree.frame], np.concatenate(parents), np.concatenate(names))

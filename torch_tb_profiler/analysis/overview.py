@@ -1,0 +1,180 @@
+"""Where the time of a step goes: one category at each moment, by priority, adding up exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.intervals import Spans
+from torch_tb_profiler.analysis.kernels import kernels
+from torch_tb_profiler.analysis.operators import operators
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import Int32, Int64
+
+#: by priority: a moment belongs to the first category with something going on
+CATEGORIES = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
+
+#: shown only for traces with device work or calls of a device's API
+DEVICE_CATEGORIES = frozenset({"kernel", "memcpy", "memset", "runtime"})
+
+TOP = 5
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
+
+    `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly.
+    """
+
+    rule: str
+    names: tuple[str, ...]
+    start_ns: Int64
+    duration_ns: Int64
+    categories: tuple[str, ...]
+    category_ns: dict[str, Int64]
+
+
+@dataclass(frozen=True)
+class AverageStep:
+    """Arithmetic means over the steps, ns; 0 without steps."""
+
+    step_ns: float
+    category_ns: dict[str, float]
+
+    def share(self, category: str) -> float:
+        """Part of the average step, 0…1; 0 for a category that the trace does not have."""
+        return self.category_ns.get(category, 0.0) / self.step_ns if self.step_ns > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the average step is mostly made of, and the largest part of it that is not device compute."""
+
+    category: str
+    share: float
+    largest_loss: str
+    largest_loss_share: float
+    largest_loss_ns: float
+
+
+@dataclass(frozen=True)
+class TopOperator:
+    name: str
+    host_self_ns: int
+    device_self_ns: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class TopKernel:
+    name: str
+    total_ns: int
+    calls: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The answer of the overview; `verdict` is None when the steps have no length."""
+
+    device_type: str
+    steps: StepTimes
+    average: AverageStep
+    verdict: Verdict | None
+    devices: tuple[DeviceUse, ...]
+    top_operators: tuple[TopOperator, ...]
+    top_kernels: tuple[TopKernel, ...]
+
+
+def overview(model: Model) -> Overview:
+    """Steps, averages, devices, and the five largest operators and kernels."""
+    average = average_step(model)
+    by_name, kernels_by_name = operators(model), kernels(model)
+    return Overview(
+        device_type="GPU" if model.has_device_work or model.has_runtime else "CPU",
+        steps=step_times(model),
+        average=average,
+        verdict=_verdict(average),
+        devices=device_use(model),
+        top_operators=tuple(
+            TopOperator(
+                by_name.name[i], int(by_name.host_self_ns[i]), int(by_name.device_self_ns[i]), int(by_name.calls[i])
+            )
+            for i in range(min(TOP, len(by_name)))
+        ),
+        top_kernels=tuple(
+            TopKernel(kernels_by_name.name[i], int(kernels_by_name.total_ns[i]), int(kernels_by_name.calls[i]))
+            for i in range(min(TOP, len(kernels_by_name)))
+        ),
+    )
+
+
+@remembered
+def step_times(model: Model) -> StepTimes:
+    """Share out every step among the categories."""
+    steps = model.steps
+    roles = role_spans(model)
+    painted = intervals.paint([roles[c] for c in CATEGORIES[:-1]], steps.start, steps.end)
+    shown = tuple(c for c in CATEGORIES if _is_shown(c, model, roles))
+    return StepTimes(
+        rule=steps.rule,
+        names=steps.names,
+        start_ns=steps.start,
+        duration_ns=steps.end - steps.start,
+        categories=shown,
+        category_ns={c: painted[CATEGORIES.index(c)] for c in shown},
+    )
+
+
+@remembered
+def average_step(model: Model) -> AverageStep:
+    """Means over the steps."""
+    times = step_times(model)
+    if not times.names:
+        return AverageStep(0.0, dict.fromkeys(times.categories, 0.0))
+    return AverageStep(float(times.duration_ns.mean()), {c: float(ns.mean()) for c, ns in times.category_ns.items()})
+
+
+def role_spans(model: Model) -> dict[str, Spans]:
+    """When something of each category (except other) was going on anywhere, overlaps between categories included."""
+    events, work = model.trace.events, model.trace.device_work
+    category = model.device_category
+    communication = model.device.is_communication
+
+    def spans(rows: Int32) -> Spans:
+        return intervals.union(events.start[rows], events.end[rows])
+
+    def device(chosen: Category) -> Spans:
+        return spans(work.row[(category == chosen) & ~communication])
+
+    is_operator = events.category == Category.OPERATOR
+    is_operator[model.communication_rows] = False
+    return {
+        "kernel": device(Category.KERNEL),
+        "memcpy": device(Category.MEMCPY),
+        "memset": device(Category.MEMSET),
+        "communication": spans(np.concatenate([work.row[communication], model.communication_rows])),
+        "runtime": spans(model.trace.launches.row),
+        "dataloader": spans(model.dataloader_rows),
+        "cpu_exec": spans(np.concatenate([np.flatnonzero(is_operator).astype(np.int32), model.optimizer_rows])),
+    }
+
+
+def _is_shown(category: str, model: Model, roles: dict[str, Spans]) -> bool:
+    if category in DEVICE_CATEGORIES:
+        return model.has_device_work or model.has_runtime
+    return category != "communication" or roles["communication"].size > 0
+
+
+def _verdict(average: AverageStep) -> Verdict | None:
+    if average.step_ns <= 0:
+        return None
+    times = average.category_ns
+    most = max(times, key=lambda c: times[c])
+    loss = max((c for c in times if c != "kernel"), key=lambda c: times[c])
+    return Verdict(most, average.share(most), loss, average.share(loss), times[loss])

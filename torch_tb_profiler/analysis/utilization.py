@@ -1,0 +1,70 @@
+"""How well each device was used during the steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.tensor_cores import Use, use_of_device_work
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """One device that ran kernels. Fractions 0…1, None where the trace does not say enough.
+
+    Definitions: `definitions.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
+    `deviceProperties` of the file.
+    """
+
+    id: int
+    name: str | None
+    memory_bytes: int | None
+    compute_capability: str | None
+    utilization: float | None
+    sm_efficiency: float | None
+    achieved_occupancy: float | None
+    tensor_core_share: float | None
+
+
+def device_use(model: Model) -> tuple[DeviceUse, ...]:
+    """Every device that ran kernels, by number."""
+    kernels = model.device_category == Category.KERNEL
+    devices = np.unique(model.trace.device_work.device[kernels])
+    return tuple(_use(model, int(d)) for d in devices if d >= 0)
+
+
+def _use(model: Model, device: int) -> DeviceUse:
+    trace, steps = model.trace, model.steps
+    chosen = (model.device_category == Category.KERNEL) & (trace.device_work.device == device)
+    work = trace.device_work.take(chosen)
+    start, end = trace.events.start[work.row], trace.events.end[work.row]
+    uses = use_of_device_work(model)[chosen] == Use.YES
+    low, high = (int(steps.start[0]), int(steps.end[-1])) if len(steps) else (0, 0)
+    window = high - low
+
+    known = work.blocks_per_sm > 0
+    filled = intervals.profile(start[known], end[known], work.blocks_per_sm[known], cap=1.0)
+    filled_inside = bool(((filled.end > low) & (filled.start < high)).any())
+    busy = intervals.total(intervals.clip(intervals.union(start, end), low, high))
+    clipped = np.maximum(np.minimum(end, high) - np.maximum(start, low), 0)
+    weights = np.where(work.occupancy >= 0, clipped, 0)
+    occupancy = np.where(work.occupancy >= 0, work.occupancy, 0.0)
+    total = int((end - start).sum())
+    properties = trace.header.device(device) or {}
+    major, minor = properties.get("computeMajor"), properties.get("computeMinor")
+    memory = properties.get("totalGlobalMem")
+    name = properties.get("name")
+    return DeviceUse(
+        id=device,
+        name=name if isinstance(name, str) and name else None,
+        memory_bytes=memory if isinstance(memory, int) else None,
+        compute_capability=None if major is None or minor is None else f"{major}.{minor}",
+        utilization=busy / window if window > 0 else None,
+        sm_efficiency=intervals.integral(filled, low, high) / window if window > 0 and filled_inside else None,
+        achieved_occupancy=float((occupancy * weights).sum()) / int(weights.sum()) / 100 if weights.any() else None,
+        tensor_core_share=int((end - start)[uses].sum()) / total if total else None,
+    )

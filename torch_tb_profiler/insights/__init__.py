@@ -1,0 +1,12 @@
+"""What to do about what a trace shows: one rule, one file.
+
+A rule declares its id and what it needs, and turns the numbers of `analysis` into at most one `Finding`: trigger,
+evidence, estimate of what it would save, advice, links. Adding a rule is adding a file and its line in `RULES`.
+
+What does not belong here: computing numbers (`analysis`) and markup (`web`).
+"""
+
+from torch_tb_profiler.insights.findings import RULES, findings
+from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
+
+__all__ = ["RULES", "Evidence", "Finding", "Link", "Rule", "findings"]

@@ -1,0 +1,46 @@
+"""Communication that nothing hides."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.overview import average_step
+from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
+from torch_tb_profiler.model import Model
+
+#: part of the average step, as in the old plugin
+THRESHOLD = 0.1
+SEVERE = 0.3
+
+
+def _apply(model: Model) -> Finding | None:
+    average = average_step(model)
+    share = average.share("communication")
+    if share <= THRESHOLD:
+        return None
+    exposed = average.category_ns["communication"]
+    return Finding(
+        id="communication",
+        severity="high" if share >= SEVERE else "medium",
+        title="Steps wait for communication",
+        detail=(
+            f"{share:.1%} of the average step is communication that no compute hides. Send less: compress gradients "
+            "with a communication hook, accumulate gradients over several batches before exchanging them, or use a "
+            "larger batch per device. A larger batch changes how training converges; an optimizer such as LAMB "
+            "is made for that."
+        ),
+        saving_ns=exposed,
+        evidence=(
+            Evidence("Exposed communication, average per step", exposed, "ns", "overview"),
+            Evidence("Share of the average step", share, "fraction", "overview"),
+        ),
+        links=(
+            Link("Communication hooks of DDP", "https://pytorch.org/docs/stable/ddp_comm_hooks.html"),
+            Link(
+                "Gradient accumulation",
+                "https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",
+            ),
+            Link("LAMB", "https://nvidia.github.io/apex/optimizers.html#apex.optimizers.FusedLAMB"),
+        ),
+    )
+
+
+RULE = Rule("communication", "communication kernels or collective ranges, and steps", _apply)

@@ -1,0 +1,44 @@
+"""Steps wait for input data."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.overview import average_step
+from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
+from torch_tb_profiler.model import Model
+
+#: part of the average step, as in the old plugin
+THRESHOLD = 0.05
+#: from here on it is the first thing to look at
+SEVERE = 0.2
+
+
+def _apply(model: Model) -> Finding | None:
+    average = average_step(model)
+    share = average.share("dataloader")
+    if share <= THRESHOLD:
+        return None
+    waiting = average.category_ns["dataloader"]
+    return Finding(
+        id="dataloader",
+        severity="high" if share >= SEVERE else "medium",
+        title="Steps wait for input data",
+        detail=(
+            f"{share:.1%} of the average step goes into waiting for the DataLoader while the device is idle. Load "
+            "batches in worker processes: set num_workers on the DataLoader, or raise it if it is set, and use "
+            "pin_memory for copies that overlap with compute."
+        ),
+        saving_ns=waiting,
+        evidence=(
+            Evidence("DataLoader, average per step", waiting, "ns", "overview"),
+            Evidence("Share of the average step", share, "fraction", "overview"),
+        ),
+        links=(
+            Link(
+                "Single- and multi-process data loading",
+                "https://pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading",
+            ),
+        ),
+    )
+
+
+RULE = Rule("dataloader", "DataLoader ranges and steps", _apply)

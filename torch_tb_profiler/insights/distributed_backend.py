@@ -1,0 +1,55 @@
+"""DistributedDataParallel on GPUs without NCCL."""
+
+from __future__ import annotations
+
+import math
+
+from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule, has_host_range
+from torch_tb_profiler.model import Model
+
+#: what NCCL runs on
+LOWEST_CAPABILITY = 3.5
+
+
+def _apply(model: Model) -> Finding | None:
+    if not has_host_range(model, "DistributedDataParallel.forward"):
+        return None
+    backends = _backends(model)
+    capable = [d for d in model.trace.header.devices if _capability(d) >= LOWEST_CAPABILITY]
+    if not capable or "nccl" in backends:
+        return None
+    used = ", ".join(sorted(backends)) or "another library"
+    return Finding(
+        id="distributed_backend",
+        severity="medium",
+        title="NCCL is not used",
+        detail=(
+            f"DistributedDataParallel communicates through {used}. Between these GPUs NCCL is the fastest: "
+            'init_process_group(backend="nccl").'
+        ),
+        saving_ns=None,
+        evidence=(Evidence("GPUs that could use NCCL", len(capable), "count", "overview"),),
+        links=(Link("Which backend to use", "https://pytorch.org/docs/stable/distributed.html#which-backend-to-use"),),
+    )
+
+
+def _backends(model: Model) -> set[str]:
+    """Libraries named by ranges (`nccl:all_reduce`) and by communication kernels."""
+    events, strings = model.trace.events, model.trace.strings
+    named = {strings[code].partition(":")[0] for code in set(events.name[model.communication_rows].tolist())}
+    kernels = events.name[model.trace.device_work.row[model.device.is_communication]]
+    if any("nccl" in strings[code].lower() for code in set(kernels.tolist())):
+        named.add("nccl")
+    if model.trace.header.distributed.get("backend") == "nccl":
+        named.add("nccl")
+    return named
+
+
+def _capability(device: dict[str, object]) -> float:
+    try:
+        return float(f"{device.get('computeMajor')}.{device.get('computeMinor')}")
+    except ValueError:
+        return math.nan
+
+
+RULE = Rule("distributed_backend", "DistributedDataParallel.forward ranges and deviceProperties", _apply)

@@ -1,0 +1,51 @@
+"""Matrix products without tensor cores on a GPU that has them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.kernels import kernel_totals
+from torch_tb_profiler.analysis.operators import operator_calls
+from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
+from torch_tb_profiler.model import Model
+
+#: the first compute capability with tensor cores
+FIRST_MAJOR = 7
+#: with more than this of the kernel time undecided, whether tensor cores are used is not known
+MOST_UNDECIDED = 0.1
+
+
+def _apply(model: Model) -> Finding | None:
+    devices = model.trace.header.devices
+    major = devices[0].get("computeMajor") if devices else None
+    if not isinstance(major, int) or major < FIRST_MAJOR:
+        return None
+    totals = kernel_totals(model)
+    if not totals.kernel_ns or totals.tensor_core_ns or totals.undecided_ns > MOST_UNDECIDED * totals.kernel_ns:
+        return None
+    calls = operator_calls(model)
+    of_operators = int(calls.kernel_self.sum())
+    eligible = int(np.where(calls.bottom, calls.kernel_self, 0).sum())
+    if not eligible:
+        return None
+    share = eligible / of_operators
+    return Finding(
+        id="tensor_cores",
+        severity="medium",
+        title="Tensor cores are not used",
+        detail=(
+            f"Kernels with {share:.0%} of the time were launched by operators that could use tensor cores, and none of "
+            "them does. Automatic mixed precision runs them in 16 bits on tensor cores; for 32-bit products TF32 does "
+            "so on Ampere and later."
+        ),
+        saving_ns=None,
+        evidence=(
+            Evidence("Kernel time of eligible operators", eligible, "ns", "operators"),
+            Evidence("Share of the kernel time of all operators", share, "fraction", "operators"),
+            Evidence("Kernel time using tensor cores", totals.tensor_core_share, "fraction", "kernels"),
+        ),
+        links=(Link("Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),
+    )
+
+
+RULE = Rule("tensor_cores", "deviceProperties of compute capability 7.0 or later, kernels, operators", _apply)
