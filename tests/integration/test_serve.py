@@ -1,0 +1,78 @@
+"""`torch-tb-profiler serve`: the same application without TensorBoard."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import Starter, wait_for_all
+from torch_tb_profiler import __version__
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "torch_tb_profiler", *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_serves_the_interface_and_the_page(start: Starter, logs: Path) -> None:
+    server = start("serve", str(logs), "--port", "0", tensorboard=False)
+    wait_for_all(server)
+    assert server.get("runs").json() == {"runs": ["run"], "loading": False}
+    assert server.get("api/overview?run=run&worker=w&span=1").json()["workers"] == 3
+    page = server.get("")
+    assert page.status == 200
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "default-src 'self'" in page.headers["Content-Security-Policy"]
+    assert server.get("nonsense").json() == {"error": "there is no /nonsense"}
+
+
+def test_imports_no_tensorboard() -> None:
+    script = "import sys, torch_tb_profiler.cli; print('tensorboard' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout == "False\n"
+
+
+@pytest.mark.parametrize("with_signal", [signal.SIGTERM, signal.SIGINT])
+def test_ends_without_a_traceback(start: Starter, logs: Path, with_signal: int) -> None:
+    server = start("serve", str(logs), "--port", "0", tensorboard=False)
+    wait_for_all(server)
+    assert server.stop(with_signal) == 0
+    assert "Traceback" not in server.printed()
+
+
+def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        result = run("serve", str(logs), "--port", str(taken.getsockname()[1]))
+    assert result.returncode == 1
+    assert "torch-tb-profiler: cannot listen on 127.0.0.1:" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["serve", "s3://bucket/x"], "torch-tb-profiler[s3]"),
+        (["serve", "x", "--port", "99999"], "cannot listen on"),
+        (["serve", "x", "--host", "no.such.host.invalid"], "cannot listen on"),
+        (["serve", "x", "--workers", "0"], "must be 1 or more"),
+        (["serve"], "LOGDIR"),
+        ([], "COMMAND"),
+    ],
+)
+def test_mistakes_of_users_are_said_in_words(arguments: list[str], words: str) -> None:
+    result = run(*arguments)
+    assert result.returncode != 0
+    assert words in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_help_and_version() -> None:
+    assert run("--version").stdout == f"torch-tb-profiler {__version__}\n"
+    assert "serve" in run("--help").stdout
+    assert "without TensorBoard" in run("serve", "--help").stdout

@@ -1,0 +1,143 @@
+"""The cache directory forgets the oldest first and never stops the server; the log never stops TensorBoard."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import write_trace
+from torch_tb_profiler.storage import storage_for
+from torch_tb_profiler.workspace import logs
+from torch_tb_profiler.workspace.cache import DEFAULT_LIMIT, LIMIT_VARIABLE, Cache, default_directory
+from torch_tb_profiler.workspace.identity import content_key
+from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.messages import Summary
+
+SUMMARY = Summary(events=1, notes=0, views=("overview",))
+
+
+def add(cache: Cache, key: str, size: int, age: float) -> None:
+    cache.columns(key).write_bytes(b"x" * size)
+    cache.add(key, SUMMARY)
+    for path in cache.directory.glob(f"{key}.*"):
+        when = path.stat().st_mtime - age
+        os.utime(path, (when, when))
+
+
+def test_finds_what_was_added(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "deep" / "cache")
+    assert cache.find("a") is None
+    add(cache, "a", 10, 0)
+    assert cache.find("a") == SUMMARY
+    cache.columns("a").unlink()
+    assert cache.find("a") is None
+    add(cache, "a", 10, 0)
+    (tmp_path / "deep" / "cache" / "a.json").write_text("{")
+    assert cache.find("a") is None
+
+
+def test_sweeps_what_was_not_used_for_the_longest_time(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for key, age in (("old", 300), ("used", 200), ("young", 100)):
+        add(cache, key, 40_000, age)
+    cache.touch("old")
+    cache.limit = 100_000
+    cache.sweep()
+    assert [key for key in ("old", "used", "young") if cache.find(key)] == ["old", "young"]
+
+
+def test_the_newest_stays_however_large(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit=10)
+    add(cache, "a", 100, 50)
+    add(cache, "b", 100, 0)
+    cache.sweep()
+    assert cache.find("a") is None
+    assert cache.find("b") == SUMMARY
+
+
+def test_left_overs_of_dead_processes_are_removed(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    for name, age in (("k.columns123.part", 10**6), ("l.columns9.part", 0), ("mine.txt", 10**6)):
+        path = tmp_path / name
+        path.touch()
+        os.utime(path, (path.stat().st_mtime - age,) * 2)
+    cache.sweep()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["l.columns9.part", "mine.txt"]
+
+
+def test_a_directory_that_cannot_be_written_is_replaced_until_the_end(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    cache = Cache(tmp_path / "file" / "cache")
+    add(cache, "a", 1, 0)
+    assert cache.find("a") == SUMMARY
+    assert cache.directory.is_dir()
+    cache.close()
+    assert not cache.directory.exists()
+
+
+def test_the_directory_of_the_user_is_kept_at_the_end(tmp_path: Path) -> None:
+    Cache(tmp_path / "cache").close()
+    assert (tmp_path / "cache").is_dir()
+
+
+@pytest.mark.parametrize(("text", "limit"), [("123", 123), ("", DEFAULT_LIMIT), ("10GB", DEFAULT_LIMIT)])
+def test_the_limit_from_the_environment(text: str, limit: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LIMIT_VARIABLE, text)
+    assert Cache(tmp_path).limit == limit
+
+
+def test_the_default_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/cache")
+    assert default_directory() == Path("/var/cache/torch_tb_profiler")
+    for unusable in ("", "relative"):
+        monkeypatch.setenv("XDG_CACHE_HOME", unusable)
+        assert default_directory() == Path("/home/me/.cache/torch_tb_profiler")
+
+
+def test_the_key_follows_the_content_even_when_size_and_time_stay(tmp_path: Path) -> None:
+    path = write_trace(tmp_path / "w.pt.trace.json")
+    storage = storage_for(str(path))
+    when = path.stat().st_mtime_ns
+
+    def key() -> str:
+        os.utime(path, ns=(when, when))
+        return content_key(storage, storage.stat(str(path)))
+
+    before = key()
+    assert key() == before
+    path.write_bytes(path.read_bytes()[:-1] + b" ")
+    assert key() != before
+
+
+def test_the_least_recently_used_is_forgotten() -> None:
+    memory: Lru[str, bytes] = Lru(10, len)
+    memory.put("a", b"1234")
+    memory.put("b", b"1234")
+    assert memory.get("a") == b"1234"
+    memory.put("c", b"1234")
+    assert (memory.get("a"), memory.get("b"), memory.get("c")) == (b"1234", None, b"1234")
+    memory.put("a", b"1")
+    memory.drop("c")
+    memory.put("large", b"x" * 100)
+    assert memory.get("large")
+    assert len(memory) == 1
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [("debug", logging.DEBUG), ("WARN", logging.INFO), ("", logging.INFO), ("ERROR", logging.ERROR)],
+)
+def test_the_log_level(level: str, expected: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    logger = logging.getLogger("torch_tb_profiler")
+    monkeypatch.setattr(logger, "handlers", [])
+    monkeypatch.setattr(logger, "propagate", True)
+    monkeypatch.setattr(logger, "level", logging.NOTSET)
+    monkeypatch.setenv("TORCH_PROFILER_LOG_LEVEL", level)
+    logs.configure()
+    logs.configure()
+    assert logger.level == expected
+    assert len(logger.handlers) == 1

@@ -1,0 +1,402 @@
+"""The workspace: what is found is read, what changes is read again, and trouble stays where it is."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import wait_until, write_trace
+from torch_tb_profiler.discovery import Root, parse_logdir
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace import Loading, TraceStatus, Unknown, Unreadable, Workspace, open_workspace
+from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message
+from torch_tb_profiler.workspace.pool import Pool
+
+Opener = Callable[..., Workspace]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opener]:
+    """Opens workspaces over tmp_path/logs with a quick reload and a cache of the test's own."""
+    workspaces: list[Workspace] = []
+
+    def open_one(reload_interval: float = 0.05, *roots: Root) -> Workspace:
+        workspace = open_workspace(
+            roots or parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 2, reload_interval
+        )
+        workspaces.append(workspace)
+        return workspace
+
+    yield open_one
+    for workspace in workspaces:
+        workspace.close()
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    return tmp_path / "logs"
+
+
+def traces(workspace: Workspace) -> dict[str, TraceStatus]:
+    """By run/file."""
+    return {f"{run.name}/{t.file}": t for run in workspace.status().runs for t in run.traces}
+
+
+def states(workspace: Workspace) -> dict[str, str]:
+    return {name: trace.state for name, trace in traces(workspace).items()}
+
+
+def settled(workspace: Workspace) -> dict[str, str]:
+    wait_until(lambda: not workspace.status().loading, "everything is read")
+    return states(workspace)
+
+
+def count_events(model: Model) -> bytes:
+    return str(len(model.trace.events)).encode()
+
+
+def count_of(workspace: Workspace, run: str, worker: str, span: str | None = None) -> int:
+    return int(workspace.answer(workspace.find(run, worker, span), "count", count_events))
+
+
+def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "good" / "w.1.pt.trace.json")
+    write_trace(logs / "good" / "w.2.pt.trace.json.gz", gpu=False)
+    (logs / "good" / "foreign.pt.trace.json").write_text('{"a": 1}')
+    (logs / "good" / "empty.pt.trace.json.gz").touch()
+    (logs / "bad").mkdir()
+    (logs / "bad" / "w.pt.trace.json").write_bytes(b"\x00\xff nothing")
+    (logs / "bad" / "other_trace.json").touch()
+    workspace = opened()
+    assert settled(workspace) == {
+        "good/w.1.pt.trace.json": "ready",
+        "good/w.2.pt.trace.json.gz": "ready",
+        "good/foreign.pt.trace.json": "failed",
+        "good/empty.pt.trace.json.gz": "failed",
+        "bad/w.pt.trace.json": "failed",
+    }
+    found = traces(workspace)
+    assert found["good/w.1.pt.trace.json"].views == ("overview", "operators", "kernels")
+    assert found["good/w.2.pt.trace.json.gz"].views == ("overview", "operators")
+    assert found["good/w.1.pt.trace.json"].events == 8
+    assert found["good/w.1.pt.trace.json"].bytes_done == found["good/w.1.pt.trace.json"].size
+    assert found["good/foreign.pt.trace.json"].reason == "is not a PyTorch trace: it has no traceEvents"
+    assert {run.name: run.state for run in workspace.status().runs} == {"bad": "failed", "good": "ready"}
+    assert [s.file for s in workspace.run("bad").skipped] == ["other_trace.json"]
+    assert count_of(workspace, "good", "w", "1") == 8
+    with pytest.raises(Unreadable, match=r"foreign\.pt\.trace\.json is not a PyTorch trace"):
+        workspace.find("good", "foreign")
+
+
+def test_names_that_are_not_there(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.1.pt.trace.json")
+    write_trace(logs / "run" / "w.2.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    for names in (("no", "w", "1"), ("run", "no", "1"), ("run", "w", "3"), ("run", "w", None)):
+        with pytest.raises(Unknown):
+            workspace.find(*names)
+    with pytest.raises(Unknown):
+        workspace.run("no")
+
+
+def test_a_new_file_in_a_known_run_and_a_new_run_appear(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.20.pt.trace.json", steps=1)
+    workspace = opened()
+    settled(workspace)
+    assert count_of(workspace, "run", "w", "1") == 4
+    write_trace(logs / "run" / "w.3.pt.trace.json", steps=3)
+    write_trace(logs / "new" / "w.pt.trace.json")
+    wait_until(lambda: list(states(workspace).values()) == ["ready"] * 3, "the new files are read")
+    # The earlier number takes the first place, and the answers go with the files.
+    assert count_of(workspace, "run", "w", "1") == 12
+    assert count_of(workspace, "run", "w", "2") == 4
+
+
+def test_a_changed_file_is_read_again(logs: Path, opened: Opener) -> None:
+    path = write_trace(logs / "run" / "w.pt.trace.json", steps=1)
+    workspace = opened()
+    settled(workspace)
+    assert count_of(workspace, "run", "w") == 4
+    write_trace(path, steps=5)
+    wait_until(lambda: traces(workspace)["run/w.pt.trace.json"].events == 20, "the change is seen")
+    settled(workspace)
+    assert count_of(workspace, "run", "w") == 20
+
+
+def test_a_file_that_grows_is_read_again_once_complete(logs: Path, opened: Opener) -> None:
+    whole = write_trace(logs.parent / "w.pt.trace.json.gz", steps=50).read_bytes()
+    path = logs / "run" / "w.pt.trace.json.gz"
+    path.parent.mkdir()
+    path.write_bytes(whole[:8])
+    workspace = opened()
+    assert settled(workspace) == {"run/w.pt.trace.json.gz": "failed"}
+    path.write_bytes(whole)
+    wait_until(lambda: states(workspace) == {"run/w.pt.trace.json.gz": "ready"}, "the whole file is read")
+    assert count_of(workspace, "run", "w") == 200
+
+
+def test_removed_files_and_runs_disappear_and_may_come_back(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "a" / "w.pt.trace.json")
+    write_trace(logs / "b" / "w.1.pt.trace.json")
+    second = write_trace(logs / "b" / "w.2.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    shutil.rmtree(logs / "a")
+    second.unlink()
+    wait_until(lambda: set(states(workspace)) == {"b/w.1.pt.trace.json"}, "they disappear")
+    with pytest.raises(Unknown):
+        workspace.find("a", "w")
+    write_trace(logs / "a" / "w.pt.trace.json")
+    wait_until(lambda: states(workspace).get("a/w.pt.trace.json") == "ready", "it comes back")
+
+
+def test_a_missing_log_directory_is_named_and_shown_once_it_exists(logs: Path, opened: Opener) -> None:
+    logs.rmdir()
+    workspace = opened()
+    wait_until(lambda: not workspace.status().scanning, "the first listing")
+    assert "logs cannot be listed: No such file or directory" in (workspace.status().error or "")
+    write_trace(logs / "run" / "w.pt.trace.json")
+    wait_until(lambda: states(workspace) == {"run/w.pt.trace.json": "ready"}, "it is shown")
+    assert workspace.status().error is None
+
+
+def test_interval_zero_lists_once(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened(0)
+    settled(workspace)
+    assert not workspace._scanner._thread.is_alive()
+
+
+def test_overlapping_roots_share_their_traces(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened(0.05, Root(str(logs), "a"), Root(str(logs / "run"), "b"))
+    assert settled(workspace) == {"a/run/w.pt.trace.json": "ready", "b/w.pt.trace.json": "ready"}
+    before = workspace.find("b", "w")
+    time.sleep(0.2)  # some listings later
+    assert workspace.find("b", "w") == before
+
+
+def test_one_missing_root_of_several_does_not_hide_the_others(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened(0.05, Root(str(logs / "nowhere"), "a"), Root(str(logs), "b"))
+    assert settled(workspace) == {"b/run/w.pt.trace.json": "ready"}
+    assert [skipped.file for skipped in workspace.status().skipped] == ["a"]
+
+
+def test_a_second_start_takes_the_traces_from_the_cache(
+    logs: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    monkeypatch.setattr(Pool, "submit", lambda self, job: pytest.fail("it is read again"))
+    second = opened()
+    assert settled(second) == {"run/w.pt.trace.json": "ready"}
+    assert traces(second)["run/w.pt.trace.json"].events == 8
+    assert count_of(second, "run", "w") == 8
+    assert path.exists()
+
+
+def test_broken_columns_are_made_anew(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    columns.write_bytes(b"nonsense")
+    second = opened()
+    settled(second)
+    with pytest.raises(Loading):
+        count_of(second, "run", "w")
+    settled(second)
+    assert count_of(second, "run", "w") == 8
+
+
+def test_columns_that_were_cleaned_away_are_made_anew(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    for file in (tmp_path / "cache").iterdir():
+        file.unlink()
+    with pytest.raises(Loading):
+        count_of(workspace, "run", "w")
+    settled(workspace)
+    assert count_of(workspace, "run", "w") == 8
+
+
+def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    asked: list[Model] = []
+
+    def compute(model: Model) -> bytes:
+        asked.append(model)
+        return b"answer"
+
+    assert [workspace.answer(trace, question, compute) for question in ("a", "a", "b")] == [b"answer"] * 3
+    assert len(asked) == 2
+    assert asked[0] is asked[1]
+
+
+def test_remote_log_directories_are_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="later release"):
+        open_workspace(parse_logdir("s3://bucket/logs"), tmp_path)
+
+
+# the pool --------------------------------------------------------------------------------------------------
+
+
+class Listener:
+    """Remembers what became of each job."""
+
+    def __init__(self) -> None:
+        self.started: list[int] = []
+        self.outcomes: dict[int, Message] = {}
+
+    def __call__(self, job: Job, message: Message | None) -> None:
+        if message is None:
+            self.started.append(job.id)
+        elif isinstance(message, Done | Failed):
+            self.outcomes[job.id] = message
+
+
+def job(number: int, path: Path) -> Job:
+    status = path.stat()
+    return Job(number, str(path), status.st_size, status.st_mtime_ns, str(path) + ".columns")
+
+
+@pytest.fixture
+def endless(tmp_path: Path) -> Path:
+    """A file that a worker never comes to the end of."""
+    os.mkfifo(tmp_path / "endless.pt.trace.json")
+    return tmp_path / "endless.pt.trace.json"
+
+
+def alive(process_id: int) -> bool:
+    try:
+        state = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def test_a_killed_worker_fails_its_trace_and_the_next_is_read(tmp_path: Path, endless: Path) -> None:
+    listener = Listener()
+    pool = Pool(1, listener)
+    try:
+        pool.submit(job(1, endless))
+        pool.submit(job(2, write_trace(tmp_path / "w.pt.trace.json")))
+        wait_until(pool.process_ids, "a worker starts")
+        (process_id,) = pool.process_ids()
+        os.kill(process_id, signal.SIGKILL)
+        wait_until(lambda: len(listener.outcomes) == 2, "both have an outcome")
+    finally:
+        pool.close()
+    failed = listener.outcomes[1]
+    assert isinstance(failed, Failed)
+    assert "was killed, probably because memory ran out" in failed.reason
+    assert isinstance(listener.outcomes[2], Done)
+
+
+def test_waiting_jobs_can_be_hurried_and_withdrawn(tmp_path: Path, endless: Path) -> None:
+    listener = Listener()
+    pool = Pool(1, listener)
+    trace = write_trace(tmp_path / "w.pt.trace.json")
+    try:
+        pool.submit(job(1, endless))
+        wait_until(pool.process_ids, "a worker starts")
+        for number in (2, 3, 4):
+            pool.submit(job(number, trace))
+        pool.withdraw(2)
+        pool.hurry(4)
+        os.kill(pool.process_ids()[0], signal.SIGKILL)
+        wait_until(lambda: len(listener.outcomes) == 3, "the others are read")
+    finally:
+        pool.close()
+    assert listener.started == [1, 4, 3]
+
+
+def test_closing_ends_the_workers(endless: Path) -> None:
+    pool = Pool(2, Listener())
+    pool.submit(job(1, endless))
+    pool.submit(job(2, endless))
+    wait_until(lambda: len(pool.process_ids()) == 2, "both workers start")
+    ids = pool.process_ids()
+    pool.close()
+    assert not any(alive(i) for i in ids)
+
+
+def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
+    script = """
+import sys, time
+from torch_tb_profiler.workspace.messages import Job
+from torch_tb_profiler.workspace.pool import Pool
+pool = Pool(1, lambda job, message: None)
+pool.submit(Job(1, sys.argv[1], 0, 0, "/nowhere"))
+while not pool.process_ids():
+    time.sleep(0.01)
+print(pool.process_ids()[0], flush=True)
+time.sleep(600)
+"""
+    with subprocess.Popen([sys.executable, "-c", script, str(endless)], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout
+        worker = int(server.stdout.readline())
+        assert alive(worker)
+        server.kill()
+    wait_until(lambda: not alive(worker), "the worker ends")
+
+
+def test_workers_import_neither_tensorboard_nor_a_web_server() -> None:
+    script = """
+import sys
+import torch_tb_profiler.workspace.child
+print([m for m in ("tensorboard", "werkzeug", "http.server", "multiprocessing") if m in sys.modules])
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> None:
+    from torch_tb_profiler.workspace.child import perform
+
+    path = write_trace(tmp_path / "w.pt.trace.json")
+    stale = Job(1, str(path), 1, 1, str(tmp_path / "columns"))
+    outcome = perform(stale, lambda message: None)
+    assert outcome == Failed("is still being written; it is read again once it is complete")
+    assert not (tmp_path / "columns").exists()
+
+
+def test_our_own_mistakes_stay_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch_tb_profiler.workspace import child
+
+    path = write_trace(tmp_path / "w.pt.trace.json")
+    monkeypatch.setattr(child, "summarize", lambda model: 1 // 0)
+    outcome = child.perform(job(1, path), lambda message: None)
+    assert isinstance(outcome, Failed)
+    assert outcome.reason.startswith("could not be read: ZeroDivisionError")
+    assert "Traceback" in outcome.details
+
+
+def test_a_truncated_gzip_gives_what_it_holds(logs: Path, opened: Opener) -> None:
+    whole = gzip.decompress(write_trace(logs.parent / "w.pt.trace.json.gz", steps=200).read_bytes())
+    path = logs / "run" / "w.pt.trace.json.gz"
+    path.parent.mkdir()
+    path.write_bytes(gzip.compress(whole)[:-2000])
+    workspace = opened()
+    assert settled(workspace) == {"run/w.pt.trace.json.gz": "ready"}
+    assert traces(workspace)["run/w.pt.trace.json.gz"].notes > 0

@@ -1,0 +1,59 @@
+"""`torch-tb-profiler serve`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.discovery import parse_logdir
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.server import serve
+from torch_tb_profiler.workspace import logs, open_workspace
+
+
+class Serve:
+    """Show the profiles below a directory in a browser, without TensorBoard."""
+
+    name = "serve"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("logdir", metavar="LOGDIR", help="directory with traces, at any depth")
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument(
+            "--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--cache-dir", type=Path, help="where traces that were read once are kept (default: the user's cache)"
+        )
+        parser.add_argument(
+            "--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)"
+        )
+
+    def run(self, arguments: argparse.Namespace) -> None:
+        if arguments.workers is not None and arguments.workers < 1:
+            raise UserError("--workers must be 1 or more", exit_code=2)
+        logs.configure()
+        signal.signal(signal.SIGTERM, _stop)
+        try:
+            workspace = open_workspace(parse_logdir(arguments.logdir), arguments.cache_dir, arguments.workers)
+        except StorageError as error:
+            raise UserError(str(error)) from None
+        try:
+            serve(create_app(workspace), arguments.host, arguments.port, _announce)
+        except (OSError, OverflowError) as error:
+            raise UserError(f"cannot listen on {arguments.host}:{arguments.port}: {error}") from None
+        finally:
+            workspace.close()
+
+
+def _announce(url: str) -> None:
+    print(f"PyTorch profiles at {url}  (Ctrl-C stops)", flush=True)
+
+
+def _stop(_: int, __: FrameType | None) -> None:
+    sys.exit(0)

@@ -1,0 +1,57 @@
+"""The log directories a user names."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
+
+
+@dataclass(frozen=True)
+class Root:
+    """A directory tree to look for runs in; `name`, unless empty, stands before the names of its runs."""
+
+    url: str
+    name: str = ""
+
+
+def parse_logdir(logdir: str) -> tuple[Root, ...]:
+    return (Root(_without_slash(logdir)),)
+
+
+def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
+    """`name:path,path2` as TensorBoard's --logdir_spec.
+
+    With several roots every one gets a name: a nameless one that of its directory, a repeated one a number.
+    """
+    roots: list[Root] = []
+    items = [item.strip() for item in spec.split(",") if item.strip()]
+    for item in items:
+        name, colon, path = item.partition(":")
+        if not colon or _URI.match(item) or item.startswith("/") or os.path.splitdrive(item)[0]:
+            name, path = "", item
+        path = _without_slash(path)
+        if len(items) > 1:
+            name = _unused(name or base_name(path), roots)
+        roots.append(Root(path, name))
+    return tuple(roots)
+
+
+def base_name(url: str) -> str:
+    """The last part of a path or URL."""
+    return re.split(r"[\\/]", _without_slash(url))[-1] or url
+
+
+def _without_slash(url: str) -> str:
+    return url.rstrip("/") or url
+
+
+def _unused(name: str, roots: Sequence[Root]) -> str:
+    taken = {root.name for root in roots}
+    number, candidate = 2, name
+    while candidate in taken:
+        candidate, number = f"{name}-{number}", number + 1
+    return candidate

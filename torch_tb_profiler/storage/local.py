@@ -1,0 +1,81 @@
+"""Files of this machine."""
+
+from __future__ import annotations
+
+import os
+import stat as modes
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+from urllib.parse import unquote, urlsplit
+
+from torch_tb_profiler.storage.base import Entry, Problem, StorageError
+from torch_tb_profiler.storage.url import scheme_of
+
+
+class LocalStorage:
+    """A directory tree; links are followed, but every real directory is visited once."""
+
+    def resolve(self, url: str) -> str:
+        path = unquote(urlsplit(url).path) if scheme_of(url) == "file" else url
+        return os.path.abspath(os.path.expanduser(os.path.expandvars(path)))  # noqa: PTH100, PTH111
+
+    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+        seen: set[tuple[int, int]] = set()
+        pending = deque([(root, "")])
+        # Links wait until all real directories are known, so that a directory goes by its real name.
+        links: deque[tuple[str, str]] = deque()
+        while pending or links:
+            directory, relative = pending.popleft() if pending else links.popleft()
+            try:
+                status = os.stat(directory)  # noqa: PTH116
+                identity = (status.st_dev, status.st_ino)
+                if identity in seen:
+                    continue
+                seen.add(identity)
+                with os.scandir(directory) as found:
+                    children = sorted(found, key=lambda child: child.name)
+            except OSError as error:
+                if not relative:
+                    raise StorageError(f"{_printable(root)} cannot be listed: {_why(error)}") from error
+                report(Problem(relative, f"cannot be listed: {_why(error)}"))
+                continue
+            for child in children:
+                path = f"{relative}/{_printable(child.name)}" if relative else _printable(child.name)
+                try:
+                    if child.is_dir():
+                        (links if child.is_symlink() else pending).append((child.path, path))
+                    elif child.is_file():  # pipes and devices would block whoever opens them
+                        yield _entry(path, child.path, child.stat())
+                except OSError as error:
+                    report(Problem(path, _why(error)))
+
+    def stat(self, url: str) -> Entry:
+        try:
+            status = os.stat(url)  # noqa: PTH116
+        except OSError as error:
+            raise StorageError(f"cannot be read: {_why(error)}") from error
+        if not modes.S_ISREG(status.st_mode):
+            raise StorageError("is not a file")
+        return _entry(_printable(Path(url).name), url, status)
+
+    def open(self, url: str) -> BinaryIO:
+        try:
+            return open(url, "rb")  # noqa: PTH123
+        except OSError as error:
+            raise StorageError(f"cannot be read: {_why(error)}") from error
+
+
+def _entry(path: str, url: str, status: os.stat_result) -> Entry:
+    return Entry(path, url, status.st_size, status.st_mtime_ns)
+
+
+def _why(error: OSError) -> str:
+    return error.strerror or type(error).__name__
+
+
+def _printable(name: str) -> str:
+    """The name as text that can be shown, logged and sent: file names may hold any byte but `/` and NUL."""
+    text = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

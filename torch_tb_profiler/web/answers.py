@@ -1,0 +1,193 @@
+"""Results of analyses in the shapes of the /api routes (docs/api.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis import definitions
+from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.analysis.kernels import KernelGrouping, KernelTable, kernels
+from torch_tb_profiler.analysis.operators import (
+    LaunchedKernels,
+    OperatorGrouping,
+    OperatorTable,
+    operator_kernels,
+    operator_stacks,
+    operators,
+)
+from torch_tb_profiler.analysis.overview import StepTimes, overview
+from torch_tb_profiler.insights import findings
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.workspace import OpenTrace
+
+Json = dict[str, Any]
+
+_DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
+
+_NO_KERNELS = Note(
+    "no_kernels",
+    "info",
+    "The trace holds no kernels: the profiler did not record a GPU, or the program did not use one.",
+    touches=("kernels",),
+    remedy="profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+)
+
+
+def overview_answer(model: Model, trace: OpenTrace) -> Json:
+    found = overview(model)
+    gpu = found.device_type == "GPU"
+    return {
+        "meta": _meta(model, trace, "overview"),
+        "steps": _steps(found.steps),
+        "average": asdict(found.average),
+        "verdict": asdict(found.verdict) if found.verdict else None,
+        "devices": [asdict(device) for device in found.devices],
+        "workers": trace.workers_of_run,
+        "findings": [asdict(finding) for finding in findings(model)],
+        "top_operators": [
+            {**asdict(operator), "device_self_ns": operator.device_self_ns if gpu else None}
+            for operator in found.top_operators
+        ],
+        "top_kernels": [asdict(kernel) for kernel in found.top_kernels],
+    }
+
+
+def operators_answer(model: Model, trace: OpenTrace, group_by: OperatorGrouping) -> Json:
+    return _operator_table(model, trace, operators(model, group_by))
+
+
+def stacks_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> Json:
+    return _operator_table(model, trace, operator_stacks(model, name, input_shape))
+
+
+def launched_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> Json:
+    found = operator_kernels(model, name, input_shape)
+    keys = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
+    meta = _meta(model, trace, "operators") | {
+        "total": len(found.name),
+        "group_by": "name",
+        "device_ns": int(found.total_ns.sum()),
+        "host_ns": None,
+    }
+    return _table(meta, found, keys, definitions.KERNELS)
+
+
+def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> Json:
+    found = kernels(model, group_by)
+    copies = [*found.memcpy, *found.memset]
+    meta = _meta(model, trace, "kernels") | {
+        "total": len(found),
+        "group_by": found.group_by,
+        "device_ns": found.totals.kernel_ns + sum(copy.total_ns for copy in copies),
+        "host_ns": None,
+        "kernel_ns": found.totals.kernel_ns,
+        "tensor_core_ns": found.totals.tensor_core_ns,
+        "undecided_ns": found.totals.undecided_ns,
+        "memcpy": [asdict(copy) for copy in found.memcpy],
+        "memset": [asdict(copy) for copy in found.memset],
+    }
+    if not len(found):
+        meta["notes"].append(_note(_NO_KERNELS))
+    keys = [key for key in definitions.KERNELS if getattr(found, key) is not None]
+    answer = _table(meta, found, keys, definitions.KERNELS)
+    for key in ("registers_per_thread", "shared_memory_bytes"):
+        if key in answer["rows"]:
+            answer["rows"][key] = [None if value < 0 else value for value in answer["rows"][key]]
+    return answer
+
+
+def health_answer(model: Model, trace: OpenTrace) -> Json:
+    header = model.trace.header.raw
+    return {
+        "meta": _meta(model, trace, None),
+        "notes": [_note(note) for note in model.notes],
+        "capture": {
+            "events": len(model.trace.events),
+            "bytes": trace.size,
+            "options": {name: _flag(header.get(name)) for name in model.trace.header.options},
+            "versions": {
+                key: value
+                for key, value in header.items()
+                if key.lower().endswith("version") and isinstance(value, str | int | float)
+            },
+        },
+    }
+
+
+def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> Json:
+    meta = _meta(model, trace, "operators") | {
+        "total": len(found),
+        "group_by": found.group_by,
+        "device_ns": found.device_ns if found.has_device_work else None,
+        "host_ns": found.host_ns,
+        "unattributed_device_ns": found.unattributed_device_ns if found.has_device_work else None,
+    }
+    keys = [
+        key
+        for key in definitions.OPERATORS
+        if getattr(found, key, None) is not None
+        and key != "unattributed_device_ns"
+        and (found.has_device_work or key not in _DEVICE_COLUMNS)
+    ]
+    return _table(meta, found, keys, definitions.OPERATORS)
+
+
+def _table(
+    meta: Json,
+    found: OperatorTable | KernelTable | LaunchedKernels,
+    keys: Iterable[str],
+    defined: Mapping[str, Definition],
+) -> Json:
+    keys = list(keys)
+    return {
+        "meta": meta,
+        "columns": [asdict(defined[key]) for key in keys],
+        "rows": {key: _plain(getattr(found, key)) for key in keys},
+    }
+
+
+def _steps(steps: StepTimes) -> Json:
+    return {
+        "rule": steps.rule,
+        "names": steps.names,
+        "start_ns": _plain(steps.start_ns),
+        "duration_ns": _plain(steps.duration_ns),
+        "categories": steps.categories,
+        "category_ns": {category: _plain(ns) for category, ns in steps.category_ns.items()},
+    }
+
+
+def _meta(model: Model, trace: OpenTrace, view: str | None) -> Json:
+    """`view`: whose notes to name; None for all."""
+    return {
+        "run": trace.run,
+        "worker": trace.worker,
+        "span": trace.span,
+        "device_type": "GPU" if model.has_device_work or model.has_runtime else "CPU",
+        "notes": [_note(note) for note in model.notes if view is None or view in note.touches],
+    }
+
+
+def _note(note: Note) -> Json:
+    return {
+        "kind": note.kind,
+        "severity": note.severity,
+        "count": note.count,
+        "text": note.text,
+        "touches": note.touches,
+        "remedy": note.remedy,
+    }
+
+
+def _flag(value: object) -> bool | None:
+    return None if value is None else bool(value)
+
+
+def _plain(values: Any) -> list[Any]:
+    """A column as Python values."""
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)

@@ -1,0 +1,130 @@
+"""The WSGI application and its routes."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from werkzeug import Request, Response
+
+from torch_tb_profiler.analysis.kernels import KernelGrouping
+from torch_tb_profiler.analysis.operators import OperatorGrouping
+from torch_tb_profiler.web import answers, legacy_routes, logdir, static_files
+from torch_tb_profiler.web.ask import Route, ask
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, respond, respond_error
+from torch_tb_profiler.workspace import Loading, Unknown, Unreadable, Workspace
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+log = logging.getLogger(__name__)
+
+_ASSETS = "/assets/"
+
+
+def create_app(workspace: Workspace) -> WSGIApplication:
+    """The interface of docs/api.md and the UI, for a workspace."""
+
+    def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return _handle(workspace, Request(environ))(environ, start_response)
+
+    return app
+
+
+def _handle(workspace: Workspace, request: Request) -> Response:
+    try:
+        return respond(request, _dispatch(workspace, request))
+    except HttpError as error:
+        return respond_error(request, error)
+    except Exception:
+        mark = uuid.uuid4().hex[:8]
+        log.exception("error %s at %s", mark, request.path)
+        text = f"the server made a mistake; its log tells more under {mark}"
+        return respond_error(request, HttpError(500, text))
+
+
+def _dispatch(workspace: Workspace, request: Request) -> Answer:
+    path = "/" + request.path.strip("/")
+    if request.method not in ("GET", "HEAD"):
+        raise HttpError(405, f"{request.method} is not allowed: nothing here can be changed")
+    if path.startswith(_ASSETS):
+        return static_files.asset(path.removeprefix(_ASSETS))
+    route = ROUTES.get(path)
+    if route is None:
+        raise HttpError(404, f"there is no {path}")
+    try:
+        return route(workspace, Parameters(request.args.to_dict()))
+    except Unknown as error:
+        raise HttpError(404, str(error)) from None
+    except Unreadable as error:
+        raise HttpError(422, str(error)) from None
+    except Loading as error:
+        trace = error.trace
+        progress = {"bytes_done": trace.bytes_done, "bytes_total": trace.size, "events": trace.events}
+        raise HttpError(409, str(error), {"state": trace.state, "progress": progress}) from None
+
+
+def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
+    return ask(workspace, parameters, "overview", answers.overview_answer)
+
+
+def _health(workspace: Workspace, parameters: Parameters) -> Answer:
+    return ask(workspace, parameters, "health", answers.health_answer)
+
+
+def _operators(workspace: Workspace, parameters: Parameters) -> Answer:
+    groupings: tuple[OperatorGrouping, ...] = ("name", "name_shape", "name_stack")
+    group_by = parameters.choice("group_by", groupings)
+    compute = partial(answers.operators_answer, group_by=group_by)
+    return ask(workspace, parameters, ("operators", group_by), compute)
+
+
+def _stacks(workspace: Workspace, parameters: Parameters) -> Answer:
+    *_, name = parameters.need_all("run", "worker", "name")
+    shape = parameters.get("input_shape")
+    compute = partial(answers.stacks_answer, name=name, input_shape=shape)
+    return ask(workspace, parameters, ("stacks", name, shape), compute)
+
+
+def _launched(workspace: Workspace, parameters: Parameters) -> Answer:
+    *_, name = parameters.need_all("run", "worker", "name")
+    shape = parameters.get("input_shape")
+    compute = partial(answers.launched_answer, name=name, input_shape=shape)
+    return ask(workspace, parameters, ("launched", name, shape), compute)
+
+
+def _kernels(workspace: Workspace, parameters: Parameters) -> Answer:
+    groupings: tuple[KernelGrouping, ...] = ("name", "name_op_launch")
+    group_by = parameters.choice("group_by", groupings)
+    compute = partial(answers.kernels_answer, group_by=group_by)
+    return ask(workspace, parameters, ("kernels", group_by), compute)
+
+
+def _page(_: Workspace, __: Parameters) -> Answer:
+    return static_files.page()
+
+
+def _entry_module(_: Workspace, __: Parameters) -> Answer:
+    return static_files.entry_module()
+
+
+ROUTES: dict[str, Route] = {
+    "/": _page,
+    "/index.html": _page,
+    "/index.js": _entry_module,
+    "/api/status": logdir.status,
+    "/api/overview": _overview,
+    "/api/operators": _operators,
+    "/api/operators/stacks": _stacks,
+    "/api/operators/kernels": _launched,
+    "/api/kernels": _kernels,
+    "/api/health": _health,
+    "/runs": logdir.runs,
+    "/views": logdir.views,
+    "/workers": logdir.workers,
+    "/spans": logdir.spans,
+    **legacy_routes.ROUTES,
+}

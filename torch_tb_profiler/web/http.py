@@ -1,0 +1,122 @@
+"""Requests and answers: parameters, errors, validators, compression."""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from werkzeug import Request, Response
+from werkzeug.datastructures import Headers
+from werkzeug.http import parse_etags
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+JSON = "application/json"
+NO_CACHE = "no-cache"
+
+C = TypeVar("C", bound=str)
+
+_COMPRESSED_FROM = 1024
+_TEXTUAL = ("text/", JSON, "image/svg")
+
+
+class HttpError(Exception):
+    """An answer other than 200; the message is for a person, `more` stands beside it in the JSON."""
+
+    def __init__(self, status: int, message: str, more: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.more = more or {}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The query of a request; the first of equal names counts, an empty value is a value."""
+
+    values: dict[str, str] = field(default_factory=dict)
+
+    def need(self, name: str) -> str:
+        if name not in self.values:
+            raise HttpError(400, f"Must specify {name} in request url")
+        return self.values[name]
+
+    def need_all(self, *names: str) -> tuple[str, ...]:
+        """The first that is missing is named."""
+        return tuple(self.need(name) for name in names)
+
+    def get(self, name: str) -> str | None:
+        return self.values.get(name)
+
+    def choice(self, name: str, choices: tuple[C, ...]) -> C:
+        """One of `choices`; the first when the request does not say."""
+        value = self.values.get(name, choices[0])
+        for choice in choices:
+            if choice == value:
+                return choice
+        raise HttpError(400, f"{name} must be one of {', '.join(choices)}")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A body and what describes it."""
+
+    body: bytes
+    content_type: str = JSON
+    cache_control: str = NO_CACHE
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+def dumps(value: Any) -> bytes:
+    """JSON; numbers that JSON does not have (NaN, infinities) are null."""
+    return msgspec.json.encode(value)
+
+
+class _NotModified(Response):
+    """304 with a Content-Type: werkzeug leaves it away, TensorBoard warns when it is missing."""
+
+    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
+        headers = super().get_wsgi_headers(environ)
+        headers["Content-Type"] = self.headers["Content-Type"]
+        return headers
+
+
+def respond(request: Request, answer: Answer, status: int = 200) -> Response:
+    """The answer as this client can take it."""
+    headers = Headers(answer.headers)
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Cache-Control"] = answer.cache_control
+    body = answer.body
+    packed = False
+    if len(body) >= _COMPRESSED_FROM and answer.content_type.startswith(_TEXTUAL):
+        headers["Vary"] = "Accept-Encoding"
+        packed = wants_gzip(request)
+    if status == 200:
+        etag = blake2b(body, digest_size=16).hexdigest()
+        headers["ETag"] = f'"{etag}-gz"' if packed else f'"{etag}"'
+        known = parse_etags(request.headers.get("If-None-Match"))
+        if known.contains_weak(etag) or known.contains_weak(f"{etag}-gz"):
+            return _NotModified(status=304, headers=headers, content_type=answer.content_type)
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+        body = gzip.compress(body, compresslevel=3, mtime=0)
+    return Response(body, status=status, headers=headers, content_type=answer.content_type)
+
+
+def respond_error(request: Request, error: HttpError) -> Response:
+    answer = Answer(dumps({"error": str(error), **error.more}))
+    response = respond(request, answer, error.status)
+    if error.status == 405:
+        response.headers["Allow"] = "GET, HEAD"
+    return response
+
+
+def wants_gzip(request: Request) -> bool:
+    """Whether the client takes gzip and does not like plain bytes better."""
+    accepted = request.accept_encodings
+    packed = accepted.quality("gzip")
+    plain = max((quality for name, quality in accepted if name.lower() == "identity"), default=0.0)
+    return packed > 0 and packed >= plain

@@ -1,0 +1,61 @@
+"""The old plugin's routes about one trace, with its parameters; `legacy` makes their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.web import legacy
+from torch_tb_profiler.web.ask import Route, ask
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters
+from torch_tb_profiler.workspace import OpenTrace, Workspace
+
+
+def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
+    def compute(model: Model, trace: OpenTrace) -> Any:
+        return legacy.overview(model, trace.workers_of_run)
+
+    return ask(workspace, parameters, "old overview", compute)
+
+
+def _operation_stack(workspace: Workspace, parameters: Parameters) -> Answer:
+    *_, operator = parameters.need_all("run", "worker", "op_name")
+    group_by = parameters.get("group_by")
+    shape = parameters.need("input_shape") if group_by == legacy.BY_SHAPE else None
+
+    def compute(model: Model, _: OpenTrace) -> Any:
+        found = legacy.operation_stack(model, operator, group_by, shape)
+        if found is None:
+            raise HttpError(404, f"no call stack is known of {operator!r}")
+        return found
+
+    return ask(workspace, parameters, ("old stack", operator, group_by, shape), compute)
+
+
+def _of_model(question: Callable[[Model], Any]) -> Route:
+    def route(workspace: Workspace, parameters: Parameters) -> Answer:
+        return ask(workspace, parameters, question.__name__, lambda model, _: question(model))
+
+    return route
+
+
+def _grouped(question: Callable[[Model, str | None], Any], special: str) -> Route:
+    """`special`: the one value of `group_by` that is told from all others."""
+
+    def route(workspace: Workspace, parameters: Parameters) -> Answer:
+        group_by = special if parameters.get("group_by") == special else None
+        return ask(workspace, parameters, (question.__name__, group_by), lambda model, _: question(model, group_by))
+
+    return route
+
+
+ROUTES: dict[str, Route] = {
+    "/overview": _overview,
+    "/operation": _grouped(legacy.operation, legacy.BY_SHAPE),
+    "/operation/table": _grouped(legacy.operation_table, legacy.BY_SHAPE),
+    "/operation/stack": _operation_stack,
+    "/kernel": _of_model(legacy.kernel),
+    "/kernel/table": _grouped(legacy.kernel_table, legacy.BY_KERNEL),
+    "/kernel/tc_pie": _of_model(legacy.kernel_tc_pie),
+}

@@ -1,0 +1,94 @@
+"""What is in the log directory: /api/status, and /runs /views /workers /spans in the old plugin's shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from torch_tb_profiler import __version__
+from torch_tb_profiler.discovery import natural_key
+from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.workspace import RunStatus, Skipped, TraceStatus, Workspace
+
+MOST_SKIPPED = 100
+
+#: the old plugin's names of views, in its order
+OLD_VIEWS = {"overview": "Overview", "operators": "Operator", "kernels": "Kernel"}
+
+
+def status(workspace: Workspace, _: Parameters) -> Answer:
+    found = workspace.status()
+    return Answer(
+        dumps(
+            {
+                "version": __version__,
+                "logdir": found.logdir,
+                "scanning": found.scanning,
+                "error": found.error,
+                "runs": [_run(run) for run in found.runs],
+                "skipped": _skipped(found.skipped),
+            }
+        )
+    )
+
+
+def _run(run: RunStatus) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "state": run.state,
+        "traces": [_trace(trace) for trace in run.traces],
+        "skipped": _skipped(run.skipped),
+    }
+
+
+def _trace(trace: TraceStatus) -> dict[str, Any]:
+    return {
+        "worker": trace.worker,
+        "span": trace.span,
+        "file": trace.file,
+        "size": trace.size,
+        "state": trace.state,
+        "bytes_done": trace.bytes_done,
+        "bytes_total": trace.size,
+        "events": trace.events,
+        "reason": trace.reason,
+        "notes": trace.notes,
+        "views": trace.views,
+    }
+
+
+def _skipped(files: Sequence[Skipped]) -> list[dict[str, str]]:
+    """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
+    shown = [{"file": s.file, "reason": s.reason} for s in files[:MOST_SKIPPED]]
+    if len(files) > MOST_SKIPPED:
+        shown.append({"file": "…", "reason": f"and {len(files) - MOST_SKIPPED} more files"})
+    return shown
+
+
+def runs(workspace: Workspace, _: Parameters) -> Answer:
+    """A run is listed as soon as there is something to see in it, or nothing will ever be."""
+    found = workspace.status()
+    listed = [run.name for run in found.runs if run.state == "failed" or _ready(run)]
+    return Answer(dumps({"runs": listed, "loading": found.loading}))
+
+
+def views(workspace: Workspace, parameters: Parameters) -> Answer:
+    run = workspace.run(parameters.need("run"))
+    present = {view for trace in _ready(run) for view in trace.views}
+    return Answer(dumps([name for view, name in OLD_VIEWS.items() if view in present]))
+
+
+def workers(workspace: Workspace, parameters: Parameters) -> Answer:
+    name, view = parameters.need("run"), parameters.need("view")
+    run = workspace.run(name)
+    having = {t.worker for t in _ready(run) if any(OLD_VIEWS.get(v) == view for v in t.views)}
+    return Answer(dumps(sorted(having, key=natural_key)))
+
+
+def spans(workspace: Workspace, parameters: Parameters) -> Answer:
+    name, worker = parameters.need("run"), parameters.need("worker")
+    return Answer(dumps([t.span for t in _ready(workspace.run(name)) if t.worker == worker]))
+
+
+def _ready(run: RunStatus) -> list[TraceStatus]:
+    return [trace for trace in run.traces if trace.state == "ready"]

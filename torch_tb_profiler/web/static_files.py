@@ -1,0 +1,68 @@
+"""The files of the built UI."""
+
+from __future__ import annotations
+
+import mimetypes
+from importlib.resources import files
+
+from torch_tb_profiler.web.http import NO_CACHE, Answer, HttpError
+
+IMMUTABLE = "public, max-age=31536000, immutable"
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
+    "object-src 'none'; base-uri 'self'; form-action 'none'; frame-ancestors 'self'"
+)
+
+_NOT_BUILT = "The user interface was not built: run `make build` or `python setup.py build_fe`."
+_NOT_BUILT_MODULE = f"export function render() {{ document.body.textContent = {_NOT_BUILT!r}; }}\n"
+_NOT_BUILT_PAGE = f"<!doctype html><html lang=en><title>PyTorch Profiler</title><p>{_NOT_BUILT}</p></html>\n"
+
+# The machine's own table may say otherwise, and nosniff makes a wrong type fatal for a module.
+_TYPES = {
+    ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".svg": "image/svg+xml",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
+}
+
+
+def page() -> Answer:
+    """The page of the stand-alone server."""
+    return _html(_read("index.html") or _NOT_BUILT_PAGE.encode())
+
+
+def entry_module() -> Answer:
+    """The module that TensorBoard imports; the only one whose name carries no hash."""
+    body = _read("index.js") or _NOT_BUILT_MODULE.encode()
+    return Answer(body, _TYPES[".js"], NO_CACHE)
+
+
+def asset(path: str) -> Answer:
+    """A file below assets/; their names change with their content."""
+    body = _read(f"assets/{path}")
+    if body is None:
+        raise HttpError(404, f"there is no file assets/{path}")
+    ending = path[path.rfind(".") :].lower() if "." in path else ""
+    guessed = mimetypes.guess_type(path)[0] or "application/octet-stream"
+    return Answer(body, _TYPES.get(ending, guessed), IMMUTABLE)
+
+
+def _html(body: bytes) -> Answer:
+    headers = (("Content-Security-Policy", CONTENT_SECURITY_POLICY),)
+    return Answer(body, _TYPES[".html"], NO_CACHE, headers)
+
+
+def _read(path: str) -> bytes | None:
+    """A file of the UI; None when there is none or the path leaves the folder."""
+    place = files("torch_tb_profiler").joinpath("static")
+    for part in path.split("/"):
+        if part in ("", ".", "..") or "\\" in part or "\0" in part or ":" in part:
+            return None
+        place = place.joinpath(part)
+    return place.read_bytes() if place.is_file() else None

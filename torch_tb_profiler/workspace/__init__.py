@@ -1,0 +1,34 @@
+"""The open log directory: watch it, read its traces in worker processes, remember answers, forget under pressure.
+
+Belongs here: everything that runs for as long as the server does; no other package starts a process, a thread
+or a timer. Does not belong here: what a file is called (`discovery`), what is in it (`trace`), what it means
+(`model` and above), how an answer looks (`web`).
+"""
+
+from __future__ import annotations
+
+from torch_tb_profiler.workspace.states import (
+    Loading,
+    RunStatus,
+    Skipped,
+    State,
+    Status,
+    TraceStatus,
+    Unknown,
+    Unreadable,
+)
+from torch_tb_profiler.workspace.workspace import OpenTrace, Workspace, open_workspace
+
+__all__ = [
+    "Loading",
+    "OpenTrace",
+    "RunStatus",
+    "Skipped",
+    "State",
+    "Status",
+    "TraceStatus",
+    "Unknown",
+    "Unreadable",
+    "Workspace",
+    "open_workspace",
+]

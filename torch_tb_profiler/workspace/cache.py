@@ -1,0 +1,123 @@
+"""The cache directory: column files of traces, each with a small summary beside it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+from torch_tb_profiler.workspace.messages import Summary
+
+log = logging.getLogger(__name__)
+
+LIMIT_VARIABLE = "TORCH_TB_PROFILER_CACHE_BYTES"
+DEFAULT_LIMIT = 10 * 1000**3
+
+_COLUMNS = ".columns"
+_SUMMARY = ".json"
+_LEFT_OVER_SECONDS = 24 * 3600
+
+
+class Cache:
+    """A directory for column files. One that cannot be written is replaced by a temporary one until `close`."""
+
+    def __init__(self, directory: Path | None = None, limit: int | None = None) -> None:
+        self.limit = _limit_from_environment() if limit is None else limit
+        self.directory = directory or default_directory()
+        self._temporary = False
+        self._unswept = 0
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with tempfile.TemporaryFile(dir=self.directory):
+                pass
+        except OSError as error:
+            unusable, self.directory = self.directory, Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
+            self._temporary = True
+            log.warning("%s cannot be used as cache (%s); %s is, until exit", unusable, error, self.directory)
+
+    def columns(self, key: str) -> Path:
+        return self.directory / (key + _COLUMNS)
+
+    def find(self, key: str) -> Summary | None:
+        """The summary of a trace whose columns are here."""
+        try:
+            if not self.columns(key).is_file():
+                return None
+            return msgspec.json.decode(self._summary(key).read_bytes(), type=Summary)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def add(self, key: str, summary: Summary) -> None:
+        """The columns of `key` have been written: from now on they can be found."""
+        path = self._summary(key)
+        part = path.with_suffix(f".{os.getpid()}.part")
+        try:
+            part.write_bytes(msgspec.json.encode(summary))
+            part.replace(path)
+            self._unswept += self.columns(key).stat().st_size
+        except OSError as error:
+            log.warning("%s cannot be written (%s); the trace is read again next time", path, error)
+        if self._unswept > self.limit // 20:
+            self.sweep()
+
+    def touch(self, key: str) -> None:
+        """The columns of `key` are being used: forget them later than others."""
+        try:
+            os.utime(self._summary(key))
+        except OSError:
+            log.debug("%s is gone", key)
+
+    def remove(self, key: str) -> None:
+        self._summary(key).unlink(missing_ok=True)
+        self.columns(key).unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what was not used for the longest time until the rest fits, and what dead processes left."""
+        self._unswept = 0
+        sizes: dict[str, int] = {}
+        used: dict[str, float] = {}
+        now = time.time()
+        for path in self.directory.iterdir():
+            try:
+                status = path.stat()
+                if path.suffix in (_COLUMNS, _SUMMARY):
+                    sizes[path.stem] = sizes.get(path.stem, 0) + status.st_size
+                    used[path.stem] = max(used.get(path.stem, 0.0), status.st_mtime)
+                elif now - status.st_mtime > _LEFT_OVER_SECONDS and _COLUMNS in path.name:
+                    path.unlink(missing_ok=True)
+            except OSError:
+                continue  # another server was faster
+        total = sum(sizes.values())
+        for key in sorted(sizes, key=lambda key: used[key])[:-1]:
+            if total <= self.limit:
+                break
+            self.remove(key)
+            total -= sizes[key]
+
+    def close(self) -> None:
+        if self._temporary:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _summary(self, key: str) -> Path:
+        return self.directory / (key + _SUMMARY)
+
+
+def default_directory() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification says that relative paths are to be ignored.
+    root = Path(base) if os.path.isabs(base) else Path("~/.cache").expanduser()  # noqa: PTH117
+    return root / "torch_tb_profiler"
+
+
+def _limit_from_environment() -> int:
+    text = os.environ.get(LIMIT_VARIABLE, "")
+    if text.isdecimal():
+        return int(text)
+    if text:
+        log.warning("%s=%s is not a number of bytes; %d is used", LIMIT_VARIABLE, text, DEFAULT_LIMIT)
+    return DEFAULT_LIMIT

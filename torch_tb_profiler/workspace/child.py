@@ -1,0 +1,93 @@
+"""A worker process: takes jobs from stdin, reads traces, writes columns, answers on stdout.
+
+It ends with the server: the end of stdin says that the server is gone, however it went.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.storage import Storage, StorageError, storage_for
+from torch_tb_profiler.trace import Progress, TraceError, column_file, read_trace
+from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Reading, decode_job, encode
+from torch_tb_profiler.workspace.summary import summarize
+
+PROGRESS_SECONDS = 0.2
+
+
+def main() -> None:
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    replies = _take_stdout()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), daemon=True).start()
+
+    def send(message: Message) -> None:
+        try:
+            replies.write(encode(message) + b"\n")
+        except OSError:
+            os._exit(0)
+
+    while True:
+        send(perform(jobs.get(), send))
+
+
+def perform(job: Job, send: Callable[[Message], None]) -> Message:
+    """Do one job. `send` is told how far it is; the outcome is returned."""
+    began = time.monotonic()
+    try:
+        storage = storage_for(job.url)
+        with storage.open(job.url) as stream:
+            trace = read_trace(stream, _throttled(send))
+        if _has_changed(storage, job):
+            return Failed("is still being written; it is read again once it is complete")
+        model = Model(trace)
+        summary = summarize(model)
+        column_file.write(Path(job.target), trace)
+        return Done(summary, time.monotonic() - began)
+    except (TraceError, StorageError) as error:
+        return Failed(str(error))
+    except MemoryError:
+        return Failed("needs more memory than there is")
+    except OSError as error:
+        return Failed(f"could not be read or its columns not be written: {error}")
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
+        return Failed(f"could not be read: {type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _has_changed(storage: Storage, job: Job) -> bool:
+    now = storage.stat(job.url)
+    return (now.size, now.modified_ns) != (job.size, job.modified_ns)
+
+
+def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:
+    sent = 0.0
+
+    def report(progress: Progress) -> None:
+        nonlocal sent
+        now = time.monotonic()
+        if now - sent >= PROGRESS_SECONDS:
+            sent = now
+            send(Reading(progress.bytes_done, progress.events))
+
+    return report
+
+
+def _take_stdout() -> BinaryIO:
+    """Keep stdout for the replies; whatever a library prints goes to stderr."""
+    replies = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    return replies
+
+
+def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job]) -> None:
+    for line in stream:
+        jobs.put(decode_job(line))
+    os._exit(0)

@@ -1,0 +1,37 @@
+"""What makes a column file the right one for a trace file."""
+
+from __future__ import annotations
+
+import functools
+from hashlib import blake2b
+from importlib.resources import files
+
+from torch_tb_profiler import __version__
+from torch_tb_profiler.storage import Entry, Storage
+
+EDGE_BYTES = 64 * 1024
+
+
+def content_key(storage: Storage, entry: Entry) -> str:
+    """A name for the columns of this content, read by this code. Raises StorageError."""
+    digest = blake2b(code_fingerprint(), digest_size=20)
+    digest.update(f"{entry.url}\0{entry.size}\0{entry.modified_ns}\0{entry.etag}".encode("utf-8", "surrogateescape"))
+    if not entry.etag:
+        # Times of files are coarse, and some copy tools keep them.
+        with storage.open(entry.url) as stream:
+            digest.update(stream.read(EDGE_BYTES))
+            stream.seek(max(0, entry.size - EDGE_BYTES))
+            digest.update(stream.read(EDGE_BYTES))
+    return digest.hexdigest()
+
+
+@functools.cache
+def code_fingerprint() -> bytes:
+    """Changes with every change of the code whose results are in column files."""
+    digest = blake2b(__version__.encode())
+    package = files("torch_tb_profiler")
+    for room in ("trace", "model"):
+        for source in sorted(package.joinpath(room).iterdir(), key=lambda source: source.name):
+            if source.name.endswith(".py"):
+                digest.update(source.read_bytes())
+    return digest.digest()

@@ -1,0 +1,108 @@
+"""What can be said about a log directory and its traces at one moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from torch_tb_profiler.discovery import Skipped
+
+State = Literal["queued", "loading", "ready", "failed"]
+RunState = Literal["loading", "ready", "failed"]
+
+__all__ = [
+    "Loading",
+    "RunState",
+    "RunStatus",
+    "Skipped",
+    "State",
+    "Status",
+    "TraceStatus",
+    "Unavailable",
+    "Unknown",
+    "Unreadable",
+]
+
+
+@dataclass(frozen=True)
+class TraceStatus:
+    """One trace.
+
+    file: its name within the run's directory
+    size, bytes_done: bytes as stored; how much of them was read
+    events: None until something is known
+    reason: why it failed, a sentence that goes on after the file's name; else None
+    notes: number of trace-health notes
+    views: ids of the views that have data
+    """
+
+    worker: str
+    span: str
+    file: str
+    size: int
+    state: State
+    bytes_done: int = 0
+    events: int | None = None
+    reason: str | None = None
+    notes: int = 0
+    views: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """traces: by worker, then span."""
+
+    name: str
+    traces: tuple[TraceStatus, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def state(self) -> RunState:
+        states = {trace.state for trace in self.traces}
+        if states & {"queued", "loading"}:
+            return "loading"
+        return "failed" if states == {"failed"} else "ready"
+
+
+@dataclass(frozen=True)
+class Status:
+    """The log directory.
+
+    scanning: true until it has been listed for the first time
+    error: why it could not be listed the last time
+    skipped: files outside of all runs that look like traces, and directories that could not be listed
+    """
+
+    logdir: str
+    scanning: bool
+    error: str | None
+    runs: tuple[RunStatus, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def loading(self) -> bool:
+        return self.scanning or any(run.state == "loading" for run in self.runs)
+
+
+class Unavailable(Exception):
+    """A trace cannot be asked; the message is a sentence for a user."""
+
+
+class Unknown(Unavailable):
+    """There is no such run, worker or span."""
+
+
+class Loading(Unavailable):
+    """The trace is not there yet."""
+
+    def __init__(self, trace: TraceStatus) -> None:
+        super().__init__(f"{trace.file} is still {'waiting to be read' if trace.state == 'queued' else 'loading'}")
+        self.trace = trace
+
+
+class Unreadable(Unavailable):
+    """The trace could not be read."""
+
+    def __init__(self, trace: TraceStatus) -> None:
+        super().__init__(f"{trace.file} {trace.reason}")
+        self.trace = trace

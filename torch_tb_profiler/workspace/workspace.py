@@ -1,0 +1,363 @@
+"""The workspace: which traces there are, how far each is, and their answers."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import logging
+import os
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from torch_tb_profiler.discovery import Found, Root, TraceFile
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.identity import content_key
+from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.messages import Done, Job, Message, Reading, Summary
+from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL, Scanner
+from torch_tb_profiler.workspace.states import (
+    Loading,
+    RunStatus,
+    Skipped,
+    State,
+    Status,
+    TraceStatus,
+    Unknown,
+    Unreadable,
+)
+
+log = logging.getLogger(__name__)
+
+MOST_WORKERS = 4
+#: events of all open models together; an event costs about 60 bytes once all views were visited
+OPEN_EVENTS = 4_000_000
+ANSWER_BYTES = 64 * 1000**2
+
+
+@dataclass(frozen=True)
+class OpenTrace:
+    """A trace that can be asked: its names, and what identifies its content.
+
+    size: bytes of the file
+    """
+
+    run: str
+    worker: str
+    span: str
+    key: str
+    size: int
+    workers_of_run: int
+
+
+@dataclass
+class _Held:
+    """One trace file as the workspace knows it. Guarded by the lock of the workspace."""
+
+    id: int
+    file: TraceFile
+    state: State = "queued"
+    key: str = ""
+    bytes_done: int = 0
+    events: int | None = None
+    reason: str | None = None
+    summary: Summary | None = None
+    #: a state of the file that the last listing saw for the first time: it may still be growing
+    unsettled: Entry | None = None
+
+    def status(self) -> TraceStatus:
+        summary = self.summary
+        return TraceStatus(
+            worker=self.file.worker,
+            span=self.file.span,
+            file=self.file.entry.path.rpartition("/")[2],
+            size=self.file.entry.size,
+            state=self.state,
+            bytes_done=self.file.entry.size if self.state == "ready" else self.bytes_done,
+            events=summary.events if summary else self.events,
+            reason=self.reason,
+            notes=summary.notes if summary else 0,
+            views=summary.views if summary else (),
+        )
+
+
+@dataclass
+class _Opened:
+    """A model and the lock of those who ask it: its parts are computed when first asked for."""
+
+    model: Model
+    events: int
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+class Workspace:
+    """An open log directory. Thread-safe; `close` it."""
+
+    def __init__(
+        self,
+        roots: Sequence[Root],
+        cache: Cache,
+        workers: int,
+        reload_interval: float = DEFAULT_INTERVAL,
+    ) -> None:
+        self._roots = roots
+        self._cache = cache
+        self._lock = threading.Lock()
+        self._ids = itertools.count(1)
+        self._held: dict[str, _Held] = {}
+        self._runs: list[tuple[str, list[str], tuple[Skipped, ...]]] = []
+        self._skipped: tuple[Skipped, ...] = ()
+        self._scanning = True
+        self._error: str | None = None
+        self._models: Lru[str, _Opened] = Lru(OPEN_EVENTS, lambda opened: opened.events)
+        self._answers: Lru[Hashable, bytes] = Lru(ANSWER_BYTES, len)
+        self._pool = Pool(workers, self._heard)
+        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found)
+
+    def start(self) -> None:
+        self._cache.sweep()
+        self._scanner.start()
+
+    def close(self) -> None:
+        atexit.unregister(self.close)
+        self._scanner.stop()
+        self._pool.close()
+        self._cache.close()
+
+    def process_ids(self) -> list[int]:
+        """The worker processes that are alive now."""
+        return self._pool.process_ids()
+
+    # asking ----------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        with self._lock:
+            runs = tuple(
+                RunStatus(name, tuple(self._held[url].status() for url in urls), skipped)
+                for name, urls, skipped in self._runs
+            )
+            return Status(
+                logdir=",".join(root.url for root in self._roots),
+                scanning=self._scanning,
+                error=self._error,
+                runs=runs,
+                skipped=self._skipped,
+            )
+
+    def run(self, name: str) -> RunStatus:
+        """Raises Unknown."""
+        for run in self.status().runs:
+            if run.name == name:
+                return run
+        raise Unknown(f"there is no run {name!r}")
+
+    def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
+        """The trace of these names; `span` may be left out when the worker has one.
+
+        Raises Unknown, Loading or Unreadable.
+        """
+        with self._lock:
+            held, workers = self._look_up(run, worker, span)
+            status, key = held.status(), held.key
+        if status.state == "ready":
+            return OpenTrace(run, worker, status.span, key, status.size, workers)
+        if status.state == "failed":
+            raise Unreadable(status)
+        self._pool.hurry(held.id)
+        raise Loading(status)
+
+    def answer(self, trace: OpenTrace, question: Hashable, compute: Callable[[Model], bytes]) -> bytes:
+        """The answer to a question about a trace, remembered. Raises Loading when the trace must be read again."""
+        known_as = (trace, question)
+        answer = self._answers.get(known_as)
+        if answer is not None:
+            return answer
+        opened = self._open(trace)
+        with opened.lock:
+            # Somebody else may have asked the same in the meantime.
+            answer = self._answers.get(known_as)
+            if answer is None:
+                answer = self._compute(trace, opened, compute)
+                self._answers.put(known_as, answer)
+        return answer
+
+    def _look_up(self, run: str, worker: str, span: str | None) -> tuple[_Held, int]:
+        found = next((urls for name, urls, _ in self._runs if name == run), None)
+        if found is None:
+            raise Unknown(f"there is no run {run!r}")
+        of_run = [self._held[url] for url in found]
+        of_worker = [held for held in of_run if held.file.worker == worker]
+        if not of_worker:
+            raise Unknown(f"run {run!r} has no worker {worker!r}")
+        if span is None and len(of_worker) > 1:
+            raise Unknown(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
+        wanted = [held for held in of_worker if span in (None, held.file.span)]
+        if not wanted:
+            raise Unknown(f"worker {worker!r} has no span {span!r}")
+        return wanted[0], len({held.file.worker for held in of_run})
+
+    def _open(self, trace: OpenTrace) -> _Opened:
+        opened = self._models.get(trace.key)
+        if opened is None:
+            try:
+                columns = column_file.open_trace(self._cache.columns(trace.key))
+            except (OSError, column_file.ColumnFileError) as error:
+                self._read_again(trace, error)
+            opened = _Opened(Model(columns), len(columns.events))
+            self._models.put(trace.key, opened)
+        self._cache.touch(trace.key)
+        return opened
+
+    def _compute(self, trace: OpenTrace, opened: _Opened, compute: Callable[[Model], bytes]) -> bytes:
+        try:
+            return compute(opened.model)
+        except (OSError, column_file.ColumnFileError) as error:
+            # Tables are read when they are needed, so the file may turn out broken or gone this late.
+            self._read_again(trace, error)
+
+    def _read_again(self, trace: OpenTrace, error: Exception) -> NoReturn:
+        """The columns of a trace are unusable: make new ones."""
+        log.warning("%s/%s: its columns cannot be used (%s); it is read again", trace.run, trace.worker, error)
+        self._models.drop(trace.key)
+        self._cache.remove(trace.key)
+        with self._lock:
+            held, _ = self._look_up(trace.run, trace.worker, trace.span)
+            if held.state == "ready" and held.key == trace.key:
+                held.state, held.summary, held.bytes_done, held.events = "queued", None, 0, None
+                self._pool.submit(self._job(held))
+            status = held.status()
+        raise Loading(status)
+
+    # listing ---------------------------------------------------------------------------------------------
+
+    def _found(self, found: Found) -> None:
+        """Take over what a listing has found. Called by the scanner's thread only."""
+        new: list[_Held] = []
+        with self._lock:
+            held_before, self._held = self._held, {}
+            for run in found.runs:
+                for file in run.traces:
+                    url = file.entry.url
+                    if url in self._held:
+                        continue  # log directories that overlap share the trace
+                    held = held_before.pop(url, None)
+                    if held is None or self._has_settled_anew(held, file.entry):
+                        if held is not None:
+                            self._forget(held)
+                        held = _Held(next(self._ids), file)
+                        new.append(held)
+                    elif held.unsettled is None:
+                        if held.state == "failed" and not held.key:  # it could not be opened; perhaps now
+                            new.append(held)
+                        held.file = file
+                    else:
+                        held.file = TraceFile(file.worker, file.span, held.file.entry)
+                    self._held[url] = held
+            for held in held_before.values():
+                self._forget(held)
+            self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in found.runs]
+            self._skipped = found.skipped
+            self._error = None
+        for held in new:
+            self._begin(held)
+        with self._lock:
+            self._scanning = False
+
+    def _not_found(self, reason: str) -> None:
+        with self._lock:
+            self._error = reason
+            self._scanning = False
+
+    def _has_settled_anew(self, held: _Held, entry: Entry) -> bool:
+        """Whether a file has changed and kept still since the listing before."""
+        if _version(entry) == _version(held.file.entry):
+            held.unsettled = None
+            return False
+        settled = held.unsettled is not None and _version(held.unsettled) == _version(entry)
+        held.unsettled = entry
+        return settled
+
+    def _forget(self, held: _Held) -> None:
+        self._pool.withdraw(held.id)
+        self._models.drop(held.key)
+
+    def _begin(self, held: _Held) -> None:
+        """Take a trace from the cache or have it read."""
+        entry = held.file.entry
+        try:
+            key = content_key(storage_for(entry.url), entry)
+        except StorageError as error:
+            with self._lock:
+                if held.reason is None:
+                    log.warning("%s %s", entry.url, error)
+                held.state, held.reason = "failed", str(error)
+            return
+        summary = self._cache.find(key)
+        with self._lock:
+            held.key, held.reason = key, None
+            if summary is not None:
+                held.state, held.summary = "ready", summary
+                log.info("%s: %d events, from the cache", entry.path, summary.events)
+            else:
+                held.state = "queued"
+                self._pool.submit(self._job(held))
+
+    def _job(self, held: _Held) -> Job:
+        entry = held.file.entry
+        return Job(held.id, entry.url, entry.size, entry.modified_ns, str(self._cache.columns(held.key)))
+
+    # reading ---------------------------------------------------------------------------------------------
+
+    def _heard(self, job: Job, message: Message | None) -> None:
+        """A worker process says something; None when it starts. Called by the threads of the pool."""
+        with self._lock:
+            held = self._held.get(job.url)
+            if held is None or held.id != job.id:
+                return  # removed or changed since
+            path = held.file.entry.path
+            if message is None:
+                held.state = "loading"
+                log.debug("%s: reading %d bytes", path, job.size)
+            elif isinstance(message, Reading):
+                held.bytes_done, held.events = message.bytes_done, message.events
+            elif isinstance(message, Done):
+                # Before the state says so: whoever sees "ready" may count on it.
+                self._cache.add(held.key, message.summary)
+                held.state, held.summary = "ready", message.summary
+                log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
+            else:
+                held.state, held.reason = "failed", message.reason
+                log.warning("%s %s", path, message.reason)
+                if message.details:
+                    log.warning("%s", message.details)
+
+
+def _version(entry: Entry) -> tuple[int, int, str]:
+    return entry.size, entry.modified_ns, entry.etag
+
+
+def open_workspace(
+    roots: Sequence[Root],
+    cache_dir: Path | None = None,
+    workers: int | None = None,
+    reload_interval: float = DEFAULT_INTERVAL,
+) -> Workspace:
+    """Open log directories and begin to read them; they are closed at exit at the latest.
+
+    Raises StorageError when there is no storage for one of them.
+    """
+    resolved = [Root(storage_for(root.url).resolve(root.url), root.name) for root in roots]
+    if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
+        log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
+    workspace = Workspace(
+        resolved, Cache(cache_dir), workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval
+    )
+    atexit.register(workspace.close)
+    workspace.start()
+    return workspace
