@@ -1,0 +1,126 @@
+# make demo    TensorBoard with the sample profiles, on http://127.0.0.1:6006 (PORT=... for another port)
+# make test    everything there is to check
+#
+# Needs python3 (3.10 or newer). All else is put into .venv and fe/node_modules; `make test` also installs a
+# Chromium if the machine has none. Steps that are up to date are skipped: see the stamps in .venv.
+
+PYTHON  ?= python3
+PORT    ?= 6006
+LOGDIR  ?= samples
+WORKERS ?= 2
+
+BIN   := .venv/bin
+PY    := $(BIN)/python
+PIP   := $(PY) -m pip install --quiet --disable-pip-version-check
+NPM   := $(PY) _build/frontend.py npm
+OUT   := .ci/output
+
+PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
+
+.PHONY: help demo ui build clean format
+.PHONY: test test-all-py test-py test-browser test-packaging test-fe fe-lint fe-types fe-unit
+.PHONY: lint lint-rules lint-format lint-types lint-imports
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+	@echo "also: make lint, format, test-py, test-fe, test-browser, test-packaging, ui, build, clean"
+
+# ---- what people call
+
+demo: .venv/.stamp-install ui
+	@echo "TensorBoard with $(LOGDIR): http://127.0.0.1:$(PORT)/#pytorch_profiler  (Ctrl-C stops it)"
+	@$(BIN)/tensorboard --logdir $(LOGDIR) --host 127.0.0.1 --port $(PORT)
+
+# One pytest run over everything, so that its summary counts every Python and browser test.
+STEPS := lint test-fe test-all-py
+
+test: .venv/.stamp-dev .venv/.stamp-browser
+	@start=$$(date +%s); failed=; \
+	for step in $(STEPS); do \
+	    echo "==== make $$step"; \
+	    $(MAKE) --no-print-directory --keep-going $$step || failed="$$failed $$step"; \
+	done; \
+	took="$$(( $$(date +%s) - start )) s"; \
+	if [ -n "$$failed" ]; then echo "make test: FAILED in:$$failed ($$took)"; exit 1; fi; \
+	echo "make test: all passed: $(STEPS) ($$took)"
+
+# In parts, so that "make -k" finds all there is to find.
+lint: lint-rules lint-format lint-types lint-imports
+
+lint-rules: .venv/.stamp-dev
+	$(BIN)/ruff check .
+
+lint-format: .venv/.stamp-dev
+	$(BIN)/ruff format --check .
+
+lint-types: .venv/.stamp-dev
+	$(BIN)/mypy
+
+lint-imports: .venv/.stamp-dev
+	$(BIN)/lint-imports
+
+format: .venv/.stamp-dev .venv/.stamp-node
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(NPM) run format
+
+test-fe: fe-lint fe-types fe-unit ui
+
+fe-lint: .venv/.stamp-node
+	$(NPM) run lint
+
+fe-types: .venv/.stamp-node
+	$(NPM) run typecheck
+
+fe-unit: .venv/.stamp-node
+	$(NPM) run test
+
+test-py: .venv/.stamp-dev
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not browser" --ignore tests/packaging
+
+test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
+	$(PY) -m pytest tests/browser
+
+test-packaging: .venv/.stamp-dev ui
+	$(PY) -m pytest tests/packaging
+
+test-all-py: .venv/.stamp-dev .venv/.stamp-browser ui
+	@mkdir -p $(OUT)
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile --durations 15 --junitxml $(OUT)/pytest.xml
+
+ui: .venv/.stamp-node
+	@$(PY) _build/frontend.py build
+
+build: .venv/.stamp-dev ui
+	$(PY) -m build
+
+clean:
+	rm -rf .venv build dist *.egg-info fe/node_modules fe/dist torch_tb_profiler/static $(OUT)
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# ---- stamps: each says that one part of .venv is as its prerequisites ask
+
+.venv/.stamp-venv:
+	$(PYTHON) _build/environment.py .venv
+	@touch $@
+
+# Node of the machine, or from PyPI.
+.venv/.stamp-node: .venv/.stamp-venv
+	@$(PY) _build/frontend.py has-node || \
+	    { echo "No Node.js 20.19+ found: installing one into .venv"; $(PIP) "$$($(PY) _build/frontend.py node-requirement)"; }
+	@touch $@
+
+# In place, and without the UI: `make ui` builds that whenever fe/ changed.
+.venv/.stamp-install: .venv/.stamp-venv $(PACKAGING)
+	SKIP_BUILD_FE=1 $(PIP) --editable .
+	@touch $@
+
+.venv/.stamp-dev: .venv/.stamp-venv $(PACKAGING)
+	SKIP_BUILD_FE=1 $(PIP) --editable '.[dev]'
+	@touch $@ .venv/.stamp-install
+
+.venv/.stamp-browser: .venv/.stamp-dev .venv/.stamp-node
+	$(PY) _build/browser.py
+	@touch $@

@@ -1,0 +1,67 @@
+"""The Chromium of the browser tests: the one that is there, else the system's package, else Playwright's own.
+
+`python _build/browser.py` makes sure that there is one; `executable()` says which.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from environment import apt_install
+from frontend import any_node
+
+NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
+PLACES = [
+    "/usr/lib/chromium/chromium",
+    "/opt/google/chrome/chrome",
+    "/snap/bin/chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+]
+
+
+def starts(path: str) -> bool:
+    """False for the stand-ins some distributions put in the place of a browser."""
+    try:
+        return subprocess.run([path, "--version"], capture_output=True, check=False, timeout=30).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def executable() -> str | None:
+    """Path of a Chromium of this machine, or None for Playwright's own. CHROMIUM=PATH decides it."""
+    if chosen := os.environ.get("CHROMIUM"):
+        return chosen
+    candidates = [shutil.which(name) for name in NAMES] + [place for place in PLACES if Path(place).exists()]
+    return next((path for path in candidates if path and starts(path)), None)
+
+
+def playwright_settings() -> dict[str, str]:
+    """The environment of Playwright: our Node, and its browser kept inside the virtual environment.
+
+    The Node that Playwright brings needs libatomic, which a bare Debian does not have.
+    """
+    return {
+        "PLAYWRIGHT_NODEJS_PATH": any_node().node,
+        "PLAYWRIGHT_BROWSERS_PATH": str(Path(sys.prefix) / "browsers"),
+    }
+
+
+def main() -> int:
+    if executable() is None and not apt_install("chromium"):
+        print("Installing the Chromium of Playwright", flush=True)
+        command = [sys.executable, "-m", "playwright", "install", "chromium"]
+        run = subprocess.run(command, env={**os.environ, **playwright_settings()}, check=False)
+        if run.returncode != 0:
+            print("\nThe browser tests need a Chromium: install one, or set CHROMIUM to the path of yours.")
+            return run.returncode
+    print(f"Browser for the tests: {executable() or 'the Chromium of Playwright'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

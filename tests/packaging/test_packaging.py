@@ -1,0 +1,149 @@
+"""What is built, and that it installs where there is no Node and no npm registry."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+NO_REGISTRY = {
+    "npm_config_registry": "http://127.0.0.1:1",
+    "npm_config_fetch_retries": "0",
+}
+
+
+@pytest.fixture(scope="session")
+def without_node(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment whose PATH has everything but Node."""
+    folder = tmp_path_factory.mktemp("bin")
+    for directory in os.environ["PATH"].split(os.pathsep):
+        for program in Path(directory).glob("*"):
+            if program.name not in {"node", "nodejs", "npm", "npx"} and not (folder / program.name).is_symlink():
+                (folder / program.name).symlink_to(program)
+    cache = tmp_path_factory.mktemp("npm-cache")
+    return {**os.environ, "PATH": str(folder), "npm_config_cache": str(cache)}
+
+
+@pytest.fixture(scope="session")
+def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A clean repository with what this one has: nothing built, nothing ignored."""
+    target = tmp_path_factory.mktemp("checkout")
+    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    for name in run(listing, cwd=repository).split("\0"):
+        if name and (repository / name).is_file() and not name.startswith("samples/"):
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(repository / name, target / name)
+    run(["git", "init", "-q"], cwd=target)
+    run(["git", "add", "-A"], cwd=target)
+    identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+    run(["git", *identity, "commit", "-q", "-m", "all"], cwd=target)
+    return target
+
+
+@pytest.fixture(scope="session")
+def distributions(
+    repository: Path, checkout: Path, without_node: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """The sdist, and the wheel made from it; the UI comes from `make ui`, so this must not need Node."""
+    source = tmp_path_factory.mktemp("build") / "source"
+    shutil.copytree(checkout, source)
+    shutil.copytree(repository / "torch_tb_profiler" / "static", source / "torch_tb_profiler" / "static")
+    run([sys.executable, "-m", "build", str(source)], env={**without_node, **NO_REGISTRY})
+    (sdist,) = (source / "dist").glob("*.tar.gz")
+    (wheel,) = (source / "dist").glob("*.whl")
+    return sdist, wheel
+
+
+def run(command: list[str], cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def new_environment(folder: Path) -> Path:
+    """Makes a virtual environment and gives its Python."""
+    run([sys.executable, "-m", "venv", str(folder)])
+    return folder / "bin" / "python"
+
+
+def built_ui(repository: Path) -> set[str]:
+    static = repository / "torch_tb_profiler" / "static"
+    return {f"static/{path.relative_to(static).as_posix()}" for path in static.rglob("*") if path.is_file()}
+
+
+def test_wheel(distributions: tuple[Path, Path], repository: Path) -> None:
+    with zipfile.ZipFile(distributions[1]) as archive:
+        names = set(archive.namelist())
+        (entry_points,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
+        text = archive.read(entry_points).decode()
+    inside = {name.removeprefix("torch_tb_profiler/") for name in names if name.startswith("torch_tb_profiler/")}
+    assert "[tensorboard_plugins]\ntorch_profiler = torch_tb_profiler.plugin_loader:TorchProfilerLoader" in text
+    assert "torch-tb-profiler = torch_tb_profiler.cli:main" in text
+    assert {"py.typed", "__init__.py", "static/index.js"} <= inside
+    assert built_ui(repository) - {"static/.fe-hash"} <= inside
+    tops = {name.split("/")[0] for name in names}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"torch_tb_profiler"}
+    sources = {
+        path.relative_to(repository / "torch_tb_profiler").as_posix()
+        for path in (repository / "torch_tb_profiler").rglob("*.py")
+    }
+    assert sources == {name for name in inside if name.endswith(".py")}
+
+
+def test_sdist(distributions: tuple[Path, Path], repository: Path) -> None:
+    with tarfile.open(distributions[0]) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    expected = {
+        "LICENSE",
+        "README.md",
+        "pyproject.toml",
+        "setup.py",
+        "_build/backend.py",
+        "_build/frontend.py",
+    }
+    expected |= {"fe/package.json", "fe/package-lock.json", "fe/vite.config.ts"}
+    assert expected <= names
+    assert {f"torch_tb_profiler/{name}" for name in built_ui(repository)} <= names
+    assert not [name for name in names if "node_modules" in name or "__pycache__" in name]
+
+
+def test_sdist_installs_without_node(
+    distributions: tuple[Path, Path], without_node: dict[str, str], tmp_path: Path
+) -> None:
+    python = new_environment(tmp_path / "env")
+    installing = [str(python), "-m", "pip", "install", "-q", str(distributions[0])]
+    run(installing, env={**without_node, **NO_REGISTRY})
+    code = (
+        "import importlib.metadata as m, importlib.resources as r, torch_tb_profiler as p;"
+        "(e,) = m.entry_points(group='tensorboard_plugins', name='torch_profiler');"
+        "print(e.load().__name__, m.version('torch-tb-profiler') == p.__version__,"
+        " (r.files(p) / 'static' / 'index.js').is_file())"
+    )
+    assert run([str(python), "-c", code], cwd=tmp_path).split() == ["TorchProfilerLoader", "True", "True"]
+    run([str(python.parent / "torch-tb-profiler"), "--help"], cwd=tmp_path)
+
+
+def test_install_from_git_without_node(checkout: Path, without_node: dict[str, str], tmp_path: Path) -> None:
+    python = new_environment(tmp_path / "env")
+    installing = [str(python), "-m", "pip", "install", "-q", "--no-deps", f"git+{checkout.as_uri()}"]
+    run(installing, env=without_node)
+    (index,) = tmp_path.glob("env/lib/python*/site-packages/torch_tb_profiler/static/index.js")
+    assert index.stat().st_size > 0
+
+
+def test_unreachable_registry_is_explained(checkout: Path, tmp_path: Path) -> None:
+    environment = {**os.environ, **NO_REGISTRY, "npm_config_cache": str(tmp_path)}
+    command = [sys.executable, str(checkout / "_build" / "frontend.py"), "build"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "npm could not reach its package registry" in done.stderr
+    assert "SKIP_BUILD_FE=1" in done.stderr
+    assert "Traceback" not in done.stderr
