@@ -1,0 +1,105 @@
+/** The one place that fetches. Nothing here knows React. */
+import type { TraceState } from "./types";
+
+let base = "";
+
+/** All requests are relative to this; set once at start-up from the URL of `index.js`. */
+export function setBase(url: URL): void {
+  base = url.href;
+}
+
+export type Query = Record<string, string | number | null | undefined>;
+
+/** The request as a person would type it; shown next to errors. */
+export function requestPath(route: string, query: Query = {}): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined) search.set(key, String(value));
+  }
+  const text = search.toString();
+  return text ? `api/${route}?${text}` : `api/${route}`;
+}
+
+/**
+ * What went wrong with a request.
+ *
+ * `status` is the HTTP status, or 0 when there was no answer at all.
+ */
+export class ApiError extends Error {
+  override name = "ApiError";
+
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly path: string,
+    /** Of a trace that is still loading (409). */
+    readonly state: TraceState | null = null,
+    /** How far it is, 0…1, when the server says. */
+    readonly progress: number | null = null,
+  ) {
+    super(message);
+  }
+
+  /** Not a fault: the trace is still being read. */
+  get loading(): boolean {
+    return this.status === 409;
+  }
+
+  /** Asking again at once may help: nobody answered, or only a gateway on the way. */
+  get transient(): boolean {
+    return this.status === 0 || (this.status >= 502 && this.status <= 504);
+  }
+}
+
+export async function get<T>(route: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const path = requestPath(route, query);
+  const url = new URL(path, base);
+  let response: Response;
+  try {
+    response = await fetch(url, {
+      headers: { Accept: "application/json" },
+      ...(signal ? { signal } : {}),
+    });
+  } catch (cause) {
+    // An abort is react-query's own doing and must reach it unchanged.
+    if (signal?.aborted) throw cause;
+    throw new ApiError(0, "The server did not answer.", path);
+  }
+  const body = await readJson(response);
+  if (!response.ok) throw errorFrom(response.status, body, path);
+  if (body === undefined) {
+    throw new ApiError(response.status, "The answer is not JSON. Is another server here?", path);
+  }
+  return body as T;
+}
+
+async function readJson(response: Response): Promise<unknown> {
+  try {
+    return await response.json();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Exported for its test. */
+export function errorFrom(status: number, body: unknown, path: string): ApiError {
+  const fields = isRecord(body) ? body : {};
+  const message =
+    typeof fields.error === "string" ? fields.error : `The server answered with status ${status}.`;
+  const state = typeof fields.state === "string" ? (fields.state as TraceState) : null;
+  return new ApiError(status, message, path, state, progressOf(fields.progress));
+}
+
+/** A fraction, or `{bytes_done, bytes_total}`. */
+function progressOf(value: unknown): number | null {
+  if (typeof value === "number" && Number.isFinite(value)) return Math.min(Math.max(value, 0), 1);
+  if (isRecord(value) && typeof value.bytes_done === "number") {
+    const total = value.bytes_total;
+    if (typeof total === "number" && total > 0) return progressOf(value.bytes_done / total);
+  }
+  return null;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

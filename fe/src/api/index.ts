@@ -1,0 +1,4 @@
+export { ApiError, requestPath, setBase } from "./client";
+export { isBusy, isPending } from "./poll";
+export * from "./queries";
+export type * from "./types";

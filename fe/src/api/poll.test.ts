@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { IDLE_MS, isBusy, LOADING_MS, pollDelay } from "./poll";
+import type { Status, TraceState } from "./types";
+
+function status(state: TraceState, scanning = false): Status {
+  const trace = { state } as Status["runs"][number]["traces"][number];
+  const runs = [{ name: "a", state: "ready" as const, traces: [trace], skipped: [] }];
+  return { version: "1", logdir: "d", scanning, error: null, runs };
+}
+
+it("asks often while something happens, seldom otherwise, never after giving up", () => {
+  expect(pollDelay(undefined, false)).toBe(LOADING_MS);
+  expect(pollDelay(status("loading"), false)).toBe(LOADING_MS);
+  expect(pollDelay(status("ready"), false)).toBe(IDLE_MS);
+  expect(pollDelay(status("loading"), true)).toBe(false);
+});
+
+it("is busy while it scans, queues or loads", () => {
+  expect(isBusy(status("queued"))).toBe(true);
+  expect(isBusy(status("ready", true))).toBe(true);
+  expect(isBusy(status("failed"))).toBe(false);
+});

@@ -1,0 +1,163 @@
+/** The server's answers as React hooks. Keys start with "trace", run, worker, span. */
+import {
+  keepPreviousData,
+  QueryClient,
+  type UseQueryOptions,
+  type UseQueryResult,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { ApiError, get, type Query } from "./client";
+import { LOADING_MS, MAX_FAILURES, pollDelay } from "./poll";
+import type {
+  Health,
+  KernelGroup,
+  KernelsTable,
+  OperatorGroup,
+  OperatorsTable,
+  Overview,
+  Status,
+  Table,
+  TraceKey,
+} from "./types";
+
+type Options<T> = UseQueryOptions<T, ApiError>;
+export type Result<T> = UseQueryResult<T, ApiError>;
+
+export const STATUS_KEY = ["status"] as const;
+
+export function traceKey(sel: TraceKey): readonly unknown[] {
+  return ["trace", sel.run, sel.worker, sel.span];
+}
+
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      queries: {
+        // The server is often on this machine: being offline says nothing about it.
+        networkMode: "always",
+        // A trace file does not change; when it does, the status says so and the answers are dropped.
+        staleTime: Number.POSITIVE_INFINITY,
+        gcTime: 10 * 60_000,
+        refetchOnWindowFocus: false,
+        retry: (failures, error) =>
+          error instanceof ApiError && error.transient && failures + 1 < MAX_FAILURES,
+        retryDelay: 1_000,
+      },
+    },
+  });
+}
+
+/** The status as last seen. Does not poll; see `useStatusPolling`. */
+export function useStatus(): Result<Status> {
+  return useQuery<Status, ApiError>({ ...statusQuery, refetchOnMount: false });
+}
+
+/** Keeps the status fresh. Called once, by the shell: every observer has a timer of its own. */
+export function useStatusPolling(): Result<Status> {
+  return useQuery<Status, ApiError>({
+    ...statusQuery,
+    // Also brings a page back to life that gave up while nobody was looking.
+    refetchOnWindowFocus: "always",
+    refetchInterval: (query) => pollDelay(query.state.data, query.state.status === "error"),
+  });
+}
+
+const statusQuery = {
+  queryKey: STATUS_KEY,
+  queryFn: ({ signal }: { signal: AbortSignal }) => get<Status>("status", {}, signal),
+  retry: MAX_FAILURES - 1,
+  retryDelay: LOADING_MS,
+  staleTime: 0,
+};
+
+/** Drops the answers about a trace whose file has changed, or which has only now become ready. */
+export function useDropStale(status: Status | undefined): void {
+  const client = useQueryClient();
+  const seen = useRef(new Map<string, string>());
+  useEffect(() => {
+    for (const run of status?.runs ?? []) {
+      for (const trace of run.traces) {
+        const key = traceKey({ run: run.name, worker: trace.worker, span: trace.span });
+        const id = key.join("\n");
+        const version = `${trace.file} ${trace.size} ${trace.state}`;
+        const before = seen.current.get(id);
+        seen.current.set(id, version);
+        if (before !== undefined && before !== version) {
+          void client.invalidateQueries({ queryKey: key });
+        }
+      }
+    }
+  }, [client, status]);
+}
+
+export function useOverview(sel: TraceKey | null): Result<Overview> {
+  return useTraceQuery("overview", sel);
+}
+
+export function useOperators(
+  sel: TraceKey | null,
+  groupBy: OperatorGroup = "name",
+): Result<OperatorsTable> {
+  return useTraceQuery("operators", sel, { group_by: groupBy });
+}
+
+/** The rows of one operator, split by call stack. */
+export function useOperatorStacks(
+  sel: TraceKey | null,
+  name: string | null,
+  shape?: string | null,
+): Result<Table> {
+  return useTraceQuery(
+    "operators/stacks",
+    name === null ? null : sel,
+    { name, input_shape: shape },
+    DETAIL,
+  );
+}
+
+/** The kernels that one operator launched itself. */
+export function useOperatorKernels(
+  sel: TraceKey | null,
+  name: string | null,
+  shape?: string | null,
+): Result<Table> {
+  return useTraceQuery(
+    "operators/kernels",
+    name === null ? null : sel,
+    { name, input_shape: shape },
+    DETAIL,
+  );
+}
+
+export function useKernels(
+  sel: TraceKey | null,
+  groupBy: KernelGroup = "name",
+): Result<KernelsTable> {
+  return useTraceQuery("kernels", sel, { group_by: groupBy });
+}
+
+export function useHealth(sel: TraceKey | null): Result<Health> {
+  return useTraceQuery("health", sel);
+}
+
+/** Details of one row: another row's details would mislead while these are on their way. */
+const DETAIL = { keep: false };
+
+function useTraceQuery<T>(
+  route: string,
+  sel: TraceKey | null,
+  query: Query = {},
+  { keep } = { keep: true },
+): Result<T> {
+  return useQuery<T, ApiError>({
+    queryKey: [...(sel ? traceKey(sel) : ["trace", null, null, null]), route, query],
+    queryFn: ({ signal }) => get<T>(route, { ...sel, ...query }, signal),
+    enabled: sel !== null,
+    // The old answer stays, dimmed, until the new one is here.
+    placeholderData: keep ? (keepPreviousData as Options<T>["placeholderData"]) : undefined,
+    // Still loading on the server: look again until it is done.
+    refetchInterval: (q) => (q.state.error?.loading ? LOADING_MS : false),
+  });
+}

@@ -1,0 +1,243 @@
+/**
+ * The answers of the server, exactly as docs/api.md describes them.
+ *
+ * Unit names are types so that a signature says what a number is. Tables are parallel columns:
+ * `rows.name[i]` and `rows.calls[i]` belong to the same row.
+ */
+
+/** Integer or averaged nanoseconds. */
+export type Nanoseconds = number;
+export type Bytes = number;
+/** 0…1. */
+export type Fraction = number;
+
+/** One trace in the log directory. The strings are those of `/api/status`. */
+export interface TraceKey {
+  run: string;
+  worker: string;
+  span: string;
+}
+
+// --- status -------------------------------------------------------------------------------------
+
+export type TraceState = "queued" | "loading" | "ready" | "failed";
+export type RunState = "loading" | "ready" | "failed";
+
+export interface TraceStatus {
+  worker: string;
+  span: string;
+  file: string;
+  size: Bytes;
+  state: TraceState;
+  /** Compressed bytes of the file read so far. */
+  bytes_done: Bytes;
+  bytes_total: Bytes;
+  /** Null until the trace has been read. */
+  events: number | null;
+  /** Why it failed, a sentence. */
+  reason: string | null;
+  /** Number of trace-health notes. */
+  notes: number;
+  /** Ids of views that have data in this trace. */
+  views: string[];
+}
+
+export interface SkippedFile {
+  file: string;
+  reason: string;
+}
+
+export interface RunStatus {
+  name: string;
+  state: RunState;
+  traces: TraceStatus[];
+  skipped: SkippedFile[];
+}
+
+export interface Status {
+  version: string;
+  logdir: string;
+  scanning: boolean;
+  /** The log directory itself could not be listed, and why. */
+  error: string | null;
+  runs: RunStatus[];
+  /** Files that belong to no run. */
+  skipped?: SkippedFile[];
+}
+
+// --- envelope -----------------------------------------------------------------------------------
+
+export type NoteSeverity = "info" | "warning" | "error";
+
+export interface Note {
+  kind: string;
+  severity: NoteSeverity;
+  count: number;
+  text: string;
+  /** Ids of the views this note touches. */
+  touches: string[];
+  /** A line of code that would record what is missing. */
+  remedy: string | null;
+}
+
+export type DeviceType = "GPU" | "CPU";
+
+export interface Meta extends TraceKey {
+  device_type: DeviceType;
+  notes: Note[];
+}
+
+// --- overview -----------------------------------------------------------------------------------
+
+export type Category =
+  | "kernel"
+  | "memcpy"
+  | "memset"
+  | "communication"
+  | "runtime"
+  | "dataloader"
+  | "cpu_exec"
+  | "other";
+
+export interface Steps {
+  /** How the steps were found: `profiler_step`, `whole_trace`. */
+  rule: string;
+  names: string[];
+  /** Relative to the start of the trace. */
+  start_ns: Nanoseconds[];
+  duration_ns: Nanoseconds[];
+  /** Only those that occur in this kind of trace, in order of priority. */
+  categories: Category[];
+  /** `category_ns[c][i]` belongs to `names[i]`; the categories of a step add up to its duration. */
+  category_ns: Partial<Record<Category, Nanoseconds[]>>;
+}
+
+export interface AverageStep {
+  step_ns: Nanoseconds;
+  category_ns: Partial<Record<Category, Nanoseconds>>;
+}
+
+export interface Verdict {
+  category: Category;
+  share: Fraction | null;
+  /** The category other than device work that takes most of the average step. */
+  largest_loss: Category | null;
+  largest_loss_share: Fraction | null;
+  largest_loss_ns: Nanoseconds | null;
+}
+
+export interface Device {
+  id: number;
+  name: string | null;
+  memory_bytes: Bytes | null;
+  compute_capability: string | null;
+  utilization: Fraction | null;
+  sm_efficiency: Fraction | null;
+  achieved_occupancy: Fraction | null;
+  tensor_core_share: Fraction | null;
+}
+
+export type Unit = "ns" | "bytes" | "percent" | "fraction" | "count";
+
+export interface Evidence {
+  label: string;
+  value: number;
+  unit: Unit | null;
+  /** Where it can be seen: a view id and a selection of that view. */
+  view: string | null;
+  select: string | null;
+}
+
+export interface Finding {
+  id: string;
+  severity: "high" | "medium" | "low" | "info";
+  title: string;
+  detail: string;
+  saving_ns: Nanoseconds | null;
+  evidence: Evidence[];
+  links: { text: string; url: string }[];
+}
+
+export interface Overview {
+  meta: Meta;
+  steps: Steps;
+  average: AverageStep;
+  verdict: Verdict | null;
+  /** Empty on traces without device work. */
+  devices: Device[];
+  workers: number;
+  findings: Finding[];
+  top_operators: {
+    name: string;
+    host_self_ns: Nanoseconds;
+    device_self_ns: Nanoseconds | null;
+    calls: number;
+  }[];
+  top_kernels: { name: string; total_ns: Nanoseconds; calls: number }[];
+}
+
+// --- tables -------------------------------------------------------------------------------------
+
+export type Cell = string | number | boolean | null;
+
+export interface Column {
+  key: string;
+  label: string;
+  type: "string" | "number" | "bool";
+  unit: Unit | null;
+  /** Definition and formula, as in the docs. */
+  help: string | null;
+}
+
+export interface TableMeta extends Meta {
+  total: number;
+  group_by: string;
+  /** The totals that percentages refer to. */
+  device_ns: Nanoseconds | null;
+  host_ns: Nanoseconds | null;
+}
+
+export interface Table<M extends Meta = TableMeta> {
+  meta: M;
+  columns: Column[];
+  rows: Record<string, Cell[]>;
+}
+
+export type OperatorGroup = "name" | "name_shape" | "name_stack";
+export type KernelGroup = "name" | "name_op_launch";
+
+export interface OperatorsMeta extends TableMeta {
+  /** Device time that no operator launched. */
+  unattributed_device_ns: Nanoseconds | null;
+}
+
+export interface Copies {
+  name: string;
+  calls: number;
+  total_ns: Nanoseconds;
+  bytes: Bytes | null;
+}
+
+export interface KernelsMeta extends TableMeta {
+  tensor_core_ns: Nanoseconds | null;
+  kernel_ns: Nanoseconds | null;
+  memcpy: Copies[];
+  memset: Copies[];
+}
+
+export type OperatorsTable = Table<OperatorsMeta>;
+export type KernelsTable = Table<KernelsMeta>;
+
+// --- health -------------------------------------------------------------------------------------
+
+export interface Health {
+  meta: Meta;
+  notes: Note[];
+  capture: {
+    events: number;
+    bytes: Bytes;
+    /** Profiler options found in the trace; null where the trace does not say. */
+    options: Record<string, Cell>;
+    versions: Record<string, Cell>;
+  };
+}

@@ -1,0 +1,222 @@
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { canSave, saveFile, useTheme } from "../host";
+import { t } from "../i18n";
+import type { ChartOption } from "./options/parts";
+import { type ChartTheme, readTheme } from "./theme";
+import "./charts.css";
+
+type Engine = typeof import("./engine");
+type Instance = ReturnType<Engine["init"]>;
+
+export interface ChartRow {
+  readonly cells: readonly string[];
+  readonly onPick?: (() => void) | undefined;
+}
+
+export interface ChartProps {
+  readonly title: string;
+  /** What a person who does not see the picture should know. */
+  readonly summary: string;
+  readonly height: number;
+  readonly build: (theme: ChartTheme, width: number) => ChartOption;
+  readonly onPick?: ((index: number, series: string) => void) | undefined;
+  /** The same numbers as a table. */
+  readonly head: readonly string[];
+  readonly rows: readonly ChartRow[];
+}
+
+/** The frame of every standard chart. Expects `build` and `onPick` to keep their identity while they mean the same. */
+export function Chart({ title, summary, height, build, onPick, head, rows }: ChartProps) {
+  const { engine, failed } = useEngine();
+  const [asTable, setAsTable] = useState(false);
+  const theme = useTheme();
+  const { box, chart, width } = useInstance(engine, asTable);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
+  useEffect(() => {
+    if (chart && box.current && width > 0) {
+      chart.setOption(build(readTheme(box.current), width), { notMerge: true });
+    }
+  }, [chart, build, width, theme, box]);
+
+  useEffect(() => {
+    if (!chart || !onPick) return;
+    const clicked = (event: PickEvent) => {
+      const index = event.componentType === "yAxis" ? Number(event.value) : event.dataIndex;
+      if (index !== undefined) onPick(index, event.seriesId ?? "");
+    };
+    const listener = clicked as (event: unknown) => void;
+    chart.on("click", listener);
+    return () => {
+      chart.off("click", listener);
+    };
+  }, [chart, onPick]);
+
+  const save = useCallback(
+    (kind: "png" | "svg") => {
+      if (engine && chart && box.current)
+        savePicture(engine, chart, box.current, build, title, kind);
+    },
+    [engine, chart, box, build, title],
+  );
+
+  const shownAsTable = asTable || failed;
+  return (
+    <figure className="chart">
+      <div className="chart-actions">
+        {!shownAsTable && canSave() && (
+          <>
+            <ActionButton label={t.charts.png} onClick={() => save("png")}>
+              PNG
+            </ActionButton>
+            <ActionButton label={t.charts.svg} onClick={() => save("svg")}>
+              SVG
+            </ActionButton>
+          </>
+        )}
+        <ActionButton
+          label={asTable ? t.charts.showChart : t.charts.showTable}
+          onClick={() => setAsTable(!asTable)}
+        >
+          {asTable ? t.charts.chart : t.charts.table}
+        </ActionButton>
+      </div>
+      {failed && <p className="chart-failed">{t.charts.failed}</p>}
+      {shownAsTable ? (
+        <ChartTable title={title} head={head} rows={rows} />
+      ) : (
+        <div role="img" aria-label={summary} className="chart-picture">
+          {!engine && <span className="chart-loading">{t.charts.loading}</span>}
+          <div ref={box} style={{ height }} />
+        </div>
+      )}
+    </figure>
+  );
+}
+
+interface PickEvent {
+  readonly componentType?: string;
+  readonly dataIndex?: number;
+  readonly seriesId?: string;
+  readonly value?: unknown;
+}
+
+/** ECharts, fetched when the first chart is drawn. */
+function useEngine(): { engine: Engine | null; failed: boolean } {
+  const [state, setState] = useState<{ engine: Engine | null; failed: boolean }>({
+    engine: null,
+    failed: false,
+  });
+  useEffect(() => {
+    let gone = false;
+    import("./engine").then(
+      (engine) => gone || setState({ engine, failed: false }),
+      () => gone || setState({ engine: null, failed: true }),
+    );
+    return () => {
+      gone = true;
+    };
+  }, []);
+  return state;
+}
+
+/** A chart that lives as long as its box and has its size. */
+function useInstance(engine: Engine | null, hidden: boolean) {
+  const box = useRef<HTMLDivElement>(null);
+  const [chart, setChart] = useState<Instance | null>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = box.current;
+    if (!engine || !element || hidden) return;
+    const instance = engine.init(element);
+    const observer = new ResizeObserver(() => {
+      instance.resize();
+      setWidth(element.clientWidth);
+    });
+    observer.observe(element);
+    setChart(instance);
+    setWidth(element.clientWidth);
+    return () => {
+      observer.disconnect();
+      instance.dispose();
+      setChart(null);
+    };
+  }, [engine, hidden]);
+  return { box, chart, width };
+}
+
+function savePicture(
+  engine: Engine,
+  chart: Instance,
+  box: HTMLElement,
+  build: ChartProps["build"],
+  title: string,
+  kind: "png" | "svg",
+): void {
+  const theme = readTheme(box);
+  if (kind === "svg") {
+    const option = { ...build(theme, box.clientWidth), backgroundColor: theme.surface };
+    const svg = engine.drawSvg(option, box.clientWidth, box.clientHeight);
+    saveFile(`${title}.svg`, new Blob([svg], { type: "image/svg+xml" }));
+    return;
+  }
+  chart
+    .renderToCanvas({ pixelRatio: 2, backgroundColor: theme.surface })
+    .toBlob((png) => png && saveFile(`${title}.png`, png), "image/png");
+}
+
+function ActionButton(props: { label: string; onClick: () => void; children: ReactNode }) {
+  return (
+    <button
+      type="button"
+      className="chart-action"
+      title={props.label}
+      aria-label={props.label}
+      onClick={props.onClick}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+function ChartTable({ title, head, rows }: Pick<ChartProps, "title" | "head" | "rows">) {
+  return (
+    // A region that scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section className="chart-table" tabIndex={0} aria-label={title}>
+      <table>
+        <caption className="visually-hidden">{title}</caption>
+        <thead>
+          <tr>
+            {head.map((text, i) => (
+              <th key={text} scope="col" className={i === 0 ? "" : "number"}>
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ cells: [name = "", ...numbers], onPick }, r) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
+            <tr key={r}>
+              <th scope="row">
+                {onPick ? (
+                  <button type="button" className="link" onClick={onPick}>
+                    {name}
+                  </button>
+                ) : (
+                  name
+                )}
+              </th>
+              {numbers.map((text, c) => (
+                <td key={head[c + 1]} className="number">
+                  {text}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

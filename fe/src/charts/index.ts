@@ -1,0 +1,14 @@
+export { Donut } from "./Donut";
+export { HBars } from "./HBars";
+export { StackedBars } from "./StackedBars";
+export { TopNControl } from "./TopNControl";
+export { DEFAULT_TOP, largest, parseTopN, type Ranked, slicesWithRest, type TopN } from "./topN";
+export type {
+  BarSeries,
+  ChartColor,
+  DonutProps,
+  HBarItem,
+  HBarsProps,
+  Slice,
+  StackedBarsProps,
+} from "./types";

@@ -1,0 +1,38 @@
+/** How many items a chart shows. Limits charts only, never tables. Pure. */
+import type { Slice } from "./types";
+
+export type TopN = number | "all";
+
+export const DEFAULT_TOP = 10;
+
+/** A positive whole number or `all`; null for anything else. */
+export function parseTopN(text: string): TopN | null {
+  const trimmed = text.trim();
+  if (trimmed === "all") return "all";
+  return /^[1-9]\d*$/.test(trimmed) ? Number(trimmed) : null;
+}
+
+export interface Ranked {
+  readonly label: string;
+  readonly value: number;
+}
+
+/** The `n` largest, in order; items without a value are left out. */
+export function largest<T extends Ranked>(items: readonly T[], n: TopN): T[] {
+  const sorted = items.filter(({ value }) => value > 0).sort((a, b) => b.value - a.value);
+  return n === "all" ? sorted : sorted.slice(0, n);
+}
+
+/** The same, with the remainder as a last slice, so that the slices are the whole. */
+export function slicesWithRest(
+  items: readonly Ranked[],
+  n: TopN,
+  rest: (count: number) => string,
+): Slice[] {
+  const all = largest(items, "all");
+  const shown = largest(all, n);
+  const hidden = all.slice(shown.length);
+  if (hidden.length === 0) return shown;
+  const value = hidden.reduce((sum, item) => sum + item.value, 0);
+  return [...shown, { label: rest(hidden.length), value, color: "var(--series-rest)", rest: true }];
+}

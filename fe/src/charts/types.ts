@@ -1,0 +1,60 @@
+import type { Unit } from "../format";
+
+/** A CSS colour or a custom property reference such as `var(--cat-kernel)`. */
+export type ChartColor = string;
+
+interface Common {
+  /** Names the picture: its accessible name, and the file name of a saved image. */
+  readonly title: string;
+  readonly unit: Unit;
+  /** Pixels. */
+  readonly height?: number;
+}
+
+export interface BarSeries {
+  readonly key: string;
+  readonly label: string;
+  /** One value for each entry of `x`. */
+  readonly values: readonly number[];
+  readonly color?: ChartColor;
+}
+
+export interface StackedBarsProps extends Common {
+  readonly x: readonly string[];
+  /** Heading of the x axis and of the table's first column. */
+  readonly xLabel?: string;
+  readonly series: readonly BarSeries[];
+  /** `percent`: each column is scaled to 100 %. */
+  readonly mode: "absolute" | "percent";
+  readonly onPick?: (index: number, seriesKey: string) => void;
+}
+
+export interface Slice {
+  readonly label: string;
+  readonly value: number;
+  /** Everything that has no slice of its own; it cannot be picked. */
+  readonly rest?: boolean;
+  readonly color?: ChartColor;
+}
+
+export interface DonutProps extends Common {
+  readonly slices: readonly Slice[];
+  /** False where a table next to the picture names the colours already. */
+  readonly legend?: boolean;
+  readonly onPick?: (index: number) => void;
+}
+
+export interface HBarItem {
+  readonly label: string;
+  readonly value: number;
+  /** The global selection this bar stands for, e.g. `op:aten::mm`; given back to `onPick`. */
+  readonly select?: string;
+  readonly color?: ChartColor;
+}
+
+export interface HBarsProps extends Common {
+  readonly items: readonly HBarItem[];
+  /** What the bars are a part of; the tooltip then gives the share. */
+  readonly total?: number | null;
+  readonly onPick?: (item: HBarItem, index: number) => void;
+}

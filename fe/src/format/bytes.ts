@@ -1,0 +1,43 @@
+import { decimal, type Maybe, MISSING, present, significant } from "./number";
+
+export type ByteUnit = "B" | "KB" | "MB" | "GB" | "TB";
+
+// Powers of 1024 under these names, because PyTorch's own memory summaries write them so.
+export const BYTES_PER: Record<ByteUnit, number> = {
+  B: 1,
+  KB: 1024,
+  MB: 1024 ** 2,
+  GB: 1024 ** 3,
+  TB: 1024 ** 4,
+};
+
+const LARGEST_FIRST: readonly ByteUnit[] = ["TB", "GB", "MB", "KB"];
+
+/** The largest unit in which `bytes` is at least 1. */
+export function byteUnit(bytes: number): ByteUnit {
+  return LARGEST_FIRST.find((unit) => Math.abs(bytes) >= BYTES_PER[unit]) ?? "B";
+}
+
+/** With the unit that suits this value: `31.74 GB`. */
+export function bytes(value: Maybe): string {
+  if (!present(value)) return MISSING;
+  const unit = byteUnit(value);
+  return `${significant(value / BYTES_PER[unit], 4)} ${unit}`;
+}
+
+/** The number alone, in a given unit, with a fixed number of decimals so that a column lines up. */
+export function bytesIn(value: Maybe, unit: ByteUnit): string {
+  if (!present(value)) return MISSING;
+  const decimals = unit === "B" ? 0 : 2;
+  const scaled = value / BYTES_PER[unit];
+  if (scaled > 0 && scaled < 0.5 * 10 ** -decimals) {
+    return `<${decimal(10 ** -decimals, decimals)}`;
+  }
+  return decimal(scaled, decimals, true);
+}
+
+/** Bytes moved in `ns`, as decimal GB/s — the convention of vendors' bandwidth figures. */
+export function bandwidth(moved: Maybe, ns: Maybe): string {
+  if (!present(moved) || !present(ns) || ns <= 0) return MISSING;
+  return `${significant(moved / ns, 4)} GB/s`;
+}

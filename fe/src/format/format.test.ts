@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import {
+  bandwidth,
+  bytes,
+  bytesIn,
+  columnFormat,
+  count,
+  duration,
+  durationIn,
+  exact,
+  fraction,
+  MISSING,
+  percent,
+  value,
+} from ".";
+
+describe("duration", () => {
+  it.each([
+    [0, "0 ns"],
+    [1, "1 ns"],
+    [999, "999 ns"],
+    [1000, "1 µs"],
+    [12_345, "12.35 µs"],
+    [999_999, "1 ms"],
+    [1_000_000, "1 ms"],
+    [177_592_000.5, "177.6 ms"],
+    [999_999_999, "1 s"],
+    [1_284_000_000, "1.284 s"],
+    [12_345_678_900_000, "12,346 s"],
+    [-1500, "-1.5 µs"],
+    [0.25, "0.25 ns"],
+  ])("%d ns is %s", (ns, text) => expect(duration(ns)).toBe(text));
+
+  it("has no value for null and NaN", () => {
+    expect(duration(null)).toBe(MISSING);
+    expect(duration(Number.NaN)).toBe(MISSING);
+  });
+
+  it("keeps the decimals of a column", () => {
+    expect(durationIn(1_500_000, "ms")).toBe("1.500");
+    expect(durationIn(0, "ms")).toBe("0.000");
+    expect(durationIn(100, "ms")).toBe("<0.001");
+    expect(durationIn(1_234_567, "us")).toBe("1,234.6");
+  });
+});
+
+describe("bytes", () => {
+  it.each([
+    [0, "0 B"],
+    [1023, "1,023 B"],
+    [1024, "1 KB"],
+    [1536, "1.5 KB"],
+    [34_084_028_416, "31.74 GB"],
+  ])("%d bytes is %s", (n, text) => expect(bytes(n)).toBe(text));
+
+  it("has a fixed unit for columns", () => {
+    expect(bytesIn(1024 ** 2, "MB")).toBe("1.00");
+    expect(bytesIn(1, "MB")).toBe("<0.01");
+  });
+
+  it("gives bandwidth in decimal GB/s", () => {
+    expect(bandwidth(12_000_000_000, 1e9)).toBe("12 GB/s");
+    expect(bandwidth(1, 0)).toBe(MISSING);
+  });
+});
+
+describe("percent, fraction, count", () => {
+  it("formats", () => {
+    expect(percent(55.51)).toBe("55.5 %");
+    expect(percent(0)).toBe("0.0 %");
+    expect(percent(0.01)).toBe("<0.1 %");
+    expect(fraction(0.5551)).toBe("55.5 %");
+    expect(fraction(null)).toBe(MISSING);
+    expect(count(1284)).toBe("1,284");
+    expect(count(undefined)).toBe(MISSING);
+  });
+});
+
+describe("by unit", () => {
+  it("shows one value", () => {
+    expect(value(1500, "ns")).toBe("1.5 µs");
+    expect(value(2048, "bytes")).toBe("2 KB");
+    expect(value(3, null)).toBe("3");
+  });
+
+  it("shows the unrounded value", () => {
+    expect(exact(177_592_000.5, "ns")).toBe("177,592,000.5 ns");
+    expect(exact(0.5, "fraction")).toBe("50 %");
+    expect(exact(null, "ns")).toBe(MISSING);
+  });
+
+  it("chooses one unit per column", () => {
+    const format = columnFormat("ns", [1, 2_000_000, null, Number.NaN]);
+    expect(format.symbol).toBe("ms");
+    expect(format.text(2_000_000)).toBe("2.000");
+    expect(columnFormat("percent", [100]).text(12.34)).toBe("12.3");
+    expect(columnFormat(null, [5]).symbol).toBeNull();
+    expect(columnFormat(null, [5, 7]).text(5)).toBe("5");
+    expect(columnFormat(null, [5, 1.37]).text(5)).toBe("5.00");
+    expect(columnFormat(null, [1.5]).text(0.001)).toBe("<0.01");
+  });
+});

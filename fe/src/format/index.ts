@@ -1,0 +1,11 @@
+export { BYTES_PER, type ByteUnit, bandwidth, bytes, bytesIn, byteUnit } from "./bytes";
+export {
+  DURATION_SYMBOL,
+  type DurationUnit,
+  duration,
+  durationIn,
+  durationUnit,
+  NS_PER,
+} from "./duration";
+export { count, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
+export { type ColumnFormat, columnFormat, exact, type Unit, value } from "./value";

@@ -1,0 +1,59 @@
+let locale = "en";
+const formats = new Map<string, Intl.NumberFormat>();
+
+/** What is shown where there is no value. */
+export const MISSING = "–";
+
+/** The app calls this once, with the locale of its message table. */
+export function setNumberLocale(name: string): void {
+  locale = name;
+  formats.clear();
+}
+
+/** With exactly or at most `decimals` digits after the point. */
+export function decimal(value: number, decimals: number, fixed = false): string {
+  const key = `${decimals}${fixed}`;
+  let format = formats.get(key);
+  if (!format) {
+    format = new Intl.NumberFormat(locale, {
+      minimumFractionDigits: fixed ? decimals : 0,
+      maximumFractionDigits: decimals,
+    });
+    formats.set(key, format);
+  }
+  // -0 would be shown as "-0".
+  return format.format(value === 0 ? 0 : value);
+}
+
+/** `digits` significant digits, but never fewer digits than the integer part has: 12,345 stays 12,345. */
+export function significant(value: number, digits: number): string {
+  const magnitude = Math.abs(value);
+  const integerDigits = magnitude < 1 ? 1 : Math.floor(Math.log10(magnitude)) + 1;
+  return decimal(value, Math.max(0, digits - integerDigits));
+}
+
+export type Maybe = number | null | undefined;
+
+export function present(value: Maybe): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+/** 1,284 */
+export function count(value: Maybe): string {
+  return present(value) ? decimal(value, 2) : MISSING;
+}
+
+/** Takes 0…100. */
+export function percent(value: Maybe, decimals = 1): string {
+  if (!present(value)) return MISSING;
+  const smallest = 10 ** -decimals;
+  if (value !== 0 && Math.abs(value) < smallest / 2) {
+    return `${value < 0 ? ">-" : "<"}${decimal(smallest, decimals)} %`;
+  }
+  return `${decimal(value, decimals, true)} %`;
+}
+
+/** Takes 0…1. */
+export function fraction(value: Maybe, decimals = 1): string {
+  return percent(present(value) ? value * 100 : null, decimals);
+}

@@ -1,0 +1,85 @@
+import { bytes, bytesIn, byteUnit } from "./bytes";
+import { DURATION_SYMBOL, duration, durationIn, durationUnit } from "./duration";
+import { count, decimal, fraction, type Maybe, MISSING, percent, present } from "./number";
+
+/** The API's unit names. */
+export type Unit = "ns" | "bytes" | "percent" | "fraction" | "count";
+
+/** One value on its own, with its unit. */
+export function value(number: Maybe, unit: Unit | null): string {
+  switch (unit) {
+    case "ns":
+      return duration(number);
+    case "bytes":
+      return bytes(number);
+    case "percent":
+      return percent(number);
+    case "fraction":
+      return fraction(number);
+    default:
+      return count(number);
+  }
+}
+
+/** The value as it was measured, for tooltips: `177,592,000.5 ns`. */
+export function exact(number: Maybe, unit: Unit | null): string {
+  if (!present(number)) return MISSING;
+  switch (unit) {
+    case "ns":
+      return `${decimal(number, 3)} ns`;
+    case "bytes":
+      return `${decimal(number, 3)} bytes`;
+    case "percent":
+      return `${decimal(number, 6)} %`;
+    case "fraction":
+      return `${decimal(number * 100, 6)} %`;
+    default:
+      return decimal(number, 6);
+  }
+}
+
+export interface ColumnFormat {
+  /** The unit for the column's header, or null. */
+  readonly symbol: string | null;
+  readonly text: (number: Maybe) => string;
+}
+
+/** One unit for a whole column, chosen from its largest value, so that digits can be compared down the column. */
+export function columnFormat(unit: Unit | null, values: ArrayLike<unknown>): ColumnFormat {
+  switch (unit) {
+    case "ns": {
+      const scale = durationUnit(largestOf(values));
+      return { symbol: DURATION_SYMBOL[scale], text: (number) => durationIn(number, scale) };
+    }
+    case "bytes": {
+      const scale = byteUnit(largestOf(values));
+      return { symbol: scale, text: (number) => bytesIn(number, scale) };
+    }
+    case "percent":
+      return { symbol: "%", text: (number) => percent(number).replace(/ %$/, "") };
+    case "fraction":
+      return { symbol: "%", text: (number) => fraction(number).replace(/ %$/, "") };
+    default:
+      return { symbol: null, text: hasFractions(values) ? twoDecimals : count };
+  }
+}
+
+function hasFractions(values: ArrayLike<unknown>): boolean {
+  return Array.prototype.some.call(values, (item) => typeof item === "number" && item % 1 !== 0);
+}
+
+function twoDecimals(number: Maybe): string {
+  if (!present(number)) return MISSING;
+  return number > 0 && number < 0.005 ? `<${decimal(0.01, 2)}` : decimal(number, 2, true);
+}
+
+/** The largest magnitude in a column; 0 when it has no numbers. */
+export function largestOf(values: ArrayLike<unknown>): number {
+  let largest = 0;
+  for (let i = 0; i < values.length; i++) {
+    const item = values[i];
+    if (typeof item === "number" && Number.isFinite(item))
+      largest = Math.max(largest, Math.abs(item));
+  }
+  return largest;
+}

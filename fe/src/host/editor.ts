@@ -1,0 +1,25 @@
+/** Opening a source line in VS Code, whose TensorBoard extension listens for a message. */
+import { ancestorOrigins } from "./frame";
+
+const EDITOR_ORIGIN = /^vscode-webview:|^vscode-file:|\.vscode-cdn\.net$|\.vscode-webview\.net$/;
+
+export function canOpenInEditor(): boolean {
+  return ancestorOrigins().some((origin) => EDITOR_ORIGIN.test(origin));
+}
+
+/** `line` counts from 1, as in traces. */
+export function openInEditor(filename: string, line: number): void {
+  // Nearest first: TensorBoard, then the web view that embeds it and listens.
+  const target = ancestorOrigins()[1];
+  if (target === undefined) return;
+  try {
+    window.parent.parent.postMessage({ filename, line: editorLine(line) }, target);
+  } catch {
+    // No such frame, or an origin that cannot be addressed: the path can still be copied.
+  }
+}
+
+/** The extension counts from 0 and drops the message when the number is 0. */
+export function editorLine(line: number): number {
+  return Math.max(1, line - 1);
+}

@@ -1,0 +1,11 @@
+export { copyText } from "./clipboard";
+export { canSave, saveFile } from "./download";
+export { canOpenInEditor, openInEditor } from "./editor";
+export { inTensorBoard, isEmbedded } from "./frame";
+export type { Params } from "./hash";
+export { linkTo, onParamsChange, readParams, writeParams } from "./location";
+export { onHostReload } from "./messages";
+export { read as readStored, write as writeStored } from "./storage";
+export type { Theme, ThemeChoice } from "./theme";
+export { currentTheme, followTheme, useTheme, useThemeChoice } from "./theme";
+export { watchVisibility } from "./visibility";

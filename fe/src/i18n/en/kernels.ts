@@ -1,0 +1,39 @@
+export const kernels = {
+  chart: "Chart",
+  bars: "Bars",
+  donut: "Donut",
+  largest: "Total time of kernels",
+  largestHelp:
+    "Time each kernel ran on the device, summed over its calls. Copies and memsets are not kernels; they are listed below the table.",
+  tensor: "Tensor cores",
+  tensorHelp:
+    "Share of the kernel time spent in kernels that use tensor cores, judged by the kernel's name. All kernels count, whatever the number of bars.",
+  using: "Using tensor cores",
+  notUsing: "Not using tensor cores",
+  unknown: "Unknown",
+  noTime: "The kernels of this trace have no duration.",
+
+  table: "Kernels",
+  group: "Group by",
+  groups: { name: "Kernel name", name_op_launch: "Properties + operator" },
+  share: "% kernel time",
+  shareHelp: "Total time of the row divided by the time of all kernels.",
+  total: (time: string) => `Kernel time ${time}`,
+
+  empty: "This trace has no kernels",
+  emptyReason: "It was recorded without device activity, or the program did not use a device.",
+  emptyRemedy: "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+
+  copies: "Copies and memsets",
+  copiesHelp:
+    "Work on the device that is not a kernel. Bandwidth is bytes divided by the time of the copies, in 10⁹ bytes per second.",
+  memcpy: "Memory copies",
+  memset: "Memory sets",
+  columns: { name: "Name", calls: "Calls", total: "Total", bytes: "Bytes", bandwidth: "GB/s" },
+
+  byOperator: "By operator",
+  byLaunch: "By operator and launch",
+  noOperator: "(no operator)",
+  showOperator: (name: string) => `Show operator ${name}`,
+  gone: "This trace has no kernel of this name.",
+};

@@ -1,0 +1,60 @@
+export const operators = {
+  metrics: {
+    device_self: "Device self time",
+    device_total: "Device total time",
+    host_self: "Host self time",
+    host_total: "Host total time",
+  },
+  metric: "Metric",
+  chart: "Chart",
+  bars: "Bars",
+  donuts: "Donuts",
+  largest: "Largest operators",
+  largestHelp: `Device self time: time of the kernels, copies and memsets that the operator launched itself.
+Device total time: the same, with everything its child operators launched.
+Host self time: time on the host in the operator, without its children.
+Host total time: time on the host from its start to its end.
+
+Always by operator name. The number of bars or slices does not change the table.`,
+  table: "Operators",
+  group: "Group by",
+  groups: { name: "Operator", name_shape: "+ Input shape", name_stack: "+ Call stack" },
+
+  empty: "This trace has no operators.",
+  emptyReason: "Operators are recorded when the CPU activity is on.",
+  emptyRemedy: "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+
+  deviceTotal: (time: string) => `Device time ${time}`,
+  hostTotal: (time: string) => `Host time ${time}`,
+  unattributed: (time: string, share: string) => `${time} (${share}) not attributed to an operator`,
+  unattributedHelpTitle: "device time without an operator",
+  unattributedHelp:
+    "Kernels, copies and memsets that no operator of this trace launched: work of a library or an extension that calls the device directly, or launches recorded before the operator's start. It is part of the device time that percentages refer to, so the column does not add up to 100 %.",
+
+  shares: {
+    deviceSelf: "% device self",
+    deviceSelfHelp: "Device self time of the row divided by the device time of the trace.",
+    hostSelf: "% host self",
+    hostSelfHelp: "Host self time of the row divided by the host time of all operators.",
+    deviceCall: "Device per call",
+    deviceCallHelp: "Device total time divided by calls.",
+    hostCall: "Host per call",
+    hostCallHelp: "Host total time divided by calls.",
+  },
+
+  stacks: "Call stacks",
+  stacksNone: "No call stack was recorded for this operator.",
+  stacksRemedy: "with_stack=True",
+  stackHead: (calls: string, times: string) => `${calls} calls · ${times}`,
+  stackDevice: (time: string) => `device self ${time}`,
+  stackHost: (time: string) => `host self ${time}`,
+  frames: (n: number) => (n === 1 ? "1 frame" : `${n} frames`),
+  openFrame: (place: string) => `Open ${place} in the editor`,
+  copyFrame: (place: string) => `Copy ${place}`,
+  frameCopied: "Copied",
+
+  kernels: "Kernels it launched",
+  kernelsNone: "It launched no kernels itself.",
+  showKernels: "Show kernels",
+  gone: "This trace has no operator of this name.",
+};

@@ -1,0 +1,138 @@
+import type { Category } from "../../api";
+
+const categories: Record<Category, string> = {
+  kernel: "Kernel",
+  memcpy: "Memcpy",
+  memset: "Memset",
+  communication: "Communication",
+  runtime: "Runtime",
+  dataloader: "DataLoader",
+  cpu_exec: "CPU Exec",
+  other: "Other",
+};
+
+const categoryHelp: Record<Category, string> = {
+  kernel: "A kernel runs on the device.",
+  memcpy: "Memory is copied to, from or on the device.",
+  memset: "Device memory is being set.",
+  communication: "Ranks exchange data, and no kernel, copy or memset runs at the same time.",
+  runtime: "The host is in a call of the CUDA runtime.",
+  dataloader: "The host fetches the next batch from the data loader.",
+  cpu_exec: "The host runs operators or Python code of the step.",
+  other: "Time of the step that none of the above covers.",
+};
+
+export const overview = {
+  categories,
+  categoryHelp,
+
+  verdict: {
+    kernels: (share: string) => `Compute kernels run for ${share} of the step time`,
+    largest: (category: string, share: string) => `${category} takes most of the step: ${share}`,
+    loss: (category: string, share: string, time: string) =>
+      `Largest loss: ${category} ${share} (${time} per step)`,
+    finding: (title: string) => `${title}: see below`,
+  },
+
+  tiles: {
+    step: "Step time",
+    stepHelp: "Average wall time of the recorded steps",
+    steps: (n: string) => `${n} steps`,
+    oneStep: "1 step",
+    p50: "p50",
+    p95: "p95",
+    max: "max",
+    busy: "GPU busy",
+    busyHelp: "GPU utilization: share of the time in which at least one kernel runs",
+    sm: "SM efficiency",
+    smHelp:
+      "Estimated SM efficiency: share of the multiprocessors that have work while kernels run, weighted by time",
+    occupancy: "Occupancy",
+    occupancyHelp:
+      "Estimated achieved occupancy: active warps as a share of the most a multiprocessor can hold, weighted by kernel time",
+    tensor: "Tensor cores",
+    tensorHelp: "Share of the kernel time that is spent in kernels using tensor cores",
+    device: (id: number) => `GPU ${id}`,
+    devices: (n: number) => `average of ${n} GPUs`,
+    cpuShare: "CPU Exec",
+    dataShare: "DataLoader",
+    ofStep: "of the average step",
+    ofKernels: "of the kernel time",
+    estimated: "estimated",
+  },
+
+  breakdown: {
+    title: "Step Time Breakdown",
+    help: "The wall time of each step, given to one category at a time. Where several happen at once, the first in this list counts, so the categories add up to the step:",
+    absolute: "Absolute",
+    percent: "Percent",
+    mode: "Scale",
+    step: "Step",
+    empty: "No steps were found in this trace.",
+    wholeTrace: "The trace has no step marks; it is shown as one step.",
+    remedy: "prof.step()  # at the end of each iteration",
+  },
+
+  average: {
+    title: "Execution Summary",
+    help: "How the average step is spent. The percentages refer to the average step time.",
+    category: "Category",
+    time: "Time",
+    share: "Share",
+    total: "Average step time",
+    chart: "Average step by category",
+  },
+
+  findings: {
+    title: "Performance Recommendation",
+    help: "What most likely makes this run slow, with the numbers that say so.",
+    none: "No recommendation for this trace: nothing that is checked stands out.",
+    saving: (time: string) => `up to ${time} per step`,
+    evidence: "Evidence",
+    links: "Read more",
+    severity: { high: "High", medium: "Medium", low: "Low", info: "Info" },
+    showIn: (view: string) => `Show in ${view}`,
+  },
+
+  devices: {
+    title: "GPU Summary",
+    help: "Properties and average use of each GPU over the trace.",
+    name: "Name",
+    memory: "Memory",
+    capability: "Compute capability",
+    utilization: "GPU utilization",
+    sm: "Est. SM efficiency",
+    occupancy: "Est. achieved occupancy",
+    tensor: "Kernel time using tensor cores",
+    unknown: "unknown device",
+  },
+
+  configuration: {
+    title: "Configuration",
+    workers: "Number of workers",
+    deviceType: "Device type",
+    steps: "Steps",
+    stepRule: "Steps found by",
+    rules: { profiler_step: "ProfilerStep marks", whole_trace: "whole trace" } as Record<
+      string,
+      string
+    >,
+    devices: "Devices",
+  },
+
+  top: {
+    operators: "Top operators",
+    operatorsHelp:
+      "The operators with the most time of their own (without the operators they call).",
+    device: "device self time",
+    host: "host self time",
+    kernels: "Top kernels",
+    kernelsHelp: "The kernels with the longest total time on the device.",
+    total: "total time",
+    all: (view: string) => `All in ${view}`,
+    noKernels: "No kernels were recorded.",
+    kernelRemedy: "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+    noOperators: "No operators were recorded.",
+    operatorRemedy: "activities=[ProfilerActivity.CPU]",
+  },
+};

@@ -1,0 +1,153 @@
+/** The frame around the views: context bar, rail, status line, panels, dialogs. */
+export const shell = {
+  product: "PyTorch Profiler",
+  views: { overview: "Overview", operators: "Operator", kernels: "GPU Kernel" },
+
+  bar: {
+    label: "What is shown",
+    run: "Run",
+    worker: "Worker",
+    span: "Span",
+    none: "none",
+    refresh: "Refresh",
+    refreshHint: "Look for new traces and load the answers again",
+    copyLink: "Copy link",
+    linkCopied: "Link copied",
+    copyFailed: "Copying is not allowed here; take the address from this box",
+    keys: "Keyboard shortcuts",
+    theme: (choice: string) => `Theme: ${choice}. Change`,
+    themes: { auto: "automatic", light: "light", dark: "dark" },
+  },
+
+  combo: {
+    filter: (label: string) => `Filter ${label.toLowerCase()}`,
+    noMatch: "No match",
+    more: (n: string) => `${n} more – type to narrow down`,
+  },
+
+  rail: { label: "Views", collapse: "Collapse the menu", expand: "Expand the menu" },
+
+  inspector: {
+    label: "Selected",
+    close: "Clear the selection",
+    kinds: { op: "Operator", kernel: "Kernel" },
+    showIn: (view: string) => `Show in ${view}`,
+    copyName: "Copy name",
+  },
+
+  status: {
+    events: (n: string) => `${n} events`,
+    notes: (n: number) => (n === 0 ? "no notes" : n === 1 ? "1 note" : `${n} notes`),
+    files: "Files",
+    loading: (traces: number, percent: string, done: string, total: string) =>
+      `Loading ${traces === 1 ? "1 trace" : `${traces} traces`}: ${percent} (${done} of ${total})`,
+    scanning: "Looking for traces…",
+    failed: (n: number) => (n === 1 ? "1 file could not be read" : `${n} files could not be read`),
+    skipped: (n: number) => (n === 1 ? "1 file skipped" : `${n} files skipped`),
+    offline: "The server is not reachable. What you see is the last answer.",
+    retry: "Retry",
+    version: (v: string) => `torch-tb-profiler ${v}`,
+  },
+
+  traceState: {
+    queued: "waiting",
+    loading: "loading",
+    ready: "ready",
+    failed: "failed",
+    skipped: "skipped",
+  },
+
+  panel: {
+    help: (title: string) => `About “${title}”`,
+    close: "Close",
+    loading: "Loading…",
+    refreshing: "Refreshing",
+    waiting: "The trace is still being read",
+    waitingProgress: (percent: string) => `The trace is still being read: ${percent}`,
+    error: "This could not be loaded",
+    request: "Request",
+    retry: "Retry",
+    empty: "Nothing to show",
+    record: "This would record it:",
+    notes: (n: number) => (n === 1 ? "1 note about this data" : `${n} notes about this data`),
+    crashed: "This view stopped with an error",
+    again: "Try again",
+  },
+
+  severity: { info: "Note", warning: "Warning", error: "Error" },
+
+  files: {
+    title: "Files in the log directory",
+    run: "Run",
+    file: "File",
+    size: "Size",
+    state: "State",
+    reason: "Remarks",
+    none: "No trace files.",
+    progress: (percent: string, done: string, total: string) => `${percent} – ${done} of ${total}`,
+    close: "Close",
+  },
+
+  notes: {
+    title: "What this trace says, and does not say, about itself",
+    none: "Nothing unusual was noticed in this trace.",
+    capture: "Recorded with",
+  },
+
+  loading: {
+    connecting: "Asking the server what there is…",
+    title: (file: string) => `Loading ${file}`,
+    queued: "Waiting for its turn.",
+    bytes: (percent: string, done: string, total: string) =>
+      `${percent} – ${done} of ${total} read`,
+    ready: "Ready to look at now",
+    others: "Other files",
+    more: (n: string) => `${n} more: see “Files” below`,
+    failedTitle: (file: string) => `${file} could not be read`,
+    failedHelp: "The file may be incomplete or not a PyTorch trace. Other runs are not affected.",
+    unreachable: "The server is not reachable",
+    unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
+  },
+
+  noRuns: {
+    title: "No traces found",
+    scanning: "Looking for traces…",
+    scanned: "This directory was searched for files named *.pt.trace.json or *.pt.trace.json.gz:",
+    failed: "The log directory could not be read:",
+    how: "Record one like this; it appears here by itself:",
+    snippet: (dir: string) => `import torch
+from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+
+with profile(
+    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
+    schedule=schedule(wait=1, warmup=1, active=3),
+    on_trace_ready=tensorboard_trace_handler(${JSON.stringify(dir)}),
+    record_shapes=True,
+    with_stack=True,
+    profile_memory=True,
+) as prof:
+    for batch in loader:
+        train_step(batch)
+        prof.step()`,
+  },
+
+  dropped: {
+    run: (value: string) => `The run “${value}” does not exist (any more); showing another one.`,
+    worker: (value: string) => `There is no worker “${value}” in this run; showing another one.`,
+    span: (value: string) => `There is no span “${value}” of this worker; showing another one.`,
+    view: (value: string) => `There is no view “${value}”; showing the overview.`,
+    schema: "This link was made by a newer version; parts of it may be ignored.",
+    dismiss: "Dismiss",
+  },
+
+  keys: {
+    title: "Keyboard",
+    close: "Close",
+    view: (name: string) => `Go to ${name}`,
+    filter: "Filter the table",
+    escape: "Clear the selection",
+    help: "Show this list",
+  },
+
+  copy: { copy: "Copy", copied: "Copied" },
+};

@@ -1,0 +1,52 @@
+export const table = {
+  filter: (table: string) => `Filter: ${table}`,
+  filterHint: "Filter, e.g. conv calls>10",
+  filterHelpTitle: "the filter",
+  filterHelp: [
+    ["conv relu", "names that contain both words"],
+    ["name~^aten::", "a regular expression for a column"],
+    ["calls>10", "comparisons: > >= < <= = !="],
+    ["device_self>5ms", "units: ns us ms s, KB MB GB, %"],
+    ['operator="aten::mm"', "exactly this text"],
+    ["tensor_cores_used=yes", "yes, no or unknown"],
+    ['"a b"', "quotes keep spaces and signs"],
+  ],
+  filterHelpNote: "Several conditions, separated by spaces, must all hold.",
+  problem: {
+    unknown_column: (name: string) => `There is no column “${name}”.`,
+    bad_regex: (detail: string) => detail,
+    bad_number: (token: string) => `“${token}” needs a number.`,
+    bad_unit: (token: string, column: string) => `The unit in “${token}” does not fit ${column}.`,
+    bad_operator: (token: string, column: string) => `“${token}” cannot be asked of ${column}.`,
+    open_quote: "A quote is not closed.",
+    kept: "Still showing the last filter that worked.",
+  },
+
+  rows: (shown: string, total: string) =>
+    shown === total ? `${total} rows` : `${shown} of ${total} rows`,
+  noMatch: "No row matches the filter.",
+  clearFilter: "Clear the filter",
+
+  columns: "Columns",
+  columnsReset: "Reset",
+  copy: "Copy",
+  copyHint: "Copy the rows shown, as tab-separated text",
+  copied: (n: string) => `${n} rows copied`,
+  copyFailed: "Copying is not allowed here.",
+  export: "Export",
+  saveCsv: "Save as CSV",
+  saveJson: "Save as JSON",
+  copyCsv: "Copy as CSV",
+  copyJson: "Copy as JSON",
+
+  sortHint: "Click to sort; Shift+click to sort by several columns.",
+  resize: (column: string) => `Width of ${column}`,
+  expand: "Show details",
+  collapse: "Hide details",
+  keysHint:
+    "Arrow keys move, Enter selects, Right and Left open and close details, Ctrl+C copies the row.",
+
+  yes: "Yes",
+  no: "No",
+  unknown: "–",
+};

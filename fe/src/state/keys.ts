@@ -1,0 +1,48 @@
+/**
+ * The keys of a deep link (all state of the page is in the URL).
+ *
+ * z schema · v view · r, k, s run, rank (worker), span · sel selection · u theme override; the rest
+ * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
+ * p pinned · x expanded · m metric · n top N · c chart.
+ */
+import type { Params } from "../host";
+
+/** `null` removes a key, which is how a default is written. */
+export type Patch = Readonly<Record<string, string | null>>;
+
+export const SCHEMA = "1";
+
+/** Mean something different in every view, so they are put aside when the view changes. */
+export const VIEW_KEYS: readonly string[] = ["g", "q", "o", "d", "t", "p", "x", "m", "n", "c"];
+
+/** Changing one of these is a step that Back should undo; everything else is adjusted in place. */
+const STEP_KEYS: readonly string[] = ["v", "r", "k", "s"];
+
+export function isStep(patch: Patch): boolean {
+  return STEP_KEYS.some((key) => key in patch);
+}
+
+export function applyPatch(params: Params, patch: Patch): Params {
+  const next: Record<string, string> = { ...params };
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null || value === "") delete next[key];
+    else next[key] = value;
+  }
+  return next;
+}
+
+export function sameParams(a: Params, b: Params): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key]);
+}
+
+/** The keys of the view being left, to be given back when the user returns to it. */
+export function viewParams(params: Params): Params {
+  return Object.fromEntries(Object.entries(params).filter(([key]) => VIEW_KEYS.includes(key)));
+}
+
+/** What to change to go to `view`, with what that view looked like when it was left. */
+export function viewPatch(view: string, fallback: string, remembered: Params): Patch {
+  const cleared = Object.fromEntries(VIEW_KEYS.map((key) => [key, null]));
+  return { ...cleared, ...remembered, v: view === fallback ? null : view };
+}

@@ -1,0 +1,91 @@
+/** From what the address asks for to a trace that exists. Pure. */
+import type { RunStatus, Status, TraceKey, TraceStatus } from "../api";
+import { isPending } from "../api";
+
+/** Null: the address does not say. */
+export interface Wanted {
+  run: string | null;
+  worker: string | null;
+  span: string | null;
+}
+
+/** Something the address named that does not exist (any more). */
+export interface Dropped {
+  kind: "run" | "worker" | "span";
+  value: string;
+}
+
+export interface Resolved {
+  run: RunStatus | null;
+  trace: TraceStatus | null;
+  key: TraceKey | null;
+  dropped: Dropped[];
+}
+
+/**
+ * `previous` keeps an automatic choice where it is: while more runs finish loading, the page must
+ * not jump from one to another.
+ */
+export function resolve(status: Status, wanted: Wanted, previous: TraceKey | null): Resolved {
+  const dropped: Dropped[] = [];
+  const run =
+    named(status.runs, (r) => r.name, wanted.run, "run", dropped) ??
+    status.runs.find((r) => r.name === previous?.run) ??
+    best(status.runs, runRank);
+  if (!run) return { run: null, trace: null, key: null, dropped };
+
+  const traces = run.traces;
+  const hint = previous;
+  const ofWorker = named(traces, (t) => t.worker, wanted.worker, "worker", dropped);
+  const worker =
+    ofWorker?.worker ??
+    traces.find((t) => t.worker === hint?.worker)?.worker ??
+    best(traces, traceRank)?.worker;
+  const spans = traces.filter((t) => t.worker === worker);
+  const trace =
+    named(spans, (t) => t.span, wanted.span, "span", dropped) ??
+    spans.find((t) => t.span === hint?.span) ??
+    best(spans, traceRank) ??
+    null;
+  const key = trace && { run: run.name, worker: trace.worker, span: trace.span };
+  return { run, trace, key, dropped };
+}
+
+function named<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  name: string | null,
+  kind: Dropped["kind"],
+  dropped: Dropped[],
+): T | undefined {
+  if (name === null) return undefined;
+  const found = items.find((item) => nameOf(item) === name);
+  if (!found) dropped.push({ kind, value: name });
+  return found;
+}
+
+/** The first with the lowest rank. */
+function best<T>(items: readonly T[], rank: (item: T) => number): T | undefined {
+  let found: T | undefined;
+  for (const item of items) {
+    if (found === undefined || rank(item) < rank(found)) found = item;
+  }
+  return found;
+}
+
+function traceRank(trace: TraceStatus): number {
+  if (trace.state === "ready") return 0;
+  return isPending(trace) ? 1 : 2;
+}
+
+function runRank(run: RunStatus): number {
+  return run.traces.length === 0 ? 3 : Math.min(...run.traces.map(traceRank));
+}
+
+export function workersOf(run: RunStatus): string[] {
+  return [...new Set(run.traces.map((trace) => trace.worker))];
+}
+
+export function spansOf(run: RunStatus, worker: string): TraceStatus[] {
+  return run.traces.filter((trace) => trace.worker === worker);
+}

@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { formatSelected, parseSelected } from "./select";
+
+it("reads back what it writes, colons and line breaks included", () => {
+  for (const name of ["aten::conv2d", "void f<a:b>(int)\n", "op:x"]) {
+    const selected = { kind: "kernel", name } as const;
+    expect(parseSelected(formatSelected(selected))).toEqual(selected);
+  }
+});
+
+it("ignores what it does not know", () => {
+  expect(parseSelected("slice:12")).toBeNull();
+  expect(parseSelected("op:")).toBeNull();
+  expect(parseSelected(null)).toBeNull();
+});

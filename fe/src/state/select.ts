@@ -1,0 +1,16 @@
+/** The global selection, written as `op:aten::conv2d` or `kernel:volta_sgemm`. Pure. */
+export type SelectionKind = "op" | "kernel";
+
+export interface Selected {
+  kind: SelectionKind;
+  name: string;
+}
+
+export function parseSelected(text: string | null | undefined): Selected | null {
+  const match = /^(op|kernel):(.+)$/s.exec(text ?? "");
+  return match ? { kind: match[1] as SelectionKind, name: match[2] as string } : null;
+}
+
+export function formatSelected(selected: Selected): string {
+  return `${selected.kind}:${selected.name}`;
+}

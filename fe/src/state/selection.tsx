@@ -1,0 +1,43 @@
+/** The trace on screen, resolved once and shared. */
+import { createContext, type ReactNode, useContext, useMemo, useRef } from "react";
+import { type RunStatus, type TraceKey, type TraceStatus, useStatus } from "../api";
+import { useParams } from "./hooks";
+import { type Dropped, resolve } from "./resolve";
+
+export interface Selection {
+  /** Null while nothing can be shown: no runs, or the status is not here yet. */
+  sel: TraceKey | null;
+  run: RunStatus | null;
+  trace: TraceStatus | null;
+  /** What the address asked for in vain. */
+  dropped: Dropped[];
+}
+
+const NOTHING: Selection = { sel: null, run: null, trace: null, dropped: [] };
+
+const SelectionContext = createContext<Selection>(NOTHING);
+
+export function SelectionProvider({ children }: { children: ReactNode }) {
+  const status = useStatus().data;
+  const { r, k, s } = useParams();
+  const previous = useRef<TraceKey | null>(null);
+
+  const selection = useMemo<Selection>(() => {
+    if (!status) return NOTHING;
+    const wanted = { run: r ?? null, worker: k ?? null, span: s ?? null };
+    const { key, run, trace, dropped } = resolve(status, wanted, previous.current);
+    const same =
+      key?.run === previous.current?.run &&
+      key?.worker === previous.current?.worker &&
+      key?.span === previous.current?.span;
+    // Keep the object while it means the same, so that queries and effects see no change.
+    if (!same) previous.current = key;
+    return { sel: previous.current, run, trace, dropped };
+  }, [status, r, k, s]);
+
+  return <SelectionContext value={selection}>{children}</SelectionContext>;
+}
+
+export function useSelection(): Selection {
+  return useContext(SelectionContext);
+}

@@ -1,0 +1,77 @@
+/** The deep-link parameters as a store: what is on screen is what is in the address. */
+import { onParamsChange, type Params, readParams, writeParams } from "../host";
+import { applyPatch, isStep, type Patch, sameParams } from "./keys";
+
+/** Typing in a filter should not write the address at every key. */
+const SETTLE_MS = 250;
+
+export interface Host {
+  read(): Params;
+  write(params: Params, push: boolean): void;
+  onChange(callback: () => void): () => void;
+}
+
+export interface ParamStore {
+  get(): Params;
+  set(patch: Patch): void;
+  /** Writes what is still waiting. */
+  flush(): void;
+  subscribe(listener: () => void): () => void;
+}
+
+export function createParamStore(host: Host): ParamStore {
+  let params = host.read();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const listeners = new Set<() => void>();
+
+  const changed = (next: Params) => {
+    params = next;
+    for (const listener of listeners) listener();
+  };
+
+  const flush = () => {
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    timer = undefined;
+    host.write(params, false);
+  };
+
+  host.onChange(() => {
+    const next = host.read();
+    if (sameParams(next, params)) return;
+    // The user went somewhere else: what was about to be written belongs to the place they left.
+    clearTimeout(timer);
+    timer = undefined;
+    changed(next);
+  });
+
+  return {
+    get: () => params,
+    set(patch) {
+      const next = applyPatch(params, patch);
+      if (sameParams(next, params)) return;
+      if (isStep(patch)) {
+        flush();
+        changed(next);
+        host.write(next, true);
+      } else {
+        changed(next);
+        clearTimeout(timer);
+        timer = setTimeout(flush, SETTLE_MS);
+      }
+    },
+    flush,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+let shared: ParamStore | undefined;
+
+/** The store of the page, created on first use. */
+export function paramStore(): ParamStore {
+  shared ??= createParamStore({ read: readParams, write: writeParams, onChange: onParamsChange });
+  return shared;
+}

@@ -1,0 +1,36 @@
+import { t } from "../i18n";
+import type { DrawnColumn } from "./columns";
+import { Popup } from "./Popup";
+import type { ColumnState } from "./useColumnState";
+
+interface Props {
+  readonly drawn: readonly DrawnColumn[];
+  readonly columns: ColumnState;
+}
+
+/** Which columns are shown. The first one stays: it says what the row is. */
+export function ColumnChooser({ drawn, columns }: Props) {
+  return (
+    <Popup label={t.table.columns}>
+      {() => (
+        <fieldset className="chooser">
+          <legend className="visually-hidden">{t.table.columns}</legend>
+          {drawn.map(({ column }, index) => (
+            <label key={column.key} title={column.help ?? undefined}>
+              <input
+                type="checkbox"
+                checked={columns.isVisible(column.key)}
+                disabled={index === 0}
+                onChange={(event) => columns.setVisible(column.key, event.target.checked)}
+              />
+              {column.label}
+            </label>
+          ))}
+          <button type="button" className="button" onClick={columns.reset}>
+            {t.table.columnsReset}
+          </button>
+        </fieldset>
+      )}
+    </Popup>
+  );
+}

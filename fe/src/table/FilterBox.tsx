@@ -1,0 +1,68 @@
+import { useId } from "react";
+import { t } from "../i18n";
+import { Help } from "../ui";
+import type { FilterProblem } from "./filter";
+
+interface Props {
+  readonly label: string;
+  readonly filter: string;
+  readonly onFilter: (text: string) => void;
+  readonly problem: FilterProblem | null;
+}
+
+export function FilterBox({ label, filter, onFilter, problem }: Props) {
+  const id = useId();
+  return (
+    <div className="filter">
+      <div className="filter-line">
+        <input
+          type="search"
+          data-filter=""
+          className="filter-input"
+          aria-label={t.table.filter(label)}
+          placeholder={t.table.filterHint}
+          aria-invalid={problem !== null}
+          aria-describedby={problem ? id : undefined}
+          autoComplete="off"
+          spellCheck={false}
+          value={filter}
+          onChange={(event) => onFilter(event.target.value)}
+        />
+        <Help title={t.table.filterHelpTitle}>
+          <dl>
+            {t.table.filterHelp.map(([example, meaning]) => [
+              <dt key={example}>
+                <code>{example}</code>
+              </dt>,
+              <dd key={meaning}>{meaning}</dd>,
+            ])}
+          </dl>
+          {t.table.filterHelpNote}
+        </Help>
+      </div>
+      {problem && (
+        <p id={id} className="filter-problem" role="status">
+          {problemText(problem)} {t.table.problem.kept}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function problemText(problem: FilterProblem): string {
+  const texts = t.table.problem;
+  switch (problem.kind) {
+    case "unknown_column":
+      return texts.unknown_column(problem.name);
+    case "bad_regex":
+      return texts.bad_regex(problem.detail);
+    case "bad_number":
+      return texts.bad_number(problem.token);
+    case "bad_unit":
+      return texts.bad_unit(problem.token, problem.name);
+    case "bad_operator":
+      return texts.bad_operator(problem.token, problem.name);
+    case "open_quote":
+      return texts.open_quote;
+  }
+}

@@ -1,0 +1,62 @@
+// biome-ignore-all lint/a11y/useSemanticElements: see Grid.tsx
+// biome-ignore-all lint/a11y/useFocusableInteractive: see Grid.tsx
+import { type CSSProperties, memo } from "react";
+import { t } from "../i18n";
+import type { DrawnColumn } from "./columns";
+import { cellOf, type Rows } from "./model";
+
+interface Props {
+  readonly id: string;
+  readonly index: number;
+  readonly row: number;
+  readonly rows: Rows;
+  readonly columns: readonly DrawnColumn[];
+  readonly selected: boolean;
+  readonly active: boolean;
+  readonly expandable: boolean;
+  readonly expanded: boolean;
+}
+
+/** Memoised, with no handlers of its own: scrolling only draws the rows that come in. */
+export const GridRow = memo(function GridRow(props: Props) {
+  const { id, index, row, rows, columns, selected, active, expandable, expanded } = props;
+  return (
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={selected}
+      data-row={index}
+      className={active ? "grid-row active" : "grid-row"}
+    >
+      {columns.map(({ column, text, right }, position) => {
+        const cell = cellOf(rows, column.key, row);
+        const bar = column.bar && typeof cell === "number";
+        return (
+          <div
+            key={column.key}
+            role="gridcell"
+            aria-colindex={position + 1}
+            className={right ? (bar ? "grid-cell number share" : "grid-cell number") : "grid-cell"}
+            style={
+              bar
+                ? ({ "--share": `${Math.min(100, Math.max(0, cell))}%` } as CSSProperties)
+                : undefined
+            }
+          >
+            {position === 0 && expandable && (
+              <button
+                type="button"
+                tabIndex={-1}
+                className="grid-expander"
+                aria-expanded={expanded}
+                aria-label={expanded ? t.table.collapse : t.table.expand}
+              />
+            )}
+            {text(cell)}
+          </div>
+        );
+      })}
+    </div>
+  );
+});

@@ -1,0 +1,38 @@
+import { exact, value } from "../format";
+import { t } from "../i18n";
+import { type Cell, type Column, cellOf, isMissing, type Table } from "./model";
+
+interface Props {
+  readonly table: Table;
+  readonly row: number;
+  /** Columns that are shown elsewhere. */
+  readonly without?: readonly string[];
+}
+
+/** One row as a list: label and value, each with the unit that suits it. */
+export function RowNumbers({ table, row, without = [] }: Props) {
+  return (
+    <dl className="row-numbers">
+      {table.columns
+        .filter(({ key }) => !without.includes(key))
+        .map((column) => {
+          const cell = cellOf(table.rows, column.key, row);
+          return (
+            <div key={column.key}>
+              <dt title={column.help ?? undefined}>{column.label}</dt>
+              <dd title={typeof cell === "number" ? exact(cell, column.unit) : undefined}>
+                {cellText(cell, column)}
+              </dd>
+            </div>
+          );
+        })}
+    </dl>
+  );
+}
+
+function cellText(cell: Cell, { type, unit }: Column): string {
+  if (type === "number") return value(typeof cell === "number" ? cell : null, unit);
+  if (type === "bool")
+    return cell === true ? t.table.yes : cell === false ? t.table.no : t.table.unknown;
+  return isMissing(cell) ? t.table.unknown : String(cell);
+}

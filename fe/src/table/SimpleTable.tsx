@@ -1,0 +1,62 @@
+import { type CSSProperties, type ReactNode, useMemo } from "react";
+import { t } from "../i18n";
+import { drawColumns } from "./columns";
+import { cellOf, rowCount, type Table } from "./model";
+import "./table.css";
+
+interface Props {
+  readonly caption: string;
+  readonly table: Table;
+  /** Draws the first cell of a row in place of its text. */
+  readonly renderName?: (row: number, text: string) => ReactNode;
+}
+
+/** For a handful of rows: an ordinary table, without filter, sorting or virtual rows. */
+export function SimpleTable({ caption, table, renderName }: Props) {
+  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
+  return (
+    <div className="simple-table">
+      <table>
+        <caption>{caption}</caption>
+        <thead>
+          <tr>
+            {drawn.map(({ column, symbol, right }) => (
+              <th
+                key={column.key}
+                scope="col"
+                className={right ? "number" : ""}
+                title={column.help ?? undefined}
+              >
+                {column.label}
+                {symbol && <span className="grid-unit"> {symbol}</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {Array.from({ length: rowCount(table) }, (_, row) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the row number is the row
+            <tr key={row}>
+              {drawn.map(({ column, text, title, right }, position) => {
+                const cell = cellOf(table.rows, column.key, row);
+                const bar = column.bar && typeof cell === "number";
+                return (
+                  <td
+                    key={column.key}
+                    className={right ? (bar ? "number share" : "number") : ""}
+                    title={right ? title(cell) : undefined}
+                    style={
+                      bar ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties) : undefined
+                    }
+                  >
+                    {position === 0 && renderName ? renderName(row, text(cell)) : text(cell)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

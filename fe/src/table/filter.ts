@@ -1,0 +1,239 @@
+import { BYTES_PER, type ByteUnit, type DurationUnit, NS_PER } from "../format";
+import { type Column, cellOf, isMissing, type Rows, textAt } from "./model";
+
+export type Predicate = (rows: Rows, row: number) => boolean;
+
+export type FilterProblem =
+  | { readonly kind: "unknown_column"; readonly token: string; readonly name: string }
+  | { readonly kind: "bad_regex"; readonly token: string; readonly detail: string }
+  | { readonly kind: "bad_number"; readonly token: string }
+  | { readonly kind: "bad_unit"; readonly token: string; readonly name: string }
+  | { readonly kind: "bad_operator"; readonly token: string; readonly name: string }
+  | { readonly kind: "open_quote"; readonly token: string };
+
+export type FilterResult =
+  | { readonly ok: true; readonly test: Predicate; readonly empty: boolean }
+  | { readonly ok: false; readonly problem: FilterProblem };
+
+/**
+ * The filter box's language. Tokens are separated by spaces and all must hold:
+ * `conv relu` words in the search column, any case; `name~^aten::` regular expression; `calls>10`,
+ * `device_self>5ms` comparison; `operator="aten::mm"` equality; `tensor_cores_used=yes`. Quotes keep spaces, and
+ * a token that starts with a quote is always a word.
+ */
+export function parseFilter(
+  text: string,
+  columns: readonly Column[],
+  searchKey: string,
+): FilterResult {
+  const tokens = tokenize(text);
+  if (tokens === null) return fail({ kind: "open_quote", token: text });
+  const tests: Predicate[] = [];
+  for (const token of tokens) {
+    const test = tokenTest(token, columns, searchKey);
+    if (typeof test !== "function") return fail(test);
+    tests.push(test);
+  }
+  return {
+    ok: true,
+    empty: tests.length === 0,
+    test: (rows, row) => tests.every((test) => test(rows, row)),
+  };
+}
+
+/** Row numbers that pass, in order. */
+export function filterRows(rows: Rows, length: number, test: Predicate): number[] {
+  const kept: number[] = [];
+  for (let row = 0; row < length; row++) if (test(rows, row)) kept.push(row);
+  return kept;
+}
+
+/** A filter that says `column` is exactly `text`. */
+export function equals(column: string, text: string): string {
+  return `${column}="${text.replace(/(["\\])/g, "\\$1")}"`;
+}
+
+function fail(problem: FilterProblem): FilterResult {
+  return { ok: false, problem };
+}
+
+/** Characters of one token; `quoted` marks those that stood in quotes and mean only themselves. */
+interface Token {
+  readonly text: string;
+  readonly quotedFrom: number;
+}
+
+function tokenize(text: string): Token[] | null {
+  const tokens: Token[] = [];
+  let current = "";
+  let quotedFrom = -1;
+  let inQuotes = false;
+  const flush = () => {
+    if (current !== "" || quotedFrom >= 0) tokens.push({ text: current, quotedFrom });
+    current = "";
+    quotedFrom = -1;
+  };
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charAt(i);
+    if (inQuotes && char === "\\" && /["\\]/.test(text.charAt(i + 1))) {
+      current += text.charAt(++i);
+    } else if (char === '"') {
+      inQuotes = !inQuotes;
+      if (quotedFrom < 0) quotedFrom = current.length;
+    } else if (/\s/.test(char) && !inQuotes) {
+      flush();
+    } else {
+      current += char;
+    }
+  }
+  if (inQuotes) return null;
+  flush();
+  return tokens;
+}
+
+type Operator = "~" | "!=" | ">=" | "<=" | ">" | "<" | "=";
+
+const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ%]*)$/i;
+
+function tokenTest(
+  token: Token,
+  columns: readonly Column[],
+  searchKey: string,
+): Predicate | FilterProblem {
+  const match = /^([A-Za-z_][\w ()%-]*?)(~|!=|>=|<=|==|>|<|=)/.exec(token.text);
+  const name = match?.[1];
+  const sign = match?.[2];
+  const isWord =
+    !name || !sign || (token.quotedFrom >= 0 && token.quotedFrom < name.length + sign.length);
+  if (isWord) return wordTest(token.text, searchKey);
+
+  const operand = token.text.slice(name.length + sign.length);
+  const column = findColumn(name, columns);
+  if (!column) {
+    // C++ kernel names are full of < and =; only what cannot be meant as a name is a mistake.
+    return sign === "~" || NUMBER.test(operand)
+      ? { kind: "unknown_column", token: token.text, name }
+      : wordTest(token.text, searchKey);
+  }
+  const operator = (sign === "==" ? "=" : sign) as Operator;
+  if (operator === "~") return regexTest(column, operand, token.text);
+  if (column.type === "number") return numberTest(column, operator, operand, token.text);
+  if (operator !== "=" && operator !== "!=") {
+    return { kind: "bad_operator", token: token.text, name: column.label };
+  }
+  return column.type === "bool"
+    ? boolTest(column, operator, operand, token.text)
+    : textTest(column, operator, operand);
+}
+
+/** By key, by key without its unit, or by label; any case. */
+function findColumn(name: string, columns: readonly Column[]): Column | undefined {
+  const wanted = normal(name);
+  return (
+    columns.find(({ key }) => normal(key) === wanted) ??
+    columns.find(({ key }) => normal(key.replace(/_(ns|bytes)$/, "")) === wanted) ??
+    columns.find(({ label }) => normal(label) === wanted)
+  );
+}
+
+function normal(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/[^a-z0-9%]+/g, "_")
+    .replace(/^_+|_+$/g, "");
+}
+
+function wordTest(word: string, key: string): Predicate {
+  const wanted = word.toLowerCase();
+  return (rows, row) => textAt(rows, key, row).toLowerCase().includes(wanted);
+}
+
+function regexTest({ key }: Column, source: string, token: string): Predicate | FilterProblem {
+  try {
+    const regex = new RegExp(source, "i");
+    return (rows, row) => regex.test(textAt(rows, key, row));
+  } catch (error) {
+    return {
+      kind: "bad_regex",
+      token,
+      detail: error instanceof Error ? error.message : String(error),
+    };
+  }
+}
+
+function textTest({ key }: Column, operator: Operator, operand: string): Predicate {
+  const wanted = operand.toLowerCase();
+  return (rows, row) => (textAt(rows, key, row).toLowerCase() === wanted) === (operator === "=");
+}
+
+const BOOLS: Record<string, boolean | null> = {
+  yes: true,
+  true: true,
+  "1": true,
+  no: false,
+  false: false,
+  "0": false,
+  unknown: null,
+  null: null,
+};
+
+function boolTest(
+  { key, label }: Column,
+  operator: Operator,
+  operand: string,
+  token: string,
+): Predicate | FilterProblem {
+  const wanted = BOOLS[operand.toLowerCase()];
+  if (wanted === undefined) return { kind: "bad_operator", token, name: label };
+  return (rows, row) => ((cellOf(rows, key, row) ?? null) === wanted) === (operator === "=");
+}
+
+function numberTest(
+  column: Column,
+  operator: Operator,
+  operand: string,
+  token: string,
+): Predicate | FilterProblem {
+  const match = NUMBER.exec(operand);
+  if (!match) return { kind: "bad_number", token };
+  const factor = unitFactor(match[2] ?? "", column);
+  if (factor === null) return { kind: "bad_unit", token, name: column.label };
+  const limit = Number(match[1]) * factor;
+  const compare = COMPARE[operator];
+  return (rows, row) => {
+    const cell = cellOf(rows, column.key, row);
+    return typeof cell === "number" && !isMissing(cell) && compare(cell, limit);
+  };
+}
+
+const COMPARE: Record<Operator, (cell: number, limit: number) => boolean> = {
+  ">": (cell, limit) => cell > limit,
+  ">=": (cell, limit) => cell >= limit,
+  "<": (cell, limit) => cell < limit,
+  "<=": (cell, limit) => cell <= limit,
+  "=": (cell, limit) => cell === limit,
+  "!=": (cell, limit) => cell !== limit,
+  "~": () => false,
+};
+
+/** What the written number is multiplied with to compare it to the column's values; null for a unit that does not fit. */
+function unitFactor(written: string, { unit }: Column): number | null {
+  if (written === "") return 1;
+  const name = written.toLowerCase().replace("µ", "u");
+  switch (unit) {
+    case "ns":
+      return name in NS_PER ? NS_PER[name as DurationUnit] : null;
+    case "bytes": {
+      const symbol = (
+        name === "k" || name === "m" || name === "g" ? `${name}b` : name
+      ).toUpperCase();
+      return symbol in BYTES_PER ? BYTES_PER[symbol as ByteUnit] : null;
+    }
+    case "percent":
+      return name === "%" ? 1 : null;
+    case "fraction":
+      return name === "%" ? 0.01 : null;
+    default:
+      return name === "k" ? 1e3 : name === "m" ? 1e6 : null;
+  }
+}

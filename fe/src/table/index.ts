@@ -1,0 +1,16 @@
+export { DataTable, type DataTableProps } from "./DataTable";
+export { type Derivation, derive, perCall, shareOf } from "./derive";
+export { equals } from "./filter";
+export {
+  type Cell,
+  type Column,
+  hasColumn,
+  numberAt,
+  only,
+  type Rows,
+  rowCount,
+  type Table,
+  textAt,
+} from "./model";
+export { RowNumbers } from "./RowNumbers";
+export { SimpleTable } from "./SimpleTable";

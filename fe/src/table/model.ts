@@ -1,0 +1,58 @@
+import type { Unit } from "../format";
+
+export type Cell = string | number | boolean | null | undefined;
+
+/** As the API sends it; see docs/api.md, "Tables". */
+export interface Column {
+  readonly key: string;
+  readonly label: string;
+  readonly type: "string" | "number" | "bool";
+  readonly unit: Unit | null;
+  /** Definition and formula. */
+  readonly help?: string | null;
+  /** Draw the value (0…100) as a bar behind the number. */
+  readonly bar?: boolean;
+  /** Not shown until the user asks for it. */
+  readonly hidden?: boolean;
+}
+
+/** Parallel arrays, one for each column. */
+export type Rows = Readonly<Record<string, readonly Cell[]>>;
+
+export interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: Rows;
+}
+
+export function rowCount(table: Table): number {
+  const first = table.columns[0];
+  return first ? (table.rows[first.key]?.length ?? 0) : 0;
+}
+
+export function cellOf(rows: Rows, key: string, row: number): Cell {
+  return rows[key]?.[row];
+}
+
+export function numberAt(rows: Rows, key: string, row: number): number | null {
+  const cell = cellOf(rows, key, row);
+  return typeof cell === "number" ? cell : null;
+}
+
+export function textAt(rows: Rows, key: string, row: number): string {
+  const cell = cellOf(rows, key, row);
+  return cell === null || cell === undefined ? "" : String(cell);
+}
+
+/** NaN, null and undefined are no values. */
+export function isMissing(cell: Cell): cell is null | undefined {
+  return cell === null || cell === undefined || (typeof cell === "number" && Number.isNaN(cell));
+}
+
+export function hasColumn(table: Table, key: string): boolean {
+  return table.columns.some((column) => column.key === key);
+}
+
+/** The table with some of its columns. */
+export function only(table: Table, keys: readonly string[]): Table {
+  return { columns: table.columns.filter(({ key }) => keys.includes(key)), rows: table.rows };
+}

@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import type { Column } from "./model";
+import { toCsv, toJson, toTsv } from "./text";
+
+const columns: Column[] = [
+  { key: "name", label: "Name", type: "string", unit: null },
+  { key: "ns", label: "Time", type: "number", unit: "ns" },
+];
+const rows = { name: ['say "hi", you', "=cmd()", "two\nlines\there"], ns: [1.5, -2, null] };
+
+describe("export", () => {
+  it("writes CSV", () => {
+    expect(toCsv(columns, rows, [0, 1])).toBe('name,ns\n"say ""hi"", you",1.5\n\'=cmd(),-2\n');
+  });
+
+  it("writes TSV of one line per row", () => {
+    expect(toTsv(columns, rows, [2])).toBe("name\tns\ntwo lines here\t");
+  });
+
+  it("writes JSON with names as they are", () => {
+    expect(JSON.parse(toJson(columns, rows, [1, 2]))).toEqual([
+      { name: "=cmd()", ns: -2 },
+      { name: "two\nlines\there", ns: null },
+    ]);
+  });
+
+  it("keeps the order and the columns that are given", () => {
+    expect(toCsv(columns.slice(1), rows, [2, 0])).toBe("ns\n\n1.5\n");
+  });
+});

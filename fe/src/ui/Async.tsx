@@ -1,0 +1,97 @@
+/** What a panel shows while its answer is on the way, missing or wrong. */
+import type { ReactNode } from "react";
+import type { ApiError, Result } from "../api";
+import { fraction } from "../format";
+import { t } from "../i18n";
+import { Code } from "./Code";
+import { ProgressBar } from "./ProgressBar";
+
+export interface EmptyReason {
+  title?: string;
+  reason: string;
+  /** A line of code that would record what is missing. */
+  remedy?: string | null;
+}
+
+interface Props<T> {
+  query: Result<T>;
+  /** Why there is nothing to draw, or null when there is something. */
+  empty?: (data: T) => EmptyReason | null;
+  children: (data: T) => ReactNode;
+}
+
+export function Async<T>({ query, empty, children }: Props<T>) {
+  const { data, error } = query;
+  if (data === undefined) {
+    if (error?.loading) return <Waiting error={error} />;
+    if (error) return <Failure error={error} onRetry={() => void query.refetch()} />;
+    return <Skeleton />;
+  }
+  const reason = empty?.(data) ?? null;
+  return (
+    <div className={query.isPlaceholderData ? "panel-stale" : undefined}>
+      {query.isFetching && (
+        <div className="panel-refreshing" role="status">
+          <span className="spinner" /> {t.panel.refreshing}
+        </div>
+      )}
+      {error && !error.loading && <Failure error={error} onRetry={() => void query.refetch()} />}
+      <div className="panel-content" inert={query.isPlaceholderData}>
+        {reason ? <Empty {...reason} /> : children(data)}
+      </div>
+    </div>
+  );
+}
+
+export function Skeleton() {
+  return (
+    <div className="skeleton" role="status" aria-label={t.panel.loading}>
+      <i />
+      <i />
+      <i />
+    </div>
+  );
+}
+
+function Waiting({ error }: { error: ApiError }) {
+  const { progress } = error;
+  return (
+    <div className="state" role="status">
+      <span>
+        {progress === null ? t.panel.waiting : t.panel.waitingProgress(fraction(progress, 0))}
+      </span>
+      <ProgressBar value={progress} label={t.panel.waiting} />
+    </div>
+  );
+}
+
+export function Empty({ title = t.panel.empty, reason, remedy }: EmptyReason) {
+  return (
+    <div className="state">
+      <strong>{title}</strong>
+      <span>{reason}</span>
+      {remedy && (
+        <>
+          <span>{t.panel.record}</span>
+          <Code text={remedy} />
+        </>
+      )}
+    </div>
+  );
+}
+
+export function Failure({ error, onRetry }: { error: ApiError; onRetry: () => void }) {
+  return (
+    <div className="state error" role="alert">
+      <strong>{t.panel.error}</strong>
+      <span>{error.message}</span>
+      <span>
+        {t.panel.request}: <code>{error.path}</code>
+        {error.status > 0 && <span className="muted"> ({error.status})</span>}
+      </span>
+      <button type="button" className="button" onClick={onRetry}>
+        {t.panel.retry}
+      </button>
+    </div>
+  );
+}

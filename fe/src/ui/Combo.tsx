@@ -1,0 +1,151 @@
+/** A picker with a filter, for lists of one to a thousand runs or ranks. */
+import { type KeyboardEvent, useCallback, useEffect, useId, useRef, useState } from "react";
+import { t } from "../i18n";
+import { useDismiss } from "./dismiss";
+import { Icon } from "./Icon";
+import { matching, move, type Option } from "./options";
+
+/** More are reached by typing. */
+const SHOWN = 300;
+
+interface Props {
+  label: string;
+  value: string | null;
+  options: readonly Option[];
+  onChange: (value: string) => void;
+}
+
+export function Combo({ label, value, options, onChange }: Props) {
+  const [open, setOpen] = useState(false);
+  const ref = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const id = useId();
+  const current = options.find((option) => option.value === value);
+  const close = useCallback(() => setOpen(false), []);
+  useDismiss(open, ref, close);
+
+  const finish = (next: string | null) => {
+    setOpen(false);
+    button.current?.focus();
+    if (next !== null && next !== value) onChange(next);
+  };
+
+  return (
+    <div className="combo" ref={ref}>
+      <span className="combo-label" id={`${id}-label`}>
+        {label}
+      </span>
+      <button
+        ref={button}
+        type="button"
+        className="button combo-button"
+        id={`${id}-button`}
+        aria-labelledby={`${id}-label ${id}-button`}
+        aria-haspopup="listbox"
+        aria-expanded={open}
+        disabled={options.length === 0}
+        title={current?.label}
+        onClick={() => setOpen(!open)}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+            event.preventDefault();
+            setOpen(true);
+          }
+        }}
+      >
+        <span className="combo-value">{current?.label ?? t.bar.none}</span>
+        <Icon name="down" />
+      </button>
+      {open && <ComboList id={id} label={label} value={value} options={options} onDone={finish} />}
+    </div>
+  );
+}
+
+interface ListProps {
+  id: string;
+  label: string;
+  value: string | null;
+  options: readonly Option[];
+  onDone: (value: string | null) => void;
+}
+
+function ComboList({ id, label, value, options, onDone }: ListProps) {
+  const [filter, setFilter] = useState("");
+  const found = matching(options, filter);
+  const shown = found.slice(0, SHOWN);
+  const [active, setActive] = useState(() =>
+    Math.max(
+      0,
+      shown.findIndex((option) => option.value === value),
+    ),
+  );
+  const input = useRef<HTMLInputElement>(null);
+  const activeItem = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    input.current?.focus();
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the active item as it changes
+  useEffect(() => {
+    activeItem.current?.scrollIntoView({ block: "nearest" });
+  }, [active, filter]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") {
+      event.preventDefault();
+      onDone(shown[active]?.value ?? null);
+      return;
+    }
+    const next = move(event.key, active, shown.length);
+    if (next === null) return;
+    event.preventDefault();
+    setActive(next);
+  };
+
+  return (
+    <div className="combo-pop">
+      <input
+        ref={input}
+        className="combo-filter"
+        role="combobox"
+        aria-label={t.combo.filter(label)}
+        aria-expanded="true"
+        aria-autocomplete="list"
+        aria-controls={`${id}-list`}
+        aria-activedescendant={shown[active] ? `${id}-${active}` : undefined}
+        placeholder={t.combo.filter(label)}
+        autoComplete="off"
+        spellCheck={false}
+        value={filter}
+        onChange={(event) => {
+          setFilter(event.target.value);
+          setActive(0);
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div className="combo-list" id={`${id}-list`} role="listbox" aria-label={label}>
+        {shown.map((option, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the filter handles the keys
+          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the filter
+          <div
+            key={option.value}
+            ref={index === active ? activeItem : undefined}
+            id={`${id}-${index}`}
+            role="option"
+            aria-selected={option.value === value}
+            className={index === active ? "active" : undefined}
+            onPointerMove={() => setActive(index)}
+            onClick={() => onDone(option.value)}
+          >
+            <span className="combo-option">{option.label}</span>
+            {option.detail && <span className="muted">{option.detail}</span>}
+          </div>
+        ))}
+      </div>
+      {shown.length === 0 && <p className="combo-foot muted">{t.combo.noMatch}</p>}
+      {found.length > shown.length && (
+        <p className="combo-foot muted">{t.combo.more(String(found.length - shown.length))}</p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+/** Nothing to show: where we looked, what was there instead, how to record a trace. */
+import type { Status } from "../api";
+import { t } from "../i18n";
+import { Code } from "./Code";
+import { FilesTable } from "./Files";
+import { fileRows } from "./progress";
+
+export function NoRuns({ status }: { status: Status }) {
+  const rows = fileRows(status);
+  return (
+    <div className="page">
+      <h1>{status.scanning ? t.noRuns.scanning : t.noRuns.title}</h1>
+      <p>{status.error ? t.noRuns.failed : t.noRuns.scanned}</p>
+      <p>
+        <code>{status.logdir}</code>
+      </p>
+      {status.error && <p className="reason">{status.error}</p>}
+      {rows.length > 0 && <FilesTable rows={rows} />}
+      <p>{t.noRuns.how}</p>
+      <Code text={t.noRuns.snippet(status.logdir)} />
+    </div>
+  );
+}

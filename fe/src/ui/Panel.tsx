@@ -1,0 +1,48 @@
+import { type ReactNode, useId } from "react";
+import type { Result } from "../api";
+import { Async, type EmptyReason } from "./Async";
+import { Help } from "./Help";
+import "./panel.css";
+
+interface PanelProps {
+  title: string;
+  /** Definition, formula, source; behind the "?". */
+  help?: ReactNode;
+  /** Switches and buttons at the right of the title. */
+  actions?: ReactNode;
+  className?: string;
+  children: ReactNode;
+}
+
+/** The frame around every chart and table. */
+export function Panel({ title, help, actions, className = "", children }: PanelProps) {
+  const id = useId();
+  return (
+    <section className={`panel ${className}`} aria-labelledby={id}>
+      <div className="panel-head">
+        <h2 id={id}>{title}</h2>
+        {help && <Help title={title}>{help}</Help>}
+        {actions && <div className="panel-actions">{actions}</div>}
+      </div>
+      <div className="panel-body">{children}</div>
+    </section>
+  );
+}
+
+interface QueryPanelProps<T> extends Omit<PanelProps, "children"> {
+  query: Result<T>;
+  /** Why there is nothing to draw, or null when there is something. */
+  empty?: (data: T) => EmptyReason | null;
+  children: (data: T) => ReactNode;
+}
+
+/** A panel that waits for an answer and says so when it is late, empty, partial or missing. */
+export function QueryPanel<T>({ query, empty, children, ...frame }: QueryPanelProps<T>) {
+  return (
+    <Panel {...frame}>
+      <Async query={query} {...(empty ? { empty } : {})}>
+        {children}
+      </Async>
+    </Panel>
+  );
+}

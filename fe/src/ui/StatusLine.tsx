@@ -1,0 +1,72 @@
+/** The line at the bottom: what is shown, what is loading, what needs attention. */
+import type { Status } from "../api";
+import { bytes, count, fraction } from "../format";
+import { t } from "../i18n";
+import type { Selection } from "../state";
+import { ProgressBar } from "./ProgressBar";
+import { summarise } from "./progress";
+
+interface Props {
+  status: Status | undefined;
+  selection: Selection;
+  onFiles: () => void;
+  onNotes: () => void;
+}
+
+export function StatusLine({ status, selection: { trace }, onFiles, onNotes }: Props) {
+  const load = status && summarise(status);
+  return (
+    <footer className="status">
+      {trace && (
+        <>
+          <span className="status-file" title={trace.file}>
+            {trace.file}
+          </span>
+          <span className="num">{bytes(trace.size)}</span>
+          {trace.events !== null && trace.state === "ready" && (
+            <span className="num">{t.status.events(count(trace.events))}</span>
+          )}
+          {trace.state === "ready" && (
+            <button type="button" className="link" onClick={onNotes}>
+              {t.status.notes(trace.notes)}
+            </button>
+          )}
+        </>
+      )}
+      <span className="status-gap" />
+      <span role="status" className="status-load num">
+        {load && load.pending > 0 ? (
+          <>
+            <ProgressBar value={load.progress} label={t.traceState.loading} />
+            {t.status.loading(
+              load.pending,
+              fraction(load.progress ?? 0, 0),
+              bytes(load.bytesDone),
+              bytes(load.bytesTotal),
+            )}
+          </>
+        ) : (
+          status?.scanning && t.status.scanning
+        )}
+      </span>
+      {load && load.failed > 0 && (
+        <button type="button" className="link bad" onClick={onFiles}>
+          {t.status.failed(load.failed)}
+        </button>
+      )}
+      {load && load.skipped > 0 && (
+        <button type="button" className="link" onClick={onFiles}>
+          {t.status.skipped(load.skipped)}
+        </button>
+      )}
+      {status && (
+        <>
+          <button type="button" className="link" onClick={onFiles}>
+            {t.status.files}
+          </button>
+          <span className="muted">{t.status.version(status.version)}</span>
+        </>
+      )}
+    </footer>
+  );
+}

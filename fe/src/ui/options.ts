@@ -1,0 +1,37 @@
+/** Filtering and moving inside a combo box. Pure. */
+export interface Option {
+  value: string;
+  label: string;
+  /** Small print, e.g. that it is still loading. */
+  detail?: string;
+}
+
+/** All words must occur, in any order and case. */
+export function matching(options: readonly Option[], filter: string): Option[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  return options.filter((option) => {
+    const label = option.label.toLowerCase();
+    return words.every((word) => label.includes(word));
+  });
+}
+
+/** The next active index for a key, or null when the key means nothing here. */
+export function move(key: string, active: number, length: number): number | null {
+  if (length === 0) return null;
+  switch (key) {
+    case "ArrowDown":
+      return (active + 1) % length;
+    case "ArrowUp":
+      return (active - 1 + length) % length;
+    case "PageDown":
+      return Math.min(active + 10, length - 1);
+    case "PageUp":
+      return Math.max(active - 10, 0);
+    case "Home":
+      return 0;
+    case "End":
+      return length - 1;
+    default:
+      return null;
+  }
+}

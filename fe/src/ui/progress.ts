@@ -1,0 +1,71 @@
+/** How far loading is, summed up. Pure. */
+import { isPending, type SkippedFile, type Status, type TraceStatus } from "../api";
+
+export interface LoadSummary {
+  /** Traces queued or loading. */
+  pending: number;
+  bytesDone: number;
+  bytesTotal: number;
+  /** 0…1 of the bytes of the pending traces, or null when their size is unknown. */
+  progress: number | null;
+  failed: number;
+  skipped: number;
+}
+
+export function traceProgress(trace: TraceStatus): number | null {
+  return trace.bytes_total > 0 ? Math.min(1, trace.bytes_done / trace.bytes_total) : null;
+}
+
+export function summarise(status: Status): LoadSummary {
+  const traces = status.runs.flatMap((run) => run.traces);
+  const pending = traces.filter(isPending);
+  const bytesDone = sum(pending, (trace) => trace.bytes_done);
+  const bytesTotal = sum(pending, (trace) => trace.bytes_total || trace.size);
+  return {
+    pending: pending.length,
+    bytesDone,
+    bytesTotal,
+    progress: bytesTotal > 0 ? Math.min(1, bytesDone / bytesTotal) : null,
+    failed: traces.filter((trace) => trace.state === "failed").length,
+    skipped: fileRows(status).filter((row) => row.trace === null).length,
+  };
+}
+
+export interface FileRow {
+  run: string;
+  file: string;
+  /** Null for skipped files. */
+  trace: TraceStatus | null;
+  reason: string | null;
+}
+
+/** Every file of the log directory; those that need attention first. */
+export function fileRows({ runs, skipped = [] }: Pick<Status, "runs" | "skipped">): FileRow[] {
+  const rows = [
+    ...skippedRows("", skipped),
+    ...runs.flatMap((run) => [
+      ...run.traces.map((trace) => ({
+        run: run.name,
+        file: trace.file,
+        trace,
+        reason: trace.reason,
+      })),
+      ...skippedRows(run.name, run.skipped),
+    ]),
+  ];
+  return rows.toSorted((a, b) => attention(a) - attention(b));
+}
+
+function skippedRows(run: string, files: readonly SkippedFile[]): FileRow[] {
+  return files.map(({ file, reason }) => ({ run, file, trace: null, reason }));
+}
+
+function attention({ trace }: FileRow): number {
+  if (trace === null) return 1;
+  if (trace.state === "failed") return 0;
+  return isPending(trace) ? 2 : 3;
+}
+
+function sum<T>(items: readonly T[], value: (item: T) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}

@@ -1,0 +1,24 @@
+import type { KernelsTable } from "../../api";
+import { t } from "../../i18n";
+import { SimpleTable } from "../../table";
+import { Panel } from "../../ui";
+import { copiesTable } from "./copies";
+
+const text = t.kernels;
+
+export function CopiesPanel({ meta }: { meta: KernelsTable["meta"] }) {
+  const kinds = [
+    { caption: text.memcpy, copies: meta.memcpy },
+    { caption: text.memset, copies: meta.memset },
+  ].filter(({ copies }) => copies.length > 0);
+  if (kinds.length === 0) return null;
+  return (
+    <Panel title={text.copies} help={text.copiesHelp}>
+      <div className="copies">
+        {kinds.map(({ caption, copies }) => (
+          <SimpleTable key={caption} caption={caption} table={copiesTable(copies)} />
+        ))}
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from "vitest";
+import type { Table } from "../../table";
+import { byOperator, rowsOf } from "./columns";
+import { copiesTable } from "./copies";
+import { tensorTime } from "./tensor";
+
+describe("tensorTime", () => {
+  it("weighs every kernel by its time", () => {
+    const rows = { tensor_cores_used: [true, false, null, true], total_ns: [5, 3, 2, 1] };
+    expect(tensorTime(rows)).toEqual({ using: 6, notUsing: 3, unknown: 2 });
+  });
+
+  it("knows nothing without the column", () => {
+    expect(tensorTime({ total_ns: [5] })).toEqual({ using: 0, notUsing: 0, unknown: 5 });
+    expect(tensorTime({})).toEqual({ using: 0, notUsing: 0, unknown: 0 });
+  });
+});
+
+it("orders copies and gives their bandwidth", () => {
+  const { rows } = copiesTable([
+    { name: "Memcpy HtoD", calls: 2, total_ns: 100, bytes: 1200 },
+    { name: "Memcpy DtoH", calls: 1, total_ns: 500, bytes: null },
+    { name: "Memset", calls: 1, total_ns: 0, bytes: 5 },
+  ]);
+  expect(rows.name).toEqual(["Memcpy DtoH", "Memcpy HtoD", "Memset"]);
+  expect(rows.bandwidth).toEqual([null, 12, null]);
+});
+
+it("picks the rows of one kernel", () => {
+  const table: Table = {
+    columns: [
+      { key: "name", label: "Name", type: "string", unit: null },
+      { key: "operator", label: "Operator", type: "string", unit: null },
+    ],
+    rows: { name: ["a", "b", "a"], operator: ["x", "y", null] },
+  };
+  const picked = rowsOf(table, "a");
+  expect(picked.columns.map(({ key }) => key)).toEqual(["operator"]);
+  expect(picked.rows.operator).toEqual(["x", null]);
+});
+
+it("sums the launches of each operator", () => {
+  const { columns, rows } = byOperator({
+    columns: [
+      { key: "operator", label: "Operator", type: "string", unit: null },
+      { key: "grid", label: "Grid", type: "string", unit: null },
+      { key: "calls", label: "Calls", type: "number", unit: "count" },
+      { key: "total_ns", label: "Total", type: "number", unit: "ns" },
+    ],
+    rows: {
+      operator: ["x", null, "y", "x"],
+      grid: ["[1]", "[1]", "[1]", "[2]"],
+      calls: [1, 2, 3, 4],
+      total_ns: [5, 1, 20, 6],
+    },
+  });
+  expect(columns.map(({ key }) => key)).toEqual(["operator", "calls", "total_ns"]);
+  expect(rows).toEqual({ operator: ["y", "x", null], calls: [3, 5, 2], total_ns: [20, 11, 1] });
+});

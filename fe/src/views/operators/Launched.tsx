@@ -1,0 +1,56 @@
+import { useOperatorKernels } from "../../api";
+import { t } from "../../i18n";
+import { goToView, useSelection } from "../../state";
+import { equals, only, rowCount, SimpleTable } from "../../table";
+import { Async } from "../../ui";
+
+const text = t.operators;
+
+interface Props {
+  readonly name: string;
+  readonly shape: string | null;
+  /** Only what fits beside the page. */
+  readonly compact?: boolean;
+}
+
+const ESSENTIAL = ["name", "calls", "total_ns"];
+
+/** The kernels that one operator launched itself. */
+export function Launched({ name, shape, compact = false }: Props) {
+  const { sel } = useSelection();
+  const query = useOperatorKernels(sel, name, shape);
+  return (
+    <section>
+      <Async query={query}>
+        {(answer) =>
+          rowCount(answer) === 0 ? (
+            <p className="muted">{text.kernelsNone}</p>
+          ) : (
+            <SimpleTable
+              caption={text.kernels}
+              table={compact ? only(answer, ESSENTIAL) : answer}
+              renderName={(_, kernel) => (
+                <button
+                  type="button"
+                  className="link"
+                  onClick={() => goToView("kernels", { kind: "kernel", name: kernel })}
+                >
+                  {kernel}
+                </button>
+              )}
+            />
+          )
+        }
+      </Async>
+    </section>
+  );
+}
+
+export function ShowKernels({ name }: { name: string }) {
+  const look = { g: "name_op_launch", q: equals("operator", name) };
+  return (
+    <button type="button" className="button" onClick={() => goToView("kernels", null, look)}>
+      {text.showKernels}
+    </button>
+  );
+}

@@ -1,0 +1,55 @@
+import { type Table as Answer, useOperatorStacks } from "../../api";
+import { count, duration } from "../../format";
+import { t } from "../../i18n";
+import { useSelection } from "../../state";
+import { numberAt, rowCount, textAt } from "../../table";
+import { Async, Code } from "../../ui";
+import { Frames } from "./Frames";
+import { parseStack } from "./frames";
+
+const text = t.operators;
+
+/** The distinct call stacks of one operator, the most expensive first. */
+export function Stacks({ name, shape }: { name: string; shape: string | null }) {
+  const { sel } = useSelection();
+  const query = useOperatorStacks(sel, name, shape);
+  return (
+    <section className="stacks">
+      <h3>{text.stacks}</h3>
+      <Async query={query}>{(answer) => <StackList answer={answer} />}</Async>
+    </section>
+  );
+}
+
+function StackList({ answer: { rows, ...answer } }: { answer: Answer }) {
+  const withFrames = Array.from({ length: rowCount({ ...answer, rows }) }, (_, row) => row).filter(
+    (row) => textAt(rows, "call_stack", row) !== "",
+  );
+  if (withFrames.length === 0) return <NoStack />;
+  return withFrames.map((row, index) => (
+    <details key={textAt(rows, "call_stack", row)} open={index === 0}>
+      <summary>
+        {text.stackHead(count(numberAt(rows, "calls", row)), times(rows, row))}{" "}
+        <span className="muted">
+          {text.frames(parseStack(textAt(rows, "call_stack", row)).length)}
+        </span>
+      </summary>
+      <Frames stack={textAt(rows, "call_stack", row)} />
+    </details>
+  ));
+}
+
+export function NoStack() {
+  return (
+    <>
+      <p className="muted">{text.stacksNone}</p>
+      <Code text={text.stacksRemedy} />
+    </>
+  );
+}
+
+function times(rows: Answer["rows"], row: number): string {
+  const host = text.stackHost(duration(numberAt(rows, "host_self_ns", row)));
+  const device = numberAt(rows, "device_self_ns", row);
+  return device === null ? host : `${text.stackDevice(duration(device))} · ${host}`;
+}

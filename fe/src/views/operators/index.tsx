@@ -1,0 +1,146 @@
+/** Which operators take the time. */
+import { useMemo } from "react";
+import { type OperatorGroup, type OperatorsTable, useOperators } from "../../api";
+import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
+import { duration, fraction } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelected, useSelection } from "../../state";
+import { DataTable, hasColumn, rowCount, textAt } from "../../table";
+import { Help, QueryPanel, Segmented } from "../../ui";
+import { operatorTable } from "./columns";
+import { Details } from "./Details";
+import { LargestBars, LargestDonut } from "./Largest";
+import { chosenMetric, type Metric, metricsOf } from "./metrics";
+import "./operators.css";
+
+const text = t.operators;
+
+const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
+  value,
+  label: text.groups[value],
+}));
+const CHARTS = (["bars", "donuts"] as const).map((value) => ({ value, label: text[value] }));
+
+const NOTHING = {
+  title: text.empty,
+  reason: text.emptyReason,
+  remedy: text.emptyRemedy,
+};
+
+export default function Operators() {
+  return (
+    <>
+      <LargestPanel />
+      <TablePanel />
+    </>
+  );
+}
+
+/** Always by name, whatever the table is grouped by. */
+function LargestPanel() {
+  const { sel } = useSelection();
+  const query = useOperators(sel, "name");
+  const [wanted, setMetric] = useParam<string>("m", "");
+  const [chart, setChart] = useParam<"bars" | "donuts">("c", "bars");
+  const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
+  const top = parseTopN(n) ?? DEFAULT_TOP;
+  const metrics = query.data ? metricsOf(query.data) : [];
+  const metric = chosenMetric(wanted, metrics);
+
+  return (
+    <QueryPanel
+      title={text.largest}
+      help={text.largestHelp}
+      query={query}
+      empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
+      actions={
+        <>
+          {chart === "bars" && metrics.length > 1 && (
+            <Segmented
+              label={text.metric}
+              value={metric}
+              options={metrics.map((value) => ({ value, label: text.metrics[value] }))}
+              onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
+            />
+          )}
+          <Segmented label={text.chart} value={chart} options={CHARTS} onChange={setChart} />
+          <TopNControl value={top} onChange={(next) => setN(String(next))} />
+        </>
+      }
+    >
+      {(answer) =>
+        chart === "bars" ? (
+          <LargestBars answer={answer} metric={metric} top={top} />
+        ) : (
+          <div className="operators-donuts">
+            {metrics.map((each) => (
+              <LargestDonut key={each} answer={answer} metric={each} top={top} />
+            ))}
+          </div>
+        )
+      }
+    </QueryPanel>
+  );
+}
+
+function TablePanel() {
+  const { sel } = useSelection();
+  const [group, setGroup] = useParam<OperatorGroup>("g", "name");
+  const query = useOperators(sel, GROUPS.some(({ value }) => value === group) ? group : "name");
+  return (
+    <QueryPanel
+      title={text.table}
+      query={query}
+      empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
+      actions={
+        <>
+          <span className="muted">{text.group}</span>
+          <Segmented label={text.group} value={group} options={GROUPS} onChange={setGroup} />
+        </>
+      }
+    >
+      {(answer) => <OperatorRows answer={answer} />}
+    </QueryPanel>
+  );
+}
+
+function OperatorRows({ answer }: { answer: OperatorsTable }) {
+  const hasDevice = hasColumn(answer, "device_self_ns");
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [sort, setSort] = useParam<string>("o", hasDevice ? "-device_self_ns" : "-host_self_ns");
+  const [selected, select] = useSelected();
+  const table = useMemo(() => operatorTable(answer), [answer]);
+  return (
+    <>
+      <Totals answer={answer} />
+      <DataTable
+        id="operators"
+        label={text.table}
+        table={table}
+        filter={filter}
+        onFilter={setFilter}
+        sort={sort}
+        onSort={setSort}
+        selected={selected?.kind === "op" ? selected.name : null}
+        onSelect={(row) => select({ kind: "op", name: textAt(table.rows, "name", row) })}
+        renderExpanded={(row) => <Details rows={table.rows} row={row} hasDevice={hasDevice} />}
+      />
+    </>
+  );
+}
+
+function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
+  const { device_ns: device, host_ns: host, unattributed_device_ns: unattributed } = meta;
+  return (
+    <p className="operators-totals">
+      {device ? <span>{text.deviceTotal(duration(device))}</span> : null}
+      <span>{text.hostTotal(duration(host))}</span>
+      {device && unattributed ? (
+        <span>
+          {text.unattributed(duration(unattributed), fraction(unattributed / device))}{" "}
+          <Help title={text.unattributedHelpTitle}>{text.unattributedHelp}</Help>
+        </span>
+      ) : null}
+    </p>
+  );
+}

@@ -1,0 +1,31 @@
+import type { OperatorsTable } from "../../api";
+import type { Ranked } from "../../charts";
+import { hasColumn, numberAt, rowCount, textAt } from "../../table";
+
+export type Metric = "device_self" | "device_total" | "host_self" | "host_total";
+
+const METRICS: readonly Metric[] = ["device_self", "device_total", "host_self", "host_total"];
+
+/** Those that the trace has; the first one is the default. */
+export function metricsOf(table: OperatorsTable): Metric[] {
+  return METRICS.filter((metric) => hasColumn(table, `${metric}_ns`));
+}
+
+/** The wanted metric if the trace has it. */
+export function chosenMetric(wanted: string, available: readonly Metric[]): Metric {
+  return available.find((metric) => metric === wanted) ?? available[0] ?? "host_self";
+}
+
+/** Each operator with its value of a metric. */
+export function ranked(table: OperatorsTable, metric: Metric): Ranked[] {
+  return Array.from({ length: rowCount(table) }, (_, row) => ({
+    label: textAt(table.rows, "name", row),
+    value: numberAt(table.rows, `${metric}_ns`, row) ?? 0,
+  }));
+}
+
+/** What a bar is a part of. Total times of nested operators overlap, so they are parts of nothing. */
+export function wholeOf(table: OperatorsTable, metric: Metric): number | null {
+  if (metric === "device_self") return table.meta.device_ns;
+  return metric === "host_self" ? table.meta.host_ns : null;
+}

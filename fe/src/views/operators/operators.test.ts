@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import type { OperatorsTable } from "../../api";
+import { operatorTable } from "./columns";
+import { parseFrame, parseStack, placeOf } from "./frames";
+import { chosenMetric, metricsOf, ranked, wholeOf } from "./metrics";
+
+describe("frames", () => {
+  it("finds file, line and function", () => {
+    expect(parseFrame("torch/nn/modules/conv.py(447): _conv_forward")).toMatchObject({
+      file: "torch/nn/modules/conv.py",
+      line: 447,
+      func: "_conv_forward",
+    });
+    expect(parseFrame("C:\\a (b)\\c.py(3): <module>")).toMatchObject({
+      file: "C:\\a (b)\\c.py",
+      line: 3,
+    });
+  });
+
+  it("leaves other texts as they are", () => {
+    const frame = parseFrame("<built-in method conv2d>");
+    expect(frame).toMatchObject({ file: null, line: null, func: "<built-in method conv2d>" });
+    expect(placeOf(frame)).toBe("<built-in method conv2d>");
+  });
+
+  it("splits a stack", () => {
+    expect(parseStack("a.py(1): f\n\n b.py(2): g ").map(placeOf)).toEqual(["a.py:1", "b.py:2"]);
+    expect(parseStack("")).toEqual([]);
+  });
+});
+
+const table: OperatorsTable = {
+  meta: {
+    run: "r",
+    worker: "w",
+    span: "1",
+    device_type: "CPU",
+    notes: [],
+    total: 2,
+    group_by: "name",
+    device_ns: null,
+    host_ns: 400,
+    unattributed_device_ns: null,
+  },
+  columns: [
+    { key: "name", label: "Name", type: "string", unit: null, help: null },
+    { key: "calls", label: "Calls", type: "number", unit: "count", help: null },
+    { key: "host_self_ns", label: "Host self", type: "number", unit: "ns", help: null },
+    { key: "host_total_ns", label: "Host total", type: "number", unit: "ns", help: null },
+  ],
+  rows: { name: ["a", "b"], calls: [2, 1], host_self_ns: [100, 300], host_total_ns: [400, 300] },
+};
+
+describe("metrics", () => {
+  it("are those the trace has", () => {
+    expect(metricsOf(table)).toEqual(["host_self", "host_total"]);
+    expect(chosenMetric("device_self", metricsOf(table))).toBe("host_self");
+    expect(chosenMetric("host_total", metricsOf(table))).toBe("host_total");
+  });
+
+  it("give ranked items and their whole", () => {
+    expect(ranked(table, "host_self")).toEqual([
+      { label: "a", value: 100 },
+      { label: "b", value: 300 },
+    ]);
+    expect(wholeOf(table, "host_self")).toBe(400);
+    expect(wholeOf(table, "host_total")).toBeNull();
+  });
+});
+
+it("adds shares and averages where their sources are", () => {
+  const { columns, rows } = operatorTable(table);
+  expect(columns.map(({ key }) => key)).toEqual([
+    "name",
+    "calls",
+    "host_self_ns",
+    "host_self_share",
+    "host_total_ns",
+    "host_call_ns",
+  ]);
+  expect(rows.host_self_share).toEqual([25, 75]);
+  expect(rows.host_call_ns).toEqual([200, 300]);
+});

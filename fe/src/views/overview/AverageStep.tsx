@@ -1,0 +1,60 @@
+import { useMemo } from "react";
+import type { Overview } from "../../api";
+import { Donut } from "../../charts";
+import { duration, exact, fraction } from "../../format";
+import { t } from "../../i18n";
+import { Panel } from "../../ui";
+import { categoryColor, categoryRows } from "./numbers";
+
+const text = t.overview.average;
+
+export function AverageStep({ overview }: { overview: Overview }) {
+  const rows = useMemo(() => categoryRows(overview), [overview]);
+  const slices = useMemo(
+    () =>
+      rows
+        .filter((row) => row.ns > 0)
+        .map((row) => ({
+          label: t.overview.categories[row.category],
+          value: row.ns,
+          color: categoryColor(row.category),
+        })),
+    [rows],
+  );
+  const total = overview.average.step_ns;
+  return (
+    <Panel className="area-average" title={text.title} help={text.help}>
+      <div className="average">
+        <div className="average-chart">
+          <Donut title={text.chart} unit="ns" height={150} legend={false} slices={slices} />
+        </div>
+        <table className="average-table num">
+          <thead>
+            <tr>
+              <th scope="col">{text.category}</th>
+              <th scope="col">{text.time}</th>
+              <th scope="col">{text.share}</th>
+            </tr>
+          </thead>
+          <tbody>
+            <tr className="total">
+              <th scope="row">{text.total}</th>
+              <td title={exact(total, "ns")}>{duration(total)}</td>
+              <td>{fraction(1)}</td>
+            </tr>
+            {rows.map((row) => (
+              <tr key={row.category}>
+                <th scope="row" title={t.overview.categoryHelp[row.category]}>
+                  <i className="swatch" style={{ background: categoryColor(row.category) }} />
+                  {t.overview.categories[row.category]}
+                </th>
+                <td title={exact(row.ns, "ns")}>{duration(row.ns)}</td>
+                <td>{fraction(row.share)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}

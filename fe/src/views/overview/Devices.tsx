@@ -1,0 +1,43 @@
+import type { Device } from "../../api";
+import { bytes, fraction } from "../../format";
+import { t } from "../../i18n";
+import { Panel } from "../../ui";
+
+const text = t.overview.devices;
+
+export function Devices({ devices }: { devices: readonly Device[] }) {
+  return (
+    <Panel className="area-devices" title={text.title} help={text.help}>
+      <div className="scroll-x">
+        <table className="plain num">
+          <thead>
+            <tr>
+              <th scope="col">GPU</th>
+              <th scope="col">{text.name}</th>
+              <th scope="col">{text.memory}</th>
+              <th scope="col">{text.capability}</th>
+              <th scope="col">{text.utilization}</th>
+              <th scope="col">{text.sm}</th>
+              <th scope="col">{text.occupancy}</th>
+              <th scope="col">{text.tensor}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {devices.map((device) => (
+              <tr key={device.id}>
+                <th scope="row">{device.id}</th>
+                <td>{device.name ?? text.unknown}</td>
+                <td>{bytes(device.memory_bytes)}</td>
+                <td>{device.compute_capability ?? "–"}</td>
+                <td>{fraction(device.utilization)}</td>
+                <td>{fraction(device.sm_efficiency)}</td>
+                <td>{fraction(device.achieved_occupancy)}</td>
+                <td>{fraction(device.tensor_core_share)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}

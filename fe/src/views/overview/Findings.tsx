@@ -1,0 +1,91 @@
+import type { Evidence, Finding } from "../../api";
+import { duration, value } from "../../format";
+import { isEmbedded } from "../../host";
+import { t } from "../../i18n";
+import { goToView, isViewId, parseSelected } from "../../state";
+import { Panel } from "../../ui";
+
+const text = t.overview.findings;
+
+export function findingId(id: string): string {
+  return `finding-${id}`;
+}
+
+export function Findings({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <Panel className="area-findings" title={text.title} help={text.help}>
+      {findings.length === 0 ? (
+        <p className="muted">{text.none}</p>
+      ) : (
+        <ol className="findings">
+          {findings.map((finding) => (
+            <FindingItem key={finding.id} finding={finding} />
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}
+
+function FindingItem({ finding }: { finding: Finding }) {
+  const { id, severity, title, detail, saving_ns: saving, evidence, links } = finding;
+  return (
+    <li className="finding" id={findingId(id)} tabIndex={-1}>
+      <h3>
+        <span className={`badge ${severity}`}>{text.severity[severity]}</span>
+        <span>{title}</span>
+        {saving !== null && saving > 0 && (
+          <span className="finding-saving num">{text.saving(duration(saving))}</span>
+        )}
+      </h3>
+      <p>{detail}</p>
+      {evidence.length > 0 && (
+        <dl className="evidence num">
+          {evidence.map((item) => (
+            <div key={`${item.label} ${item.value}`}>
+              <dt>{item.label}</dt>
+              <dd>
+                {value(item.value, item.unit)} <Where evidence={item} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {links.length > 0 && (
+        <p className="finding-links">
+          {links.map((link) => (
+            <WebLink key={link.url} {...link} />
+          ))}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** The view in which the number can be seen, unless that is this one. */
+function Where({ evidence: { view, select } }: { evidence: Evidence }) {
+  if (view === null || view === "overview" || !isViewId(view)) return null;
+  return (
+    <button type="button" className="link" onClick={() => goToView(view, parseSelected(select))}>
+      {text.showIn(t.views[view])}
+    </button>
+  );
+}
+
+/** Only the web's own schemes: an address from elsewhere must not become a script. */
+function WebLink({ text: label, url }: { text: string; url: string }) {
+  if (!/^https?:\/\//i.test(url)) return <span>{label}</span>;
+  // A sandbox around us opens no windows: the address is shown to be copied.
+  if (isEmbedded()) {
+    return (
+      <span>
+        {label}: <code>{url}</code>
+      </span>
+    );
+  }
+  return (
+    <a href={url} target="_blank" rel="noreferrer" title={url}>
+      {label}
+    </a>
+  );
+}

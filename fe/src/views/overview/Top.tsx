@@ -1,0 +1,97 @@
+import { useMemo } from "react";
+import type { Overview } from "../../api";
+import { type HBarItem, HBars } from "../../charts";
+import { t } from "../../i18n";
+import { formatSelected, goToView, parseSelected, type ViewId } from "../../state";
+import { Empty, Panel } from "../../ui";
+
+const text = t.overview.top;
+
+export function TopOperators({ overview }: { overview: Overview }) {
+  const device = overview.meta.device_type === "GPU";
+  const rows = overview.top_operators;
+  const items = useMemo(
+    () =>
+      rows.map(({ name, device_self_ns, host_self_ns }) => ({
+        label: name,
+        value: device ? (device_self_ns ?? 0) : host_self_ns,
+        select: formatSelected({ kind: "op", name }),
+      })),
+    [rows, device],
+  );
+  return (
+    <Top
+      className="area-operators"
+      title={text.operators}
+      help={text.operatorsHelp}
+      measure={device ? text.device : text.host}
+      view="operators"
+      items={items}
+      empty={{ reason: text.noOperators, remedy: text.operatorRemedy }}
+    />
+  );
+}
+
+export function TopKernels({ overview }: { overview: Overview }) {
+  const rows = overview.top_kernels;
+  const items = useMemo(
+    () =>
+      rows.map(({ name, total_ns }) => ({
+        label: name,
+        value: total_ns,
+        select: formatSelected({ kind: "kernel", name }),
+      })),
+    [rows],
+  );
+  return (
+    <Top
+      className="area-kernels"
+      title={text.kernels}
+      help={text.kernelsHelp}
+      measure={text.total}
+      view="kernels"
+      items={items}
+      empty={{ reason: text.noKernels, remedy: text.kernelRemedy }}
+    />
+  );
+}
+
+interface TopProps {
+  className: string;
+  title: string;
+  help: string;
+  /** What the bars measure. */
+  measure: string;
+  view: ViewId;
+  items: readonly HBarItem[];
+  empty: { reason: string; remedy: string };
+}
+
+function Top({ className, title, help, measure, view, items, empty }: TopProps) {
+  return (
+    <Panel
+      className={className}
+      title={title}
+      help={help}
+      actions={
+        <button type="button" className="link" onClick={() => goToView(view)}>
+          {text.all(t.views[view])}
+        </button>
+      }
+    >
+      {items.length === 0 ? (
+        <Empty {...empty} />
+      ) : (
+        <>
+          <p className="muted">{measure}</p>
+          <HBars
+            title={title}
+            unit="ns"
+            items={items}
+            onPick={(item) => goToView(view, parseSelected(item.select))}
+          />
+        </>
+      )}
+    </Panel>
+  );
+}

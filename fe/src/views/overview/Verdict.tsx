@@ -1,0 +1,45 @@
+import type { Overview } from "../../api";
+import { duration, fraction } from "../../format";
+import { t } from "../../i18n";
+import { findingId } from "./Findings";
+
+const text = t.overview;
+
+export function Verdict({ overview: { verdict, findings } }: { overview: Overview }) {
+  if (!verdict) return null;
+  const { category, share, largest_loss: loss } = verdict;
+  // A rule that has its category's name explains that loss.
+  const finding = findings.find(({ id }) => id === loss) ?? findings[0];
+  return (
+    <p className="verdict">
+      <strong>
+        {category === "kernel"
+          ? text.verdict.kernels(fraction(share))
+          : text.verdict.largest(text.categories[category], fraction(share))}
+      </strong>
+      {loss && loss !== category && (
+        <span className="verdict-loss">
+          <i className="swatch" style={{ background: `var(--cat-${loss})` }} />
+          {text.verdict.loss(
+            text.categories[loss],
+            fraction(verdict.largest_loss_share),
+            duration(verdict.largest_loss_ns),
+          )}
+        </span>
+      )}
+      {finding && (
+        <button
+          type="button"
+          className="link"
+          onClick={() => {
+            const target = document.getElementById(findingId(finding.id));
+            target?.scrollIntoView({ block: "center" });
+            target?.focus({ preventScroll: true });
+          }}
+        >
+          {text.verdict.finding(finding.title)}
+        </button>
+      )}
+    </p>
+  );
+}

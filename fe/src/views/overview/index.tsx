@@ -1,0 +1,35 @@
+/** The answer first: what the step time goes into, what to do about it, where to look next. */
+import { type Overview as Answer, useOverview } from "../../api";
+import { useSelection } from "../../state";
+import { Async } from "../../ui";
+import { AverageStep } from "./AverageStep";
+import { Breakdown } from "./Breakdown";
+import { Configuration } from "./Configuration";
+import { Devices } from "./Devices";
+import { Findings } from "./Findings";
+import { Tiles } from "./Tiles";
+import { TopKernels, TopOperators } from "./Top";
+import { Verdict } from "./Verdict";
+import "./overview.css";
+
+export default function Overview() {
+  const { sel } = useSelection();
+  const query = useOverview(sel);
+  return <Async query={query}>{(overview) => <Content overview={overview} />}</Async>;
+}
+
+function Content({ overview }: { overview: Answer }) {
+  return (
+    <div className="overview">
+      <Verdict overview={overview} />
+      <Tiles overview={overview} />
+      <Breakdown overview={overview} />
+      <AverageStep overview={overview} />
+      <Findings findings={overview.findings} />
+      <Configuration overview={overview} />
+      <TopOperators overview={overview} />
+      {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
+      {overview.devices.length > 0 && <Devices devices={overview.devices} />}
+    </div>
+  );
+}

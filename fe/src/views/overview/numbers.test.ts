@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import type { Device, Overview } from "../../api";
+import { categoryRows, deviceMean, percentile, stepStats } from "./numbers";
+
+describe("percentile", () => {
+  it("interpolates between neighbours and does not touch its input", () => {
+    const values = [4, 1, 3, 2];
+    expect(percentile(values, 0.5)).toBe(2.5);
+    expect(percentile(values, 0)).toBe(1);
+    expect(percentile(values, 1)).toBe(4);
+    expect(percentile(values, 0.95)).toBeCloseTo(3.85);
+    expect(values).toEqual([4, 1, 3, 2]);
+    expect(percentile([], 0.5)).toBeNull();
+  });
+});
+
+const OVERVIEW = {
+  steps: {
+    rule: "profiler_step",
+    names: ["5", "6"],
+    start_ns: [0, 100],
+    duration_ns: [100, 200],
+    categories: ["kernel", "other"],
+    category_ns: { kernel: [60, 60], other: [40, 140] },
+  },
+  average: { step_ns: 150, category_ns: { kernel: 60, other: 90 } },
+} as unknown as Overview;
+
+it("sums up the steps", () => {
+  expect(stepStats(OVERVIEW)).toEqual({ count: 2, mean: 150, p50: 150, p95: 195, max: 200 });
+});
+
+it("gives each category its share of the average step", () => {
+  expect(categoryRows(OVERVIEW)).toEqual([
+    { category: "kernel", ns: 60, share: 0.4 },
+    { category: "other", ns: 90, share: 0.6 },
+  ]);
+  const none = { ...OVERVIEW, average: { step_ns: 0, category_ns: {} } };
+  expect(categoryRows(none)[0]?.share).toBeNull();
+});
+
+it("averages a metric over the devices that have it", () => {
+  const device = (utilization: number | null) => ({ utilization }) as Device;
+  expect(deviceMean([device(0.2), device(null), device(0.4)], "utilization")).toBeCloseTo(0.3);
+  expect(deviceMean([device(null)], "utilization")).toBeNull();
+});

@@ -1,0 +1,61 @@
+/** From the overview's answer to what the panels show. Pure. */
+import type { Category, Device, Fraction, Nanoseconds, Overview } from "../../api";
+
+/** `p` is 0…1; between two values it is interpolated linearly. Null without values. */
+export function percentile(values: readonly number[], p: number): number | null {
+  if (values.length === 0) return null;
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = p * (sorted.length - 1);
+  const low = sorted[Math.floor(at)] as number;
+  const high = sorted[Math.ceil(at)] as number;
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+export interface StepStats {
+  count: number;
+  mean: Nanoseconds;
+  p50: Nanoseconds | null;
+  p95: Nanoseconds | null;
+  max: Nanoseconds | null;
+}
+
+export function stepStats({ steps, average }: Overview): StepStats {
+  const durations = steps.duration_ns;
+  return {
+    count: durations.length,
+    mean: average.step_ns,
+    p50: percentile(durations, 0.5),
+    p95: percentile(durations, 0.95),
+    max: percentile(durations, 1),
+  };
+}
+
+export interface CategoryRow {
+  category: Category;
+  ns: Nanoseconds;
+  /** Of the average step. */
+  share: Fraction | null;
+}
+
+export function categoryRows({ steps, average }: Overview): CategoryRow[] {
+  return steps.categories.map((category) => {
+    const ns = average.category_ns[category] ?? 0;
+    return { category, ns, share: average.step_ns > 0 ? ns / average.step_ns : null };
+  });
+}
+
+export function shareOf(overview: Overview, category: Category): Fraction | null {
+  return categoryRows(overview).find((row) => row.category === category)?.share ?? null;
+}
+
+type DeviceMetric = "utilization" | "sm_efficiency" | "achieved_occupancy" | "tensor_core_share";
+
+/** Over the devices that have the metric; null when none has. */
+export function deviceMean(devices: readonly Device[], metric: DeviceMetric): Fraction | null {
+  const values = devices.map((device) => device[metric]).filter((value) => value !== null);
+  return values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
+}
+
+export function categoryColor(category: Category): string {
+  return `var(--cat-${category})`;
+}

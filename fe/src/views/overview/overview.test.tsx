@@ -1,0 +1,75 @@
+import { cleanup, render, screen } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
+import type { Overview } from "../../api";
+import { Devices } from "./Devices";
+import { Findings } from "./Findings";
+import { Verdict } from "./Verdict";
+
+vi.mock("../../charts", () => ({ HBars: () => null, Donut: () => null, StackedBars: () => null }));
+afterEach(cleanup);
+
+const NASTY = '<img src=x onerror="alert(1)">';
+
+const FINDING: Overview["findings"][number] = {
+  id: "dataloader",
+  severity: "high",
+  title: NASTY,
+  detail: NASTY,
+  saving_ns: 59_262_000,
+  evidence: [
+    { label: "DataLoader", value: 59_262_000, unit: "ns", view: "overview", select: null },
+    { label: "aten::mm", value: 0.5, unit: "fraction", view: "operators", select: "op:aten::mm" },
+  ],
+  links: [
+    { text: "docs", url: "https://pytorch.org/docs" },
+    { text: "bad", url: "javascript:alert(1)" },
+  ],
+};
+
+it("shows what comes from the trace as text", () => {
+  render(
+    <>
+      <Findings findings={[FINDING]} />
+      <Devices
+        devices={[
+          {
+            id: 0,
+            name: NASTY,
+            memory_bytes: null,
+            compute_capability: null,
+            utilization: null,
+            sm_efficiency: null,
+            achieved_occupancy: null,
+            tensor_core_share: null,
+          },
+        ]}
+      />
+    </>,
+  );
+  expect(document.querySelector("img")).toBeNull();
+  expect(screen.getAllByText(NASTY)).toHaveLength(3);
+});
+
+it("links to the web only, and to the view where the evidence is", () => {
+  render(<Findings findings={[FINDING]} />);
+  expect(screen.getAllByRole("link").map((link) => link.textContent)).toEqual(["docs"]);
+  expect(screen.getAllByRole("button", { name: "Show in Operator" })).toHaveLength(1);
+});
+
+it("names the largest loss unless it is what the step is made of", () => {
+  const overview = (largest_loss: "dataloader" | "cpu_exec") =>
+    ({
+      verdict: {
+        category: "cpu_exec",
+        share: 0.6,
+        largest_loss,
+        largest_loss_share: 0.3,
+        largest_loss_ns: 1e6,
+      },
+      findings: [],
+    }) as unknown as Overview;
+  const { rerender } = render(<Verdict overview={overview("dataloader")} />);
+  expect(screen.getByText(/Largest loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
+  rerender(<Verdict overview={overview("cpu_exec")} />);
+  expect(screen.queryByText(/Largest loss/)).toBeNull();
+});

@@ -1,0 +1,47 @@
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// Two doors into one build: TensorBoard imports `index.js` by that name and calls render();
+// a browser opens `index.html`. Everything behind them carries a content hash.
+export default defineConfig({
+  // Every URL in the output is relative to the file that names it, so any path prefix works.
+  base: "./",
+  plugins: [react()],
+  server: {
+    host: "127.0.0.1",
+    proxy: { "/api": process.env.API ?? "http://127.0.0.1:6007" },
+  },
+  build: {
+    outDir: "../torch_tb_profiler/static",
+    emptyOutDir: true,
+    manifest: "manifest.json",
+    target: "es2022",
+    // The polyfill and data: assets would need a looser content security policy than TensorBoard's.
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 900,
+    rolldownOptions: {
+      input: { index: "src/index.ts", page: "index.html" },
+      preserveEntrySignatures: "strict",
+      output: {
+        entryFileNames: (chunk) =>
+          chunk.name === "index" ? "index.js" : "assets/[name]-[hash].js",
+        chunkFileNames: "assets/[name]-[hash].js",
+        assetFileNames: "assets/[name]-[hash][extname]",
+        // What every page needs and seldom changes.
+        codeSplitting: {
+          groups: [
+            {
+              name: "react",
+              test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core))\//,
+            },
+          ],
+        },
+      },
+    },
+  },
+  test: {
+    environment: "happy-dom",
+    include: ["src/**/*.test.ts", "src/**/*.test.tsx"],
+  },
+});
