@@ -42,7 +42,8 @@ export function Chart({ title, summary, height, build, onPick, head, rows }: Cha
   useEffect(() => {
     if (!chart || !onPick) return;
     const clicked = (event: PickEvent) => {
-      const index = event.componentType === "yAxis" ? Number(event.value) : event.dataIndex;
+      // A label of a category axis carries the position of its bar as `dataIndex`, too.
+      const index = event.dataIndex;
       if (index !== undefined) onPick(index, event.seriesId ?? "");
     };
     const listener = clicked as (event: unknown) => void;
@@ -62,7 +63,7 @@ export function Chart({ title, summary, height, build, onPick, head, rows }: Cha
 
   const shownAsTable = asTable || failed;
   return (
-    <figure className="chart">
+    <figure className={shownAsTable ? "chart as-table" : "chart"}>
       <div className="chart-actions">
         {!shownAsTable && canSave() && (
           <>
@@ -95,10 +96,8 @@ export function Chart({ title, summary, height, build, onPick, head, rows }: Cha
 }
 
 interface PickEvent {
-  readonly componentType?: string;
   readonly dataIndex?: number;
   readonly seriesId?: string;
-  readonly value?: unknown;
 }
 
 /** ECharts, fetched when the first chart is drawn. */

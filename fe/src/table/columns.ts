@@ -59,7 +59,7 @@ function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
 }
 
 function textColumn(column: Column, first: boolean): DrawnColumn {
-  const text = (cell: Cell) => (isMissing(cell) ? MISSING : String(cell));
+  const text = (cell: Cell) => (isMissing(cell) || cell === "" ? MISSING : String(cell));
   return { column, symbol: null, text, title: text, right: false, width: first ? 340 : 180 };
 }
 
