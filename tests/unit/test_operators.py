@@ -98,7 +98,7 @@ def test_backward_outside_modules_stays() -> None:
     }
 
 
-def test_annotations_are_not_operators_but_take_their_time() -> None:
+def test_annotations_are_labels_on_the_time_of_the_operator_around_them() -> None:
     events = [
         op("a", 0, 100),
         annotation("my part", 20, 50),
@@ -109,7 +109,7 @@ def test_annotations_are_not_operators_but_take_their_time() -> None:
         op("Optimizer.zero_grad#SGD.zero_grad", 300, 20),
         op("nccl:all_reduce", 400, 20),
     ]
-    assert times(operators(model_of(events))) == {"a": (1, 50, 100, 10, 10), "b": (1, 10, 10, 0, 0)}
+    assert times(operators(model_of(events))) == {"a": (1, 85, 100, 10, 10), "b": (1, 10, 10, 0, 0)}
 
 
 def test_external_ids_do_not_matter() -> None:

@@ -180,7 +180,7 @@ OPERATORS = _by_key(
         "Host self",
         "number",
         "ns",
-        "Duration on the host − Σ of the ranges directly inside it (operators, annotations) − Σ of its own calls "
+        "Duration on the host − Σ of the operators directly inside it − Σ of its own calls "
         "of the device's API.",
     ),
     Definition(

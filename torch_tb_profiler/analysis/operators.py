@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.grouping import Groups, descending, group
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.nesting import nearest
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64
 
@@ -96,7 +97,7 @@ class OperatorCalls:
 def operator_calls(model: Model) -> OperatorCalls:
     """Self and total times of every operator call, exact in ns.
 
-    Host self = duration − Σ ranges directly inside (as far as they lie inside) − Σ own calls of the device's API.
+    Host self = duration − Σ operators directly inside (as far as they lie inside) − Σ own calls of the device's API.
     Device self = Σ durations of the work whose launch has this operator as its innermost one.
     """
     tree, trace = model.tree, model.trace
@@ -109,10 +110,12 @@ def operator_calls(model: Model) -> OperatorCalls:
     head = _to_root(np.append(np.where(merged, parent, np.arange(nodes)), -1))
 
     length = tree.end - tree.start
-    below = np.flatnonzero((parent >= 0) & ~merged)
-    inside = _sums(head[parent[below]], length[below], nodes)
-    calling = np.flatnonzero(model.launches.node >= 0)
-    inside += _sums(head[model.launches.node[calling]], model.launches.duration[calling], nodes)
+    # an annotation inside an operator is a label on part of its time, so what it encloses is looked through to
+    caller = nearest(parent, tree.is_operator, parent)
+    below = np.flatnonzero(tree.is_operator & (caller >= 0) & ~merged)
+    inside = _sums(head[caller[below]], length[below], nodes)
+    calling = np.flatnonzero(model.launches.operator_node >= 0)
+    inside += _sums(head[model.launches.operator_node[calling]], model.launches.duration[calling], nodes)
     host_total = np.maximum(trace.events.duration[tree.row], 0)
 
     work_ns = np.where(model.is_work, np.maximum(trace.events.duration[trace.device_work.row], 0), 0)
