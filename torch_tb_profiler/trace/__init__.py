@@ -7,13 +7,15 @@ event that a person asked to see.
 """
 
 from torch_tb_profiler.trace.notes import Note, Notes, Severity
-from torch_tb_profiler.trace.reader import Progress, TraceError, read_trace
+from torch_tb_profiler.trace.reader import Progress, TraceError, read_to_file, read_trace
 from torch_tb_profiler.trace.schema import Category, Phase
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
+from torch_tb_profiler.trace.unpack import Limits
 
 __all__ = [
     "Category",
     "Header",
+    "Limits",
     "Note",
     "Notes",
     "Phase",
@@ -23,5 +25,6 @@ __all__ = [
     "Trace",
     "TraceError",
     "Track",
+    "read_to_file",
     "read_trace",
 ]

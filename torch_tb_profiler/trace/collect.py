@@ -1,18 +1,18 @@
-"""Typed events, chunk by chunk → the tables of a `Trace`."""
+"""Typed events, chunk by chunk → columns, row group by row group."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.trace.decode import NO_ARGS, AnyEvent, Args, Event
-from torch_tb_profiler.trace.notes import Note, Notes
+from torch_tb_profiler.trace.notes import Note, Notes, Severity
 from torch_tb_profiler.trace.schema import (
     TRACE_TABLES,
     Category,
@@ -28,7 +28,8 @@ from torch_tb_profiler.trace.schema import (
     PythonFrames,
     Table,
 )
-from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
+from torch_tb_profiler.trace.sink import Described, Sink
+from torch_tb_profiler.trace.store import Header, Track
 from torch_tb_profiler.trace.vocabulary import (
     MEMORY_EVENT_NAME,
     category_of,
@@ -83,6 +84,9 @@ _MAX_DEVICE_NUMBER = 4096
 # -1 written as an unsigned number: synchronisation of no stream in particular
 _NO_STREAM = 2**32 - 1
 
+#: events that gather before they are handed on
+ROW_GROUP = 1 << 19
+
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -131,10 +135,14 @@ def integers(values: npt.NDArray[np.float64], missing: int = -1) -> npt.NDArray[
 
 
 class Collector:
-    """Takes the events of a file in order and grows the columns."""
+    """Takes the events of a file in order and hands their columns on, a row group at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, sink: Sink) -> None:
         self.count = 0
+        self._sink = sink
+        self._handed_on = 0
+        self._first: int | None = None
+        self._annotation_codes = np.zeros(0, dtype=np.bool_)
         self._texts: list[str] = [""]
         self._text_codes = _Codes(self._new_text)
         self._text_codes[""] = 0
@@ -149,6 +157,7 @@ class Collector:
         self._process_args: dict[int | str, dict[str, Any]] = {}
         self._origin_us: float | None = None
         self._missing_time = 0
+        self._missing_duration = 0
         self._negative = 0
         self._pieces: dict[type[Table], list[dict[str, npt.NDArray[Any]]]] = {kind: [] for kind in TRACE_TABLES}
 
@@ -198,6 +207,33 @@ class Collector:
             {"offset": np.array([offset]), "length": np.array([length]), "first_row": np.array([first_row])}
         )
         self._add_arguments(events, first_row, categories, tracks)
+        if self.count - self._handed_on >= ROW_GROUP:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        """Give the sink what has gathered: memory stays the same however long the file is."""
+        self._handed_on = self.count
+        for kind, pieces in self._pieces.items():
+            if not pieces:
+                continue
+            columns = {name: np.concatenate([p[name] for p in pieces]) for name in kind.column_names()}
+            pieces.clear()
+            if kind is Events:
+                self._finish_events(columns)
+            self._sink.add(kind, columns)
+
+    def _finish_events(self, columns: dict[str, npt.NDArray[Any]]) -> None:
+        """Annotations that 2021 files write as operators get the category they have today; the first start is kept."""
+        category, names = columns["category"], columns["name"]
+        known = len(self._annotation_codes)
+        self._annotation_codes = np.append(
+            self._annotation_codes, np.array([is_annotation_name(t) for t in self._texts[known:]], dtype=np.bool_)
+        )
+        category[(category == Category.OPERATOR) & self._annotation_codes[names]] = Category.USER_ANNOTATION
+        timed = (columns["phase"] == Phase.COMPLETE) | (category == Category.MEMORY)
+        if timed.any():
+            first = int(columns["start"][timed].min())
+            self._first = first if self._first is None else min(first, self._first)
 
     def _times(
         self, events: Sequence[AnyEvent], phases: npt.NDArray[np.uint8]
@@ -228,6 +264,7 @@ class Collector:
         duration = integers(dur * 1000.0)
         complete = phases == Phase.COMPLETE
         self._missing_time += int(np.count_nonzero(missing & complete))
+        self._missing_duration += int(np.count_nonzero(complete & ~np.isfinite(dur)))
         negative = complete & (dur < 0)
         self._negative += int(np.count_nonzero(negative))
         duration[negative] = 0
@@ -375,46 +412,27 @@ class Collector:
 
     # the end ------------------------------------------------------------------------------------------------
 
-    def finish(self, header: Header, notes: Notes, text_bytes: int) -> Trace:
-        """The whole trace: times relative to its first event, names in one vocabulary."""
-        tables = {kind: kind.concatenate(pieces) for kind, pieces in self._pieces.items()}
-        self._pieces.clear()
-        events = tables[Events]
-        assert isinstance(events, Events)
-        strings = Strings(self._texts)
-        self._move_annotations(events, strings)
-        timed = (events.phase == Phase.COMPLETE) | (events.category == Category.MEMORY)
-        first = int(events.start[timed].min()) if timed.any() else 0
-        events.start[events.phase != Phase.METADATA] -= first
-        events.start[events.phase == Phase.METADATA] = 0
-        if self._missing_time:
-            notes.add(
-                Note(
-                    "missing_time",
-                    "error",
-                    "Events without a start time were placed at the start of the trace.",
-                    count=self._missing_time,
-                    touches=("overview", "operators", "kernels"),
+    def finish(self, header: Header, notes: Notes, text_bytes: int) -> Described:
+        """Hand on the rest, and say what the trace is."""
+        self._hand_on()
+        for count, kind, severity, text in (
+            (self._missing_time, "missing_time", "error", "without a start time were placed near the first event"),
+            (self._missing_duration, "missing_duration", "warning", "without a duration count as 0 long"),
+            (self._negative, "negative_duration", "warning", "with a negative duration count as 0 long"),
+        ):
+            if count:
+                notes.add(
+                    Note(
+                        kind,
+                        cast(Severity, severity),
+                        f"Events {text}.",
+                        count=count,
+                        touches=("overview", "operators", "kernels"),
+                    )
                 )
-            )
-        if self._negative:
-            notes.add(
-                Note(
-                    "negative_duration",
-                    "warning",
-                    "Events with a negative duration count as 0.",
-                    count=self._negative,
-                    touches=("overview", "operators", "kernels"),
-                )
-            )
+        first = self._first or 0
         origin = int(self._origin_us or 0) * 1000 + first + (header.base_time_ns or 0)
-        return Trace.of_tables(tables.values(), strings, self._tracks(), header, origin, tuple(notes), text_bytes)
-
-    def _move_annotations(self, events: Events, strings: Strings) -> None:
-        """Annotations that 2021 files write as operators get the category they have today."""
-        operators = events.category == Category.OPERATOR
-        named = strings.where(is_annotation_name, np.unique(events.name[operators]).tolist())
-        events.category[operators & named[events.name]] = Category.USER_ANNOTATION
+        return Described(header, self._texts, self._tracks(), origin, first, tuple(notes), text_bytes)
 
     def _tracks(self) -> list[Track]:
         tracks = []

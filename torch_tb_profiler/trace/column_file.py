@@ -1,4 +1,4 @@
-"""The column file: the tables of one trace on disk, one compressed block a column, read column by column.
+"""The column file: the tables of one trace on disk, in compressed blocks of one column each, read by column.
 
 Layout: magic, position of the index (8 bytes, little endian), blocks, index (MessagePack).
 A block is deflated after a transformation that makes neighbours alike: integers become differences, then the
@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.trace.notes import Note
-from torch_tb_profiler.trace.schema import TRACE_TABLES, Table
+from torch_tb_profiler.trace.schema import Events, Table
+from torch_tb_profiler.trace.sink import Described, from_first_event
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
 
 deflate: ModuleType
@@ -35,7 +36,7 @@ except ImportError:  # no wheel for this platform
 _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
 
 #: raised when the meaning of a table changes, so that older files are read again from the trace
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAGIC = b"TTBPCOL\n"
 _HEAD = struct.Struct("<8sQ")
 
@@ -44,8 +45,7 @@ class ColumnFileError(Exception):
     """The file is not a column file of this version, or is damaged; read the trace again."""
 
 
-class _Column(msgspec.Struct, array_like=True):
-    dtype: str
+class _Block(msgspec.Struct, array_like=True):
     count: int
     offset: int
     length: int
@@ -54,48 +54,66 @@ class _Column(msgspec.Struct, array_like=True):
 class _Index(msgspec.Struct):
     version: int
     origin_ns: int
+    first_ns: int
     text_bytes: int
     header: dict[str, Any]
     tracks: list[Track]
     notes: list[Note]
     strings: tuple[int, int]
-    tables: dict[str, dict[str, _Column]]
+    tables: dict[str, dict[str, list[_Block]]]
 
 
-def write(path: Path, trace: Trace) -> None:
-    """Write a trace; the file appears whole or not at all. Raises OSError."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(_HEAD.pack(MAGIC, 0))
-            tables: dict[str, dict[str, _Column]] = {}
-            for kind in TRACE_TABLES:
-                columns = tables[kind.table_name] = {}
-                for name, values in trace.table(kind).columns().items():
-                    block = _pack(values)
-                    columns[name] = _Column(values.dtype.str, len(values), out.tell(), len(block))
-                    out.write(block)
-            strings = deflate.compress(msgspec.msgpack.encode(list(trace.strings)), 1)
-            strings_at = (out.tell(), len(strings))
-            out.write(strings)
-            index = _Index(
-                FORMAT_VERSION,
-                trace.origin_ns,
-                trace.text_bytes,
-                trace.header.raw,
-                list(trace.tracks),
-                list(trace.notes),
-                strings_at,
-                tables,
-            )
-            index_at = out.tell()
-            out.write(msgspec.msgpack.encode(index))
-            out.seek(0)
-            out.write(_HEAD.pack(MAGIC, index_at))
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+class Writer:
+    """A column file in the making; it appears at its path when `finish` was called, else not at all."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+        self._temporary = Path(name)
+        self._out = os.fdopen(descriptor, "wb")
+        self._out.write(_HEAD.pack(MAGIC, 0))
+        self._tables: dict[str, dict[str, list[_Block]]] = {}
+        self._finished = False
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._out.close()
+        if self._finished:
+            self._temporary.replace(self._path)
+        else:
+            self._temporary.unlink(missing_ok=True)
+
+    def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
+        """Append rows to a table. Raises OSError."""
+        blocks = self._tables.setdefault(kind.table_name, {name: [] for name in kind.column_names()})
+        for name, values in kind.from_columns(columns).columns().items():
+            packed = _pack(values)
+            blocks[name].append(_Block(len(values), self._out.tell(), len(packed)))
+            self._out.write(packed)
+
+    def finish(self, described: Described) -> None:
+        strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
+        strings_at = (self._out.tell(), len(strings))
+        self._out.write(strings)
+        index = _Index(
+            FORMAT_VERSION,
+            described.origin_ns,
+            described.first_ns,
+            described.text_bytes,
+            described.header.raw,
+            list(described.tracks),
+            list(described.notes),
+            strings_at,
+            self._tables,
+        )
+        index_at = self._out.tell()
+        self._out.write(msgspec.msgpack.encode(index))
+        self._out.seek(0)
+        self._out.write(_HEAD.pack(MAGIC, index_at))
+        self._out.flush()
+        self._finished = True
 
 
 def open_trace(path: Path) -> Trace:
@@ -146,10 +164,14 @@ class _Reader:
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
-        return kind.from_columns({name: self._column(column) for name, column in columns.items()})
+        table = kind.from_columns(
+            {f.name: self._column(columns[f.name], np.dtype(f.metadata["dtype"])) for f in kind.column_fields()}
+        )
+        return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
-    def _column(self, column: _Column) -> npt.NDArray[Any]:
-        return _unpack(self.inflated(column.offset, column.length), np.dtype(column.dtype), column.count)
+    def _column(self, blocks: list[_Block], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        values = [_unpack(self.inflated(b.offset, b.length), dtype, b.count) for b in blocks]
+        return values[0] if len(values) == 1 else np.concatenate(values)
 
 
 def _pack(values: npt.NDArray[Any]) -> bytes:

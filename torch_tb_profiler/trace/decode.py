@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.repair import repair_text
 
 NAN = math.nan
 Number = float | None
@@ -129,19 +130,26 @@ class EventDecoder:
             return self._each(_split.decode(text), offset)
         except (msgspec.DecodeError, UnicodeDecodeError):
             pass
-        repaired = repair_text(text)
-        if repaired != text:
+        repaired, repairs = repair_text(text)
+        for repair in repairs:
             self._note(
                 Note(
-                    "repaired_text",
+                    repair.kind,
                     "warning",
-                    "Text that is not valid JSON was repaired: bad characters, escapes or numbers.",
-                    first_offset=offset,
+                    f"The text is not valid JSON; {repair.text}.",
+                    count=repair.count,
+                    # the chunk begins with a bracket of ours
+                    first_offset=offset + repair.first - 1,
                 )
             )
+        if repairs:
+            try:
+                return self.strictly(repaired)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                pass
             try:
                 return self._each(_split.decode(repaired), offset)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeDecodeError):
                 pass
         return self._each_readable(repaired, offset)
 
@@ -156,6 +164,7 @@ class EventDecoder:
 
     def _coerce(self, raw: bytes, offset: int) -> AnyEvent:
         """An event with a field of an unexpected type: keep what converts, leave out what does not."""
+        value = json.loads(raw)
         self._note(
             Note(
                 "odd_fields",
@@ -164,7 +173,6 @@ class EventDecoder:
                 first_offset=offset,
             )
         )
-        value = msgspec.json.decode(raw)
         if not isinstance(value, dict):
             return self._type()
         args = value.pop("args", None)
@@ -180,7 +188,10 @@ class EventDecoder:
         return self._one.decode(msgspec.json.encode(known))
 
     def _each_readable(self, text: bytes, offset: int) -> list[AnyEvent]:
-        """The last rung: walk from event to event and drop only what cannot be read."""
+        """The last rung: walk from event to event and drop only what cannot be read.
+
+        Offsets are one less than positions: the text begins with a bracket of ours.
+        """
         events: list[AnyEvent] = []
         position = text.find(b"{")
         while position >= 0:
@@ -188,15 +199,15 @@ class EventDecoder:
             if end is None:
                 break
             try:
-                events.extend(self._each([msgspec.Raw(text[position:end])], offset + position))
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                self.dropped(offset + position)
+                events.extend(self._each([msgspec.Raw(text[position:end])], offset + position - 1))
+            except ValueError:  # DecodeError of msgspec and JSONDecodeError among them
+                self._dropped(offset + position - 1)
             position = text.find(b"{", end)
         if position >= 0:
-            self.dropped(offset + position)
+            self._dropped(offset + position - 1)
         return events
 
-    def dropped(self, offset: int) -> None:
+    def _dropped(self, offset: int) -> None:
         self._note(
             Note(
                 "dropped_events",
@@ -211,7 +222,7 @@ class EventDecoder:
 def _keep_if_valid(kind: type[msgspec.Struct], known: dict[str, Any], name: str, item: Any) -> None:
     try:
         msgspec.json.decode(msgspec.json.encode({name: item}), type=kind, strict=False)
-    except msgspec.DecodeError:
+    except (msgspec.MsgspecError, OverflowError):
         return
     known[name] = item
 
@@ -231,28 +242,6 @@ def end_of_object(text: bytes, start: int) -> int | None:
             if depth == 0:
                 return match.end()
     return None
-
-
-_CONTROL_TO_BLANK = bytes(max(b, 32) for b in range(256))
-_BARE_WORD = re.compile(rb'("(?:[^"\\]|\\.)*")|(?<=[:,\[\s])(-?(?:NaN|nan|Infinity|inf|N/A))(?=\s*[,\]}])')
-_BAD_ESCAPE = re.compile(rb'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
-_TRAILING_COMMA = re.compile(rb'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
-
-
-def repair_text(text: bytes) -> bytes:
-    """Make damaged JSON text readable without moving any event.
-
-    Raw control characters become blanks, bad UTF-8 becomes U+FFFD, lone backslashes are doubled, bare
-    NaN/Infinity/inf/N/A become null and trailing commas vanish.
-    """
-    text = text.translate(_CONTROL_TO_BLANK)
-    text = _BAD_ESCAPE.sub(lambda m: m.group() if m.group(1) else rb"\\", text)
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        text = text.decode(errors="replace").encode()
-    text = _BARE_WORD.sub(lambda m: m.group(1) or b"null", text)
-    return _TRAILING_COMMA.sub(lambda m: m.group(1) or b"", text)
 
 
 def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:

@@ -14,11 +14,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from torch_tb_profiler.trace.decode import end_of_object, first_object, repair_text
+from torch_tb_profiler.trace.decode import first_object
+from torch_tb_profiler.trace.repair import repair_text
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
-MAX_EVENT_BYTES = 256 * 1024 * 1024
+MAX_EVENT_BYTES = 64 * 1024 * 1024
 
 _ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SEPARATOR = re.compile(rb"\s*,\s*\{")
@@ -119,6 +120,8 @@ class ChunkedText:
                 return
             if self._end > MAX_HEADER_BYTES or not self._fill():
                 break
+        if self._end > MAX_HEADER_BYTES:
+            raise NotATraceError(f"is not a PyTorch trace: no traceEvents in its first {MAX_HEADER_BYTES >> 20} MB")
         if not stripped:
             raise NotATraceError(self.broken or "is empty")
         if not stripped.startswith(b"{"):
@@ -126,7 +129,7 @@ class ChunkedText:
         raise NotATraceError("is not a PyTorch trace: it has no traceEvents")
 
     def _read_header(self, text: bytes) -> None:
-        for candidate in (text, repair_text(text)):
+        for candidate in (text, repair_text(text)[0]):
             try:
                 value = msgspec.json.decode(candidate.rstrip().removesuffix(b",") + b"}")
             except (msgspec.DecodeError, UnicodeDecodeError):
@@ -237,29 +240,25 @@ class ChunkedText:
         try:
             value = msgspec.json.decode(b"{" + rest)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            found = first_object(repair_text(b"{" + rest))
+            found = first_object(repair_text(b"{" + rest)[0])
             value = found[0] if found else {}
         self.tail = value if isinstance(value, dict) else {}
 
 
+_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+
+
 def end_of_list(text: bytes) -> tuple[int, bool]:
     """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it."""
-    end = 0
-    position = 0
-    while True:
-        while position < len(text) and text[position] in b" \t\r\n,":
-            position += 1
-        if position >= len(text):
-            return end, False
-        if text[position] == 0x5D:
-            return end, True
-        if text[position] != 0x7B:
-            # not an event: leave it to the patient reader, which walks from brace to brace
-            next_object = text.find(b"{", position)
-            if next_object < 0:
-                return end, False
-            position = next_object
-        after = end_of_object(text, position)
-        if after is None:
-            return end, False
-        end = position = after
+    end = depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        token = match.group()
+        if token in b"[{":
+            depth += 1
+        elif token in b"]}":
+            if depth == 0:
+                return end, token == b"]"
+            depth -= 1
+            if depth == 0:
+                end = match.end()
+    return end, False

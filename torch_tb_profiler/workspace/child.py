@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Storage, StorageError, storage_for
-from torch_tb_profiler.trace import Progress, TraceError, column_file, read_trace
+from torch_tb_profiler.trace import Progress, TraceError, read_to_file
 from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Reading, decode_job, encode
 from torch_tb_profiler.workspace.summary import summarize
 
@@ -44,14 +44,13 @@ def perform(job: Job, send: Callable[[Message], None]) -> Message:
     began = time.monotonic()
     try:
         storage = storage_for(job.url)
+        target = Path(job.target)
         with storage.open(job.url) as stream:
-            trace = read_trace(stream, _throttled(send))
+            trace = read_to_file(stream, target, _throttled(send))
         if _has_changed(storage, job):
+            target.unlink()
             return Failed("is still being written; it is read again once it is complete")
-        model = Model(trace)
-        summary = summarize(model)
-        column_file.write(Path(job.target), trace)
-        return Done(summary, time.monotonic() - began)
+        return Done(summarize(Model(trace)), time.monotonic() - began)
     except (TraceError, StorageError) as error:
         return Failed(str(error))
     except MemoryError:
