@@ -19,7 +19,7 @@ class Repair:
 
 _STRING = rb'"(?:[^"\\]|\\.)*"'
 _CONTROL_TO_BLANK = bytes(max(b, 32) for b in range(256))
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|(?<=[^\s,:{}\[\]])[\t\n\r]+(?=[^\s,:{}\[\]])")
+_CONTROL = re.compile(rb"[\x00-\x1f]")
 _ESCAPE = re.compile(rb'(\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))|\\')
 _SURROGATE = re.compile(
     rb"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
@@ -41,7 +41,12 @@ def repair_text(text: bytes) -> tuple[bytes, list[Repair]]:
         note(kind, what, [m.start() for m in pattern.finditer(text) if m.group(1) is None])
         return lambda current: pattern.sub(lambda m: m.group(1) or by, current)
 
-    note("control_characters", "raw control characters became blanks", [m.start() for m in _CONTROL.finditer(text)])
+    inside_strings = [
+        control.start()
+        for string in re.finditer(_STRING, text, re.DOTALL)
+        for control in _CONTROL.finditer(text, string.start(), string.end())
+    ]
+    note("control_characters", "raw control characters became blanks", inside_strings)
     steps = [
         lambda current: current.translate(_CONTROL_TO_BLANK),
         substitute("bad_escapes", "lone backslashes were kept as backslashes", _ESCAPE, rb"\\"),
