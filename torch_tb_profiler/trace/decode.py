@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.trace.notes import Note
-from torch_tb_profiler.trace.repair import repair_text
+from torch_tb_profiler.trace.repair import Repair, repair_text
 
 NAN = math.nan
 Number = float | None
@@ -124,13 +124,26 @@ class EventDecoder:
         """The first rung: the whole chunk, or msgspec.DecodeError (ValidationError when only a type is odd)."""
         return self._chunk.decode(text)
 
-    def patiently(self, text: bytes, offset: int) -> list[AnyEvent]:
-        """The other rungs for a chunk (`[event, …]`) that `strictly` refused. Never raises."""
+    def repaired(self, text: bytes, offset: int) -> list[AnyEvent] | None:
+        """The next rungs for a chunk (`[event, …]`) that `strictly` refused; None when they do not help."""
         try:
             return self._each(_split.decode(text), offset)
         except (msgspec.DecodeError, UnicodeDecodeError):
             pass
-        repaired, repairs = repair_text(text)
+        text, repairs = repair_text(text)
+        if not repairs:
+            return None
+        try:
+            events = self.strictly(text)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            try:
+                events = self._each(_split.decode(text), offset)
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                return None
+        self._note_repairs(repairs, offset)
+        return events
+
+    def _note_repairs(self, repairs: list[Repair], offset: int) -> None:
         for repair in repairs:
             self._note(
                 Note(
@@ -142,16 +155,6 @@ class EventDecoder:
                     first_offset=offset + repair.first - 1,
                 )
             )
-        if repairs:
-            try:
-                return self.strictly(repaired)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                pass
-            try:
-                return self._each(_split.decode(repaired), offset)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                pass
-        return self._each_readable(repaired, offset)
 
     def _each(self, raws: list[msgspec.Raw], offset: int) -> list[AnyEvent]:
         events = []
@@ -187,11 +190,13 @@ class EventDecoder:
         # through JSON text, so that Raw fields and renamed fields are read as they always are
         return self._one.decode(msgspec.json.encode(known))
 
-    def _each_readable(self, text: bytes, offset: int) -> list[AnyEvent]:
+    def each_readable(self, text: bytes, offset: int) -> list[AnyEvent]:
         """The last rung: walk from event to event and drop only what cannot be read.
 
         Offsets are one less than positions: the text begins with a bracket of ours.
         """
+        text, repairs = repair_text(text)
+        self._note_repairs(repairs, offset)
         events: list[AnyEvent] = []
         position = text.find(b"{")
         while position >= 0:

@@ -113,9 +113,14 @@ def _decode(chunk: Chunk, text: ChunkedText, decoder: EventDecoder) -> tuple[lis
         tried = text.shorten()
     chunk = tried or chunk
     content = bytes(chunk.text)
-    if not chunk.last:
+    events = decoder.repaired(content, chunk.offset)
+    if events is None and not chunk.last:
+        # the list may end here, with more than a chunk of other keys behind it
         length, closed = end_of_list(content[1:-1])
         if closed:
             text.close_list(length)
             content = b"[" + content[1 : 1 + length] + b"]"
-    return decoder.patiently(content, chunk.offset), chunk.offset, len(content) - 2
+            events = decoder.repaired(content, chunk.offset)
+    if events is None:
+        events = decoder.each_readable(content, chunk.offset)
+    return events, chunk.offset, len(content) - 2

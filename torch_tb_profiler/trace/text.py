@@ -14,11 +14,13 @@ from typing import Any, Protocol
 
 import msgspec
 
-from torch_tb_profiler.trace.decode import first_object
+from torch_tb_profiler.trace.decode import end_of_object, first_object
 from torch_tb_profiler.trace.repair import repair_text
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
+#: how many earlier cuts are tried when one does not decode: names may hold what looks like the end of an event
+MAX_TRIES = 8
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 
 _ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
@@ -66,6 +68,7 @@ class ChunkedText:
         self._event_close = 0  # bytes of the separator that belong to the event before it
         self._certain = False
         self._cut = 0
+        self._tries = 0
         self._overwritten = 0
         self._find_events()
 
@@ -161,6 +164,7 @@ class ChunkedText:
                     return
                 continue
             self._cut = cut
+            self._tries = 0
             yield self._chunk(cut)
             if self.closed:
                 return
@@ -176,8 +180,11 @@ class ChunkedText:
         return Chunk(memoryview(self._buffer)[start - 1 : cut + 1], self._offset + start, self._certain, last=False)
 
     def shorten(self) -> Chunk | None:
-        """A shorter chunk than the last, when its cut was a guess; None when there is no earlier place."""
+        """A shorter chunk than the last, when its cut was a guess; None when enough was tried."""
         self._restore()
+        if self._tries >= MAX_TRIES:
+            return None
+        self._tries += 1
         cut = self._find_cut(self._cut)
         if cut is None:
             return None
@@ -203,13 +210,14 @@ class ChunkedText:
             body = bytes(self._buffer[self._start : self._end]).lstrip()
             if body.startswith(b"]"):
                 return
-            found = first_object(body)
-            separator = _SEPARATOR.match(body, found[1]) if found else None
-            if found and separator:
+            # brackets are enough: the first event may be damaged
+            end = end_of_object(body, 0)
+            separator = _SEPARATOR.match(body, end) if end else None
+            if end and separator:
                 break
             if self._end - self._start > 4 * CHUNK_BYTES or not self._fill():
                 return
-        close = found[1] - 1
+        close = end - 1
         indent = body[len(body[:close].rstrip()) : close]
         if b"\n" in indent:
             self._certain = True
