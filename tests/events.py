@@ -51,3 +51,21 @@ def copy(start: float, duration: float, correlation: int, **args: Any) -> Event:
 
 def fill(start: float, duration: float, correlation: int, **args: Any) -> Event:
     return {**kernel(start, duration, correlation, "Memset", **args), "cat": "gpu_memset"}
+
+
+def memory(
+    at: float,
+    size: int,
+    address: int | None = 1,
+    total: int | None = None,
+    reserved: int = 0,
+    device: tuple[int, int] = (1, 0),
+    tid: int = 1,
+) -> Event:
+    """An allocation, or a release of negative size; `device` is its type and number."""
+    args: dict[str, Any] = {"Device Type": device[0], "Device Id": device[1], "Bytes": size}
+    if address is not None:
+        args["Addr"] = address
+    if total is not None:
+        args |= {"Total Allocated": total, "Total Reserved": reserved}
+    return {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": tid, "ts": at, "args": args}

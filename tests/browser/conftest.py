@@ -1,27 +1,25 @@
-"""A real TensorBoard over the samples and a Chromium to look at it.
+"""Real servers over the samples, a Chromium to look at them, and an eye on what the pages do meanwhile.
 
-`page` fails its test when the page asked another machine for something. Screenshots go to
-.ci/output/screenshots: those a test asks for with `keep(name)`, and one of every page whose test failed.
+Every page of every test is watched: it must ask no other machine for anything, raise no uncaught error, open no dialog
+and violate no content security policy. Screenshots go to .ci/output/screenshots: those a test asks for with
+`keep(name)`, and one of every page whose test failed.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 import browser as chromium
+from tests.browser.profiler import Profiler
+from tests.browser.servers import Server
+from tests.browser.watch import Watch
 
 CHROMIUM_ARGUMENTS = [
     "--disable-background-networking",
@@ -34,6 +32,10 @@ CHROMIUM_ARGUMENTS = [
 ]
 HERE = Path(__file__).parent
 FAILED = pytest.StashKey[bool]()
+
+StartServer = Callable[..., Server]
+OpenPage = Callable[..., Page]
+Keep = Callable[[str], None]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -50,57 +52,59 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     return report
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def wait_until_up(url: str, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if process.poll() is not None:
-            raise RuntimeError(f"the server ended with exit status {process.returncode}; see .ci/output")
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    raise TimeoutError(f"{url} did not answer within {seconds} s; see .ci/output")
+# ---- servers
 
 
 @pytest.fixture(scope="session")
-def serve(output: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
-    """Start a server: `serve(name, module, *arguments)` runs `python -m module arguments --host … --port …`.
+def start_for_all(output: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StartServer]:
+    """`start(name, module, *arguments)`, for servers that live as long as the session; see `servers.Server`."""
+    yield from _starter(output, tmp_path_factory.mktemp("cache"))
 
-    It gives the address back once the server answers; its log is .ci/output/<name>.log.
-    """
-    running: list[subprocess.Popen[bytes]] = []
-    # Traces are really read, not taken from the cache of an earlier run.
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
 
-    def start(name: str, module: str, *arguments: str, probe: str = "") -> str:
-        port = free_port()
-        command = [sys.executable, "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
-        with (output / f"{name}.log").open("wb") as log:
-            process = subprocess.Popen(command, env=environment, stdout=log, stderr=subprocess.STDOUT)
-        running.append(process)
-        address = f"http://127.0.0.1:{port}/"
-        wait_until_up(address + probe, process)
-        return address
+@pytest.fixture
+def start(output: Path, tmp_path: Path) -> Iterator[StartServer]:
+    """The same for servers of one test."""
+    yield from _starter(output, tmp_path / "cache")
+
+
+def _starter(output: Path, cache: Path) -> Iterator[StartServer]:
+    running: list[Server] = []
+
+    def start(name: str, module: str, *arguments: str, **options: Any) -> Server:
+        # Traces are really read, not taken from the cache of an earlier run.
+        server = Server(module, arguments, output / f"{name}.log", {"XDG_CACHE_HOME": str(cache)}, **options)
+        running.append(server)
+        server.start()
+        return server
 
     yield start
-    for process in running:
-        process.terminate()
-    for process in running:
-        process.wait(20)
+    for server in running:
+        server.stop()
 
 
 @pytest.fixture(scope="session")
-def tensorboard(serve: Callable[..., str], samples: Path) -> str:
-    """Address of a TensorBoard over the samples."""
-    return serve("tensorboard", "tensorboard.main", "--logdir", str(samples), probe="data/plugins_listing")
+def tensorboard(start_for_all: StartServer, samples: Path) -> Server:
+    """A TensorBoard over the samples, which are all read."""
+    server = start_for_all("tensorboard", "tensorboard.main", "--logdir", str(samples))
+    server.wait_for_traces()
+    return server
+
+
+@pytest.fixture(scope="session")
+def alone(start_for_all: StartServer, samples: Path) -> Server:
+    """The server without TensorBoard over the samples, which are all read."""
+    server = start_for_all("alone", "torch_tb_profiler", "serve", str(samples))
+    server.wait_for_traces()
+    return server
+
+
+@pytest.fixture
+def serve_logs(start: StartServer, request: pytest.FixtureRequest) -> Callable[[Path], Server]:
+    """`serve_logs(folder)`: a server without TensorBoard over a folder of the test's own."""
+    return lambda folder: start(request.node.name, "torch_tb_profiler", "serve", str(folder))
+
+
+# ---- pages
 
 
 @pytest.fixture(scope="session")
@@ -116,26 +120,48 @@ def chrome() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(chrome: Browser, output: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A fresh page; its test fails on uncaught errors in it and on requests that leave the machine."""
-    context = chrome.new_context(viewport={"width": 1440, "height": 900})
-    opened = context.new_page()
-    opened.set_default_timeout(20_000)
-    elsewhere: list[str] = []
-    errors: list[str] = []
+def watch() -> Watch:
+    """What the pages of this test did that they must not do; looked at when the test has ended."""
+    return Watch()
 
-    def watch(url: str) -> None:
-        if urlsplit(url).scheme in {"http", "https", "ws", "wss"} and urlsplit(url).hostname != "127.0.0.1":
-            elsewhere.append(url)
 
-    opened.on("request", lambda asked: watch(asked.url))
-    opened.on("pageerror", lambda error: errors.append(str(error)))
-    yield opened
+@pytest.fixture
+def open_page(chrome: Browser, output: Path, watch: Watch, request: pytest.FixtureRequest) -> Iterator[OpenPage]:
+    """`open_page(**options)`: a page of a fresh browser profile; options as of `browser.new_context`."""
+    contexts: list[BrowserContext] = []
+
+    def open_one(**options: Any) -> Page:
+        context = chrome.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
+        contexts.append(context)
+        watch.follow(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        return page
+
+    yield open_one
     if request.node.stash.get(FAILED, False):
-        screenshot(opened, output, "failed-" + request.node.name)
-    context.close()
-    assert not elsewhere, "the page asked another machine"
-    assert not errors, "uncaught errors in the page"
+        for number, page in enumerate(page for context in contexts for page in context.pages):
+            screenshot(page, output, f"failed-{request.node.name}-{number}")
+    for context in contexts:
+        context.close()
+    watch.check()
+
+
+@pytest.fixture
+def page(open_page: OpenPage) -> Page:
+    return open_page()
+
+
+@pytest.fixture
+def in_tensorboard(page: Page, tensorboard: Server) -> Profiler:
+    """The plugin in TensorBoard, not opened yet."""
+    return Profiler(page, tensorboard)
+
+
+@pytest.fixture
+def on_its_own(page: Page, alone: Server) -> Profiler:
+    """The page of the server without TensorBoard, not opened yet."""
+    return Profiler(page, alone)
 
 
 def screenshot(opened: Page, output: Path, name: str) -> None:
@@ -145,6 +171,6 @@ def screenshot(opened: Page, output: Path, name: str) -> None:
 
 
 @pytest.fixture
-def keep(page: Page, output: Path) -> Callable[[str], None]:
+def keep(page: Page, output: Path) -> Keep:
     """`keep(name)` keeps a screenshot of the page as .ci/output/screenshots/<name>.png."""
     return lambda name: screenshot(page, output, name)

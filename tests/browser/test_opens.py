@@ -1,25 +1,77 @@
-"""The tab of the plugin opens in TensorBoard."""
+"""The page opens: as a tab of TensorBoard, under a path prefix, and on its own."""
 
 from __future__ import annotations
 
-import json
-import urllib.request
-from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Keep, StartServer
+from tests.browser.profiler import VIEWS, Profiler
+from tests.browser.servers import Server
+from tests.browser.watch import Watch
 
-def test_tensorboard_lists_the_plugin(tensorboard: str) -> None:
-    with urllib.request.urlopen(tensorboard + "data/plugins_listing", timeout=20) as answer:
-        listing = json.load(answer)
-    plugin = listing["pytorch_profiler"]
+
+def test_tensorboard_lists_the_plugin(tensorboard: Server) -> None:
+    plugin = tensorboard.first_answer["pytorch_profiler"]
     assert plugin["enabled"], "must be active before the first scan has ended: TensorBoard asks only once"
     assert plugin["loading_mechanism"]["type"] == "IFRAME"
     assert plugin["tab_name"].upper() == "PYTORCH_PROFILER", "TensorBoard writes it in capitals"
 
 
-def test_the_tab_shows_the_ui(tensorboard: str, page: Page, keep: Callable[[str], None]) -> None:
-    page.goto(tensorboard + "#pytorch_profiler")
-    body = page.frame_locator("iframe").locator("body")
-    expect(body).to_contain_text("Overview")
+def test_the_tab_is_the_one_that_opens(tensorboard: Server, page: Page, keep: Keep) -> None:
+    page.goto(tensorboard.address)
+    expect(page.get_by_role("tab", name="PYTORCH_PROFILER")).to_have_attribute("aria-selected", "true")
+    expect(Profiler(page, tensorboard).heading("Overview")).to_be_visible()
     keep("tab")
+
+
+def test_below_a_path_prefix(start: StartServer, samples: Path, page: Page) -> None:
+    server = start(
+        "prefix",
+        "tensorboard.main",
+        *("--logdir", str(samples / "cnn_workers2"), "--path_prefix", "/a/b"),
+        prefix="/a/b",
+    )
+    server.wait_for_traces()
+    profiler = Profiler(page, server).open()
+    expect(profiler.panel("Step Time Breakdown").get_by_role("img")).to_be_visible()
+    profiler.go_to("operators")
+    expect(profiler.grid("Operators").count).to_be_visible()
+
+
+def test_without_tensorboard(on_its_own: Profiler) -> None:
+    on_its_own.open()
+    expect(on_its_own.page).to_have_title("Overview – PyTorch Profiler")
+    expect(on_its_own.panel("Step Time Breakdown").get_by_role("img")).to_be_visible()
+
+
+@pytest.mark.parametrize("host", ["in_tensorboard", "on_its_own"])
+def test_every_view_keeps_to_the_content_security_policy(
+    host: str, request: pytest.FixtureRequest, watch: Watch
+) -> None:
+    profiler: Profiler = request.getfixturevalue(host)
+    profiler.open(r="generated_4gpu_h100")
+    for view in VIEWS:
+        profiler.go_to(view)
+        expect(profiler.ui.get_by_role("img").first).to_be_visible()
+    assert watch.violations == []
+
+    # The watch does see what it looks for.
+    profiler.ui.locator("body").evaluate(
+        "(body) => body.append(Object.assign(document.createElement('script'), { textContent: 'window.ran = 1' }))"
+    )
+    profiler.page.wait_for_timeout(100)
+    assert any("script-src" in violation for violation in watch.violations)
+    assert profiler.ui.locator("body").evaluate("() => window.ran") is None
+    watch.violations.clear()
+
+
+def test_the_page_of_the_server_has_a_strict_policy(alone: Server, page: Page) -> None:
+    answer = page.goto(alone.address)
+    assert answer is not None
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe-eval" not in policy
+    assert "script-src" not in policy, "scripts are under default-src 'self': no inline script runs"

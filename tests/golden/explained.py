@@ -34,6 +34,12 @@ def last_digit(theirs: Any, ours: Any) -> bool:
     return _is_number(theirs) and _is_number(ours) and abs(theirs - ours) <= 1
 
 
+def operator_known(theirs: Any, ours: Any) -> bool:
+    """A row of theirs without an operator's name, or the row of ours that has it."""
+    unknown = isinstance(theirs, list) and theirs[0] == "<unknown>" and ours == "<no such row>"
+    return unknown or bool(theirs == "<no such row>")
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -77,16 +83,30 @@ EXPLAINED = (
     Explained(
         "backward-outside-modules",
         "torch213/ddp_gloo_* torch213/extras torch213/no_steps torch213/transformer",
-        "/operation*",
+        "/operation* /tree /diff /diffnode",
         "",
         ours_is_more,
     ),
+    Explained("main-thread", "units/group_by_kernel_columns units/no_profilerstep", "/tree"),
     Explained("call-stacks-from-frames", "torch213/*", "/operation/table", r"\.has_call_stack$"),
     Explained("tensor-core-operators", "torch213/*", "/operation/table", _CONVOLUTION),
-    Explained("rounding-of-sums", "torch213/*", "/operation", "", sum_of_rounding),
+    Explained("rounding-of-sums", "torch213/*", "/operation /diff /diffnode", "", sum_of_rounding),
     Explained("rounding-of-sums", "torch213/*", "/operation/table", "_duration$", last_digit),
     Explained("no-operator-no-step", "units/memory_curve_*", "/overview", _OVERVIEW_PARTS),
-    Explained("no-operator-no-step", "units/distributed_nccl_user_annotation*", "/overview"),
+    Explained("no-operator-no-step", "units/distributed_nccl_user_annotation*", "/overview /distributed/overlap"),
+    Explained(
+        "no-operator-no-step",
+        "units/distributed_nccl_user_annotation*",
+        "/distributed/waittime",
+        r"^\.data\.(?:0|null)$",
+    ),
+    Explained("annotations-are-labels", "torch213/ddp_gloo_*", "/distributed/overlap"),
+    Explained(
+        "communication-is-its-kernels",
+        "units/distributed_nccl",
+        "/distributed/overlap /distributed/waittime /distributed/commops",
+        r"^\.data\.(?:0|all|worker\d)\b",
+    ),
     Explained(
         "launch-by-containment",
         "units/external_id units/gpu_utilization units/group_by_kernel_columns* units/memory_view",
@@ -103,4 +123,25 @@ EXPLAINED = (
         r"^\.gpu_metrics\.data#length",
     ),
     Explained("communication-by-kernel", "units/runtime_launch_multipe_kernels", "/overview"),
+    Explained(
+        "backward-outside-modules",
+        "torch213/ddp_gloo_* torch213/transformer",
+        "/memory",
+        "",
+        ours_is_more,
+    ),
+    Explained(
+        "backward-outside-modules",
+        "torch213/ddp_gloo_* torch213/transformer",
+        "/memory_events",
+        r"^\.rows\.CPU",
+        operator_known,
+    ),
+    Explained(
+        "memory-calls", "torch213/no_steps torch213/transformer*", "/memory", r"^\.rows\.\w+\[.*\]\[1\]$", ours_is_more
+    ),
+    Explained(
+        "shared-memory", "torch213/cnn_workers2", "/memory_curve", r"^\.(?:metadata\.peaks|rows)\.CPU", any_change
+    ),
+    Explained("addresses-of-a-device", "units/memory_view", "/memory_events", r"^\.rows"),
 )

@@ -6,7 +6,7 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +15,10 @@ from typing import Any, NamedTuple
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.web import legacy
+from torch_tb_profiler.trace.vocabulary import is_annotation_name
+from torch_tb_profiler.web import distributed, legacy_routes
+from torch_tb_profiler.web.ask import Route
+from torch_tb_profiler.web.http import HttpError, Parameters
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 GOLDENS = SHARED / "data" / "goldens" / "peer"
@@ -32,7 +35,20 @@ ROUTES = (
     "/kernel",
     "/kernel/table",
     "/kernel/tc_pie",
+    "/memory",
+    "/memory_curve",
+    "/memory_events",
+    "/module",
+    "/tree",
+    "/diff",
+    "/diffnode",
+    "/distributed/gpuinfo",
+    "/distributed/overlap",
+    "/distributed/waittime",
+    "/distributed/commops",
 )
+TWO_TRACES = ("/diff", "/diffnode")
+ALL_TRACES = "/distributed/"
 
 TRACE_FILE = re.compile(r"(?P<worker>.+?)(?:\.(?P<stamp>\d+))?\.pt\.trace\.json(?:\.gz)?")
 
@@ -58,10 +74,19 @@ def goldens(recording: str) -> Iterator[Golden]:
     folder = GOLDENS / recording
     for entry in json.loads((folder / "index.json").read_text())["entries"]:
         params = entry["params"]
-        if entry["route"] not in ROUTES or trace_file(recording, params) is None:
+        if entry["route"] not in ROUTES or not trace_files(recording, entry["route"], params):
             continue
         body = json.loads((folder / entry["file"]).read_text())["body"] if entry["status"] == 200 else None
         yield Golden(recording, entry["route"], params, entry["status"], body)
+
+
+def trace_files(recording: str, route: str, params: dict[str, str]) -> dict[str, Path]:
+    """The files that an answer is about, by worker."""
+    workers = {params.get("worker", "")}
+    if route.startswith(ALL_TRACES):
+        workers = set(workers_of(recording, params["run"]))
+    found = {worker: trace_file(recording, {**params, "worker": worker}) for worker in sorted(workers)}
+    return {worker: path for worker, path in found.items() if path is not None}
 
 
 def trace_file(recording: str, params: dict[str, str]) -> Path | None:
@@ -82,40 +107,91 @@ def trace_file(recording: str, params: dict[str, str]) -> Path | None:
     return found.get(params["span"])
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def model_of(path: Path) -> Model:
     with path.open("rb") as stream:
         return Model(read_trace(stream))
 
 
-def workers_of(recording: str, run: str) -> int:
+def workers_of(recording: str, run: str) -> set[str]:
     names = [TRACE_FILE.fullmatch(path.name) for path in (TRACES / LOGDIRS[recording] / run).glob("*")]
-    return len({name["worker"] for name in names if name})
+    return {name["worker"] for name in names if name}
+
+
+@dataclass(frozen=True)
+class _OneTrace:
+    """As much of a workspace as a route about one trace needs."""
+
+    model: Model
+    workers_of_run: int
+
+    def find(self, *_: object) -> _OneTrace:
+        return self
+
+    def answer(self, _: object, __: object, compute: Callable[[Model], bytes]) -> bytes:
+        return compute(self.model)
+
+
+@dataclass(frozen=True)
+class _TwoTraces:
+    """The same for a route about two."""
+
+    recording: str
+
+    def find(self, run: str, worker: str, span: str) -> Model:
+        path = trace_file(self.recording, {"run": run, "worker": worker, "span": span})
+        assert path is not None
+        return model_of(path)
+
+    def answer_two(self, left: Model, right: Model, _: object, compute: Callable[[Model, Model], bytes]) -> bytes:
+        return compute(left, right)
+
+
+@dataclass(frozen=True)
+class _OneSpan:
+    """The same for a route about all traces of a span."""
+
+    files: dict[str, Path]
+    run: str
+    span: str
+
+    @property
+    def traces(self) -> list[_Worker]:
+        return [_Worker(*of) for of in self.files.items()]
+
+    def find_span(self, *_: object) -> _OneSpan:
+        return self
+
+    def part(self, trace: _Worker, _: object, compute: Callable[[Model], Any]) -> Any:
+        return compute(model_of(trace.path))
+
+    def answer_of_run(self, _: object, __: object, compute: Callable[[], bytes]) -> bytes:
+        return compute()
+
+
+class _Worker(NamedTuple):
+    worker: str
+    path: Path
 
 
 def answer(golden: Golden) -> tuple[int, Any]:
     """Our status and body for what was asked."""
-    params = golden.params
-    path = trace_file(golden.recording, params)
+    if golden.route.startswith(ALL_TRACES):
+        files = trace_files(golden.recording, golden.route, golden.params)
+        return _ask(distributed.ROUTES, golden, _OneSpan(files, golden.params["run"], golden.params["span"]))
+    path = trace_file(golden.recording, golden.params)
     assert path is not None
-    model = model_of(path)
-    group_by = params.get("group_by")
-    if golden.route == "/overview":
-        return 200, legacy.overview(model, workers_of(golden.recording, params["run"]))
-    if golden.route == "/operation":
-        return 200, legacy.operation(model, group_by)
-    if golden.route == "/operation/table":
-        return 200, legacy.operation_table(model, group_by)
-    if golden.route == "/operation/stack":
-        if "op_name" not in params:
-            return 400, None
-        found = legacy.operation_stack(model, params["op_name"], group_by, params.get("input_shape"))
-        return (404, None) if found is None else (200, found)
-    if golden.route == "/kernel":
-        return 200, legacy.kernel(model)
-    if golden.route == "/kernel/table":
-        return 200, legacy.kernel_table(model, group_by)
-    return 200, legacy.kernel_tc_pie(model)
+    traces: Any = _OneTrace(model_of(path), len(workers_of(golden.recording, golden.params["run"])))
+    if golden.route in TWO_TRACES:
+        traces = _TwoTraces(golden.recording)
+    return _ask(legacy_routes.ROUTES, golden, traces)
+
+
+def _ask(routes: dict[str, Route], golden: Golden, traces: Any) -> tuple[int, Any]:
+    try:
+        return 200, json.loads(routes[golden.route](traces, Parameters(golden.params)).body)
+    except HttpError as error:
+        return error.status, None
 
 
 class Difference(NamedTuple):
@@ -139,7 +215,7 @@ def differences(golden: Golden) -> list[Difference]:
     compare = _compare()
     # a mean of exactly half a digit may fall to either side
     rules = compare.Rules(rel=1e-6, abs=0.0101)
-    ours = _without_prose(json.loads(json.dumps(body)))
+    ours = _without_prose(body)
     return [Difference(*found) for found in compare.differences(_without_prose(golden.body), ours, rules)]
 
 
@@ -149,7 +225,10 @@ def _short(value: Any) -> str:
 
 
 def _without_prose(body: Any) -> Any:
-    """Tooltips left out; of the recommendations only how many there are."""
+    """What is ours to word or to write: tooltips left out, of the recommendations only how many there are.
+
+    Thread ids are numbers, and annotations that torch wrote as operators until 1.12 are annotations.
+    """
     if isinstance(body, list):
         return [_without_prose(item) for item in body]
     if not isinstance(body, dict):
@@ -158,6 +237,10 @@ def _without_prose(body: Any) -> Any:
     if isinstance(kept.get("recommendations"), str):
         text = kept["recommendations"]
         kept["recommendations"] = 0 if "<li>N/A</li>" in text else text.count("<li>")
+    if isinstance(kept.get("tid"), str):
+        kept["tid"] = int(kept["tid"])
+    if kept.get("type") == "Operator" and is_annotation_name(kept["name"]):
+        kept["type"] = "user_annotation"
     return kept
 
 

@@ -11,7 +11,12 @@ import pytest
 
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.kernels import kernels
+from torch_tb_profiler.analysis.memory import memory_records
+from torch_tb_profiler.analysis.memory_blocks import alive, memory_blocks
+from torch_tb_profiler.analysis.memory_curve import memory_bins, memory_curves
+from torch_tb_profiler.analysis.memory_operators import memory_operators
 from torch_tb_profiler.analysis.operators import operator_calls, operators
+from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
@@ -52,6 +57,13 @@ def check_sums(model: Model) -> None:
     calls = operator_calls(model)
     assert int(calls.kernels.sum()) <= int((events.category == Category.KERNEL).sum())
 
+    overlap = step_overlap(model)
+    parts = (overlap.computation_ns, overlap.overlap_ns, overlap.communication_ns, overlap.other_ns)
+    assert all((part >= 0).all() for part in parts)
+    assert (np.sum(parts, axis=0) == overlap.duration_ns).all()
+    on_device = model.communications.operations.on_device[model.communications.ranges.operation]
+    assert int(on_device.sum()) == int(model.device.is_communication.sum())
+
     is_kernel = events.category == Category.KERNEL
     for grouping in ("name", "name_op_launch"):
         found = kernels(model, grouping)
@@ -68,11 +80,52 @@ def check_sums(model: Model) -> None:
     assert parts.sum(axis=0).tolist() == times.duration_ns.tolist()
 
 
+def check_memory(model: Model, complete: bool = True) -> None:
+    """`complete`: the recording is a real one, in which no record contradicts another."""
+    records, blocks = memory_records(model), memory_blocks(model)
+    memory = model.trace.memory
+    ends = np.concatenate([blocks.allocation[blocks.allocation >= 0], blocks.release[blocks.release >= 0]])
+    assert sorted(ends.tolist()) == np.flatnonzero((memory.address >= 0)[records.entry] & (records.bytes != 0)).tolist()
+
+    known = operators(model)
+    calls = dict(zip(known.name, known.calls.tolist(), strict=True))
+    for i, table in enumerate(memory_operators(model)):
+        size = records.bytes[records.device == i]
+        for own, outside, everything in (
+            (table.self_size_increase, table.unattributed.size_increase, size.sum()),
+            (table.self_allocation_count, table.unattributed.allocation_count, (size > 0).sum()),
+            (table.self_allocation_size, table.unattributed.allocation_size, size[size > 0].sum()),
+        ):
+            assert int(own.sum()) + outside == int(everything)
+        assert (table.allocation_size >= table.self_allocation_size).all()
+        assert (table.allocation_size <= table.all.allocation_size).all()
+        assert [calls[name] for name in table.name] == table.calls.tolist()
+
+    for curve in memory_curves(model).curves:
+        changed = int(records.bytes[curve.position].sum())
+        assert int(curve.allocated[-1]) == curve.baseline + changed + curve.unrecorded
+        assert curve.peak.allocated == int(curve.allocated.max())
+        bins = memory_bins(curve, 0, int(curve.time_ns[-1]), 100)
+        assert int(bins.allocated_max.max()) == curve.peak.allocated
+        at_peak = alive(model, curve.device.name)
+        assert at_peak.known_bytes + at_peak.unknown_bytes == curve.peak.allocated
+        if complete:
+            assert curve.unrecorded == 0
+            assert (curve.allocated >= 0).all()
+            # what was there before can only be released
+            times = np.unique(np.linspace(0, len(curve) - 1, 20).astype(np.int64))
+            unknown = [alive(model, curve.device.name, int(curve.time_ns[i])).unknown_bytes for i in times]
+            assert curve.baseline >= unknown[0]
+            assert unknown == sorted(unknown, reverse=True)
+            assert unknown[-1] >= 0
+
+
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")
 @pytest.mark.parametrize("path", traces(SHARED), ids=short)
 def test_recorded_traces(path: Path) -> None:
     model = model_of(path)
     check_sums(model)
+    check_memory(model, complete="units" not in path.parts)
     findings(model)
     for route in (legacy.kernel, legacy.kernel_tc_pie):
         route(model)
@@ -85,7 +138,9 @@ def test_recorded_traces(path: Path) -> None:
 
 @pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
 def test_samples(path: Path) -> None:
-    check_sums(model_of(path))
+    model = model_of(path)
+    check_sums(model)
+    check_memory(model)
 
 
 CONFIGURATIONS = {
@@ -99,6 +154,7 @@ def test_generated_traces(config: Config) -> None:
     document, expected = generate(config)
     model = Model(read_trace(BytesIO(json.dumps(document).encode())))
     check_sums(model)
+    check_memory(model)
     table = operators(model)
     at = {name: i for i, name in enumerate(table.name)}
     assert at.keys() == expected.ops.keys()

@@ -7,15 +7,37 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.analysis.definitions import KERNELS, OPERATORS, OVERVIEW, Definition
+from torch_tb_profiler.analysis.definitions import (
+    DISTRIBUTED,
+    DISTRIBUTED_OPERATIONS,
+    KERNELS,
+    MEMORY,
+    OPERATORS,
+    OVERVIEW,
+    Definition,
+)
 from torch_tb_profiler.analysis.kernels import KernelTable
+from torch_tb_profiler.analysis.memory_blocks import BlockTable
+from torch_tb_profiler.analysis.memory_operators import MemoryOperators
 from torch_tb_profiler.analysis.operators import LaunchedKernels, OperatorTable
+from torch_tb_profiler.analysis.overlap import StepOverlap
 from torch_tb_profiler.analysis.overview import CATEGORIES
 from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.insights import RULES
+from torch_tb_profiler.ranks.distributed import OperationTable, Waits
 
 
-@pytest.mark.parametrize(("view", "defined"), [("overview", OVERVIEW), ("operators", OPERATORS), ("kernels", KERNELS)])
+@pytest.mark.parametrize(
+    ("view", "defined"),
+    [
+        ("overview", OVERVIEW),
+        ("operators", OPERATORS),
+        ("kernels", KERNELS),
+        ("memory", MEMORY),
+        ("distributed", DISTRIBUTED),
+        ("distributed", DISTRIBUTED_OPERATIONS),
+    ],
+)
 def test_the_docs_repeat_the_definitions(repository: Path, view: str, defined: dict[str, Definition]) -> None:
     text = (repository / "docs" / "views" / f"{view}.md").read_text()
     missing = [d.key for d in defined.values() if f"| {d.help} |" not in text or f"| {d.label} |" not in text]
@@ -32,5 +54,9 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(OperatorTable)} - about_the_table == OPERATORS.keys()
     assert {f.name for f in fields(KernelTable)} - about_the_table == KERNELS.keys()
     assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()
+    assert {f.name for f in fields(MemoryOperators)} - {"device", "unattributed", "all"} <= MEMORY.keys()
+    assert {f.name for f in fields(BlockTable)} - {"alloc_row", "release_row", "total", "reason"} <= MEMORY.keys()
+    assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
+    assert ({f.name for f in fields(StepOverlap)} | {f.name for f in fields(Waits)}) >= DISTRIBUTED.keys()
     about_the_device = {"id", "name", "memory_bytes", "compute_capability"}
     assert ({f.name for f in fields(DeviceUse)} - about_the_device) | {*CATEGORIES, "step"} == OVERVIEW.keys()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tests.tracegen import Config, Expected, generate
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.trace import Category, read_trace
 
 US = 1000
@@ -189,6 +189,62 @@ def test_without_step_marks_the_whole_trace_is_one_step(
 def test_a_trace_without_durations_has_no_steps() -> None:
     model = model_of([{"ph": "i", "name": "mark", "pid": 1, "tid": 1, "ts": 5}])
     assert (model.steps.rule, len(model.steps)) == ("none", 0)
+
+
+ENGINE_STEPS = [
+    "execute_context_1(888_788544)_generation_0(0)",
+    "execute_32_context_0(sq0sk0sqsq0sqsk0)_generation_32(sq32sk55086)",
+    "step[DECODE bs=32]",
+    "step[EXTEND bs=15 toks=15360]",
+    "execute_diffusion_1_256x256",
+    "model_inference",
+]
+FRAMEWORK_STEPS = ["[pl][profile]run_training_batch", "training_step", "train_iter", "Trainer.training_step"]
+
+
+@pytest.mark.parametrize(
+    ("names", "rule"), [(ENGINE_STEPS, "inference_engine"), (FRAMEWORK_STEPS, "training_framework")]
+)
+def test_steps_of_engines_and_frameworks(names: list[str], rule: str) -> None:
+    steps = model_of([annotation(n, i * 100, 90) for i, n in enumerate(names)]).steps
+    assert (steps.rule, steps.labels) == (rule, tuple(names))
+    assert steps.names == tuple(str(i) for i in range(len(names)))
+
+
+def test_profiler_steps_go_before_those_of_an_engine() -> None:
+    model = model_of([annotation("ProfilerStep#3", 0, 100), annotation("step[DECODE bs=1]", 10, 20)])
+    assert (model.steps.rule, model.steps.names) == ("profiler_step", ("3",))
+
+
+def test_an_annotation_that_repeats_around_most_of_the_work_is_the_step() -> None:
+    marks = [annotation("my iteration", i * 100, 90) for i in range(3)]
+    inner = [op("aten::mm", i * 100 + 10, 20) for i in range(3)]
+    assert model_of([*marks, *inner]).steps.rule == "repeated_annotation"
+    assert model_of([*marks[:1], *inner]).steps.rule == "whole_trace"
+    short = [annotation("mark", i * 100, 5) for i in range(3)]
+    assert model_of([*short, *inner]).steps.rule == "whole_trace"
+    by_torch = [annotation("Optimizer.step#SGD.step", i * 100, 90) for i in range(3)]
+    assert model_of([*by_torch, *inner]).steps.rule == "whole_trace"
+
+
+def test_a_step_inside_a_step_is_not_one() -> None:
+    model = model_of([annotation("step[A]", 0, 100), annotation("step[B]", 10, 20), annotation("step[C]", 100, 50)])
+    assert model.steps.labels == ("step[A]", "step[C]")
+
+
+def test_a_person_chooses_how_steps_are_found() -> None:
+    model = model_of([annotation("ProfilerStep#3", 0, 100), annotation("part 1", 10, 20), annotation("part 2", 40, 20)])
+    tree = model.tree
+    chosen = model.with_steps(StepChoice(pattern=r"^part \d"))
+    assert (chosen.steps.rule, chosen.steps.labels) == ("pattern", ("part 1", "part 2"))
+    assert chosen.tree is tree
+    assert model.with_steps(StepChoice(rule="whole_trace")).steps.names == ("0",)
+    fallback = model.with_steps(StepChoice(rule="inference_engine")).steps
+    assert fallback.rule == "profiler_step"
+    assert [n.kind for n in fallback.notes] == ["chosen_steps_not_found"]
+    assert model.with_steps(StepChoice()) is model
+    with pytest.raises(ValueError, match="no rule"):
+        _ = model.with_steps(StepChoice(rule="oops")).steps
 
 
 # against the generator's truth -------------------------------------------------------------------------------

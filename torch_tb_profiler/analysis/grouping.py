@@ -40,11 +40,7 @@ class Groups:
 
     def sum(self, values: npt.NDArray[Any]) -> Int64:
         """Sum of an integer or bool column per group, exact."""
-        if len(values) == 0 or float(np.abs(values).sum(dtype=np.float64)) < EXACT_LIMIT:
-            return np.bincount(self.of, values, len(self)).astype(np.int64)
-        sums = np.zeros(len(self), np.int64)
-        np.add.at(sums, self.of, values)
-        return sums
+        return sums_at(self.of, values, len(self))
 
     def sum_of_floats(self, values: Float64) -> Float64:
         """Sum of a float column per group."""
@@ -103,6 +99,15 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
     leads = position == seen[order][of]
     first[of[leads]] = np.flatnonzero(leads)
     return Groups(of, first)
+
+
+def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
+    """Sum of an integer or bool column at each of `size` places, exact."""
+    if len(values) == 0 or float(np.abs(values).sum(dtype=np.float64)) < EXACT_LIMIT:
+        return np.bincount(place, values, size).astype(np.int64)
+    sums = np.zeros(size, np.int64)
+    np.add.at(sums, place, values)
+    return sums
 
 
 def descending(values: Int64) -> Int64:

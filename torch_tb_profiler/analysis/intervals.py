@@ -144,6 +144,34 @@ def paint(priorities: Sequence[Spans], window_start: Int64, window_end: Int64) -
     return painted
 
 
+class Overlay(NamedTuple):
+    """Which of several sets hold on each stretch of time; segments are sorted and disjoint, of at least one set.
+
+    member    bit i is set where the i-th set holds
+    """
+
+    start: Int64
+    end: Int64
+    member: Int64
+
+    def of(self, member: int) -> Spans:
+        """The points that lie in exactly these sets."""
+        kept = self.member == member
+        return Spans(self.start[kept], self.end[kept])
+
+
+def overlay(sets: Sequence[Spans]) -> Overlay:
+    """Cut time at every boundary of every set: the exclusive parts of their union."""
+    bits = [np.full(s.size, 1 << i, np.int64) for i, s in enumerate(sets)]
+    times = np.concatenate([EMPTY.start, *(s.start for s in sets), *(s.end for s in sets)])
+    order = np.argsort(times, kind="stable")
+    times = times[order]
+    # a set is disjoint, so a bit is added and taken away in turn and sums never carry
+    member = np.cumsum(np.concatenate([EMPTY.start, *bits, *(-b for b in bits)])[order])
+    lasts = np.flatnonzero((times[1:] > times[:-1]) & (member[:-1] > 0))
+    return Overlay(times[lasts], times[lasts + 1], member[lasts])
+
+
 def profile(start: Times, end: Times, value: Float64, cap: float = np.inf) -> Profile:
     """The sum of the values of all intervals that cover a point, at most `cap`.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
@@ -43,7 +44,7 @@ class KernelTotals:
 
 
 @dataclass(frozen=True)
-class KernelTable:
+class KernelTable(Tabular):
     """Kernels grouped; parallel columns, by total time, descending.
 
     Keys, units and definitions of the columns: `definitions.KERNELS`. Columns from `operator` to
@@ -51,6 +52,8 @@ class KernelTable:
     `mean_achieved_occupancy` are None when no kernel of the trace has them, NaN for groups without.
     Missing registers or shared memory: -1.
     """
+
+    missing_below_zero: ClassVar = ("registers_per_thread", "shared_memory_bytes")
 
     group_by: KernelGrouping
     name: tuple[str, ...]

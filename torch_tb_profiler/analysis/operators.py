@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.call_stacks import call_stacks
-from torch_tb_profiler.analysis.grouping import Groups, descending, group
+from torch_tb_profiler.analysis.forest import Forest, call_forest, to_root
+from torch_tb_profiler.analysis.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.nesting import nearest
@@ -21,7 +23,7 @@ OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack
 
 
 @dataclass(frozen=True)
-class OperatorTable:
+class OperatorTable(Tabular):
     """Operators grouped; parallel columns, by device self time, else host self time, descending.
 
     Keys, units and definitions of the columns: `definitions.OPERATORS`. `input_shape` and `call_stack` are None
@@ -54,7 +56,7 @@ class OperatorTable:
 
 
 @dataclass(frozen=True)
-class LaunchedKernels:
+class LaunchedKernels(Tabular):
     """The kernels that one operator launched itself; by total time, descending. Times in ns."""
 
     name: tuple[str, ...]
@@ -63,6 +65,9 @@ class LaunchedKernels:
     mean_ns: Float64
     max_ns: Int64
     min_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.name)
 
 
 @dataclass(frozen=True)
@@ -102,20 +107,20 @@ def operator_calls(model: Model) -> OperatorCalls:
     """
     tree, trace = model.tree, model.trace
     nodes, parent = len(tree), tree.parent
-    forest = _Forest(parent)
+    forest = call_forest(model)
 
     # an operator whose only callee has the same name is one call; its last entry answers for "no node"
     same = (parent >= 0) & tree.is_operator & tree.is_operator[parent] & (tree.name == tree.name[parent])
     merged = same & (forest.children[parent] == 1)
-    head = _to_root(np.append(np.where(merged, parent, np.arange(nodes)), -1))
+    head = to_root(np.append(np.where(merged, parent, np.arange(nodes)), -1))
 
     length = tree.end - tree.start
     # an annotation inside an operator is a label on part of its time, so what it encloses is looked through to
     caller = nearest(parent, tree.is_operator, parent)
     below = np.flatnonzero(tree.is_operator & (caller >= 0) & ~merged)
-    inside = _sums(head[caller[below]], length[below], nodes)
+    inside = sums_at(head[caller[below]], length[below], nodes)
     calling = np.flatnonzero(model.launches.operator_node >= 0)
-    inside += _sums(head[model.launches.operator_node[calling]], model.launches.duration[calling], nodes)
+    inside += sums_at(head[model.launches.operator_node[calling]], model.launches.duration[calling], nodes)
     host_total = np.maximum(trace.events.duration[tree.row], 0)
 
     work_ns = np.where(model.is_work, np.maximum(trace.events.duration[trace.device_work.row], 0), 0)
@@ -125,7 +130,7 @@ def operator_calls(model: Model) -> OperatorCalls:
     owner = head[model.device.operator_node[owned]]
 
     def own(values: npt.NDArray[Any]) -> Int64:
-        return _sums(owner, values[owned], nodes)
+        return sums_at(owner, values[owned], nodes)
 
     device_self, tensor_core_self = own(work_ns), own(work_ns * uses)
     eligible_name = trace.strings.where(ELIGIBLE_OPERATORS.__contains__, np.unique(tree.name).tolist())
@@ -147,7 +152,7 @@ def operator_calls(model: Model) -> OperatorCalls:
         tensor_core_self=tensor_core_self[kept],
         tensor_core_total=forest.below(tensor_core_self)[kept],
         eligible=able_below[kept] > 0,
-        bottom=(able & (able_below == _sums(head[:-1], able, nodes)))[kept],
+        bottom=(able & (able_below == sums_at(head[:-1], able, nodes)))[kept],
         device_ns=int(work_ns.sum()),
         unattributed_device_ns=int(work_ns.sum() - work_ns[owned].sum()),
     )
@@ -247,46 +252,7 @@ def _percent(part: Int64, whole: Int64) -> Float64:
         return np.where(whole > 0, part * 100.0 / whole, np.nan)
 
 
-class _Forest:
-    """Roll-ups over nodes in preorder, where `parent` (or -1) stands before its children."""
-
-    def __init__(self, parent: Int32) -> None:
-        nodes = len(parent)
-        self.children = np.bincount(parent[parent >= 0], minlength=nodes)
-        # the nodes below one end where its next sibling begins; for a last child, where those of its parent end
-        after = np.full(nodes + 1, nodes, np.int64)
-        by_parent = np.argsort(parent, kind="stable")
-        has_next = parent[by_parent[:-1]] == parent[by_parent[1:]]
-        after[by_parent[:-1][has_next]] = by_parent[1:][has_next]
-        up = np.arange(nodes + 1)
-        last = np.ones(nodes, np.bool_)
-        last[by_parent[:-1][has_next]] = False
-        up[:-1][last] = np.where(parent[last] >= 0, parent[last], nodes)
-        self.after = after[_to_root(up)][:-1]
-
-    def below(self, values: Int64 | Bool) -> Int64:
-        """Sum of the values of each node and all nodes below it, exact."""
-        running = np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
-        sums: Int64 = running[self.after] - running[:-1]
-        return sums
-
-
-def _to_root(link: Int64) -> Int64:
-    """Follow `link` from every entry until it points to itself, doubling the stride each round."""
-    while True:
-        further = link[link]
-        if np.array_equal(further, link):
-            return link
-        link = further
-
-
-def _sums(at: Int64, values: npt.NDArray[Any], size: int) -> Int64:
-    """Sum of integer values at each place; exact because sums of one trace stay far below 2^53 ns."""
-    sums: Int64 = np.bincount(at, values, size).astype(np.int64)
-    return sums
-
-
-def _old_order(model: Model, forest: _Forest) -> Int64:
+def _old_order(model: Model, forest: Forest) -> Int64:
     """Rank of each node: callees before their caller, threads in the order in which they begin."""
     tree = model.tree
     nodes = len(tree)

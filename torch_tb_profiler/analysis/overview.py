@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.intervals import Spans
 from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators import operators
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
@@ -26,7 +27,7 @@ TOP = 5
 
 
 @dataclass(frozen=True)
-class StepTimes:
+class StepTimes(Tabular):
     """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
 
     `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly.
@@ -38,6 +39,12 @@ class StepTimes:
     duration_ns: Int64
     categories: tuple[str, ...]
     category_ns: dict[str, Int64]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def to_columns(self) -> dict[str, object]:
+        return {"name": self.names, "start_ns": self.start_ns, "duration_ns": self.duration_ns, **self.category_ns}
 
 
 @dataclass(frozen=True)
@@ -79,8 +86,8 @@ class TopKernel:
 
 
 @dataclass(frozen=True)
-class Overview:
-    """The answer of the overview; `verdict` is None when the steps have no length."""
+class Overview(Tabular):
+    """The answer of the overview; `verdict` is None when the steps have no length. Its data frame is the steps."""
 
     device_type: str
     steps: StepTimes
@@ -89,6 +96,12 @@ class Overview:
     devices: tuple[DeviceUse, ...]
     top_operators: tuple[TopOperator, ...]
     top_kernels: tuple[TopKernel, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def to_columns(self) -> dict[str, object]:
+        return self.steps.to_columns()
 
 
 def overview(model: Model) -> Overview:

@@ -7,6 +7,6 @@ Belongs here: structure that several questions share. Does not belong here: the 
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
 from torch_tb_profiler.model.model import Model
-from torch_tb_profiler.model.steps import Steps
+from torch_tb_profiler.model.steps import StepChoice, Steps
 
-__all__ = ["CallTree", "DeviceLinks", "FrameTree", "LaunchLinks", "Model", "Steps"]
+__all__ = ["CallTree", "DeviceLinks", "FrameTree", "LaunchLinks", "Model", "StepChoice", "Steps"]

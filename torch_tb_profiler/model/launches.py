@@ -56,7 +56,7 @@ def launch_links(trace: Trace, tree: CallTree, nesting: Nesting) -> LaunchLinks:
     return LaunchLinks(node=node, operator_node=operator_node, duration=duration)
 
 
-def device_links(trace: Trace, links: LaunchLinks) -> tuple[DeviceLinks, list[Note]]:
+def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> tuple[DeviceLinks, list[Note]]:
     """Find the launch of every kernel, copy and set, and say how much has none."""
     work = trace.device_work
     category = trace.events.category[work.row]
@@ -82,7 +82,8 @@ def device_links(trace: Trace, links: LaunchLinks) -> tuple[DeviceLinks, list[No
                 remedy="activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
             )
         )
-    return DeviceLinks(launch, node, operator_node, is_communication_work(trace)), notes
+    launched_in = np.where(operator_node >= 0, tree.name[operator_node], 0) if len(tree) else np.zeros_like(node)
+    return DeviceLinks(launch, node, operator_node, is_communication_work(trace, launched_in)), notes
 
 
 def _launch_of(trace: Trace) -> Int32:

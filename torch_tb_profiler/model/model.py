@@ -8,24 +8,37 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, clamping_note, frame_tree
-from torch_tb_profiler.model.communication import communication_rows
+from torch_tb_profiler.model.communication import Communications, Links, communication_rows, communications
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
 from torch_tb_profiler.model.nesting import Nesting
-from torch_tb_profiler.model.steps import Steps, find_steps
+from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, UInt8
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, UInt8
 
 #: waiting for the next batch, as torch.utils.data marks it
 DATALOADER_NAME = re.compile(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
 OPTIMIZER_NAME = re.compile(r"Optimizer\.(?:step|zero_grad)#")
 
 
+#: parts that two models of one trace share when their steps differ
+_WITHOUT_STEPS = ("_frames", "_tree", "launches", "_device", "forward_backward", "communications")
+
+
 class Model:
     """What the events of one trace mean together."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, step_choice: StepChoice | None = None) -> None:
         self.trace = trace
+        self.step_choice = step_choice or StepChoice()
+
+    def with_steps(self, choice: StepChoice) -> Model:
+        """The same trace with steps found another way; what does not depend on steps is shared."""
+        if choice == self.step_choice:
+            return self
+        other = Model(self.trace, choice)
+        vars(other).update({name: value for name, value in vars(self).items() if name in _WITHOUT_STEPS})
+        return other
 
     @cached_property
     def _frames(self) -> tuple[FrameTree, Nesting]:
@@ -57,7 +70,7 @@ class Model:
 
     @cached_property
     def _device(self) -> tuple[DeviceLinks, list[Note]]:
-        return device_links(self.trace, self.launches)
+        return device_links(self.trace, self.tree, self.launches)
 
     @property
     def device(self) -> DeviceLinks:
@@ -66,7 +79,7 @@ class Model:
 
     @cached_property
     def steps(self) -> Steps:
-        return find_steps(self.trace, self.device)
+        return find_steps(self.trace, self.tree, self.device, self.step_choice)
 
     @cached_property
     def forward_backward(self) -> ForwardBackward:
@@ -117,6 +130,28 @@ class Model:
     def optimizer_rows(self) -> Int32:
         """Rows of Optimizer.step and Optimizer.zero_grad."""
         return self._annotation_rows(OPTIMIZER_NAME)
+
+    @cached_property
+    def communications(self) -> Communications:
+        """What this rank sent and received."""
+        trace = self.trace
+        chosen = np.flatnonzero(self.device.is_communication)
+        launch = self.device.launch[chosen]
+        kernels = Links(
+            row=trace.device_work.row[chosen],
+            node=self.device.node[chosen],
+            launch_start=self._of_launch(launch, trace.events.start),
+            launch_end=self._of_launch(launch, trace.events.end),
+            external_id=trace.device_work.external_id[chosen],
+        )
+        return communications(trace, self.tree, kernels)
+
+    def _of_launch(self, launch: Int32, values: Int64) -> Int64:
+        """A value of the API call, -1 where it is not known."""
+        found = np.full(len(launch), -1, dtype=np.int64)
+        known = launch >= 0
+        found[known] = values[self.trace.launches.row[launch[known]]]
+        return found
 
     @cached_property
     def communication_rows(self) -> Int32:

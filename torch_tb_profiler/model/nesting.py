@@ -58,7 +58,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
         # a cut end changes what the next intervals lie in, so such a lane is walked in order
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
-    return Nesting(order, parent, _depths(parent), start, end, end < given_end, lane)
+    return Nesting(order, parent, depths(parent), start, end, end < given_end, lane)
 
 
 def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
@@ -103,7 +103,7 @@ def _nest_by_stack(start: Int64, end: Int64) -> Int32:
     return parents
 
 
-def _depths(parent: Int32) -> Int32:
+def depths(parent: Int32) -> Int32:
     """Distance to the root, by doubling the jump each round."""
     depth = (parent >= 0).astype(np.int32)
     jump = parent.copy()

@@ -1,22 +1,36 @@
 """Where the steps of a trace begin and end, on the host and including the device work they launched.
 
-Rules are tried in the order of `RULES`; the first that finds a step is used and named in `Steps.rule`.
+Rules are tried in the order of `RULES`; the first that finds steps is used and named in `Steps.rule`. A person may
+choose another rule, or give a pattern of annotation names.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.trace import Category, Note, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
-PROFILER_STEP = re.compile(r"ProfilerStep#(\d+)")
+PROFILER_STEP = re.compile(r"ProfilerStep#\d+")
+
+#: vLLM `execute_context_1(888)_generation_0(0)`, SGLang `step[DECODE bs=32]`, xDiT `execute_diffusion_1_256x256`
+ENGINE_STEP = re.compile(r"execute_(?:\d|context|generation|diffusion|model|new)|step\[|model_inference$")
+
+#: Lightning `[pl][profile]run_training_batch`, Transformers and others `training_step`, MMEngine `train_iter`
+FRAMEWORK_STEP = re.compile(
+    r"^(?:\[pl\]\[profile\])?(?:run_(?:training|evaluation|test|predict)_batch|train(?:ing)?_(?:step|batch|iter)"
+    r"|(?:Trainer\.)?training_step|train_one_batch)$"
+)
+
+#: the part of the trace that a repeated annotation must cover to be taken for the steps
+REPEATED_SHARE = 0.5
 
 #: a last step with fewer than this share of the device events of the one before it is taken as cut off
 WHOLE_STEP_SHARE = 0.8
@@ -26,9 +40,10 @@ WHOLE_STEP_SHARE = 0.8
 class Steps:
     """The steps, in time order; they never overlap.
 
-    names                  shape (n,): the number after `#`, or "0" for the whole trace
+    names                  shape (n,): the number after `ProfilerStep#`, else counted from 0
     host_start, host_end   shape (n,), ns: the annotation on the host
     start, end             shape (n,), ns: extended to the end of the device work that the step launched
+    labels                 shape (n,): the annotation that marks the step
     """
 
     rule: str
@@ -38,9 +53,18 @@ class Steps:
     start: Int64
     end: Int64
     notes: tuple[Note, ...] = ()
+    labels: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
+
+
+@dataclass(frozen=True)
+class StepChoice:
+    """What a person asked for: one of the rules, or a regular expression that names of annotations match."""
+
+    rule: str | None = None
+    pattern: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,31 +72,90 @@ class HostSteps:
     names: list[str]
     start: Int64
     end: Int64
+    labels: list[str]
 
 
-def _profiler_step(trace: Trace) -> HostSteps | None:
+@dataclass(frozen=True)
+class _Host:
+    """What the rules look at."""
+
+    trace: Trace
+    tree: CallTree
+
+    def annotations(self, wanted: Callable[[str], object]) -> Int32:
+        """Rows of the annotations of one thread with a name that is wanted, in time order.
+
+        The same steps may be marked on several threads; the thread with most of them is taken.
+        """
+        events = self.trace.events
+        rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+        named = self.trace.strings.where(wanted, np.unique(events.name[rows]).tolist())
+        rows = rows[named[events.name[rows]]]
+        tracks, counts = np.unique(events.track[rows], return_counts=True)
+        if len(tracks) > 1:
+            rows = rows[events.track[rows] == tracks[np.argmax(counts)]]
+        return rows[np.argsort(events.start[rows], kind="stable")].astype(np.int32)
+
+    def steps(self, rows: Int32, names: list[str] | None = None) -> HostSteps | None:
+        """Steps of annotations; one that begins inside the one before it is not a step of its own."""
+        if not len(rows):
+            return None
+        events = self.trace.events
+        latest = np.maximum.accumulate(events.end[rows])
+        outer = np.concatenate(([True], events.start[rows][1:] >= latest[:-1]))
+        labels = [self.trace.strings[code] for code in events.name[rows].tolist()]
+        chosen = np.flatnonzero(outer)
+        return HostSteps(
+            [names[i] for i in chosen.tolist()] if names else [str(i) for i in range(len(chosen))],
+            events.start[rows[chosen]],
+            events.end[rows[chosen]],
+            [labels[i] for i in chosen.tolist()],
+        )
+
+
+def _profiler_step(host: _Host) -> HostSteps | None:
     """`ProfilerStep#N` of torch.profiler's schedule; never the copies of it on the device."""
-    events = trace.events
-    annotations = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-    is_step = trace.strings.where(PROFILER_STEP.fullmatch, np.unique(events.name[annotations]).tolist())
-    rows = annotations[is_step[events.name[annotations]]]
-    if not len(rows):
+    rows = host.annotations(PROFILER_STEP.fullmatch)
+    texts = [host.trace.strings[code] for code in host.trace.events.name[rows].tolist()]
+    return host.steps(rows, [text.removeprefix("ProfilerStep#") for text in texts])
+
+
+def _inference_engine(host: _Host) -> HostSteps | None:
+    """What vLLM, SGLang and xDiT write around one pass of the model."""
+    return host.steps(host.annotations(ENGINE_STEP.match))
+
+
+def _training_framework(host: _Host) -> HostSteps | None:
+    """What Lightning, Transformers and MMEngine write around one batch."""
+    return host.steps(host.annotations(FRAMEWORK_STEP.search))
+
+
+def _repeated_annotation(host: _Host) -> HostSteps | None:
+    """The annotation that repeats at the top of a thread and covers most of it, at least half."""
+    events, tree = host.trace.events, host.tree
+    top = (tree.parent < 0) & (tree.category == Category.USER_ANNOTATION)
+    by_torch = host.trace.strings.where(is_annotation_name, np.unique(tree.name[top]).tolist())
+    rows = tree.row[top & ~by_torch[tree.name]]
+    whole = _whole_trace(host)
+    if not len(rows) or whole is None:
         return None
-    # the same steps may be marked on several threads: the thread with most of them tells
-    tracks, counts = np.unique(events.track[rows], return_counts=True)
-    rows = rows[events.track[rows] == tracks[np.argmax(counts)]]
-    rows = rows[np.argsort(events.start[rows], kind="stable")]
-    names = [trace.strings[code].removeprefix("ProfilerStep#") for code in events.name[rows].tolist()]
-    return HostSteps(names, events.start[rows], events.end[rows])
+    names, place, counts = np.unique(events.name[rows], return_inverse=True, return_counts=True)
+    covered = np.bincount(place, weights=events.duration[rows])
+    covered[counts < 2] = 0
+    best = int(np.argmax(covered))
+    if covered[best] < (int(whole.end[0]) - int(whole.start[0])) * REPEATED_SHARE:
+        return None
+    text = host.trace.strings[int(names[best])]
+    return host.steps(host.annotations(lambda name: name == text))
 
 
-def _whole_trace(trace: Trace) -> HostSteps | None:
+def _whole_trace(host: _Host) -> HostSteps | None:
     """No step is marked: everything from the first to the last operator is one step.
 
     With the operators count the annotations that torch itself writes, such as collectives and the DataLoader: a
     program may begin or end with them.
     """
-    events = trace.events
+    trace, events = host.trace, host.trace.events
     annotations = np.flatnonzero(events.category == Category.USER_ANNOTATION)
     by_torch = trace.strings.where(is_annotation_name, np.unique(events.name[annotations]).tolist())
     marked = (events.category == Category.USER_ANNOTATION) & by_torch[events.name]
@@ -84,24 +167,59 @@ def _whole_trace(trace: Trace) -> HostSteps | None:
     ):
         rows = np.flatnonzero(complete & chosen)
         if len(rows):
-            return HostSteps(["0"], events.start[rows].min(keepdims=True), events.end[rows].max(keepdims=True))
+            start, end = events.start[rows].min(keepdims=True), events.end[rows].max(keepdims=True)
+            return HostSteps(["0"], start, end, ["whole trace"])
     return None
 
 
-RULES: tuple[tuple[str, Callable[[Trace], HostSteps | None]], ...] = (
-    ("profiler_step", _profiler_step),
-    ("whole_trace", _whole_trace),
-)
+Rule = Callable[[_Host], HostSteps | None]
+
+RULES: dict[str, Rule] = {
+    "profiler_step": _profiler_step,
+    "inference_engine": _inference_engine,
+    "training_framework": _training_framework,
+    "repeated_annotation": _repeated_annotation,
+    "whole_trace": _whole_trace,
+}
+
+#: `Steps.rule` of steps found by a person's own pattern
+PATTERN_RULE = "pattern"
 
 
-def find_steps(trace: Trace, device: DeviceLinks) -> Steps:
-    """The steps of a trace, by the first rule that fits; empty when nothing in it has a duration."""
-    for rule, find in RULES:
-        host = find(trace)
-        if host is not None:
-            return _with_device_work(trace, device, rule, host)
+def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepChoice | None = None) -> Steps:
+    """The steps of a trace, by the chosen rule or the first that fits; empty when nothing in it has a duration.
+
+    A choice that finds no step falls back to the rules, with a note. Raises ValueError for an unknown rule and
+    re.error for a pattern that is not a regular expression.
+    """
+    choice = choice or StepChoice()
+    host = _Host(trace, tree)
+    asked: dict[str, Rule] = {}
+    notes: tuple[Note, ...] = ()
+    if choice.pattern is not None:
+        asked[PATTERN_RULE] = _matching(re.compile(choice.pattern))
+    elif choice.rule is not None:
+        if choice.rule not in RULES:
+            raise ValueError(f"no rule for steps is called {choice.rule!r}; there are {', '.join(RULES)}")
+        asked[choice.rule] = RULES[choice.rule]
+    for number, (rule, find) in enumerate([*asked.items(), *RULES.items()]):
+        found = find(host)
+        if found is not None:
+            if asked and number >= len(asked):
+                notes = (_not_found(choice),)
+            steps = _with_device_work(trace, device, rule, found)
+            return replace(steps, notes=(*notes, *steps.notes))
     nothing = np.empty(0, dtype=np.int64)
     return Steps("none", (), nothing, nothing, nothing, nothing)
+
+
+def _matching(pattern: re.Pattern[str]) -> Rule:
+    return lambda host: host.steps(host.annotations(pattern.search))
+
+
+def _not_found(choice: StepChoice) -> Note:
+    asked = f"annotation matches {choice.pattern!r}" if choice.pattern is not None else f"step fits {choice.rule!r}"
+    return Note("chosen_steps_not_found", "warning", f"No {asked}; the usual rules were used.", touches=("overview",))
 
 
 def _with_device_work(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) -> Steps:
@@ -131,16 +249,17 @@ def _with_device_work(trace: Trace, device: DeviceLinks, rule: str, host: HostSt
                     touches=("overview",),
                 )
             )
-            return Steps(
-                rule,
-                tuple(host.names[:keep]),
-                host.start[:keep],
-                host.end[:keep],
-                start[:keep],
-                end[:keep],
-                tuple(notes),
-            )
-    return Steps(rule, tuple(host.names), host.start, host.end, start, end)
+            n = keep
+    return Steps(
+        rule,
+        tuple(host.names[:n]),
+        host.start[:n],
+        host.end[:n],
+        start[:n],
+        end[:n],
+        tuple(notes),
+        tuple(host.labels[:n]),
+    )
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
-
-import numpy as np
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.definitions import Definition
-from torch_tb_profiler.analysis.kernels import KernelGrouping, KernelTable, kernels
+from torch_tb_profiler.analysis.kernels import KernelGrouping, kernels
 from torch_tb_profiler.analysis.operators import (
-    LaunchedKernels,
     OperatorGrouping,
     OperatorTable,
     operator_kernels,
@@ -22,10 +16,10 @@ from torch_tb_profiler.analysis.operators import (
 from torch_tb_profiler.analysis.overview import StepTimes, overview
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_of
 from torch_tb_profiler.workspace import OpenTrace
-
-Json = dict[str, Any]
 
 _DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
 
@@ -42,7 +36,7 @@ def overview_answer(model: Model, trace: OpenTrace) -> Json:
     found = overview(model)
     gpu = found.device_type == "GPU"
     return {
-        "meta": _meta(model, trace, "overview"),
+        "meta": meta_of(model, trace, "overview"),
         "steps": _steps(found.steps),
         "average": asdict(found.average),
         "verdict": asdict(found.verdict) if found.verdict else None,
@@ -68,19 +62,19 @@ def stacks_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | 
 def launched_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> Json:
     found = operator_kernels(model, name, input_shape)
     keys = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
-    meta = _meta(model, trace, "operators") | {
+    meta = meta_of(model, trace, "operators") | {
         "total": len(found.name),
         "group_by": "name",
         "device_ns": int(found.total_ns.sum()),
         "host_ns": None,
     }
-    return _table(meta, found, keys, definitions.KERNELS)
+    return table_of(meta, found, keys, definitions.KERNELS)
 
 
 def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> Json:
     found = kernels(model, group_by)
     copies = [*found.memcpy, *found.memset]
-    meta = _meta(model, trace, "kernels") | {
+    meta = meta_of(model, trace, "kernels") | {
         "total": len(found),
         "group_by": found.group_by,
         "device_ns": found.totals.kernel_ns + sum(copy.total_ns for copy in copies),
@@ -92,9 +86,9 @@ def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> 
         "memset": [asdict(copy) for copy in found.memset],
     }
     if not len(found):
-        meta["notes"].append(_note(_NO_KERNELS))
+        meta["notes"].append(note_of(_NO_KERNELS))
     keys = [key for key in definitions.KERNELS if getattr(found, key) is not None]
-    answer = _table(meta, found, keys, definitions.KERNELS)
+    answer = table_of(meta, found, keys, definitions.KERNELS)
     for key in ("registers_per_thread", "shared_memory_bytes"):
         if key in answer["rows"]:
             answer["rows"][key] = [None if value < 0 else value for value in answer["rows"][key]]
@@ -104,8 +98,8 @@ def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> 
 def health_answer(model: Model, trace: OpenTrace) -> Json:
     header = model.trace.header.raw
     return {
-        "meta": _meta(model, trace, None),
-        "notes": [_note(note) for note in model.notes],
+        "meta": meta_of(model, trace, None),
+        "notes": [note_of(note) for note in model.notes],
         "capture": {
             "events": len(model.trace.events),
             "bytes": trace.size,
@@ -120,7 +114,7 @@ def health_answer(model: Model, trace: OpenTrace) -> Json:
 
 
 def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> Json:
-    meta = _meta(model, trace, "operators") | {
+    meta = meta_of(model, trace, "operators") | {
         "total": len(found),
         "group_by": found.group_by,
         "device_ns": found.device_ns if found.has_device_work else None,
@@ -134,60 +128,21 @@ def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> Jso
         and key != "unattributed_device_ns"
         and (found.has_device_work or key not in _DEVICE_COLUMNS)
     ]
-    return _table(meta, found, keys, definitions.OPERATORS)
-
-
-def _table(
-    meta: Json,
-    found: OperatorTable | KernelTable | LaunchedKernels,
-    keys: Iterable[str],
-    defined: Mapping[str, Definition],
-) -> Json:
-    keys = list(keys)
-    return {
-        "meta": meta,
-        "columns": [asdict(defined[key]) for key in keys],
-        "rows": {key: _plain(getattr(found, key)) for key in keys},
-    }
+    return table_of(meta, found, keys, definitions.OPERATORS)
 
 
 def _steps(steps: StepTimes) -> Json:
     return {
         "rule": steps.rule,
+        "rules": list(RULES),
+        "labels": list(steps.labels),
         "names": steps.names,
-        "start_ns": _plain(steps.start_ns),
-        "duration_ns": _plain(steps.duration_ns),
+        "start_ns": plain(steps.start_ns),
+        "duration_ns": plain(steps.duration_ns),
         "categories": steps.categories,
-        "category_ns": {category: _plain(ns) for category, ns in steps.category_ns.items()},
-    }
-
-
-def _meta(model: Model, trace: OpenTrace, view: str | None) -> Json:
-    """`view`: whose notes to name; None for all."""
-    return {
-        "run": trace.run,
-        "worker": trace.worker,
-        "span": trace.span,
-        "device_type": "GPU" if model.has_device_work or model.has_runtime else "CPU",
-        "notes": [_note(note) for note in model.notes if view is None or view in note.touches],
-    }
-
-
-def _note(note: Note) -> Json:
-    return {
-        "kind": note.kind,
-        "severity": note.severity,
-        "count": note.count,
-        "text": note.text,
-        "touches": note.touches,
-        "remedy": note.remedy,
+        "category_ns": {category: plain(ns) for category, ns in steps.category_ns.items()},
     }
 
 
 def _flag(value: object) -> bool | None:
     return None if value is None else bool(value)
-
-
-def _plain(values: Any) -> list[Any]:
-    """A column as Python values."""
-    return values.tolist() if isinstance(values, np.ndarray) else list(values)

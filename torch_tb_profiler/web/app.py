@@ -12,7 +12,7 @@ from werkzeug import Request, Response
 
 from torch_tb_profiler.analysis.kernels import KernelGrouping
 from torch_tb_profiler.analysis.operators import OperatorGrouping
-from torch_tb_profiler.web import answers, legacy_routes, logdir, static_files
+from torch_tb_profiler.web import answers, distributed, legacy_routes, logdir, memory, modules, static_files
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, respond, respond_error
 from torch_tb_profiler.workspace import Loading, Unknown, Unreadable, Workspace
@@ -126,5 +126,8 @@ ROUTES: dict[str, Route] = {
     "/views": logdir.views,
     "/workers": logdir.workers,
     "/spans": logdir.spans,
+    **distributed.ROUTES,
+    **memory.ROUTES,
+    **modules.ROUTES,
     **legacy_routes.ROUTES,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,9 @@ JSON = "application/json"
 NO_CACHE = "no-cache"
 
 C = TypeVar("C", bound=str)
+N = TypeVar("N", int, None)
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}")
 
 _COMPRESSED_FROM = 1024
 _TEXTUAL = ("text/", JSON, "image/svg")
@@ -58,6 +62,16 @@ class Parameters:
             if choice == value:
                 return choice
         raise HttpError(400, f"{name} must be one of {', '.join(choices)}")
+
+    def whole_number(self, name: str, default: N, least: int = -(2**62), most: int = 2**62) -> int | N:
+        """A whole number within bounds; `default` when the request does not say."""
+        text = self.values.get(name)
+        if text is None:
+            return default
+        number = int(text) if _WHOLE_NUMBER.fullmatch(text) else None
+        if number is None or not least <= number <= most:
+            raise HttpError(400, f"{name} must be a whole number from {least} to {most}")
+        return number
 
 
 @dataclass(frozen=True)

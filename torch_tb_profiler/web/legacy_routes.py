@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web import legacy
+from torch_tb_profiler.web import legacy, legacy_memory_routes, legacy_modules_routes
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.workspace import OpenTrace, Workspace
@@ -58,4 +58,6 @@ ROUTES: dict[str, Route] = {
     "/kernel": _of_model(legacy.kernel),
     "/kernel/table": _grouped(legacy.kernel_table, legacy.BY_KERNEL),
     "/kernel/tc_pie": _of_model(legacy.kernel_tc_pie),
+    **legacy_memory_routes.ROUTES,
+    **legacy_modules_routes.ROUTES,
 }

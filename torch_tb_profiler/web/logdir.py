@@ -13,7 +13,18 @@ from torch_tb_profiler.workspace import RunStatus, Skipped, TraceStatus, Workspa
 MOST_SKIPPED = 100
 
 #: the old plugin's names of views, in its order
-OLD_VIEWS = {"overview": "Overview", "operators": "Operator", "kernels": "Kernel"}
+OLD_VIEWS = {
+    "overview": "Overview",
+    "operators": "Operator",
+    "kernels": "Kernel",
+    "distributed": "Distributed",
+    "memory": "Memory",
+    "modules": "Module",
+    "lightning": "Lightning",
+}
+
+#: the view of all workers together, and what the old plugin called them
+TOGETHER, ALL_WORKERS = "distributed", "All"
 
 
 def status(workspace: Workspace, _: Parameters) -> Answer:
@@ -74,20 +85,32 @@ def runs(workspace: Workspace, _: Parameters) -> Answer:
 
 def views(workspace: Workspace, parameters: Parameters) -> Answer:
     run = workspace.run(parameters.need("run"))
-    present = {view for trace in _ready(run) for view in trace.views}
-    return Answer(dumps([name for view, name in OLD_VIEWS.items() if view in present]))
+    present = {view for trace in _ready(run) for view in _old_views(trace)}
+    return Answer(dumps([name for name in OLD_VIEWS.values() if name in present]))
 
 
 def workers(workspace: Workspace, parameters: Parameters) -> Answer:
     name, view = parameters.need("run"), parameters.need("view")
     run = workspace.run(name)
-    having = {t.worker for t in _ready(run) if any(OLD_VIEWS.get(v) == view for v in t.views)}
+    having = {t.worker for t in _ready(run) if view in _old_views(t)}
+    if having and view == OLD_VIEWS[TOGETHER]:
+        having = {ALL_WORKERS}
     return Answer(dumps(sorted(having, key=natural_key)))
+
+
+def _old_views(trace: TraceStatus) -> set[str]:
+    """The old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
+    found = {OLD_VIEWS[view] for view in trace.views if view in OLD_VIEWS}
+    return found - {"Module"} if "Lightning" in found else found
 
 
 def spans(workspace: Workspace, parameters: Parameters) -> Answer:
     name, worker = parameters.need("run"), parameters.need("worker")
-    return Answer(dumps([t.span for t in _ready(workspace.run(name)) if t.worker == worker]))
+    ready = _ready(workspace.run(name))
+    of_worker = [t.span for t in ready if t.worker == worker]
+    if not of_worker and worker == ALL_WORKERS and any(TOGETHER in t.views for t in ready):
+        of_worker = sorted({t.span for t in ready}, key=natural_key)
+    return Answer(dumps(of_worker))
 
 
 def _ready(run: RunStatus) -> list[TraceStatus]:

@@ -17,10 +17,11 @@ from torch_tb_profiler.workspace.states import (
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.workspace import OpenTrace, Workspace, open_workspace
+from torch_tb_profiler.workspace.workspace import OpenRun, OpenTrace, Workspace, open_workspace
 
 __all__ = [
     "Loading",
+    "OpenRun",
     "OpenTrace",
     "RunStatus",
     "Skipped",

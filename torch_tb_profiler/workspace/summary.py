@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.modules import module_sources
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.ranks import is_distributed
 from torch_tb_profiler.workspace.messages import Summary
 
 
@@ -10,4 +12,13 @@ def summarize(model: Model) -> Summary:
     views = ["overview", "operators"]
     if model.has_kernels:
         views.append("kernels")
+    if is_distributed(model):
+        views.append("distributed")
+    if len(model.trace.memory):
+        views.append("memory")
+    sources = module_sources(model)
+    if sources:
+        views.append("modules")
+    if "lightning" in sources:
+        views.append("lightning")
     return Summary(len(model.trace.events), len(model.notes), tuple(views))

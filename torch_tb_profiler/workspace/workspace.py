@@ -8,9 +8,10 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Protocol, TypeVar
 
 from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
@@ -39,6 +40,20 @@ MOST_WORKERS = 4
 #: events of all open models together; an event costs about 60 bytes once all views were visited
 OPEN_EVENTS = 4_000_000
 ANSWER_BYTES = 64 * 1000**2
+#: of what is kept of traces for questions about whole runs
+PART_BYTES = 256 * 1000**2
+
+
+class Part(Protocol):
+    """Something of a trace that is small enough to be kept when its model is not."""
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+
+
+P = TypeVar("P", bound=Part)
+A = TypeVar("A")
 
 
 @dataclass(frozen=True)
@@ -54,6 +69,16 @@ class OpenTrace:
     key: str
     size: int
     workers_of_run: int
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """The traces of one span of a run: those that can be asked, by worker, and the others."""
+
+    run: str
+    span: str
+    traces: tuple[OpenTrace, ...]
+    others: tuple[TraceStatus, ...]
 
 
 @dataclass
@@ -117,6 +142,8 @@ class Workspace:
         self._error: str | None = None
         self._models: Lru[str, _Opened] = Lru(OPEN_EVENTS, lambda opened: opened.events)
         self._answers: Lru[Hashable, bytes] = Lru(ANSWER_BYTES, len)
+        self._parts: Lru[Hashable, Part] = Lru(PART_BYTES, lambda part: part.size)
+        self._parts_lock = threading.Lock()
         self._pool = Pool(workers, self._heard)
         self._scanner = Scanner(roots, reload_interval, self._found, self._not_found)
 
@@ -187,11 +214,84 @@ class Workspace:
                 self._answers.put(known_as, answer)
         return answer
 
-    def _look_up(self, run: str, worker: str, span: str | None) -> tuple[_Held, int]:
+    def answer_two(
+        self, left: OpenTrace, right: OpenTrace, question: Hashable, compute: Callable[[Model, Model], bytes]
+    ) -> bytes:
+        """The answer to a question about two traces, which may be the same one, remembered. Raises Loading."""
+        known_as = (left, right, question)
+        answer = self._answers.get(known_as)
+        if answer is None:
+            first = self._open(left)
+            second = first if left.key == right.key else self._open(right)
+            with ExitStack() as held:
+                # always in the same order, or two requests could wait for each other
+                for _, opened in sorted({left.key: first, right.key: second}.items()):
+                    held.enter_context(opened.lock)
+                try:
+                    answer = compute(first.model, second.model)
+                except (OSError, column_file.ColumnFileError) as error:
+                    self._read_both_again(left, right, error)
+            self._answers.put(known_as, answer)
+        return answer
+
+    def find_span(self, run: str, span: str | None = None) -> OpenRun:
+        """All traces of a span of a run; `span` may be left out when there is one.
+
+        Raises Unknown; Loading or Unreadable when none of them can be asked.
+        """
+        with self._lock:
+            of_run = self._of_run(run)
+            spans = {held.file.span for held in of_run}
+            if span is None and len(spans) > 1:
+                raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
+            wanted = [held for held in of_run if span in (None, held.file.span)]
+            if not wanted:
+                raise Unknown(f"run {run!r} has no span {span!r}")
+            workers = len({held.file.worker for held in of_run})
+            status = [(held, held.status()) for held in wanted]
+        ready = tuple(
+            OpenTrace(run, s.worker, s.span, held.key, s.size, workers) for held, s in status if s.state == "ready"
+        )
+        others = tuple(s for _, s in status if s.state != "ready")
+        for waiting in (s for s in others if not ready and s.state != "failed"):
+            raise Loading(waiting)
+        if not ready:
+            raise Unreadable(others[0])
+        return OpenRun(run, wanted[0].file.span, ready, others)
+
+    def part(self, trace: OpenTrace, question: Hashable, compute: Callable[[Model], P]) -> P:
+        """What is kept of a trace for a question about its run; its model is dropped again if it was not open.
+
+        One at a time: a run may have more traces than models fit in memory. Raises Loading.
+        """
+        known_as = (trace, question)
+        with self._parts_lock:
+            part: P | None = self._parts.get(known_as)  # type: ignore[assignment]
+            if part is None:
+                opened = self._models.get(trace.key) or self._opened(trace)
+                with opened.lock:
+                    part = self._compute(trace, opened, compute)
+                self._cache.touch(trace.key)
+                self._parts.put(known_as, part)
+        return part
+
+    def answer_of_run(self, opened: OpenRun, question: Hashable, compute: Callable[[], bytes]) -> bytes:
+        """The answer to a question about the traces of a span, remembered for as long as no more are ready."""
+        known_as = (opened.run, opened.span, opened.traces, tuple((o.worker, o.state) for o in opened.others), question)
+        answer = self._answers.get(known_as)
+        if answer is None:
+            answer = compute()
+            self._answers.put(known_as, answer)
+        return answer
+
+    def _of_run(self, run: str) -> list[_Held]:
         found = next((urls for name, urls, _ in self._runs if name == run), None)
         if found is None:
             raise Unknown(f"there is no run {run!r}")
-        of_run = [self._held[url] for url in found]
+        return [self._held[url] for url in found]
+
+    def _look_up(self, run: str, worker: str, span: str | None) -> tuple[_Held, int]:
+        of_run = self._of_run(run)
         of_worker = [held for held in of_run if held.file.worker == worker]
         if not of_worker:
             raise Unknown(f"run {run!r} has no worker {worker!r}")
@@ -205,21 +305,30 @@ class Workspace:
     def _open(self, trace: OpenTrace) -> _Opened:
         opened = self._models.get(trace.key)
         if opened is None:
-            try:
-                columns = column_file.open_trace(self._cache.columns(trace.key))
-            except (OSError, column_file.ColumnFileError) as error:
-                self._read_again(trace, error)
-            opened = _Opened(Model(columns), len(columns.events))
+            opened = self._opened(trace)
             self._models.put(trace.key, opened)
         self._cache.touch(trace.key)
         return opened
 
-    def _compute(self, trace: OpenTrace, opened: _Opened, compute: Callable[[Model], bytes]) -> bytes:
+    def _opened(self, trace: OpenTrace) -> _Opened:
+        try:
+            columns = column_file.open_trace(self._cache.columns(trace.key))
+        except (OSError, column_file.ColumnFileError) as error:
+            self._read_again(trace, error)
+        return _Opened(Model(columns), len(columns.events))
+
+    def _compute(self, trace: OpenTrace, opened: _Opened, compute: Callable[[Model], A]) -> A:
         try:
             return compute(opened.model)
         except (OSError, column_file.ColumnFileError) as error:
             # Tables are read when they are needed, so the file may turn out broken or gone this late.
             self._read_again(trace, error)
+
+    def _read_both_again(self, left: OpenTrace, right: OpenTrace, error: Exception) -> NoReturn:
+        """It is not known whose columns are unusable."""
+        with suppress(Loading):
+            self._read_again(left, error)
+        self._read_again(right, error)
 
     def _read_again(self, trace: OpenTrace, error: Exception) -> NoReturn:
         """The columns of a trace are unusable: make new ones."""

@@ -182,7 +182,7 @@ function ChartTable({ title, head, rows }: Pick<ChartProps, "title" | "head" | "
   return (
     // A region that scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section className="chart-table" tabIndex={0} aria-label={title}>
+    <section className="chart-table" tabIndex={0} aria-label={t.charts.tableOf(title)}>
       <table>
         <caption className="visually-hidden">{title}</caption>
         <thead>

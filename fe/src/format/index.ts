@@ -1,4 +1,5 @@
 export { BYTES_PER, type ByteUnit, bandwidth, bytes, bytesIn, byteUnit } from "./bytes";
+export { bareName, withoutParameters } from "./cpp";
 export {
   DURATION_SYMBOL,
   type DurationUnit,

@@ -48,6 +48,7 @@ interface CellProps extends Omit<Props, "columns"> {
 function HeaderCell({ header, drawn, position, sorts, onSort }: CellProps) {
   const { column, symbol, right } = drawn;
   const tipId = useId();
+  const labelId = useId();
   const [tip, setTip] = useState<TipPlace | null>(null);
   const hide = useCallback(() => setTip(null), []);
 
@@ -57,6 +58,8 @@ function HeaderCell({ header, drawn, position, sorts, onSort }: CellProps) {
   return (
     <div
       role="columnheader"
+      // The tip is inside, but not part of the name.
+      aria-labelledby={labelId}
       aria-colindex={position + 1}
       aria-sort={sort ? (sort.descending ? "descending" : "ascending") : "none"}
       className={right ? "grid-cell number" : "grid-cell"}
@@ -74,7 +77,7 @@ function HeaderCell({ header, drawn, position, sorts, onSort }: CellProps) {
         }}
         onBlur={hide}
       >
-        <span className="grid-label">
+        <span className="grid-label" id={labelId}>
           {column.label}
           {symbol && <span className="grid-unit"> {symbol}</span>}
         </span>

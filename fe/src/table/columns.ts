@@ -59,8 +59,10 @@ function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
 }
 
 function textColumn(column: Column, first: boolean): DrawnColumn {
-  const text = (cell: Cell) => (isMissing(cell) || cell === "" ? MISSING : String(cell));
-  return { column, symbol: null, text, title: text, right: false, width: first ? 340 : 180 };
+  const title = (cell: Cell) => (isMissing(cell) || cell === "" ? MISSING : String(cell));
+  const { brief } = column;
+  const text = brief ? (cell: Cell) => brief(title(cell)) : title;
+  return { column, symbol: null, text, title, right: false, width: first ? 340 : 180 };
 }
 
 /** Pixels for the label in two lines, the sort arrow and the gaps. */

@@ -12,6 +12,8 @@ export interface Column {
   readonly help?: string | null;
   /** Draw the value (0…100) as a bar behind the number. */
   readonly bar?: boolean;
+  /** The text of a cell where there is little room; the whole text is its tooltip, and what is filtered and copied. */
+  readonly brief?: (text: string) => string;
   /** Not shown until the user asks for it. */
   readonly hidden?: boolean;
 }

@@ -1,11 +1,10 @@
 /** The frame: context bar, rail, the view, inspector, status line. */
 import { useQueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { type TraceKey, useDropStale, useStatusPolling } from "../api";
 import { t } from "../i18n";
 import { goToView, useSelected, useSelection, useViewId, VIEW_IDS, type ViewId } from "../state";
 import { INSPECTORS, VIEWS } from "../views/registry";
-import { Skeleton } from "./Async";
 import { Boundary } from "./Boundary";
 import { ContextBar } from "./ContextBar";
 import { FilesDialog } from "./Files";
@@ -109,9 +108,7 @@ export function Shell() {
       {selected && InspectorBody && selection.trace?.state === "ready" && (
         <Inspector selected={selected} onClose={() => setSelected(null)}>
           <Boundary key={`${selected.kind}:${selected.name}`}>
-            <Suspense fallback={<Skeleton />}>
-              <InspectorBody name={selected.name} />
-            </Suspense>
+            <InspectorBody name={selected.name} />
           </Boundary>
         </Inspector>
       )}
@@ -135,9 +132,7 @@ function CurrentView({ view, sel }: { view: ViewId; sel: TraceKey | null }) {
       <h1>{t.views[view]}</h1>
       <ViewNotes sel={sel} view={view} />
       <Boundary key={view}>
-        <Suspense fallback={<Skeleton />}>
-          <View />
-        </Suspense>
+        <View />
       </Boundary>
     </div>
   );

@@ -86,6 +86,14 @@ describe("labels", () => {
     expect(shorten("sm80_xmma_gemm_f16_kernel", 13)).toBe("sm80_xmm…rnel");
     expect(shorten("sm80_xmma_gemm_f16_kernel", 13)).toHaveLength(13);
   });
+
+  it("say what a C++ kernel is rather than what all are", () => {
+    const name =
+      "void at::native::(anonymous namespace)::softmax<8, (at::native::Mode)1>(float const*, g(int))";
+    expect(shorten(name, 40)).toBe("softmax<8, (Mode)1>");
+    expect(shorten(name, 200)).toBe(name);
+    expect(shorten("aten::add) of an odd name", 12)).toHaveLength(12);
+  });
 });
 
 it("builds tooltips of text nodes", () => {

@@ -6,6 +6,7 @@ import type {
   TooltipComponentOption,
 } from "echarts/components";
 import type { ComposeOption } from "echarts/core";
+import { bareName, withoutParameters } from "../../format";
 import type { ChartTheme } from "../theme";
 import { type TooltipContent, tooltipNode } from "../tooltip";
 
@@ -57,9 +58,14 @@ export function plainText(text: string): string {
   return text.replaceAll("{", "{\u200b");
 }
 
-/** Keeps both ends of a long name: kernels of one family differ at the end. */
+/**
+ * Keeps both ends of a long name: kernels of one family differ at the end. What every C++ name has in common goes
+ * first: the return type, the namespaces of PyTorch and the parameters.
+ */
 export function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
+  const bare = bareName(withoutParameters(text));
+  if (bare.length <= length) return bare;
   const tail = Math.floor((length - 1) / 3);
-  return `${text.slice(0, length - 1 - tail)}…${text.slice(text.length - tail)}`;
+  return `${bare.slice(0, length - 1 - tail)}…${bare.slice(bare.length - tail)}`;
 }

@@ -9,6 +9,7 @@ export const charts = {
   loading: "Drawing…",
   chart: "Chart",
   table: "Table",
+  tableOf: (title: string) => `${title} as table`,
   failed: "The chart could not be loaded.",
   share: "Share",
   total: "Total",

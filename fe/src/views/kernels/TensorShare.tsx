@@ -27,7 +27,7 @@ export function TensorShare({ answer }: { answer: KernelsTable }) {
           <li key={key}>
             <span className={`tensor-swatch tensor-${key}`} aria-hidden="true" />
             {label}: <strong>{percent((time / total) * 100)}</strong>{" "}
-            <span className="muted">{duration(time)}</span>
+            <span className="tensor-time muted">{duration(time)}</span>
           </li>
         ))}
       </ul>

@@ -1,10 +1,14 @@
 import type { KernelsTable } from "../../api";
+import { bareName } from "../../format";
 import { t } from "../../i18n";
 import { type Cell, derive, numberAt, shareOf, type Table } from "../../table";
 
 /** The server's columns with the share of the kernel time. */
 export function kernelTable({ columns, rows, meta }: KernelsTable): Table {
-  return derive({ columns, rows }, [
+  const shown = columns.map((column) =>
+    column.key === "name" ? { ...column, brief: bareName } : column,
+  );
+  return derive({ columns: shown, rows }, [
     shareOf("total_ns", meta.kernel_ns, {
       key: "share",
       label: t.kernels.share,

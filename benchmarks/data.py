@@ -1,0 +1,96 @@
+"""The traces that are measured: made once by tests.tracegen, kept in benchmarks/.work/data."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.environments import WORK
+from tests.tracegen import Config, write_run
+
+DATA = WORK / "data"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a trace is, and how often what is measured on it.
+
+    events: of each rank
+    """
+
+    name: str
+    events: int
+    ranks: int = 1
+    repetitions: int = 3
+    peer_repetitions: int = 3
+    floor_repetitions: int = 5
+    hta_repetitions: int = 2
+    loads: bool = True  # json.loads of everything fits in memory
+
+    @property
+    def directory(self) -> Path:
+        return DATA / f"t{self.name}"
+
+    def files(self) -> list[Path]:
+        return sorted(self.directory.iterdir(), key=lambda path: (len(path.name), path.name))
+
+    def workers(self) -> list[str]:
+        return [path.name.partition(".")[0] for path in self.files()]
+
+    def make(self) -> None:
+        """Write the files unless they are there."""
+
+        def write(directory: Path) -> None:
+            write_run(Config(ranks=self.ranks, events=self.events), directory)
+
+        _once(self.directory, write)
+
+
+#: the smallest trace: what a program costs before it has read anything
+TINY = Size("1k", 1_000)
+SIZES = {
+    size.name: size
+    for size in (
+        Size("10k", 10_000),
+        Size("100k", 100_000),
+        Size("1M", 1_000_000, peer_repetitions=1, hta_repetitions=1),
+        Size("5M", 5_000_000, peer_repetitions=0, hta_repetitions=0, loads=False),
+        Size("8x100k", 100_000, ranks=8, peer_repetitions=1, hta_repetitions=1),
+    )
+}
+DEFAULT = ("10k", "100k", "1M", "8x100k")
+HUGE = "10GB"
+
+
+def make_huge(size: int = 10 * 1000**3) -> Path:
+    """One .json.gz of at least `size` bytes of JSON: the events of 1M again and again, in gzip members."""
+    source = SIZES["1M"]
+    source.make()
+
+    def write(directory: Path) -> None:
+        directory.mkdir()
+        text = gzip.decompress(source.files()[0].read_bytes())
+        head, mark, rest = text.partition(b'"traceEvents": [\n')
+        events, end, tail = rest.rpartition(b"\n  ]")
+        again = gzip.compress(events + b",\n", 6, mtime=0)
+        with (directory / "worker0.1.pt.trace.json.gz").open("wb") as output:
+            output.write(gzip.compress(head + mark, 6, mtime=0))
+            for _ in range(size // len(events)):
+                output.write(again)
+            output.write(gzip.compress(events + end + tail, 6, mtime=0))
+
+    _once(DATA / f"t{HUGE}", write)
+    return next((DATA / f"t{HUGE}").iterdir())
+
+
+def _once(directory: Path, write: Callable[[Path], None]) -> None:
+    if directory.exists():
+        return
+    part = directory.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.parent.mkdir(parents=True, exist_ok=True)
+    write(part)
+    part.rename(directory)

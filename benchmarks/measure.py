@@ -1,0 +1,247 @@
+"""What is measured on one size: every program in fresh processes, one after the other, again and again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from benchmarks import data, hostile, servers
+from benchmarks.data import Size
+from benchmarks.environments import FLOOR, HTA, OLD, OURS, PROBES, ROOT, WORK, Environment, one_thread, variables
+from benchmarks.processes import Failed, probe, running
+from benchmarks.requests import OLD_ROUTES, Request, requests_for, split
+
+Measured = dict[str, Any]
+Say = Callable[[str], None]
+
+SECONDS = 900.0
+PEER_VERSION = "0.4.3"
+
+
+def measure(size: Size, say: Say) -> Measured:
+    """All programs on the traces of one size. What fails says so in its place."""
+    from torch_tb_profiler.web.app import ROUTES
+
+    size.make()
+    files = size.files()
+    run, workers = size.directory.name, size.workers()
+    questions = requests_for(ROUTES, run, workers)
+    old_questions = requests_for(set(ROUTES) & set(OLD_ROUTES), run, workers)
+    peer_questions = requests_for(OLD_ROUTES, run, workers)
+    found: Measured = {"date": today(), "gz": sum(path.stat().st_size for path in files), "files": len(files)}
+    rounds: dict[str, list[Measured]] = {}
+
+    def again(name: str, times: int, nth: int, what: Callable[[], Measured]) -> None:
+        if nth >= times or (nth and "failed" in rounds[name][-1]):
+            return
+        began = time.monotonic()
+        try:
+            rounds.setdefault(name, []).append(what())
+        except Failed as failed:
+            rounds.setdefault(name, []).append({"failed": str(failed).splitlines()[-1:] or ["?"]})
+        say(f"  {name} {nth + 1}: {time.monotonic() - began:.1f} s")
+
+    for nth in range(max(size.floor_repetitions, size.repetitions)):
+        again("L", size.floor_repetitions, nth, lambda: floor("L", files))
+        again("J", size.repetitions if size.loads else 0, nth, lambda: floor("J", files))
+        again("ours", size.repetitions, nth, lambda: ours(size, questions))
+        if len(files) == 1:
+            again("ingest", size.repetitions, nth, lambda: ingest(files[0]))
+        again("host", size.repetitions, nth, lambda: host(OURS, size, old_questions))
+        again("host old", size.peer_repetitions, nth, lambda: host(OLD, size, peer_questions))
+        again("HTA", size.hta_repetitions, nth, lambda: holistic(files))
+    served = split(old_questions)["requests"]
+    again("serve", 1, 0, lambda: servers.stand_alone(size.directory, 1, split(questions)["requests"], SECONDS))
+    again("TensorBoard", 1, 0, lambda: servers.tensorboard(OURS, size.directory, served, SECONDS))
+    if size.peer_repetitions:
+        peer_served = split(peer_questions)["requests"]
+        again("TensorBoard old", 1, 0, lambda: servers.tensorboard(OLD, size.directory, peer_served, SECONDS))
+    found |= {"text": rounds["L"][0].get("text"), "events": rounds["L"][0].get("events")}
+    found["repetitions"] = {name: len(values) for name, values in rounds.items()}
+    return found | {name: least(values) for name, values in rounds.items()}
+
+
+def fixed_costs(say: Say) -> Measured:
+    """What both plugins cost on a trace that is next to nothing."""
+    data.TINY.make()
+    questions = requests_for(OLD_ROUTES, data.TINY.directory.name, data.TINY.workers())
+    say("fixed costs")
+    return {
+        name: least([host(environment, data.TINY, questions) for _ in range(3)])
+        for name, environment in (("host", OURS), ("host old", OLD))
+    } | {"date": today()}
+
+
+def least(values: Sequence[Measured]) -> Measured:
+    """Of every number the smallest; of what is no number the first."""
+    if failed := next((v for v in values if "failed" in v), None):
+        return failed
+    merged: Measured = {}
+    for key, value in values[0].items():
+        if isinstance(value, dict):
+            merged[key] = least([v[key] for v in values])
+        elif isinstance(value, list) and value and isinstance(value[0], float):
+            merged[key] = [min(column) for column in zip(*(v[key] for v in values), strict=True)]
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            merged[key] = min(v[key] for v in values)
+        else:
+            merged[key] = value
+    return merged
+
+
+def floor(kind: str, files: Sequence[Path]) -> Measured:
+    (said,) = probe([FLOOR.python, PROBES / "floor.py", kind, *files], variables(), SECONDS)
+    return said
+
+
+def ingest(file: Path) -> Measured:
+    (said,) = probe([OURS.python, PROBES / "ours.py", "ingest", file], one_thread(), SECONDS)
+    return said
+
+
+def ours(size: Size, questions: Sequence[Request]) -> Measured:
+    """First load into an empty cache, and twice from the full one."""
+    cache = WORK / "cache-of-ours"
+    shutil.rmtree(cache, ignore_errors=True)
+    plan = write_plan({**split(questions), "rounds": 2})
+    command = [OURS.python, PROBES / "ours.py"]
+    first = probe([*command, "first", size.directory, cache, plan], one_thread(), SECONDS)
+    found = together(first) | {"cache": sum(path.stat().st_size for path in cache.iterdir())}
+    again = probe([*command, "reopen", size.directory, cache, plan], one_thread(), SECONDS)
+    return found | {"reopen": together(again)}
+
+
+def host(environment: Environment, size: Size, questions: Sequence[Request]) -> Measured:
+    """A plugin from its start to the answers, in a host of nothing but the plugin; the whole process tree."""
+    cache = WORK / "cache-of-host"
+    shutil.rmtree(cache, ignore_errors=True)
+    flags: Measured = {"reload_interval": 5.0}
+    if environment is OURS:
+        flags |= {"torch_profiler_workers": 2, "torch_profiler_cache_dir": str(cache)}
+    plan = write_plan({**split(questions), "rounds": 2, "runs": 1, "seconds": SECONDS, "flags": flags})
+    said: list[Measured] = []
+    costs: Measured = {}
+    with running([environment.python, PROBES / "host.py", size.directory, plan], variables(), SECONDS) as process:
+        for item in process.said():
+            said.append(item)
+            if "views" in item:
+                process.tree.sample()
+                costs = {"cpu": process.tree.cpu(), "peak": process.tree.peak, "peak_one": process.tree.peak_one}
+                _go_on(process.process.stdin)
+            if "end" in item:
+                break
+        else:
+            raise Failed(process.errors() or "ended early")
+    found = together(said) | costs
+    if (found["version"] == PEER_VERSION) != (environment is OLD):
+        raise Failed(f"version {found['version']} was measured")
+    return found
+
+
+def _go_on(stdin: Any) -> None:
+    stdin.write(b"\n")
+    stdin.flush()
+
+
+def holistic(files: Sequence[Path]) -> Measured:
+    with running([HTA.python, PROBES / "holistic.py", *files], variables(), SECONDS) as process:
+        said, cpu = [], 0.0
+        for item in process.said():
+            said.append(item)
+            cpu = process.tree.cpu()
+        peak = process.tree.peak
+        if not said or "peak" not in said[-1]:
+            raise Failed(process.errors() or "ended early")
+    return together(said) | {"tree_cpu": cpu, "tree_peak": peak}
+
+
+def together(said: Sequence[Measured]) -> Measured:
+    """All lines of a probe in one: `routes` holds seconds of the first and second request, `bad` what was not 200."""
+    found: Measured = {}
+    routes: dict[str, list[float]] = {}
+    bad: dict[str, int] = {}
+    for item in said:
+        if "round" not in item:
+            found |= item
+            continue
+        variant = item["parameters"].get("group_by")
+        label = f"{item['route']} {variant}" if variant else item["route"]
+        seconds = routes.setdefault(label, [0.0, 0.0])
+        seconds[item["round"]] += item["cpu"]
+        if item["status"] != 200:
+            bad[label] = item["status"]
+    return found | ({"routes": routes, "bad": bad} if routes else {})
+
+
+def write_plan(plan: Measured) -> Path:
+    path = WORK / "plan.json"
+    path.write_text(json.dumps(plan))
+    return path
+
+
+def damaged(say: Say) -> Measured:
+    """B10 on the trace of 100k events: CPU against the clean trace, events kept, defects reported."""
+    size = data.SIZES["100k"]
+    size.make()
+    clean = WORK / "damaged" / "clean.json"
+    import gzip
+
+    clean.parent.mkdir(parents=True, exist_ok=True)
+    clean.write_bytes(gzip.decompress(size.files()[0].read_bytes()))
+    found: Measured = {"date": today(), "cases": {}}
+
+    def done(item: hostile.Damaged, path: Path) -> None:
+        pairs = [(_try(path), ingest(clean)) for _ in range(3)]
+        kept = pairs[0][0]
+        case: Measured = {"least": item.least}
+        if "failed" in kept:
+            case |= kept
+        else:
+            case |= {
+                "cpu": min(p["cpu"] for p, _ in pairs),
+                "clean": min(p["cpu"] for _, p in pairs),
+                "events": kept["events"],
+                "noted": not item.noted or bool(kept["notes"]),
+            }
+        found["cases"][item.name] = case
+        say(f"  {item.name}")
+
+    hostile.write_damaged(clean.parent, size.files()[0], done)
+    clean.unlink()
+    return found
+
+
+def _try(path: Path) -> Measured:
+    try:
+        return ingest(path)
+    except Failed as failed:
+        return {"failed": str(failed).splitlines()[-1:]}
+
+
+def exact(say: Say) -> Measured:
+    """B11 on the generated trace of 100k events and on the recorded samples of this repository."""
+    size = data.SIZES["100k"]
+    size.make()
+    say("exactness")
+    samples = [path for path in sorted((ROOT / "samples").rglob("*.pt.trace.json*")) if path.is_file()]
+    said = probe([OURS.python, PROBES / "exact.py", ROOT, *size.files(), *samples], variables(), SECONDS)
+    return {"date": today(), **said[-1]}
+
+
+def huge(say: Say) -> Measured:
+    """B9: 10 GB of JSON into a column file."""
+    say(data.HUGE)
+    path = data.make_huge()
+    columns = WORK / "huge.columns"
+    (said,) = probe([OURS.python, PROBES / "ours.py", "stream", path, columns], one_thread(), 3600)
+    columns.unlink()
+    return {"date": today(), "gz": path.stat().st_size, **said}
+
+
+def today() -> str:
+    return datetime.now(timezone.utc).strftime("%Y-%m-%d")

@@ -1,0 +1,129 @@
+"""This package in a fresh interpreter, without a server: what its processes do, one after the other.
+
+    python ours.py first LOGDIR CACHE PLAN   read each trace as a worker process does, then answer every request twice
+    python ours.py reopen LOGDIR CACHE PLAN  the same from a full cache; the time of the first answer is told apart
+    python ours.py ingest FILE               a trace into tables in memory
+    python ours.py stream FILE COLUMNS       a trace into a column file
+
+PLAN: see `benchmarks/requests.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from own import cpu, peak, resident, say
+
+GZIP = {"HTTP_ACCEPT_ENCODING": "gzip"}
+
+
+def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
+    from torch_tb_profiler.discovery import parse_logdir
+    from torch_tb_profiler.storage import storage_for
+    from torch_tb_profiler.web import app  # noqa: F401 - so that it counts as import
+    from torch_tb_profiler.workspace.cache import Cache
+    from torch_tb_profiler.workspace.child import perform
+    from torch_tb_profiler.workspace.identity import content_key
+    from torch_tb_profiler.workspace.messages import Done, Job
+
+    say(imported=cpu(), imported_memory=resident())
+    began = cpu()
+    (root,) = parse_logdir(logdir)
+    storage = storage_for(root.url)
+    cache = Cache(Path(cache_dir))
+    for number, entry in enumerate(storage.list(storage.resolve(root.url), lambda _: None)):
+        key = content_key(storage, entry)
+        job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)))
+        outcome = perform(job, lambda _: None)
+        if not isinstance(outcome, Done):
+            raise SystemExit(f"{entry.path} {outcome}")
+        cache.add(key, outcome.summary)
+    say(read=cpu() - began, read_peak=peak())
+    _views(logdir, cache_dir, plan, began)
+
+
+def reopen(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
+    import torch_tb_profiler.web.app
+    import torch_tb_profiler.workspace.child  # noqa: F401 - so that it counts as import, as in `first`
+
+    say(imported=cpu(), imported_memory=resident())
+    _views(logdir, cache_dir, plan, cpu())
+
+
+def _views(logdir: str, cache_dir: str, plan: dict[str, Any], began: float) -> None:
+    """Open the workspace, everything in its cache, and ask."""
+    from torch_tb_profiler.discovery import parse_logdir
+    from torch_tb_profiler.web.app import create_app
+    from torch_tb_profiler.workspace import open_workspace
+    from werkzeug.test import Client
+
+    workspace = open_workspace(parse_logdir(logdir), Path(cache_dir), 1, 3600.0)
+    deadline = time.monotonic() + 60
+    while (status := workspace.status()).scanning or status.loading:
+        if time.monotonic() > deadline or workspace.process_ids():
+            raise SystemExit("the cache was not used")
+        time.sleep(0.005)
+    client = Client(create_app(workspace))
+    say(opened=cpu() - began)
+
+    def ask(nth: int, route: str, parameters: dict[str, str]) -> None:
+        before = cpu()
+        answer = client.get(route, query_string=parameters, environ_overrides=GZIP)
+        said = {"round": nth, "route": route, "parameters": parameters}
+        say(**said, status=answer.status_code, bytes=len(answer.data), cpu=cpu() - before)
+
+    for nth in range(plan["rounds"]):
+        for number, (route, parameters) in enumerate(plan["requests"]):
+            ask(nth, route, parameters)
+            if nth == number == 0:
+                say(first_view=cpu() - began)
+        if nth == 0:
+            say(all_views=cpu() - began, peak=peak(), resident=resident())
+    for nth in range(plan["rounds"]):
+        for route, parameters in plan["extra"]:
+            ask(nth, route, parameters)
+    workspace.close()
+
+
+def ingest(path: str) -> None:
+    from torch_tb_profiler.trace import read_trace
+
+    before, began = resident(), cpu()
+    with Path(path).open("rb") as stream:
+        trace = read_trace(stream)
+    say(
+        cpu=cpu() - began,
+        events=len(trace.events),
+        text=trace.text_bytes,
+        notes={note.kind: note.count for note in trace.notes},
+        before=before,
+        peak=peak(),
+    )
+
+
+def stream(path: str, columns: str) -> None:
+    from torch_tb_profiler.trace import read_to_file
+
+    before, began = resident(), cpu()
+    with Path(path).open("rb") as source:
+        trace = read_to_file(source, Path(columns))
+    say(
+        cpu=cpu() - began,
+        before=before,
+        peak=peak(),
+        text=trace.text_bytes,
+        columns=Path(columns).stat().st_size,
+        events=len(trace.events),
+    )
+
+
+if __name__ == "__main__":
+    mode, *rest = sys.argv[1:]
+    if mode in ("first", "reopen"):
+        {"first": first, "reopen": reopen}[mode](rest[0], rest[1], json.loads(Path(rest[2]).read_text()))
+    else:
+        {"ingest": ingest, "stream": stream}[mode](*rest)

@@ -1,0 +1,77 @@
+"""Which requests are made: every route, with parameters that the generated traces have answers for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+Request = tuple[str, dict[str, str]]
+
+#: pages and the listing; what they answer does not depend on a trace
+NOT_VIEWS = {"/", "/index.html", "/index.js", "/api/status", "/runs", "/views", "/workers", "/spans"}
+
+#: about all ranks of a run together; the others are asked for each rank
+OF_A_RUN = ("/distributed/", "/api/distributed", "/api/collectives", "/api/stragglers", "/api/ranks", "/api/run")
+
+#: asked once for each value besides the default
+VARIANTS: dict[str, list[dict[str, str]]] = {
+    "/operation": [{"group_by": "OperationAndInputShape"}],
+    "/operation/table": [{"group_by": "OperationAndInputShape"}],
+    "/kernel/table": [{"group_by": "Kernel"}],
+    "/api/operators": [{"group_by": "name_shape"}, {"group_by": "name_stack"}],
+    "/api/kernels": [{"group_by": "name_op_launch"}],
+}
+
+#: the parameters of all routes together: none minds one it does not know
+OPERATOR = "aten::add"
+ALWAYS = {"op_name": OPERATOR, "name": OPERATOR, "view": "Overview", "path": "0", "operator": OPERATOR}
+
+OLD_ROUTES = (
+    "/overview",
+    "/operation",
+    "/operation/table",
+    "/operation/stack",
+    "/kernel",
+    "/kernel/table",
+    "/kernel/tc_pie",
+    "/trace",
+    "/memory",
+    "/memory_curve",
+    "/memory_events",
+    "/module",
+    "/tree",
+    "/distributed/gpuinfo",
+    "/distributed/overlap",
+    "/distributed/waittime",
+    "/distributed/commops",
+    "/diff",
+    "/diffnode",
+)
+FIRST_VIEW = "/overview"
+
+#: compare two traces, or give the whole file back: no view of a trace that is loaded; measured apart
+EXTRA = ("/diff", "/api/diff", "/api/compare", "/trace", "/api/trace")
+
+
+def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: str = "1") -> list[Request]:
+    """All requests about a run, those of the page a user sees first at the beginning."""
+    made: list[Request] = []
+    several = len(workers) > 1
+    for route in sorted(set(routes) - NOT_VIEWS, key=lambda route: (route != FIRST_VIEW, route)):
+        whole = route.startswith(OF_A_RUN)
+        if whole and not several:
+            continue
+        for worker in ["All"] if whole else workers:
+            named = {"run": run, "worker": worker, "span": span}
+            if route.startswith(EXTRA):
+                named |= {f"exp_{key}": value for key, value in named.items()}
+            for variant in [{}, *VARIANTS.get(route, [])]:
+                made.append((route, {**named, **ALWAYS, **variant}))
+    return made
+
+
+def split(requests: Sequence[Request]) -> dict[str, list[Request]]:
+    """As the probes take them."""
+    return {
+        "requests": [request for request in requests if not request[0].startswith(EXTRA)],
+        "extra": [request for request in requests if request[0].startswith(EXTRA)],
+    }

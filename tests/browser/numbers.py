@@ -1,0 +1,44 @@
+"""Numbers as the UI writes them, against the exact ones."""
+
+from __future__ import annotations
+
+import re
+
+_UNITS = {
+    "": 1.0,
+    "%": 0.01,
+    "ns": 1.0,
+    "µs": 1e3,
+    "ms": 1e6,
+    "s": 1e9,
+    "B": 1.0,
+    "KB": 1024.0,
+    "MB": 1024.0**2,
+    "GB": 1024.0**3,
+    "TB": 1024.0**4,
+}
+_WRITTEN = re.compile(r"(<?)(-?[\d,]+(?:\.(\d+))?)\s*(\S*)")
+
+
+def same(shown: str, exact: float | None) -> bool:
+    """True when `shown` is `exact` (nanoseconds, bytes, a fraction for %, a count), rounded to its last digit."""
+    if exact is None:
+        return shown == "–"
+    written = _WRITTEN.fullmatch(shown.strip())
+    if written is None or written[4] not in _UNITS:
+        return False
+    unit = _UNITS[written[4]]
+    number = float(written[2].replace(",", "")) * unit
+    if written[1]:
+        return 0 < exact < number
+    step = 10.0 ** -len(written[3] or "") * unit
+    return abs(number - exact) <= step * 0.5001
+
+
+def all_same(shown: list[str], exact: list[float | None]) -> bool:
+    return len(shown) == len(exact) and all(map(same, shown, exact))
+
+
+def read(shown: str) -> float:
+    """A number written without a unit."""
+    return float(shown.replace(",", ""))

@@ -1,0 +1,117 @@
+"""Usable by everybody: no rule of axe-core broken, in light and dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
+from tests.browser.servers import Server
+
+AXE = "fe/node_modules/axe-core/axe.min.js"
+
+
+class Axe:
+    """Looks at the page whenever it is asked to; `check` tells at the end what it found, and where."""
+
+    def __init__(self, profiler: Profiler, source: str) -> None:
+        self._profiler = profiler
+        self._source = source
+        self._found: list[str] = []
+
+    def look(self, where: str) -> None:
+        page = self._profiler.page
+        expect(self._profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        if not page.evaluate("typeof axe === 'object'"):
+            page.evaluate(self._source)
+        violations = page.evaluate("axe.run(document).then((results) => results.violations)")
+        for violation in violations:
+            nodes = [f"{node['target']}: {node['failureSummary']}" for node in violation["nodes"][:3]]
+            self._found.append(f"{where}: {violation['id']}: {violation['help']}\n    " + "\n    ".join(nodes))
+
+    def check(self) -> None:
+        assert not self._found, "\n".join(self._found)
+
+
+@pytest.fixture(params=["light", "dark"])
+def axe(request: pytest.FixtureRequest, open_page: OpenPage, alone: Server, repository: Path) -> Axe:
+    profiler = Profiler(open_page(color_scheme=request.param), alone)
+    return Axe(profiler, (repository / AXE).read_text())
+
+
+@pytest.fixture
+def profiler(axe: Axe) -> Profiler:
+    return axe._profiler
+
+
+def test_overview(axe: Axe, profiler: Profiler) -> None:
+    profiler.open(r=GPU_RUN)
+    expect(profiler.panel("GPU Summary")).to_be_visible()
+    axe.look("GPU run")
+    breakdown = profiler.panel("Step Time Breakdown")
+    breakdown.get_by_role("button", name="About").click()
+    axe.look("help")
+    breakdown.get_by_role("button", name="Show as table").click()
+    axe.look("chart as table")
+    profiler.choose("Run", CPU_RUN)
+    expect(profiler.panel("GPU Summary")).to_have_count(0)
+    axe.look("CPU run")
+    profiler.picker("Run").click()
+    axe.look("list of runs")
+    axe.check()
+
+
+def test_operators(axe: Axe, profiler: Profiler) -> None:
+    profiler.open(v="operators", r=GPU_RUN)
+    grid = profiler.grid("Operators")
+    expect(grid.count).to_be_visible()
+    axe.look("table")
+    grid.row("aten::mm").click()
+    expect(profiler.inspector.get_by_role("table")).to_be_visible()
+    grid.row("aten::mm").get_by_role("button", name="Show details").click()
+    expect(grid.root.get_by_role("table", name="Kernels it launched")).to_be_visible()
+    profiler.ui.get_by_text("1 note about this data").click()
+    axe.look("selected and opened")
+    grid.filter.fill("calls>many")
+    axe.look("bad filter")
+    grid.panel.get_by_role("button", name="Columns").click()
+    axe.look("columns")
+    profiler.page.keyboard.press("Escape")
+    profiler.switch("Chart", "Donuts")
+    axe.look("donuts")
+    axe.check()
+
+
+def test_kernels(axe: Axe, profiler: Profiler) -> None:
+    profiler.open(v="kernels", r=GPU_RUN)
+    expect(profiler.grid("Kernels").count).to_be_visible()
+    axe.look("table")
+    profiler.grid("Kernels").first_row.click()
+    expect(profiler.inspector.get_by_role("table")).to_be_visible()
+    profiler.grid("Kernels").first_row.get_by_role("button", name="Show details").click()
+    axe.look("selected and opened")
+    profiler.choose("Run", CPU_RUN)
+    expect(profiler.ui.get_by_text("This trace has no kernels")).to_be_visible()
+    axe.look("without kernels")
+    axe.check()
+
+
+def test_frame(axe: Axe, profiler: Profiler) -> None:
+    profiler.open(r="gone")
+    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    axe.look("notice")
+    for button in ("Keyboard shortcuts", "Files", "no notes"):
+        profiler.ui.get_by_role("button", name=button).click()
+        expect(profiler.ui.get_by_role("dialog")).to_be_visible()
+        axe.look(button)
+        profiler.page.keyboard.press("Escape")
+    profiler.ui.get_by_role("button", name="Collapse the menu").click()
+    axe.look("narrow menu")
+    profiler.page.route("**/api/operators*", lambda route: route.fulfill(status=500, json={"error": "no"}))
+    profiler.go_to("operators")
+    expect(profiler.ui.get_by_role("alert").first).to_be_visible()
+    axe.look("errors")
+    axe.check()

@@ -1,0 +1,61 @@
+"""What pages do behind the back of a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page
+
+_MARK = "content security policy violated: "
+_REPORT_VIOLATIONS = f"""
+addEventListener("securitypolicyviolation", (event) => {{
+  console.error("{_MARK}" + event.violatedDirective + " by " + event.blockedURI + " in " + location.href);
+}});
+"""
+
+
+@dataclass
+class Watch:
+    """Collects it from every page of the contexts it follows."""
+
+    elsewhere: list[str] = field(default_factory=list)
+    """Requests that leave the machine."""
+    errors: list[str] = field(default_factory=list)
+    """Errors nobody caught."""
+    violations: list[str] = field(default_factory=list)
+    """Of a content security policy."""
+    dialogs: list[str] = field(default_factory=list)
+    """alert() and the like."""
+    requests: list[str] = field(default_factory=list)
+    """Every address asked for; not judged."""
+
+    def follow(self, context: BrowserContext) -> None:
+        context.add_init_script(_REPORT_VIOLATIONS)
+        context.on("request", lambda asked: self._asked(asked.url))
+        context.on("weberror", lambda thrown: self.errors.append(str(thrown.error)))
+        context.on("console", self._said)
+        context.on("page", self._opened)
+
+    def check(self) -> None:
+        assert not self.elsewhere, "the page asked another machine"
+        assert not self.errors, "uncaught errors in the page"
+        assert not self.violations, "the page did what its content security policy forbids"
+        assert not self.dialogs, "the page opened a dialog"
+
+    def _opened(self, page: Page) -> None:
+        page.on("dialog", self._interrupted)
+
+    def _interrupted(self, dialog: Dialog) -> None:
+        self.dialogs.append(f"{dialog.type}: {dialog.message}")
+        dialog.dismiss()
+
+    def _asked(self, url: str) -> None:
+        self.requests.append(url)
+        address = urlsplit(url)
+        if address.scheme in {"http", "https", "ws", "wss"} and address.hostname != "127.0.0.1":
+            self.elsewhere.append(url)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.text.startswith(_MARK):
+            self.violations.append(message.text.removeprefix(_MARK))

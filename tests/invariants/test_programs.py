@@ -1,0 +1,122 @@
+"""What must hold on every trace: modules, the program tree and the comparison tell the times of the other views."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
+from tests.tracegen import Config, generate
+from torch_tb_profiler.analysis.diff import Comparison, Program, delta, whole_times
+from torch_tb_profiler.analysis.modules import module_sources, modules
+from torch_tb_profiler.analysis.operators import operators
+from torch_tb_profiler.analysis.program import TimedProgram, full_program, nn_program
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.modules import nn_modules
+from torch_tb_profiler.model.program import Kind
+from torch_tb_profiler.trace import read_trace
+from torch_tb_profiler.web import legacy_diff, legacy_modules
+
+
+def check_tree(model: Model, timed: TimedProgram) -> None:
+    tree, events = timed.tree, model.trace.events
+    places = np.arange(len(tree))
+    assert (tree.parent < places).all()
+    assert len(np.unique(tree.row[tree.row >= 0])) == int((tree.row >= 0).sum())
+    # an operator and its only callee of the same name are one, no other range is lost
+    shown = np.bincount(tree.kind, minlength=len(Kind))
+    assert shown[Kind.MODULE] == len(nn_modules(model.trace).row)
+    assert shown[Kind.BACKWARD] <= shown[Kind.MODULE]
+    assert (tree.duration[tree.row >= 0] == np.maximum(events.duration[tree.row[tree.row >= 0]], 0)).all()
+    work_ns = np.maximum(events.duration[model.trace.device_work.row], 0)
+    launched = int(work_ns[model.is_work & (timed.work_node >= 0)].sum())
+    assert int(timed.device_self.sum()) == launched == int(timed.device_total[tree.parent < 0].sum())
+
+
+def check_modules(model: Model) -> None:
+    table = modules(model, "nn")
+    assert int(table.calls.sum()) == len(nn_modules(model.trace).row)
+    timed = nn_program(model)
+    nested = table.parent >= 0
+    for total in (table.device_total_ns, table.backward_device_ns, table.backward_host_ns):
+        inside = np.bincount(table.parent[nested], total[nested], len(table))
+        assert (inside <= total).all()
+    assert int(table.device_self_ns.sum()) == int(table.device_total_ns[~nested].sum())
+    backward = (timed.tree.kind == Kind.BACKWARD) & (timed.tree.parent >= 0)
+    backward[backward] = timed.tree.kind[timed.tree.parent[backward]] != Kind.BACKWARD
+    backward |= (timed.tree.kind == Kind.BACKWARD) & (timed.tree.parent < 0)
+    assert int(table.backward_device_ns[~nested].sum()) == int(timed.device_total[backward].sum())
+
+
+def check_comparison(model: Model) -> None:
+    """A trace compared with itself changes nowhere, and knows the operators of the operator view."""
+    program = Program(model, "all")
+    found, kernels = program.everything()
+    table = operators(model)
+    columns = ("calls", "host_total_ns", "host_self_ns", "device_total_ns", "device_self_ns")
+    ours = {name: tuple(int(getattr(found, c)[i]) for c in columns) for i, name in enumerate(found.name)}
+    assert ours == {name: tuple(int(getattr(table, c)[i]) for c in columns) for i, name in enumerate(table.name)}
+    assert int(kernels.total_ns.sum()) <= whole_times(program).device_ns
+
+    comparison = Comparison(model, model, "all")
+    root = comparison.root()
+    waiting, visited = [root], 0
+    while waiting and visited < 200:
+        node = waiting.pop()
+        visited += 1
+        assert node.left.nodes.tolist() == node.right.nodes.tolist()
+        changes = delta(node.left.operators(), node.right.operators(), ("device_self_ns", "host_self_ns"))
+        assert all((changes.right[c] == changes.left[c]).all() for c in changes.left)
+        children = comparison.children(node)
+        waiting += children
+        if children and node is not root:
+            assert sum(len(c.left.nodes) for c in children) >= 1
+
+
+def check(model: Model) -> None:
+    for timed in (nn_program(model), full_program(model)):
+        check_tree(model, timed)
+    check_modules(model)
+    check_comparison(model)
+    answer = legacy_modules.module(model)
+    assert (answer is not None) == bool(module_sources(model))
+    for text in (answer, legacy_modules.tree(model), legacy_diff.diff(model, model)):
+        if text is not None:
+            json.loads(text)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")
+@pytest.mark.parametrize("path", traces(SHARED), ids=short)
+def test_recorded_traces(path: Path) -> None:
+    check(model_of(path))
+
+
+@pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
+def test_samples(path: Path) -> None:
+    check(model_of(path))
+
+
+@pytest.mark.parametrize("config", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+def test_generated_traces(config: Config) -> None:
+    """The forward and backward kernels of the generated net all belong to its modules."""
+    document, expected = generate(config)
+    model = Model(read_trace(BytesIO(json.dumps(document).encode())))
+    check(model)
+    table = modules(model, "nn")
+    calls = Counter(dict(zip(table.name, table.calls.tolist(), strict=True)))
+    assert table.name[0] == "Transformer_0"
+    assert set(calls.values()) == {calls["Transformer_0"]}
+    assert calls["Transformer_0"] >= config.steps
+    nested = {f"Block_{i}" for i in range(config.layers)}
+    blocks = [i for i, name in enumerate(table.name) if name in nested]
+    assert len(blocks) == config.layers
+    assert table.parent[blocks].tolist() == [0] * config.layers
+    assert (table.backward_device_ns[blocks] > table.device_total_ns[blocks]).all()
+    outside = {"CrossEntropyLoss", "aten::_fused_adamw_"}
+    assert not outside & set(table.name)
+    assert int(table.device_total_ns[0] + table.backward_device_ns[0]) < expected.total_device_ns

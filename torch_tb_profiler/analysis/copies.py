@@ -1,0 +1,113 @@
+"""Copies and fills by kind: how many bytes, how long, how fast."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.grouping import descending, group
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import Float64, Int64
+
+#: `Memcpy HtoD (Pageable -> Device)`: the kind, and what kind of memory it is between
+_KIND = re.compile(r"(?:Memcpy|Copy) ?\w+|Memset")
+
+
+@dataclass(frozen=True)
+class Copies(Tabular):
+    """One row per device and kind, by active time, descending; parallel columns.
+
+    kind              first words of the name: `Memcpy HtoD`, `Memset`
+    bytes             Σ bytes of those that say how many
+    total_ns          Σ durations
+    active_ns         time with at least one running
+    bandwidth         bytes ÷ durations of those that say how many, in bytes per ns (= GB/s); NaN when none does
+    max_bandwidth     the largest sum of the bandwidths of copies that ran at the same time; NaN when unknown
+    pageable          how many of them copied from or to memory that is not pinned
+    """
+
+    device: Int64
+    kind: tuple[str, ...]
+    calls: Int64
+    bytes: Int64
+    total_ns: Int64
+    active_ns: Int64
+    bandwidth: Float64
+    max_bandwidth: Float64
+    pageable: Int64
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+@dataclass(frozen=True)
+class CopyKinds:
+    """index: into Trace.device_work, every copy and fill. kind: its place in `names`."""
+
+    index: Int64
+    kind: Int64
+    names: tuple[str, ...]
+
+
+def copy_kinds(model: Model) -> CopyKinds:
+    """The kind of every copy and fill."""
+    index = np.flatnonzero(np.isin(model.device_category, (Category.MEMCPY, Category.MEMSET)))
+    code = model.trace.events.name[model.trace.device_work.row[index]]
+    kind_of: dict[int, str] = {}
+    for c in np.unique(code).tolist():
+        text = model.trace.strings[c]
+        match = _KIND.match(text)
+        kind_of[c] = match[0] if match else text
+    names = tuple(sorted(set(kind_of.values())))
+    place = {name: i for i, name in enumerate(names)}
+    kind = np.array([place[kind_of[c]] for c in code.tolist()], np.int64)
+    return CopyKinds(index, kind, names)
+
+
+def bandwidth(model: Model, index: Int64) -> intervals.Profile:
+    """Bytes per ns (= GB/s) over time of some device work, what runs at the same time added up.
+
+    Each piece counts with its mean: bytes ÷ duration. Those without bytes or duration are left out.
+    """
+    work, events = model.trace.device_work, model.trace.events
+    row, size = work.row[index], work.bytes[index]
+    duration = events.duration[row]
+    usable = (size > 0) & (duration > 0)
+    row = row[usable]
+    return intervals.profile(events.start[row], events.end[row], size[usable] / duration[usable])
+
+
+def copies(model: Model) -> Copies:
+    """All copies and fills, by device and kind."""
+    work, events = model.trace.device_work, model.trace.events
+    kinds = copy_kinds(model)
+    index = kinds.index
+    row, size = work.row[index], work.bytes[index]
+    duration = np.maximum(events.duration[row], 0)
+    groups = group([work.device[index], kinds.kind])
+    members = [np.flatnonzero(groups.of == g) for g in range(len(groups))]
+    active = np.array([intervals.total(intervals.union(events.start[row[m]], events.end[row[m]])) for m in members])
+    most = np.array([bandwidth(model, index[m]).value.max(initial=0.0) for m in members])
+    known = size >= 0
+    moved, taken = groups.sum(np.where(known, size, 0)), groups.sum(np.where(known, duration, 0))
+    is_pageable = model.trace.strings.where(lambda text: "Pageable" in text, np.unique(events.name[row]).tolist())
+    active = active.astype(np.int64)
+    order = descending(active)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(taken > 0, moved / taken, np.nan)
+    return Copies(
+        device=work.device[index][groups.first][order].astype(np.int64),
+        kind=tuple(kinds.names[k] for k in kinds.kind[groups.first][order].tolist()),
+        calls=groups.count()[order],
+        bytes=moved[order],
+        total_ns=groups.sum(duration)[order],
+        active_ns=active[order],
+        bandwidth=mean[order],
+        max_bandwidth=np.where(most > 0, most, np.nan)[order],
+        pageable=groups.sum(is_pageable[events.name[row]])[order],
+    )

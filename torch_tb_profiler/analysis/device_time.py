@@ -1,0 +1,135 @@
+"""How the time of each device is shared out between computing, communicating, copying and nothing, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.intervals import Coverage
+from torch_tb_profiler.analysis.roles import COMMUNICATION, COMPUTE, COPY, ROLES, spans_by_role
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Float64, Int64
+
+#: work: from the first to the last piece of work of the device; steps: every step
+Window = Literal["work", "steps"]
+
+_COMPUTE, _COMMUNICATION, _COPY = 1 << COMPUTE, 1 << COMMUNICATION, 1 << COPY
+
+
+@dataclass(frozen=True)
+class DeviceTime(Tabular):
+    """One row per device and window; parallel columns, times in ns.
+
+    The eight columns from `compute_only_ns` to `idle_ns` exclude each other and add up to `window_ns` exactly: what
+    was going on at each moment, over all streams of the device. `start_ns` is from the start of the trace, `step`
+    the name of the step, empty for the window "work".
+    """
+
+    device: Int64
+    step: tuple[str, ...]
+    start_ns: Int64
+    window_ns: Int64
+    compute_only_ns: Int64
+    communication_only_ns: Int64
+    copy_only_ns: Int64
+    compute_communication_ns: Int64
+    compute_copy_ns: Int64
+    communication_copy_ns: Int64
+    compute_communication_copy_ns: Int64
+    idle_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def to_columns(self) -> dict[str, object]:
+        return {
+            **super().to_columns(),
+            "busy_ns": self.busy_ns,
+            "compute_ns": self.compute_ns,
+            "communication_ns": self.communication_ns,
+            "exposed_communication_ns": self.exposed_communication_ns,
+            "overlap": self.overlap,
+        }
+
+    @property
+    def busy_ns(self) -> Int64:
+        """Window − idle: at least one kernel, copy or fill ran."""
+        return self.window_ns - self.idle_ns
+
+    @property
+    def compute_ns(self) -> Int64:
+        """At least one compute kernel ran."""
+        return (
+            self.compute_only_ns
+            + self.compute_communication_ns
+            + self.compute_copy_ns
+            + self.compute_communication_copy_ns
+        )
+
+    @property
+    def communication_ns(self) -> Int64:
+        """At least one communication kernel ran."""
+        return self.hidden_communication_ns + self.exposed_communication_ns
+
+    @property
+    def hidden_communication_ns(self) -> Int64:
+        """Communication while a compute kernel ran."""
+        return self.compute_communication_ns + self.compute_communication_copy_ns
+
+    @property
+    def exposed_communication_ns(self) -> Int64:
+        """Communication while no compute kernel ran."""
+        return self.communication_only_ns + self.communication_copy_ns
+
+    @property
+    def exposed_copy_ns(self) -> Int64:
+        """Copies and fills while no kernel ran. Compute + exposed communication + this + idle = window."""
+        return self.copy_only_ns
+
+    @property
+    def overlap(self) -> Float64:
+        """Hidden communication ÷ communication, 0…1; NaN without communication."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = self.hidden_communication_ns / self.communication_ns
+        return np.where(self.communication_ns > 0, share, np.nan)
+
+
+def device_time(model: Model, window: Window = "work") -> DeviceTime:
+    """Share out the time of every device that did some work, by number; -1 is work that names no device."""
+    work, events = model.trace.device_work, model.trace.events
+    rows: list[list[Int64]] = []
+    devices: list[int] = []
+    steps: list[str] = []
+    for device in np.unique(work.device[model.is_work]).tolist():
+        chosen = model.is_work & (work.device == device)
+        if window == "steps":
+            start, end, names = model.steps.start, model.steps.end, model.steps.names
+        else:
+            row = work.row[chosen]
+            start, end, names = events.start[row].min(keepdims=True), events.end[row].max(keepdims=True), ("",)
+        parts = intervals.overlay(spans_by_role(model, chosen))
+        members = [Coverage(parts.of(m)).between(start, end) for m in range(1, 1 << len(ROLES))]
+        length = end - start
+        rows.append([start, length, *members, length - np.sum(members, axis=0)])
+        devices += [device] * len(names)
+        steps += names
+    columns = [np.concatenate(c) for c in zip(*rows, strict=True)] or [np.empty(0, np.int64)] * (2 + (1 << len(ROLES)))
+    by_member = dict(enumerate(columns[2:-1], start=1))
+    return DeviceTime(
+        device=np.array(devices, np.int64),
+        step=tuple(steps),
+        start_ns=columns[0],
+        window_ns=columns[1],
+        compute_only_ns=by_member[_COMPUTE],
+        communication_only_ns=by_member[_COMMUNICATION],
+        copy_only_ns=by_member[_COPY],
+        compute_communication_ns=by_member[_COMPUTE | _COMMUNICATION],
+        compute_copy_ns=by_member[_COMPUTE | _COPY],
+        communication_copy_ns=by_member[_COMMUNICATION | _COPY],
+        compute_communication_copy_ns=by_member[_COMPUTE | _COMMUNICATION | _COPY],
+        idle_ns=columns[-1],
+    )

@@ -1,0 +1,335 @@
+"""Two traces side by side: which parts of the programs belong together, and what each took.
+
+The trees of both programs are aligned level by level. Parts with a role (steps, data loading, modules and their
+backward, optimizer) are paired in order; what stands between two pairs is compared as one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.alignment import align
+from torch_tb_profiler.analysis.grouping import group
+from torch_tb_profiler.analysis.program import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.program import Kind
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import Int64
+
+Detail = Literal["parts", "all"]
+
+ROOT = "0"
+
+_PARTS = frozenset({Kind.STEP, Kind.DATALOADER, Kind.OPTIMIZER, Kind.MODULE, Kind.BACKWARD})
+_ANNOTATIONS = frozenset({Kind.LABEL})
+_ALL = frozenset(Kind)
+#: of these a run has one at a time, so that another name (another loader, another optimizer) is still the same part
+_ROLES = frozenset({Kind.STEP, Kind.DATALOADER, Kind.OPTIMIZER})
+_NUMBER = re.compile(r"_\d+(?=\.backward$|$)")
+
+
+@dataclass(frozen=True)
+class Times:
+    """Sums over the nodes of one side, ns. `total_ns`: of each node its device time, on the host its duration."""
+
+    duration_ns: int
+    device_ns: int
+    total_ns: int
+
+
+@dataclass(frozen=True)
+class OperatorSums(Tabular):
+    """Operators by name, in the order in which they first returned. Times in ns."""
+
+    name: tuple[str, ...]
+    calls: Int64
+    host_total_ns: Int64
+    device_total_ns: Int64
+    host_self_ns: Int64
+    device_self_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class KernelSums(Tabular):
+    """Kernels by name. Times in ns."""
+
+    name: tuple[str, ...]
+    calls: Int64
+    total_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class Side:
+    """Nodes of one program that are one entry of the comparison; none when only the other side has it."""
+
+    program: Program = field(repr=False)
+    nodes: Int64
+
+    @property
+    def kind(self) -> Kind | None:
+        """None unless it is a single node."""
+        return Kind(int(self.program.timed.tree.kind[self.nodes[0]])) if len(self.nodes) == 1 else None
+
+    @property
+    def name(self) -> str | None:
+        """None unless it is a single node."""
+        return self.program.timed.name(int(self.nodes[0])) if len(self.nodes) == 1 else None
+
+    @property
+    def times(self) -> Times:
+        tree, device = self.program.timed.tree, self.program.timed.device_total[self.nodes]
+        duration = tree.duration[self.nodes]
+        return Times(int(duration.sum()), int(device.sum()), int(np.where(device > 0, device, duration).sum()))
+
+    def operators(self) -> OperatorSums:
+        """The operators among the nodes and everything below them."""
+        return self.program.operators(_and_below(self.program.timed, self.nodes))
+
+    def kernels(self) -> KernelSums:
+        """The kernels that they launched."""
+        timed = self.program.timed
+        inside = np.zeros(len(timed.tree) + 1, np.bool_)
+        inside[_and_below(timed, self.nodes)] = True
+        return self.program.kernels(np.flatnonzero(inside[timed.work_node]))
+
+
+@dataclass(frozen=True)
+class Node:
+    """An entry of the comparison."""
+
+    path: str
+    left: Side
+    right: Side
+
+
+class Program:
+    """One trace, as the comparison uses it."""
+
+    def __init__(self, model: Model, detail: Detail) -> None:
+        self.model = model
+        self.timed = nn_program(model) if detail == "parts" else full_program(model)
+        #: how many nodes return before each: those that began before it and are not around it, and those below it
+        self._returned = self.timed.forest.after - 1 - self.timed.tree.depth
+
+    @property
+    def steps(self) -> Int64:
+        """The steps of the main thread."""
+        tree = self.timed.tree
+        return np.flatnonzero((tree.kind == Kind.STEP) & (tree.lane == self.timed.main))
+
+    def start(self) -> Int64:
+        """What all steps do, one after the other; without steps everything in the main thread."""
+        tree, steps = self.timed.tree, self.steps
+        if len(steps):
+            return np.array([child for step in steps.tolist() for child in self.children(step)], np.int64)
+        return np.flatnonzero((tree.parent < 0) & (tree.lane == self.timed.main))
+
+    def children(self, node: int) -> Iterator[int]:
+        after = self.timed.forest.after
+        child, end = node + 1, int(after[node])
+        while child < end:
+            yield child
+            child = int(after[child])
+
+    def operators(self, nodes: Int64) -> OperatorSums:
+        timed = self.timed
+        chosen = nodes[timed.is_operator[nodes]]
+        groups = group([timed.tree.name[chosen]], self._returned[chosen])
+        return OperatorSums(
+            name=tuple(timed.strings[code] for code in timed.tree.name[chosen[groups.first]].tolist()),
+            calls=groups.count(),
+            host_total_ns=groups.sum(timed.tree.duration[chosen]),
+            device_total_ns=groups.sum(timed.device_total[chosen]),
+            host_self_ns=groups.sum(timed.host_self[chosen]),
+            device_self_ns=groups.sum(timed.device_self[chosen]),
+        )
+
+    def kernels(self, work: Int64) -> KernelSums:
+        model = self.model
+        rows = model.trace.device_work.row[work[model.device_category[work] == Category.KERNEL]]
+        name = model.trace.events.name[rows]
+        groups = group([name])
+        return KernelSums(
+            name=tuple(model.trace.strings[code] for code in name[groups.first].tolist()),
+            calls=groups.count(),
+            total_ns=groups.sum(np.maximum(model.trace.events.duration[rows], 0)),
+        )
+
+    def everything(self) -> tuple[OperatorSums, KernelSums]:
+        """All operators and kernels of the trace, whoever launched them."""
+        return (
+            self.operators(np.arange(len(self.timed.tree))),
+            self.kernels(np.arange(len(self.model.trace.device_work))),
+        )
+
+
+def whole_times(program: Program) -> Times:
+    """Of the whole trace: its steps (without any the main thread) on the host, and all device work."""
+    tree, model = program.timed.tree, program.model
+    steps = program.steps
+    host = int(tree.duration[steps if len(steps) else program.start()].sum())
+    work = model.trace.device_work.row[model.is_work]
+    device = int(np.maximum(model.trace.events.duration[work], 0).sum())
+    return Times(host, device, device or host)
+
+
+class Comparison:
+    """Two programs aligned; nodes are made when asked for.
+
+    detail   parts: the main thread as the old plugin saw it, down to the innermost parts with a role.
+             all: also annotations, operators where there are no parts, and the backward threads; parts that differ
+             only in their number, and loaders and optimizers of another kind, are the same part.
+    """
+
+    def __init__(self, left: Model, right: Model, detail: Detail) -> None:
+        self.left, self.right = Program(left, detail), Program(right, detail)
+        self._detail = detail
+
+    def root(self) -> Node:
+        return Node(ROOT, Side(self.left, self.left.start()), Side(self.right, self.right.start()))
+
+    def at(self, path: str) -> Node | None:
+        """The node of a path: `0` is the root, `0-2` its third child."""
+        steps = path.split("-")
+        if steps[0] != ROOT or not all(step.isascii() and step.isdigit() and len(step) < 10 for step in steps):
+            return None
+        node = self.root()
+        for step in steps[1:]:
+            children = self.children(node)
+            if int(step) >= len(children):
+                return None
+            node = children[int(step)]
+        return node
+
+    def children(self, node: Node) -> list[Node]:
+        """What the two sides of a node consist of, aligned; empty when nothing in them belongs together."""
+        left, right = node.left.nodes, node.right.nodes
+        if len(left) == 1 and len(right) == 1:
+            left = np.fromiter(self.left.children(int(left[0])), np.int64)
+            right = np.fromiter(self.right.children(int(right[0])), np.int64)
+        elif not (len(left) > 1 and len(right) > 1):
+            return []
+        pairs = self._pairs(left, right)
+        if not pairs:
+            return []
+        cuts: list[tuple[Int64, Int64]] = []
+        i = j = 0
+        for paired_left, paired_right in [*pairs, (len(left), len(right))]:
+            cuts.append((left[i:paired_left], right[j:paired_right]))
+            cuts.append((left[paired_left : paired_left + 1], right[paired_right : paired_right + 1]))
+            i, j = paired_left + 1, paired_right + 1
+        kept = [(a, b) for a, b in cuts if len(a) or len(b)]
+        return [Node(f"{node.path}-{k}", Side(self.left, a), Side(self.right, b)) for k, (a, b) in enumerate(kept)]
+
+    def _pairs(self, left: Int64, right: Int64) -> list[tuple[int, int]]:
+        """What has most to say comes first: parts with a role, else annotations, else every node."""
+        for wanted in (_PARTS,) if self._detail == "parts" else (_PARTS, _ANNOTATIONS, _ALL):
+            pairs = self._pairs_of(left, right, wanted)
+            if pairs:
+                return pairs
+        return []
+
+    def _pairs_of(self, left: Int64, right: Int64, wanted: frozenset[Kind]) -> list[tuple[int, int]]:
+        """By name; with all detail also by role between those pairs, so that a renamed part is not lost."""
+        mine, theirs = _keys(self.left.timed, left, wanted), _keys(self.right.timed, right, wanted)
+        exact = align([key for _, key, _ in mine], [key for _, key, _ in theirs])
+        found: list[tuple[int, int]] = []
+        i = j = 0
+        for a, b in [*exact, (len(mine), len(theirs))]:
+            loose = (
+                []
+                if self._detail == "parts"
+                else align([key for _, _, key in mine[i:a]], [key for _, _, key in theirs[j:b]])
+            )
+            found += [(mine[i + x][0], theirs[j + y][0]) for x, y in loose]
+            if a < len(mine):
+                found.append((mine[a][0], theirs[b][0]))
+            i, j = a + 1, b + 1
+        return found
+
+
+def _keys(
+    timed: TimedProgram, nodes: Int64, wanted: frozenset[Kind]
+) -> list[tuple[int, tuple[Kind, str], tuple[Kind, str]]]:
+    """Place, key and loose key of the nodes that can be paired."""
+    found = []
+    for place, node in enumerate(nodes.tolist()):
+        kind = Kind(int(timed.tree.kind[node]))
+        if kind in wanted:
+            name = timed.name(node)
+            found.append((place, (kind, name), (kind, "" if kind in _ROLES else _NUMBER.sub("", name))))
+    return found
+
+
+def _and_below(timed: TimedProgram, nodes: Int64) -> Int64:
+    """The nodes and all nodes below them; those given must not lie in each other."""
+    after = timed.forest.after[nodes]
+    length = after - nodes
+    skipped = np.concatenate([np.zeros(1, np.int64), np.cumsum(length)])
+    found: Int64 = np.repeat(nodes - skipped[:-1], length) + np.arange(int(skipped[-1]))
+    return found
+
+
+# tables -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Delta(Tabular):
+    """A table of both sides by name: of each column its left and right values; by the largest change, descending.
+
+    A name that a side does not have counts 0 there.
+    """
+
+    name: tuple[str, ...]
+    left: dict[str, Int64]
+    right: dict[str, Int64]
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+    def to_columns(self) -> dict[str, Any]:
+        """Of each column the left and the right values side by side."""
+        found: dict[str, Any] = {"name": self.name}
+        for column in self.left:
+            found[f"{column}_left"], found[f"{column}_right"] = self.left[column], self.right[column]
+        return found
+
+
+def delta(left: Any, right: Any, by: tuple[str, ...]) -> Delta:
+    """Join two tables of sums; `by` names the columns whose change decides the order, the first that changed counts."""
+    names = list(dict.fromkeys([*left.name, *right.name]))
+    columns = [c for c in left.to_columns() if c != "name"]
+    sides = [_spread(table, names, columns) for table in (left, right)]
+    changes = [np.abs(sides[1][c] - sides[0][c]) for c in by]
+    changed = next((c for c in changes if c.any()), None)
+    if changed is None:
+        changed = sides[0][by[0]] if sides[0][by[0]].any() else sides[0][by[-1]]
+    order = np.argsort(-changed, kind="stable")
+    return Delta(
+        tuple(names[i] for i in order.tolist()),
+        {c: sides[0][c][order] for c in columns},
+        {c: sides[1][c][order] for c in columns},
+    )
+
+
+def _spread(table: Any, names: list[str], columns: list[str]) -> dict[str, Int64]:
+    place = {name: i for i, name in enumerate(names)}
+    at = np.array([place[name] for name in table.name], np.int64)
+    found = {}
+    for column in columns:
+        values = np.zeros(len(names), np.int64)
+        values[at] = getattr(table, column)
+        found[column] = values
+    return found

@@ -1,0 +1,52 @@
+"""Sums over trees: what a node and everything below it add up to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+
+
+class Forest:
+    """Roll-ups over nodes in preorder, where `parent` (or -1) stands before its children.
+
+    children    shape (n,): nodes directly below each
+    after       shape (n,): the first position after each node and everything below it
+    """
+
+    def __init__(self, parent: Int32) -> None:
+        nodes = len(parent)
+        self.children = np.bincount(parent[parent >= 0], minlength=nodes)
+        # the nodes below one end where its next sibling begins; for a last child, where those of its parent end
+        after = np.full(nodes + 1, nodes, np.int64)
+        by_parent = np.argsort(parent, kind="stable")
+        has_next = parent[by_parent[:-1]] == parent[by_parent[1:]]
+        after[by_parent[:-1][has_next]] = by_parent[1:][has_next]
+        up = np.arange(nodes + 1)
+        last = np.ones(nodes, np.bool_)
+        last[by_parent[:-1][has_next]] = False
+        up[:-1][last] = np.where(parent[last] >= 0, parent[last], nodes)
+        self.after = after[to_root(up)][:-1]
+
+    def below(self, values: Int64 | Bool) -> Int64:
+        """Sum of the values of each node and all nodes below it, exact."""
+        running = np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+        sums: Int64 = running[self.after] - running[:-1]
+        return sums
+
+
+def to_root(link: Int64) -> Int64:
+    """Follow `link` from every entry until it points to itself, doubling the stride each round."""
+    while True:
+        further = link[link]
+        if np.array_equal(further, link):
+            return link
+        link = further
+
+
+@remembered
+def call_forest(model: Model) -> Forest:
+    """Sums over the call tree."""
+    return Forest(model.tree.parent)

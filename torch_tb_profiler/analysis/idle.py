@@ -1,0 +1,159 @@
+"""When a device or a stream had nothing to do, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.distribution import distribution
+from torch_tb_profiler.analysis.grouping import group
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64, UInt8
+
+#: a gap shorter than this, with the next work already queued, is the cost of one piece of work after another
+KERNEL_WAIT_NS = 30_000
+
+Lanes = Literal["device", "stream"]
+
+
+class Cause(IntEnum):
+    """Why nothing ran; told from the work that ends the gap."""
+
+    HOST_WAIT = 0  # it was launched after everything before it had ended: the host was late
+    KERNEL_WAIT = 1  # it was queued, and began within KERNEL_WAIT_NS
+    OTHER = 2  # it was queued, and something else held it up: another stream, an event, a full device
+    UNKNOWN = 3  # its launch is not in the trace
+
+
+CAUSES = tuple(cause.name.lower() for cause in Cause)
+
+
+@dataclass(frozen=True)
+class IdleGaps(Tabular):
+    """Every gap, by device, stream and time; parallel columns, times in ns from the start of the trace.
+
+    stream    -1 for gaps of a whole device
+    cause     Cause
+    before    index into Trace.device_work: the work that ended last before the gap
+    after     index into Trace.device_work: the work that ends the gap
+    """
+
+    device: Int64
+    stream: Int64
+    start_ns: Int64
+    duration_ns: Int64
+    cause: UInt8
+    before: Int64
+    after: Int64
+
+    def __len__(self) -> int:
+        return len(self.cause)
+
+    def largest(self, count: int) -> IdleGaps:
+        """The longest gaps, descending."""
+        chosen = np.argsort(-self.duration_ns, kind="stable")[:count]
+        return IdleGaps(**{name: getattr(self, name)[chosen] for name in self.__dataclass_fields__})
+
+
+@dataclass(frozen=True)
+class IdleTimes(Tabular):
+    """One row per device (and stream) and cause that occurs; parallel columns.
+
+    share    of the idle time of the lane, 0…1
+    """
+
+    device: Int64
+    stream: Int64
+    cause: tuple[str, ...]
+    gaps: Int64
+    total_ns: Int64
+    share: Float64
+    mean_ns: Float64
+    median_ns: Float64
+    max_ns: Float64
+
+    def __len__(self) -> int:
+        return len(self.cause)
+
+
+def idle_gaps(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleGaps:
+    """Gaps between the first and the last work of each lane: a device, or one stream of it.
+
+    A gap of a device is one in which none of its streams worked. Σ gaps of a device = its idle time in
+    `device_time`, exactly.
+    """
+    work, events = model.trace.device_work, model.trace.events
+    chosen = np.flatnonzero(model.is_work)
+    start, end = events.start[work.row], events.end[work.row]
+    stream = work.stream if per == "stream" else np.full(len(work), -1, np.int64)
+    order = chosen[np.lexsort((end[chosen], start[chosen], stream[chosen], work.device[chosen]))]
+    before, after = [], []
+    for lane in np.split(order, _lane_starts(work.device[order], stream[order])):
+        last = _latest(end[lane])
+        gap = np.flatnonzero(start[lane][1:] > end[lane][last[:-1]])
+        before.append(lane[last[gap]])
+        after.append(lane[gap + 1])
+    before_of, after_of = np.concatenate(before), np.concatenate(after)
+    return IdleGaps(
+        device=work.device[after_of].astype(np.int64),
+        stream=stream[after_of],
+        start_ns=end[before_of],
+        duration_ns=start[after_of] - end[before_of],
+        cause=_causes(model, end[before_of], after_of, kernel_wait_ns),
+        before=before_of,
+        after=after_of,
+    )
+
+
+def idle_times(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleTimes:
+    """Gaps added up by cause."""
+    gaps = idle_gaps(model, per, kernel_wait_ns)
+    lane = group([gaps.device, gaps.stream])
+    # in the order of lanes, then of causes
+    found = group([gaps.device, gaps.stream, gaps.cause], lane.of * len(CAUSES) * (len(gaps) + 1) + _within(gaps))
+    spread = distribution(found, gaps.duration_ns)
+    whole = lane.sum(gaps.duration_ns)[lane.of[found.first]]
+    return IdleTimes(
+        device=gaps.device[found.first],
+        stream=gaps.stream[found.first],
+        cause=tuple(CAUSES[c] for c in gaps.cause[found.first].tolist()),
+        gaps=spread.count,
+        total_ns=spread.sum,
+        share=spread.sum / whole,
+        mean_ns=spread.mean,
+        median_ns=spread.p50,
+        max_ns=spread.max,
+    )
+
+
+def _within(gaps: IdleGaps) -> Int64:
+    """Distinct numbers that order gaps by cause."""
+    return gaps.cause.astype(np.int64) * (len(gaps) + 1) + np.arange(len(gaps))
+
+
+def _lane_starts(device: Int32, stream: Int64) -> Int64:
+    """Where in sorted rows a new lane begins, but for the first."""
+    return np.flatnonzero((device[1:] != device[:-1]) | (stream[1:] != stream[:-1])) + 1
+
+
+def _latest(end: Int64) -> Int64:
+    """For each position the last one up to it whose end is not after any other's: where the running maximum stands."""
+    highest = np.maximum.accumulate(end)
+    place = np.where(end == highest, np.arange(len(end)), 0)
+    return np.maximum.accumulate(place)
+
+
+def _causes(model: Model, idle_since: Int64, after: Int64, kernel_wait_ns: int) -> UInt8:
+    events, launches = model.trace.events, model.trace.launches
+    launch = model.device.launch[after]
+    known: Bool = launch >= 0
+    launched = np.full(len(after), -1, np.int64)
+    launched[known] = events.start[launches.row[launch[known]]]
+    soon = events.start[model.trace.device_work.row[after]] - idle_since < kernel_wait_ns
+    cause = np.where(launched > idle_since, Cause.HOST_WAIT, np.where(soon, Cause.KERNEL_WAIT, Cause.OTHER))
+    cause[~known] = Cause.UNKNOWN
+    return cause.astype(np.uint8)

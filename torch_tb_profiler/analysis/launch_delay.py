@@ -1,0 +1,145 @@
+"""Calls that launched device work: what they cost the host, and how long the work waited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.distribution import distribution
+from torch_tb_profiler.analysis.grouping import descending, group
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import Float64, Int32, Int64
+
+#: a call of the device's API that takes longer is slow
+SLOW_CALL_NS = 50_000
+#: work that waits longer for the device is late
+LONG_DELAY_NS = 100_000
+
+LaunchGrouping = Literal["api", "operator"]
+
+
+@dataclass(frozen=True)
+class Launched:
+    """One entry per call that started device work, in the order of the calls' rows; parallel arrays, times in ns.
+
+    launch       index into Trace.launches
+    first        index into Trace.device_work: the piece that began first
+    pieces       how many pieces it started; more than one for a graph
+    kernels      how many of them are kernels
+    host_ns      duration of the call
+    device_ns    Σ durations of what it started
+    delay_ns     start of the first piece − end of the call; 0 when it began before the call returned
+    """
+
+    launch: Int64
+    first: Int64
+    pieces: Int64
+    kernels: Int64
+    host_ns: Int64
+    device_ns: Int64
+    delay_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.launch)
+
+
+@dataclass(frozen=True)
+class LaunchStats(Tabular):
+    """Launches grouped, by host time, descending; parallel columns, times in ns.
+
+    name      of the call, or of the innermost operator around it; empty for calls outside operators
+    calls     calls that started something; `pieces` is what they started
+    short     calls that took longer than the one piece of work they started, and are not slow
+    slow      calls longer than SLOW_CALL_NS
+    late      calls whose work waited longer than LONG_DELAY_NS
+    """
+
+    group_by: LaunchGrouping
+    name: tuple[str, ...]
+    calls: Int64
+    pieces: Int64
+    host_ns: Int64
+    host_mean_ns: Float64
+    host_median_ns: Float64
+    host_p99_ns: Float64
+    host_max_ns: Float64
+    device_ns: Int64
+    delay_mean_ns: Float64
+    delay_median_ns: Float64
+    delay_p99_ns: Float64
+    delay_max_ns: Float64
+    short: Int64
+    slow: Int64
+    late: Int64
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@remembered
+def launched(model: Model) -> Launched:
+    """Join calls with the work they started, whatever the call is named."""
+    work, events = model.trace.device_work, model.trace.events
+    started = np.flatnonzero(model.device.launch >= 0)
+    row = work.row[started]
+    # each group led by the piece that began first
+    rank = np.empty(len(started), np.int64)
+    rank[np.lexsort((events.start[row], model.device.launch[started]))] = np.arange(len(started))
+    groups = group([model.device.launch[started]], rank)
+    lead = groups.first
+    launch = model.device.launch[started][lead].astype(np.int64)
+    call = model.trace.launches.row[launch]
+    return Launched(
+        launch=launch,
+        first=started[lead],
+        pieces=groups.count(),
+        kernels=groups.sum(model.device_category[started] == Category.KERNEL),
+        host_ns=np.maximum(events.duration[call], 0),
+        device_ns=groups.sum(np.maximum(events.duration[row], 0)),
+        delay_ns=np.maximum(events.start[row][lead] - events.end[call], 0),
+    )
+
+
+def launch_stats(
+    model: Model,
+    group_by: LaunchGrouping = "api",
+    slow_call_ns: int = SLOW_CALL_NS,
+    long_delay_ns: int = LONG_DELAY_NS,
+) -> LaunchStats:
+    """Launches by the name of the call, or by the operator that made it."""
+    found, trace = launched(model), model.trace
+    name: Int32
+    if group_by == "api":
+        name = trace.events.name[trace.launches.row[found.launch]]
+    else:
+        node = model.launches.operator_node[found.launch]
+        name = np.zeros(len(found), np.int32)
+        name[node >= 0] = model.tree.name[node[node >= 0]]
+    groups = group([name])
+    host, delay = distribution(groups, found.host_ns), distribution(groups, found.delay_ns)
+    short = (found.pieces == 1) & (found.device_ns < found.host_ns) & (found.host_ns <= slow_call_ns)
+    order = descending(host.sum)
+    return LaunchStats(
+        group_by=group_by,
+        name=tuple(trace.strings[code] for code in name[groups.first][order].tolist()),
+        calls=host.count[order],
+        pieces=groups.sum(found.pieces)[order],
+        host_ns=host.sum[order],
+        host_mean_ns=host.mean[order],
+        host_median_ns=host.p50[order],
+        host_p99_ns=host.p99[order],
+        host_max_ns=host.max[order],
+        device_ns=groups.sum(found.device_ns)[order],
+        delay_mean_ns=delay.mean[order],
+        delay_median_ns=delay.p50[order],
+        delay_p99_ns=delay.p99[order],
+        delay_max_ns=delay.max[order],
+        short=groups.sum(short)[order],
+        slow=groups.sum(found.host_ns > slow_call_ns)[order],
+        late=groups.sum(found.delay_ns > long_delay_ns)[order],
+    )

@@ -1,0 +1,220 @@
+"""Blocks of memory: who allocated each, from when to when it lived, and which were alive at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.memory import (
+    NO_ADDRESSES,
+    NOT_RECORDED,
+    MemoryRecords,
+    memory_records,
+    operator_names,
+)
+from torch_tb_profiler.analysis.memory_curve import MemoryAt, memory_curves
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+
+BlockOrder = Literal["time", "bytes", "duration"]
+
+
+@dataclass(frozen=True)
+class MemoryBlocks:
+    """Blocks, parallel arrays in the order in which they are first seen.
+
+    device      index into `MemoryRecords.devices`
+    bytes       the size
+    allocation  position of the allocation in `MemoryRecords`, -1 when it was not recorded
+    release     position of the release, -1 when it was not recorded
+    gone        position of the record by which the block is known to be gone: its release, or whatever comes next
+                at its address; `NEVER` when nothing does
+    """
+
+    device: Int64
+    bytes: Int64
+    allocation: Int64
+    release: Int64
+    gone: Int64
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+    def take(self, index: Int64 | Bool) -> MemoryBlocks:
+        """The blocks that `index` (a mask or positions) selects."""
+        return MemoryBlocks(
+            self.device[index], self.bytes[index], self.allocation[index], self.release[index], self.gone[index]
+        )
+
+
+@dataclass(frozen=True)
+class BlockTable(Tabular):
+    """Blocks as they are shown; parallel columns. Keys, units and definitions: `definitions.MEMORY`.
+
+    Times in ns; -1 when that end was not recorded. `total`: how many there are of which these are a page.
+    """
+
+    missing_below_zero: ClassVar = ("alloc_ns", "release_ns", "duration_ns", "alloc_row", "release_row")
+
+    device: tuple[str, ...]
+    operator: tuple[str, ...]
+    parent: tuple[str, ...]
+    bytes: Int64
+    alloc_ns: Int64
+    release_ns: Int64
+    duration_ns: Int64
+    alloc_row: Int64
+    release_row: Int64
+    total: int
+    reason: str | None
+
+    def __len__(self) -> int:
+        return len(self.operator)
+
+
+@dataclass(frozen=True)
+class AliveTable(Tabular):
+    """What was in use at a time, the largest blocks first.
+
+    known_bytes + unknown_bytes = at.allocated: unknown is what was allocated before the recording began. Without
+    totals in the trace `at.allocated` is what is known.
+    """
+
+    missing_below_zero: ClassVar = BlockTable.missing_below_zero
+
+    device: str
+    at: MemoryAt
+    known_bytes: int
+    unknown_bytes: int
+    blocks: BlockTable
+
+    def __len__(self) -> int:
+        return len(self.blocks)
+
+    def to_columns(self) -> dict[str, object]:
+        return {**self.blocks.to_columns()}
+
+
+@remembered
+def memory_blocks(model: Model) -> MemoryBlocks:
+    """Every allocation with its release, allocations never released, releases of what was never allocated."""
+    records = memory_records(model)
+    has_address = model.trace.memory.address[records.entry] >= 0
+    first = np.flatnonzero(has_address & (records.is_allocation | (records.is_release & (records.mate < 0))))
+    allocates = records.is_allocation[first]
+    return MemoryBlocks(
+        device=records.device[first],
+        bytes=np.abs(records.bytes[first]),
+        allocation=np.where(allocates, first, -1),
+        release=np.where(allocates, records.mate[first], first),
+        gone=np.where(allocates, records.next_here[first], first),
+    )
+
+
+def blocks_within(model: Model, start_ns: int | None, end_ns: int | None, device: str | None = None) -> MemoryBlocks:
+    """Blocks of a device, or of all, that were allocated or released from one time to another, both included."""
+    records, blocks = memory_records(model), memory_blocks(model)
+    window = records.within(start_ns, end_ns)
+    chosen = _inside(blocks.allocation, window) | _inside(blocks.release, window)
+    if device is not None:
+        chosen &= blocks.device == records.device_index(device)
+    return blocks.take(chosen)
+
+
+def memory_events(
+    model: Model,
+    start_ns: int | None = None,
+    end_ns: int | None = None,
+    device: str | None = None,
+    order: BlockOrder = "time",
+    offset: int = 0,
+    limit: int | None = None,
+) -> BlockTable:
+    """A page of the blocks allocated or released in a time range: by time, or the largest or longest-lived first."""
+    records = memory_records(model)
+    blocks = blocks_within(model, start_ns, end_ns, device)
+    if order == "time":
+        place = np.arange(len(blocks))
+    elif order == "bytes":
+        place = np.argsort(-blocks.bytes, kind="stable")
+    else:
+        place = np.argsort(-_duration(records, blocks), kind="stable")
+    page = place[offset:] if limit is None else place[offset : offset + limit]
+    return block_table(model, blocks.take(page), len(blocks))
+
+
+def alive(model: Model, device: str, time_ns: int | None = None, limit: int | None = None) -> AliveTable:
+    """The blocks in use on a device at a time, by default at its peak. Raises ValueError for an unknown device.
+
+    Records at that very time count as done. For the peak the record that reached it counts, whatever else happened
+    in the same nanosecond. Without totals in the trace a time must be given, or it is the end.
+    """
+    records, blocks = memory_records(model), memory_blocks(model)
+    place = records.device_index(device)
+    if place is None:
+        raise ValueError(f"no memory of {device!r} was recorded")
+    curve = memory_curves(model).of(device)
+    if time_ns is not None or curve is None:
+        last = records.within(None, time_ns).stop - 1
+    else:
+        last = curve.peak.position
+    found = blocks.take(
+        (blocks.device == place) & (blocks.allocation >= 0) & (blocks.allocation <= last) & (blocks.gone > last)
+    )
+    known = int(found.bytes.sum())
+    when = int(records.time[last]) if time_ns is None and last >= 0 else (time_ns or 0)
+    if curve is None:
+        at = MemoryAt(last, when, known, 0)
+    elif time_ns is None:
+        at = curve.peak
+    else:
+        held = curve.last_at(time_ns)
+        at = MemoryAt(held.position, time_ns, held.allocated, held.reserved)
+    largest = found.take(np.argsort(-found.bytes, kind="stable")[:limit])
+    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found)))
+
+
+def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
+    """Blocks with the names and times of their ends. The operator is the one that allocated."""
+    records, memory = memory_records(model), model.trace.memory
+    operator, parent = operator_names(model, _at(records.node, blocks.allocation))
+    row = memory.row[records.entry]
+    devices = records.devices
+    reason = None
+    if not len(memory_blocks(model)):
+        reason = NO_ADDRESSES if len(records) else NOT_RECORDED
+    return BlockTable(
+        device=tuple(devices[i].name for i in blocks.device.tolist()),
+        operator=tuple(operator),
+        parent=tuple(parent),
+        bytes=blocks.bytes,
+        alloc_ns=_at(records.time, blocks.allocation),
+        release_ns=_at(records.time, blocks.release),
+        duration_ns=_duration(records, blocks),
+        alloc_row=_at(row, blocks.allocation),
+        release_row=_at(row, blocks.release),
+        total=total,
+        reason=reason,
+    )
+
+
+def _duration(records: MemoryRecords, blocks: MemoryBlocks) -> Int64:
+    both = (blocks.allocation >= 0) & (blocks.release >= 0)
+    return np.where(both, _at(records.time, blocks.release) - _at(records.time, blocks.allocation), -1)
+
+
+def _at(values: Int64 | Int32, position: Int64) -> Int64:
+    """Values at positions; -1 where there is none."""
+    found = np.full(len(position), -1, np.int64)
+    there = position >= 0
+    found[there] = values[position[there]]
+    return found
+
+
+def _inside(position: Int64, window: slice) -> Bool:
+    inside: Bool = (position >= window.start) & (position < window.stop)
+    return inside

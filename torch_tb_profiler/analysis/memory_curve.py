@@ -1,0 +1,194 @@
+"""How much memory was in use and reserved, moment by moment, and when it was most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.memory import (
+    CPU,
+    NO_TOTALS,
+    NOT_RECORDED,
+    MemoryDevice,
+    MemoryRecords,
+    memory_records,
+)
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Bool, Int64
+
+
+@dataclass(frozen=True)
+class MemoryAt:
+    """Bytes in use and reserved at a time; `position` is that of the record that made it so, -1 before the first."""
+
+    position: int
+    time_ns: int
+    allocated: int
+    reserved: int
+
+
+@dataclass(frozen=True)
+class MemoryCurve(Tabular):
+    """The memory of one device: a step function, in bytes; parallel arrays in time order.
+
+    position   index into `MemoryRecords`
+    baseline   in use before the first record
+    unrecorded what changed without a record: allocated[-1] = baseline + Σ bytes + unrecorded, exactly
+    peak       most memory in use, and when it was first reached
+    """
+
+    device: MemoryDevice
+    position: Int64
+    time_ns: Int64
+    allocated: Int64
+    reserved: Int64
+    baseline: int
+    unrecorded: int
+    peak: MemoryAt
+
+    def __len__(self) -> int:
+        return len(self.time_ns)
+
+    def at(self, i: int) -> MemoryAt:
+        """After the i-th record; -1 for before the first."""
+        if i < 0:
+            return MemoryAt(-1, int(self.time_ns[0]), self.baseline, int(self.reserved[0]))
+        return MemoryAt(int(self.position[i]), int(self.time_ns[i]), int(self.allocated[i]), int(self.reserved[i]))
+
+    def last_at(self, time_ns: int) -> MemoryAt:
+        """What holds at a time, records of that very time included."""
+        return self.at(int(np.searchsorted(self.time_ns, time_ns, "right")) - 1)
+
+
+@dataclass(frozen=True)
+class MemoryCurves:
+    """One curve per device; `reason` says why there is none."""
+
+    curves: tuple[MemoryCurve, ...]
+    reason: str | None
+
+    def of(self, device: str) -> MemoryCurve | None:
+        """The curve of the device called so."""
+        return next((curve for curve in self.curves if curve.device.name == device), None)
+
+
+@dataclass(frozen=True)
+class MemoryBins:
+    """A curve in few pieces, parallel arrays in bytes; a piece holds until the next begins.
+
+    `before` holds until the first piece. A piece of one record has min = max = last.
+    """
+
+    before: MemoryAt
+    peak: MemoryAt
+    time_ns: Int64
+    allocated_min: Int64
+    allocated_max: Int64
+    allocated_last: Int64
+    reserved_max: Int64
+    reserved_last: Int64
+    records: Int64
+
+
+@remembered
+def memory_curves(model: Model) -> MemoryCurves:
+    """The memory in use on each device, as the allocators counted it."""
+    records = memory_records(model)
+    found = [_curve(model, records, i) for i in range(len(records.devices))]
+    curves = tuple(curve for curve in found if curve is not None)
+    if curves:
+        return MemoryCurves(curves, None)
+    return MemoryCurves((), NO_TOTALS if len(records) else NOT_RECORDED)
+
+
+def memory_bins(curve: MemoryCurve, start_ns: int, end_ns: int, most: int) -> MemoryBins:
+    """A curve from one time to another, both included, in at most `most` pieces: records, or equal stretches."""
+    first = int(np.searchsorted(curve.time_ns, start_ns, "left"))
+    after = max(first, int(np.searchsorted(curve.time_ns, end_ns, "right")))
+    time, allocated = curve.time_ns[first:after], curve.allocated[first:after]
+    reserved = curve.reserved[first:after]
+    before = curve.at(first - 1)
+    if len(time) > most:
+        width = (end_ns - start_ns) // most + 1
+        number = (time - start_ns) // width
+        begin = np.flatnonzero(np.concatenate(([True], number[1:] != number[:-1])))
+    else:
+        begin = np.arange(len(time))
+    last = np.append(begin[1:], len(time))[: len(begin)] - 1
+    top = first + int(np.argmax(allocated)) if len(time) else -1
+    highest = curve.at(top) if top >= 0 else before
+    return MemoryBins(
+        before=before,
+        peak=before if before.allocated > highest.allocated else highest,
+        time_ns=time[begin],
+        allocated_min=np.minimum.reduceat(allocated, begin) if len(time) else allocated,
+        allocated_max=np.maximum.reduceat(allocated, begin) if len(time) else allocated,
+        allocated_last=allocated[last],
+        reserved_max=np.maximum.reduceat(reserved, begin) if len(time) else reserved,
+        reserved_last=reserved[last],
+        records=last - begin + 1,
+    )
+
+
+def _curve(model: Model, records: MemoryRecords, device: int) -> MemoryCurve | None:
+    memory = model.trace.memory
+    position = np.flatnonzero(records.device == device)
+    position = position[memory.total_allocated[records.entry[position]] >= 0]
+    if not len(position):
+        return None
+    entry, size = records.entry[position], records.bytes[position]
+    total, reserved = memory.total_allocated[entry], np.maximum(memory.total_reserved[entry], 0)
+    is_shared = np.zeros(len(position), np.bool_)
+    if records.devices[device].type == CPU:
+        is_shared = _is_shared(records, position, total, reserved)
+    shared = np.cumsum(np.where(is_shared, size, 0))
+    # what is released without having been allocated in the window was in use before it
+    earlier = is_shared & (size < 0) & (records.mate[position] < 0)
+    shared += max(-int(size[earlier].sum()), -int(shared.min()))
+    held, before = _filled(total, ~is_shared, size)
+    allocated = held + shared
+    baseline = before + int(shared[0]) - (int(size[0]) if is_shared[0] else 0)
+    top = int(np.argmax(allocated))
+    return MemoryCurve(
+        device=records.devices[device],
+        position=position,
+        time_ns=records.time[position],
+        allocated=allocated,
+        reserved=_filled(reserved, ~is_shared, np.zeros_like(size))[0],
+        baseline=baseline,
+        unrecorded=int(allocated[-1]) - baseline - int(size.sum()),
+        peak=MemoryAt(int(position[top]), int(records.time[position[top]]), int(allocated[top]), int(reserved[top])),
+    )
+
+
+def _filled(values: Int64, known: Bool, change: Int64) -> tuple[Int64, int]:
+    """Values where they are not known as they were before; and the value before the first known one."""
+    there = np.flatnonzero(known)
+    if not len(there):
+        return np.zeros_like(values), 0
+    before = int(values[there[0]] - change[there[0]])
+    latest = np.maximum.accumulate(np.where(known, np.arange(len(values)), -1))
+    return np.where(latest >= 0, values[latest], before), before
+
+
+def _is_shared(records: MemoryRecords, position: Int64, total: Int64, reserved: Int64) -> Bool:
+    """Which records of the CPU are of shared memory, as DataLoader workers use it.
+
+    Torch maps it beside its allocator and writes 0 as the total of such a record. After an allocation the total of
+    the allocator is never less than its size. A release is known by its allocation; without one it is the
+    allocator's exactly if the memory in use before was all of it.
+    """
+    size = records.bytes[position]
+    shared = (size > 0) & (total < size)
+    whose = np.zeros(len(records), np.bool_)
+    whose[position[shared]] = True
+    mate = records.mate[position]
+    shared |= (size < 0) & (mate >= 0) & whose[mate]
+    unclear = (size < 0) & (mate < 0) & (total == 0) & (reserved == 0)
+    if unclear.any():
+        held, _ = _filled(total, ~shared & ~unclear, size)
+        shared |= unclear & (held + size != 0)
+    return shared

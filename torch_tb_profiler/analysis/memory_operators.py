@@ -1,0 +1,154 @@
+"""How much memory operators allocated and kept, themselves and with everything they called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from torch_tb_profiler.analysis.forest import call_forest
+from torch_tb_profiler.analysis.grouping import descending, group, sums_at
+from torch_tb_profiler.analysis.memory import MemoryDevice, MemoryRecords, memory_records
+from torch_tb_profiler.analysis.operators import OperatorCalls, operator_calls
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Bool, Int64
+
+
+@dataclass(frozen=True)
+class MemoryChange:
+    """Sums over records: bytes allocated − bytes released, how many allocations, and their bytes."""
+
+    size_increase: int
+    allocation_count: int
+    allocation_size: int
+
+
+@dataclass(frozen=True)
+class MemoryOperators(Tabular):
+    """Operators that changed the memory of one device; parallel columns, by self size increase, descending.
+
+    Keys, units and definitions of the columns: `definitions.MEMORY`.
+    `unattributed` is what happened outside operators: Σ self + unattributed = `all`, exactly.
+    """
+
+    device: MemoryDevice
+    name: tuple[str, ...]
+    calls: Int64
+    size_increase: Int64
+    self_size_increase: Int64
+    allocation_count: Int64
+    self_allocation_count: Int64
+    allocation_size: Int64
+    self_allocation_size: Int64
+    unattributed: MemoryChange
+    all: MemoryChange
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+class _Sums(NamedTuple):
+    """Per group of calls, or per call."""
+
+    increase: Int64
+    allocations: Int64
+    size: Int64
+
+
+def memory_operators(
+    model: Model, start_ns: int | None = None, end_ns: int | None = None
+) -> tuple[MemoryOperators, ...]:
+    """One table per device with memory records, for what was recorded from one time to another, both included.
+
+    Calls that touch the time range are counted, so that over the whole trace there are as many as in the operator
+    view.
+    """
+    records = memory_records(model)
+    window = np.zeros(len(records), np.bool_)
+    window[records.within(start_ns, end_ns)] = True
+    touching = _touching(model, start_ns, end_ns)
+    return tuple(
+        _table(model, records, device, window & (records.device == i), touching)
+        for i, device in enumerate(records.devices)
+    )
+
+
+def _table(model: Model, records: MemoryRecords, device: MemoryDevice, chosen: Bool, touching: Bool) -> MemoryOperators:
+    calls, tree = operator_calls(model), model.tree
+    position = np.flatnonzero(chosen)
+    inside = position[records.node[position] >= 0]
+    forest = call_forest(model)
+
+    def per_node(values: Int64 | Bool) -> Int64:
+        return sums_at(records.node[inside], values[inside], len(tree))
+
+    size = np.maximum(records.bytes, 0)
+    own = _Sums(per_node(records.bytes), per_node(records.is_allocation), per_node(size))
+    groups = group([tree.name[calls.node]])
+
+    def self_sum(values: Int64) -> Int64:
+        # a nested call that counts as one with its caller has its records counted there
+        there = np.flatnonzero(values)
+        return groups.sum(sums_at(calls.of_node[there], values[there], len(calls.node)))
+
+    def total_sum(values: Int64) -> Int64:
+        return groups.sum(np.where(_outermost(model), forest.below(values)[calls.node], 0))
+
+    own_sums = _Sums(*(self_sum(values) for values in own))
+    all_sums = _Sums(*(total_sum(values) for values in own))
+    changed = np.zeros(len(groups), np.bool_)
+    for values in (*own_sums, *all_sums):
+        changed |= values != 0
+    shown = np.flatnonzero(changed)
+    order = shown[descending(own_sums.increase[shown])]
+    outside = position[records.node[position] < 0]
+    return MemoryOperators(
+        device=device,
+        name=tuple(model.trace.strings[code] for code in tree.name[calls.node[groups.first[order]]].tolist()),
+        calls=groups.sum(touching)[order],
+        size_increase=all_sums.increase[order],
+        self_size_increase=own_sums.increase[order],
+        allocation_count=all_sums.allocations[order],
+        self_allocation_count=own_sums.allocations[order],
+        allocation_size=all_sums.size[order],
+        self_allocation_size=own_sums.size[order],
+        unattributed=_change(records, outside),
+        all=_change(records, position),
+    )
+
+
+def _change(records: MemoryRecords, position: Int64) -> MemoryChange:
+    size = records.bytes[position]
+    allocated = size[size > 0]
+    return MemoryChange(int(size.sum()), len(allocated), int(allocated.sum()))
+
+
+def _touching(model: Model, start_ns: int | None, end_ns: int | None) -> Bool:
+    """Which calls begin before the end of a time range and end after its start."""
+    tree, node = model.tree, operator_calls(model).node
+    touching = np.ones(len(node), np.bool_)
+    if start_ns is not None:
+        touching &= tree.end[node] >= start_ns
+    if end_ns is not None:
+        touching &= tree.start[node] <= end_ns
+    return touching
+
+
+@remembered
+def _outermost(model: Model) -> Bool:
+    """Which calls are not inside another call of the same operator: what happens in them is counted there."""
+    calls: OperatorCalls = operator_calls(model)
+    name = model.tree.name[calls.node].astype(np.int64)
+    order = np.argsort(name, kind="stable")
+    node, after = calls.node[order], call_forest(model).after[calls.node[order]]
+    # by name and in preorder: a call is inside an earlier one of its name that has not ended when it begins
+    beyond = len(model.tree) + 1
+    ends = np.maximum.accumulate(after + name[order] * beyond)
+    nested = np.zeros(len(node), np.bool_)
+    nested[1:] = ends[:-1] > node[1:] + name[order][1:] * beyond
+    outermost = np.empty(len(node), np.bool_)
+    outermost[order] = ~nested
+    return outermost

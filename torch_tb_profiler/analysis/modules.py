@@ -1,0 +1,250 @@
+"""Time per module: its forward, and the backward that autograd ran for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.forest import Forest
+from torch_tb_profiler.analysis.grouping import group, sums_at
+from torch_tb_profiler.analysis.program import TimedProgram, lightning_program, nn_program
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.modules import hook_name, lightning_hooks, lightning_modules, module_name, nn_modules
+from torch_tb_profiler.model.nesting import nearest, nest
+from torch_tb_profiler.model.preorder import preorder
+from torch_tb_profiler.model.program import Kind, Source
+from torch_tb_profiler.trace.schema import Float64, Int32, Int64
+
+
+@dataclass(frozen=True)
+class ModuleTable(Tabular):
+    """The hierarchy of modules: one entry per path of names (and ids) from an outermost module; all its calls together.
+
+    In preorder, siblings in the order of their first calls. Keys, units and definitions of the columns:
+    `definitions.MODULES`. `parent` is an entry's `id`, -1 at the top.
+    """
+
+    source: Source
+    id: Int64
+    parent: Int64
+    name: tuple[str, ...]
+    module_id: Int64
+    calls: Int64
+    operators: Int64
+    host_total_ns: Int64
+    host_self_ns: Int64
+    device_total_ns: Int64
+    device_self_ns: Int64
+    backward_host_ns: Int64
+    backward_device_ns: Int64
+    mean_host_ns: Float64
+    mean_device_ns: Float64
+
+    missing_below_zero = ("parent", "module_id")
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class HookTable(Tabular):
+    """Lightning's hooks by name, by total time, descending. Times in ns on the host."""
+
+    name: tuple[str, ...]
+    calls: Int64
+    host_total_ns: Int64
+    host_self_ns: Int64
+    max_ns: Int64
+    min_ns: Int64
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class HookCalls:
+    """Every call of a hook, nested by time, in preorder; times in ns."""
+
+    row: Int32
+    parent: Int32
+    depth: Int32
+    start: Int64
+    end: Int64
+    track: Int32
+
+
+def module_sources(model: Model) -> tuple[Source, ...]:
+    """Who named modules or hooks in this trace; Lightning first, because its names are paths."""
+    found: list[Source] = []
+    if len(lightning_modules(model.trace)):
+        found.append("lightning")
+    if len(nn_modules(model.trace).row):
+        found.append("nn")
+    return tuple(found)
+
+
+def modules(model: Model, source: Source) -> ModuleTable:
+    """The modules of a source; without any the table is empty."""
+    return _nn(model) if source == "nn" else _lightning(model)
+
+
+@remembered
+def _nn(model: Model) -> ModuleTable:
+    timed = nn_program(model)
+    frames = nn_modules(model.trace)
+    id_of_row = np.full(len(model.trace.events), -1, np.int64)
+    id_of_row[frames.row] = frames.module_id
+    calls = _Calls.of(timed)
+    path, parent = _paths_by_nesting(calls, timed.tree.name[calls.node], id_of_row[timed.tree.row[calls.node]])
+    return _table("nn", model, timed, calls, path, parent, id_of_row)
+
+
+@remembered
+def _lightning(model: Model) -> ModuleTable:
+    timed = lightning_program(model)
+    calls = _Calls.of(timed)
+    path, parent = _paths_by_name(model, timed, calls)
+    return _table("lightning", model, timed, calls, path, parent, np.zeros(len(model.trace.events), np.int64))
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """Module calls, in preorder. node: in the program tree; outer: the call around it, an index here, -1."""
+
+    node: Int64
+    outer: Int32
+
+    @classmethod
+    def of(cls, timed: TimedProgram) -> _Calls:
+        tree = timed.tree
+        is_module = tree.kind == Kind.MODULE
+        node = np.flatnonzero(is_module)
+        place = np.append(np.cumsum(is_module) - 1, -1).astype(np.int32)
+        outer = nearest(tree.parent, is_module, tree.parent[node])
+        return cls(node, np.where(outer >= 0, place[outer], -1).astype(np.int32))
+
+
+def _paths_by_nesting(calls: _Calls, name: Int32, module_id: Int64) -> tuple[Int64, Int32]:
+    """The path of each call, and the parent of each path, level by level: equal name and id under an equal path."""
+    path = np.full(len(calls.node) + 1, -1, np.int64)
+    parents: list[Int64] = []
+    known = 0
+    level = np.flatnonzero(calls.outer < 0)
+    waiting = np.flatnonzero(calls.outer >= 0)
+    while len(level):
+        above = path[calls.outer[level]]
+        groups = group([above, name[level], module_id[level]])
+        path[level] = known + groups.of
+        parents.append(above[groups.first])
+        known += len(groups)
+        ready = path[calls.outer[waiting]] >= 0
+        level, waiting = waiting[ready], waiting[~ready]
+    parent = np.concatenate(parents) if parents else np.empty(0, np.int64)
+    return path[:-1], parent.astype(np.int32)
+
+
+def _paths_by_name(model: Model, timed: TimedProgram, calls: _Calls) -> tuple[Int64, Int32]:
+    """Lightning's paths are names: `net.encoder.0` is below the longest of `net.encoder` and `net` that was called."""
+    names = [module_name(model.trace.strings[code]) for code in timed.tree.name[calls.node].tolist()]
+    number: dict[str, int] = {}
+    path = np.array([number.setdefault(name, len(number)) for name in names], np.int64)
+    parent = np.full(len(number), -1, np.int32)
+    for name, i in number.items():
+        prefix = name.rpartition(".")[0]
+        while prefix and prefix not in number:
+            prefix = prefix.rpartition(".")[0]
+        parent[i] = number.get(prefix, -1)
+    return path, parent
+
+
+def _table(
+    source: Source, model: Model, timed: TimedProgram, calls: _Calls, path: Int64, parent: Int32, id_of_row: Int64
+) -> ModuleTable:
+    tree = timed.tree
+    paths, nodes = len(parent), len(tree)
+    first = np.full(paths, len(calls.node), np.int64)
+    np.minimum.at(first, path, np.arange(len(path)))
+    order = preorder(parent, first)
+    place = np.append(np.empty(paths, np.int64), -1)
+    place[order] = np.arange(paths)
+    of_path = place[path]
+
+    inside = np.flatnonzero(tree.parent >= 0)
+    operators = sums_at(tree.parent[inside], timed.is_operator[inside], nodes)
+    # what nested modules launched is theirs
+    nested = np.flatnonzero(calls.outer >= 0)
+    device_self = timed.device_total[calls.node] - sums_at(
+        calls.outer[nested], timed.device_total[calls.node[nested]], len(calls.node)
+    )
+    backward = np.flatnonzero(tree.kind == Kind.BACKWARD)
+    own_backward = inside[(tree.kind[tree.parent[inside]] == Kind.BACKWARD) & (tree.kind[inside] != Kind.BACKWARD)]
+    backward_host = np.zeros(nodes, np.int64)
+    backward_device = np.zeros(nodes, np.int64)
+    backward_host[tree.module[backward]] = sums_at(tree.parent[own_backward], tree.duration[own_backward], nodes)[
+        backward
+    ]
+    backward_device[tree.module[backward]] = sums_at(
+        tree.parent[own_backward], timed.device_total[own_backward], nodes
+    )[backward]
+
+    above = place[parent[order]]
+    below = Forest(above.astype(np.int32))
+
+    def per_path(values: Int64) -> Int64:
+        return sums_at(of_path, values, paths)
+
+    count = per_path(np.ones(len(path), np.int64))
+    host, device = per_path(tree.duration[calls.node]), per_path(timed.device_total[calls.node])
+    passed_host = below.below(per_path(backward_host[calls.node]))
+    passed_device = below.below(per_path(backward_device[calls.node]))
+
+    lead = calls.node[first[order]]
+    return ModuleTable(
+        source=source,
+        id=np.arange(paths),
+        parent=above,
+        name=tuple(module_name(model.trace.strings[code]) for code in tree.name[lead].tolist()),
+        module_id=id_of_row[tree.row[lead]],
+        calls=count,
+        operators=per_path(operators[calls.node]),
+        host_total_ns=host,
+        host_self_ns=per_path(timed.host_self[calls.node]),
+        device_total_ns=device,
+        device_self_ns=per_path(device_self),
+        backward_host_ns=passed_host,
+        backward_device_ns=passed_device,
+        mean_host_ns=(host + passed_host) / count,
+        mean_device_ns=(device + passed_device) / count,
+    )
+
+
+@remembered
+def hook_calls(model: Model) -> HookCalls:
+    """Lightning's hooks as they called each other."""
+    events = model.trace.events
+    rows = lightning_hooks(model.trace)
+    nesting = nest(events.track[rows], events.start[rows], events.end[rows], np.zeros(len(rows), np.int32))
+    return HookCalls(rows[nesting.order], nesting.parent, nesting.depth, nesting.start, nesting.end, nesting.lane)
+
+
+def hooks(model: Model) -> HookTable:
+    """Lightning's hooks by name."""
+    calls, trace = hook_calls(model), model.trace
+    total = np.maximum(trace.events.duration[calls.row], 0)
+    inside = np.flatnonzero(calls.parent >= 0)
+    own = total - sums_at(calls.parent[inside], (calls.end - calls.start)[inside], len(total))
+    names = trace.events.name[calls.row]
+    groups = group([names])
+    by_name = groups.sum(total)
+    order = np.argsort(-by_name, kind="stable")
+    return HookTable(
+        name=tuple(hook_name(trace.strings[code]) for code in names[groups.first[order]].tolist()),
+        calls=groups.count()[order],
+        host_total_ns=by_name[order],
+        host_self_ns=groups.sum(own)[order],
+        max_ns=groups.max(total)[order],
+        min_ns=groups.min(total)[order],
+    )

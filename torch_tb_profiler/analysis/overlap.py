@@ -1,0 +1,81 @@
+"""How much of each step computes, communicates, or does both at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.intervals import Coverage, Spans
+from torch_tb_profiler.analysis.overview import role_spans
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Int32, Int64
+
+
+@dataclass(frozen=True)
+class StepOverlap:
+    """Parallel columns, one entry per step, in ns; the four parts add up to `duration_ns` exactly.
+
+    Definitions: `definitions.DISTRIBUTED`.
+    """
+
+    names: tuple[str, ...]
+    duration_ns: Int64
+    computation_ns: Int64
+    overlap_ns: Int64
+    communication_ns: Int64
+    other_ns: Int64
+
+
+@remembered
+def step_overlap(model: Model) -> StepOverlap:
+    """Computation is kernels other than communication's; without any, operators and optimizer steps on the host."""
+    steps = model.steps
+    compute, communication = compute_spans(model), communication_spans(model)
+
+    def within(spans: Spans) -> Int64:
+        return Coverage(spans).between(steps.start, steps.end)
+
+    computing, communicating = within(compute), within(communication)
+    both = within(intervals.intersection(compute, communication))
+    length = steps.end - steps.start
+    return StepOverlap(
+        names=steps.names,
+        duration_ns=length,
+        computation_ns=computing - both,
+        overlap_ns=both,
+        communication_ns=communicating - both,
+        other_ns=length - computing - communicating + both,
+    )
+
+
+def compute_spans(model: Model) -> Spans:
+    roles = role_spans(model)
+    return roles["kernel"] if roles["kernel"].size else roles["cpu_exec"]
+
+
+def communication_spans(model: Model) -> Spans:
+    ranges = model.communications.ranges
+    return intervals.union(ranges.start, ranges.end)
+
+
+def step_of_operations(model: Model) -> Int32:
+    """The step of each operation of `model.communications`: the one in which the host called it; -1 for none.
+
+    An operation without a call in the trace belongs to the step in which its first kernel began.
+    """
+    steps, found = model.steps, model.communications
+    called = found.operations.host_start >= 0
+    start = found.start
+    on_host = _window(steps.host_start, steps.host_end, start)
+    return np.where(called, on_host, _window(steps.start, steps.end, start)).astype(np.int32)
+
+
+def _window(start: Int64, end: Int64, time: Int64) -> Int64:
+    """Which of disjoint sorted windows [start, end] holds each time; -1 for none."""
+    if not len(start):
+        return np.full(len(time), -1, np.int64)
+    place = np.searchsorted(start, time, side="right") - 1
+    return np.where((place >= 0) & (time <= end[place]), place, -1)

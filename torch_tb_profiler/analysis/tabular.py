@@ -1,0 +1,51 @@
+"""Results as data frames, for those who have pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Tabular:
+    """A frozen dataclass of parallel columns.
+
+    missing_below_zero    integer columns in which a negative number says that the trace does not tell
+    """
+
+    missing_below_zero: ClassVar[tuple[str, ...]] = ()
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def to_columns(self) -> Mapping[str, Any]:
+        """The columns that the result has, by name: arrays, and tuples of plain values as long as it."""
+        found: dict[str, Any] = {}
+        for field in fields(self):  # type: ignore[arg-type] # every subclass is a dataclass
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray) or _is_plain(value, len(self)):
+                found[field.name] = value
+        return found
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per entry. Missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
+        import pandas as pd  # noqa: PLC0415 - not a dependency
+
+        frame = pd.DataFrame({name: list(v) if isinstance(v, tuple) else v for name, v in self.to_columns().items()})
+        for name in self.missing_below_zero:
+            if name in frame:
+                frame[name] = frame[name].astype("Int64").mask(frame[name] < 0)
+        return frame
+
+
+def _is_plain(value: object, length: int) -> bool:
+    return (
+        isinstance(value, tuple)
+        and len(value) == length
+        and all(item is None or isinstance(item, str | bool | int | float) for item in value)
+    )

@@ -1,0 +1,14 @@
+"""Profiles for Python programs and notebooks (docs/python.md): `torch_tb_profiler.open(path)`.
+
+Belongs here: finding a trace by its names and handing its questions on. Does not belong here: any number; all are
+computed where the routes have them computed (`analysis`, `ranks`, `insights`).
+"""
+
+from __future__ import annotations
+
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.profile import Profile, Run, open  # noqa: A004
+from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.trace import Compared, TraceProfile
+
+__all__ = ["Compared", "Profile", "ProfileError", "Rows", "Run", "TraceProfile", "open"]

@@ -1,0 +1,19 @@
+"""The one exception of the Python API."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, get_args
+
+T = TypeVar("T", bound=str)
+
+
+class ProfileError(Exception):
+    """A profile cannot be opened, or has no such part; the message is a sentence."""
+
+
+def one_of(literal: Any, value: T) -> T:
+    """The value, if the Literal type allows it. Raises ProfileError."""
+    allowed = get_args(literal)
+    if value not in allowed:
+        raise ProfileError(f"{value!r} is not possible here, only {', '.join(map(repr, allowed))}")
+    return value

@@ -1,0 +1,123 @@
+"""What was opened: its runs, and the traces in them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from torch_tb_profiler import discovery
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.trace import TraceProfile
+from torch_tb_profiler.discovery import Skipped
+from torch_tb_profiler.ranks import Distributed, distributed, rank_of
+from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace.library import Library, find_traces
+
+
+class Run:
+    """The traces of one directory.
+
+    skipped    files of it that look like traces and were not taken, and why
+    """
+
+    def __init__(self, library: Library, run: discovery.Run) -> None:
+        self.name = run.name
+        self.traces = tuple(TraceProfile(library, run.name, file) for file in run.traces)
+        self.skipped: Rows[Skipped] = Rows(run.skipped)
+
+    def __repr__(self) -> str:
+        return f"<run {self.name!r}: {len(self.traces)} traces>"
+
+    def __iter__(self) -> Iterator[TraceProfile]:
+        return iter(self.traces)
+
+    @property
+    def workers(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(trace.worker for trace in self.traces))
+
+    def spans(self, worker: str | None = None) -> tuple[str, ...]:
+        """Spans of a worker, or of all."""
+        return tuple(dict.fromkeys(t.span for t in self.traces if worker in (None, t.worker)))
+
+    def trace(self, worker: str | None = None, span: str | int | None = None) -> TraceProfile:
+        """The trace of these names; a name may be left out where there is one."""
+        name = _one("worker", worker, self.workers, f"run {self.name!r}")
+        span = _one("span", None if span is None else str(span), self.spans(name), f"worker {name!r}")
+        return next(t for t in self.traces if (t.worker, t.span) == (name, span))
+
+    def distributed(self, span: str | int | None = None) -> Distributed:
+        """What the ranks of a span say together: groups, overlap per step, waiting."""
+        name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
+        return distributed([t.ask(partial(rank_of, worker=t.worker)) for t in self.traces if t.span == name])
+
+    def communication(self, span: str | int | None = None, by_group: bool = True) -> OperationTable:
+        """The communication operations of every rank."""
+        return operation_table(self.distributed(span), by_group)
+
+
+class Profile:
+    """A log directory, a run's directory or a single file.
+
+    skipped    what lies outside of all runs and looks like a trace, and why it was not taken
+    """
+
+    def __init__(self, path: str, library: Library, found: discovery.Found) -> None:
+        self.path = path
+        self.runs = tuple(Run(library, run) for run in found.runs)
+        self.skipped: Rows[Skipped] = Rows(found.skipped)
+
+    def __repr__(self) -> str:
+        return f"<profile {self.path!r}: {len(self.runs)} runs, {sum(1 for _ in self)} traces>"
+
+    def __iter__(self) -> Iterator[TraceProfile]:
+        """All traces."""
+        return (trace for run in self.runs for trace in run)
+
+    def run(self, name: str | None = None) -> Run:
+        """The run called so; the name may be left out where there is one."""
+        known = tuple(run.name for run in self.runs)
+        return self.runs[known.index(_one("run", name, known, repr(self.path)))]
+
+    def trace(self, run: str | None = None, worker: str | None = None, span: str | int | None = None) -> TraceProfile:
+        """The trace of these names; a name may be left out where there is one."""
+        return self.run(run).trace(worker, span)
+
+
+def open(  # noqa: A001
+    path: str | os.PathLike[str], *, workers: int = 0, cache_dir: str | Path | None = None
+) -> Profile:
+    """Open a trace file, a run's directory or a log directory. Raises ProfileError.
+
+    Traces are read when they are first asked for, in this process; with `workers`, all are read now by so many
+    processes. What was read is kept in `cache_dir`, by default the cache that the server uses.
+    """
+    library = Library(None if cache_dir is None else Path(cache_dir))
+    url = os.fspath(path)
+    try:
+        found = find_traces(url)
+    except StorageError as error:
+        raise ProfileError(str(error)) from None
+    if not found.runs:
+        raise ProfileError(f"{url} holds no trace{_why(found.skipped)}")
+    if workers:
+        library.read_ahead([file for run in found.runs for file in run.traces], workers)
+    return Profile(url, library, found)
+
+
+def _one(what: str, wanted: str | None, known: Sequence[str], where: str) -> str:
+    if wanted is None and len(known) == 1:
+        return known[0]
+    listed = ", ".join(repr(name) for name in known[:20])
+    if wanted is None:
+        raise ProfileError(f"{where} has {len(known)} {what}s, one must be named: {listed}")
+    if wanted not in known:
+        raise ProfileError(f"{where} has no {what} {wanted!r}, only {listed}")
+    return wanted
+
+
+def _why(skipped: Sequence[Skipped]) -> str:
+    return f": {skipped[0].file} {skipped[0].reason}" if skipped else ""

@@ -1,0 +1,232 @@
+"""One trace and its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from torch_tb_profiler.analysis.copies import Copies, copies
+from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
+from torch_tb_profiler.analysis.diff import Comparison, Delta, Times, delta, whole_times
+from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
+from torch_tb_profiler.analysis.kernel_sequences import KernelSequences, kernel_sequences
+from torch_tb_profiler.analysis.kernels import KernelGrouping, KernelTable, kernels
+from torch_tb_profiler.analysis.launch_delay import LaunchGrouping, LaunchStats, launch_stats
+from torch_tb_profiler.analysis.launch_queue import FULL_QUEUE, QueueLengths, StreamQueue, queue_lengths, stream_queues
+from torch_tb_profiler.analysis.memory import memory_records
+from torch_tb_profiler.analysis.memory_blocks import AliveTable, BlockOrder, BlockTable, alive, memory_events
+from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory_operators import MemoryOperators, memory_operators
+from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, module_sources, modules
+from torch_tb_profiler.analysis.operators import (
+    LaunchedKernels,
+    OperatorGrouping,
+    OperatorTable,
+    operator_kernels,
+    operator_stacks,
+    operators,
+)
+from torch_tb_profiler.analysis.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.api.errors import ProfileError, one_of
+from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.insights import Finding, findings
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.program import Source
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.workspace.library import Library
+from torch_tb_profiler.workspace.states import Unavailable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two traces side by side: sums of the whole traces, and every operator and kernel by name."""
+
+    left: Times
+    right: Times
+    operators: Delta
+    kernels: Delta
+    parts: Comparison
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The operators."""
+        return self.operators.to_pandas()
+
+
+class TraceProfile:
+    """One trace file. It is read when first asked for; answers are kept as long as its model is.
+
+    run, worker, span    its names, as the server shows them
+    file, size           path within what was opened, and bytes
+    """
+
+    def __init__(self, library: Library, run: str, file: TraceFile) -> None:
+        self._library = library
+        self._file = file
+        self.run = run
+        self.worker = file.worker
+        self.span = file.span
+        self.file = file.entry.path
+        self.size = file.entry.size
+
+    def __repr__(self) -> str:
+        return f"<trace {self.run!r}, worker {self.worker!r}, span {self.span!r}: {self.file}>"
+
+    def ask(self, question: Callable[[Model], T]) -> T:
+        """The answer of any function of the model, such as those of `torch_tb_profiler.analysis`."""
+        try:
+            return self._library.ask(self._file, question)
+        except Unavailable as error:
+            raise ProfileError(str(error)) from None
+
+    @property
+    def model(self) -> Model:
+        """Events, call tree, launches and steps, for questions of your own."""
+        return self.ask(lambda model: model)
+
+    @property
+    def notes(self) -> Rows[Note]:
+        """What was repaired, is missing or could not be computed."""
+        return Rows(self.ask(lambda model: model.notes))
+
+    @property
+    def steps(self) -> StepTimes:
+        """Every step and what its time went to."""
+        return self.ask(step_times)
+
+    def overview(self) -> Overview:
+        return self.ask(overview)
+
+    def findings(self) -> Rows[Finding]:
+        """What to do about it."""
+        return Rows(self.ask(findings))
+
+    # operators and kernels --------------------------------------------------------------------------------
+
+    def operators(self, group_by: OperatorGrouping = "name") -> OperatorTable:
+        return self.ask(partial(operators, group_by=one_of(OperatorGrouping, group_by)))
+
+    def operator_stacks(self, name: str, input_shape: str | None = None) -> OperatorTable:
+        """The calls of one operator by call stack."""
+        return self.ask(partial(operator_stacks, name=name, input_shape=input_shape))
+
+    def operator_kernels(self, name: str, input_shape: str | None = None) -> LaunchedKernels:
+        """The kernels that one operator launched itself."""
+        return self.ask(partial(operator_kernels, name=name, input_shape=input_shape))
+
+    def kernel_sequences(self, among: Callable[[str], object] | None = None) -> KernelSequences:
+        """Which kernels one call of an operator launches, in order."""
+        return self.ask(partial(kernel_sequences, among=among))
+
+    def kernels(self, group_by: KernelGrouping = "name") -> KernelTable:
+        return self.ask(partial(kernels, group_by=one_of(KernelGrouping, group_by)))
+
+    def copies(self) -> Copies:
+        return self.ask(copies)
+
+    # time of devices --------------------------------------------------------------------------------------
+
+    def device_time(self, window: Window = "work") -> DeviceTime:
+        """Computing, communicating, copying and idle, adding up exactly."""
+        return self.ask(partial(device_time, window=one_of(Window, window)))
+
+    def idle_times(self, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleTimes:
+        return self.ask(partial(idle_times, per=one_of(Lanes, per), kernel_wait_ns=kernel_wait_ns))
+
+    def idle_gaps(self, per: Lanes = "device", kernel_wait_ns: int = KERNEL_WAIT_NS) -> IdleGaps:
+        return self.ask(partial(idle_gaps, per=one_of(Lanes, per), kernel_wait_ns=kernel_wait_ns))
+
+    def launch_stats(self, group_by: LaunchGrouping = "api") -> LaunchStats:
+        return self.ask(partial(launch_stats, group_by=one_of(LaunchGrouping, group_by)))
+
+    def queue_lengths(self, full: int = FULL_QUEUE) -> QueueLengths:
+        return self.ask(partial(queue_lengths, full=full))
+
+    def stream_queues(self) -> Rows[StreamQueue]:
+        """The queue of every stream over time."""
+        return Rows(self.ask(stream_queues))
+
+    # memory and modules -----------------------------------------------------------------------------------
+
+    @property
+    def memory_devices(self) -> tuple[str, ...]:
+        """Devices with memory records; the first is the default of the questions below."""
+        return tuple(device.name for device in self.ask(memory_records).devices)
+
+    def memory_curve(self, device: str | None = None) -> MemoryCurve:
+        name, found = self._memory_device(device), self.ask(memory_curves)
+        curve = found.of(name)
+        if curve is None:
+            raise ProfileError(f"{self.file}: {found.reason or f'there are no totals for {name}'}")
+        return curve
+
+    def memory_operators(
+        self, device: str | None = None, start_ns: int | None = None, end_ns: int | None = None
+    ) -> MemoryOperators:
+        place = self.memory_devices.index(self._memory_device(device))
+        return self.ask(partial(memory_operators, start_ns=start_ns, end_ns=end_ns))[place]
+
+    def memory_events(
+        self,
+        device: str | None = None,
+        start_ns: int | None = None,
+        end_ns: int | None = None,
+        order: BlockOrder = "time",
+    ) -> BlockTable:
+        """Allocations with their releases, of one device or of all."""
+        name = None if device is None else self._memory_device(device)
+        order = one_of(BlockOrder, order)
+        return self.ask(partial(memory_events, start_ns=start_ns, end_ns=end_ns, device=name, order=order))
+
+    def memory_alive(self, device: str | None = None, time_ns: int | None = None) -> AliveTable:
+        """The blocks in use at a time, by default at the peak."""
+        return self.ask(partial(alive, device=self._memory_device(device), time_ns=time_ns))
+
+    @property
+    def module_sources(self) -> tuple[Source, ...]:
+        return self.ask(module_sources)
+
+    def modules(self, source: Source | None = None) -> ModuleTable:
+        """Time per module, of the first source that named any, or of this one."""
+        named = self.module_sources
+        chosen = one_of(Source, source) if source else (named[0] if named else "nn")
+        return self.ask(partial(modules, source=chosen))
+
+    def hooks(self) -> HookTable:
+        """Lightning's hooks."""
+        return self.ask(hooks)
+
+    # two traces -------------------------------------------------------------------------------------------
+
+    def compare(self, other: TraceProfile) -> Compared:
+        """Beside another trace: left is this one, right the other."""
+
+        def compared(left: Model, right: Model) -> Compared:
+            parts = Comparison(left, right, "all")
+            sums: list[tuple[Any, Any]] = [program.everything() for program in (parts.left, parts.right)]
+            return Compared(
+                whole_times(parts.left),
+                whole_times(parts.right),
+                delta(sums[0][0], sums[1][0], ("device_self_ns", "host_self_ns")),
+                delta(sums[0][1], sums[1][1], ("total_ns",)),
+                parts,
+            )
+
+        return self.ask(lambda left: other.ask(lambda right: compared(left, right)))
+
+    def _memory_device(self, device: str | None) -> str:
+        known = self.memory_devices
+        if not known:
+            raise ProfileError(f"{self.file} has no memory records: profile(profile_memory=True) records them")
+        if device is None:
+            return known[0]
+        if device not in known:
+            raise ProfileError(f"{self.file} has no memory of {device!r}, only of {', '.join(known)}")
+        return device

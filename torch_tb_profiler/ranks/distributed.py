@@ -1,0 +1,230 @@
+"""Waiting and transferring: per step and rank, and per operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.grouping import group
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
+from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
+from torch_tb_profiler.ranks.matching import Matching, match
+from torch_tb_profiler.ranks.missing import what_is_missing
+from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.ranks.topology import Place, places
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.trace.schema import Bool, Float64, Int64
+
+
+@dataclass(frozen=True)
+class Waits:
+    """Time in which operations of each step ran, split. Parallel to `overlap.names` of the rank, in ns.
+
+    The last entry is the operations outside of all steps.
+    """
+
+    transfer_ns: Int64
+    wait_ns: Int64
+    calls: Int64
+
+
+@dataclass(frozen=True)
+class OperationTable(Tabular):
+    """Operations grouped; parallel columns. Keys, units and definitions: `definitions.DISTRIBUTED_OPERATIONS`.
+
+    Sizes and bandwidths are NaN where they are not known.
+    """
+
+    worker: tuple[str, ...]
+    name: tuple[str, ...]
+    kind: tuple[str, ...]
+    group: tuple[str, ...]
+    dtype: tuple[str, ...]
+    calls: Int64
+    total_bytes: Float64
+    mean_bytes: Float64
+    latency_ns: Int64
+    mean_latency_ns: Float64
+    transfer_ns: Int64
+    mean_transfer_ns: Float64
+    wait_ns: Int64
+    algbw: Float64
+    busbw: Float64
+    recognised: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class GroupUse:
+    """A process group, and how many of its ranks are among the traces."""
+
+    group: ProcessGroup
+    present: int
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """What the ranks of one run and span say together; lists are parallel to `ranks`."""
+
+    ranks: tuple[Rank, ...]
+    places: tuple[Place, ...]
+    waits: tuple[Waits, ...]
+    groups: tuple[GroupUse, ...]
+    matching: Matching
+    notes: tuple[Note, ...]
+
+
+def distributed(ranks: Sequence[Rank]) -> Distributed:
+    matching = match(ranks)
+    groups = _groups(ranks, matching)
+    return Distributed(
+        ranks=tuple(ranks),
+        places=tuple(places(ranks)),
+        waits=tuple(_waits(rank, transfer) for rank, transfer in zip(ranks, matching.transfer, strict=True)),
+        groups=groups,
+        matching=matching,
+        notes=(*matching.notes, *what_is_missing(ranks, [(use.group, use.present) for use in groups])),
+    )
+
+
+def operation_table(found: Distributed, by_group: bool = True) -> OperationTable:
+    """The operations of every rank by name, and by process group and element type when asked; as first seen."""
+    rows = [
+        row
+        for rank, transfer in zip(found.ranks, found.matching.transfer, strict=True)
+        for row in _rows(rank, transfer, by_group)
+    ]
+
+    def floats(key: str) -> Float64:
+        return np.array([np.nan if row[key] is None else row[key] for row in rows], np.float64)
+
+    def integers(key: str) -> Int64:
+        return np.array([row[key] for row in rows], np.int64)
+
+    def texts(key: str) -> tuple[str, ...]:
+        return tuple(str(row[key]) for row in rows)
+
+    calls, sized = integers("calls"), integers("sized")
+    total, latency, transfer = floats("bytes"), integers("latency"), integers("transfer")
+    return OperationTable(
+        worker=texts("worker"),
+        name=texts("name"),
+        kind=texts("kind"),
+        group=texts("group"),
+        dtype=texts("dtype"),
+        calls=calls,
+        total_bytes=total,
+        mean_bytes=total / np.maximum(sized, 1),
+        latency_ns=latency,
+        mean_latency_ns=latency / np.maximum(calls, 1),
+        transfer_ns=transfer,
+        mean_transfer_ns=transfer / np.maximum(calls, 1),
+        wait_ns=latency - transfer,
+        algbw=floats("algbw"),
+        busbw=floats("busbw"),
+        recognised=texts("recognised"),
+    )
+
+
+def group_label(of: ProcessGroup) -> str:
+    """What a process group is called in tables; empty when nothing is known of it."""
+    if of.description and of.description != "undefined":
+        return f"{of.description} ({of.name})" if of.name else of.description
+    return of.name
+
+
+def transfer_ranges(ranges: Ranges, transfer: Int64) -> Ranges:
+    """The last `transfer[operation]` ns of the ranges of each operation: what comes before is waiting."""
+    duration = ranges.end - ranges.start
+    through = np.cumsum(duration)
+    last = np.searchsorted(ranges.operation, ranges.operation, side="right") - 1
+    later = through[last] - through if len(through) else through
+    part = np.clip(transfer[ranges.operation] - later, 0, duration)
+    return Ranges(ranges.operation, ranges.end - part, ranges.end)
+
+
+def _waits(rank: Rank, transfer: Int64) -> Waits:
+    steps = len(rank.overlap.names)
+    ranges = rank.communications.ranges
+    moving = transfer_ranges(ranges, transfer)
+    step = rank.step[ranges.operation]
+    busy = np.zeros(steps + 1, np.int64)
+    moved = busy.copy()
+    for at in np.unique(step).tolist():
+        chosen = step == at
+        busy[at], moved[at] = _covered(ranges, chosen), _covered(moving, chosen)
+    calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)
+    return Waits(transfer_ns=moved, wait_ns=busy - moved, calls=calls)
+
+
+def _covered(ranges: Ranges, chosen: Bool) -> int:
+    return intervals.total(intervals.union(ranges.start[chosen], ranges.end[chosen]))
+
+
+def _rows(rank: Rank, transfer: Int64, by_group: bool) -> list[dict[str, object]]:
+    found = rank.communications
+    operations, ranges = found.operations, found.ranges
+    if not len(operations):
+        return []
+    moving = transfer_ranges(ranges, transfer)
+    groups = group([operations.name, operations.group, operations.dtype] if by_group else [operations.name])
+    volumes, bus = _volumes(rank, transfer)
+    rows: list[dict[str, object]] = []
+    for number, first in enumerate(groups.first.tolist()):
+        members = groups.of == number
+        chosen = members[ranges.operation]
+        sized = members & (operations.in_bytes >= 0)
+        measured = members & (volumes >= 0)
+        seconds = float(transfer[measured].sum()) / 1e9
+        with_bus = bool(measured.any()) and not bool(np.isnan(bus[measured]).any())
+        rows.append(
+            {
+                "worker": rank.worker,
+                "name": found.names[operations.name[first]],
+                "kind": KINDS[operations.kind[first]],
+                "group": group_label(found.groups[operations.group[first]]),
+                "dtype": found.dtypes[operations.dtype[first]],
+                "calls": int(members.sum()),
+                "sized": int(sized.sum()),
+                "bytes": int(operations.in_bytes[sized].sum()) if sized.any() else None,
+                "latency": _covered(ranges, chosen),
+                "transfer": _covered(moving, chosen),
+                "algbw": float(volumes[measured].sum()) / seconds if seconds else None,
+                "busbw": float((volumes[measured] * bus[measured]).sum()) / seconds if seconds and with_bus else None,
+                "recognised": RECOGNISED[operations.recognised[first]],
+            }
+        )
+    return rows
+
+
+def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
+    """Per operation S of its bandwidth (-1 when that or the time is not known) and the factor of the bus (NaN)."""
+    found, operations = rank.communications, rank.communications.operations
+    volumes, factors = np.full(len(operations), -1, np.int64), np.full(len(operations), np.nan)
+    distinct = group([operations.kind, operations.group, operations.in_bytes, operations.out_bytes])
+    for number, first in enumerate(distinct.first.tolist()):
+        kind, size = KINDS[operations.kind[first]], found.groups[operations.group[first]].size
+        moved = volume(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), size)
+        factor = bus_factor(kind, size)
+        members = distinct.of == number
+        volumes[members] = -1 if moved is None else moved
+        factors[members] = np.nan if factor is None else factor
+    volumes[transfer <= 0] = -1
+    return volumes, factors
+
+
+def _groups(ranks: Sequence[Rank], matching: Matching) -> tuple[GroupUse, ...]:
+    def is_same(a: ProcessGroup, b: ProcessGroup) -> bool:
+        return (a.name, a.ranks or a.description) == (b.name, b.ranks or b.description)
+
+    return tuple(
+        GroupUse(of, sum(any(is_same(of, other) for other in rank.communications.groups) for rank in ranks))
+        for of in matching.groups
+    )

@@ -1,0 +1,95 @@
+"""Why an answer about several ranks is partial or empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from torch_tb_profiler.model.communication import ProcessGroup
+from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.trace import Note
+
+_TOUCHES = ("distributed",)
+
+
+def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, int]]) -> Iterator[Note]:
+    """`groups`: each with the number of its ranks that are here."""
+    silent = [rank.worker for rank in ranks if not len(rank.communications)]
+    if silent:
+        yield Note(
+            "no_communication",
+            "info",
+            f"No communication was found in the trace of {_list(silent)}: the program did none while it was recorded, "
+            "or it uses a library whose kernels are not known.",
+            count=len(silent),
+            touches=_TOUCHES,
+        )
+    if len(silent) == len(ranks):
+        return
+    if len(ranks) == 1:
+        yield Note(
+            "one_rank",
+            "info",
+            "There is the trace of one rank only, so waiting cannot be told from transferring: all time of an "
+            "operation is shown as transfer. Record all ranks into one directory to see who waits.",
+            touches=_TOUCHES,
+        )
+    elif missing := [(of, present) for of, present in groups if of.size > present]:
+        told = "; ".join(f"group {of.description or of.name or 'of all ranks'}: {n} of {of.size}" for of, n in missing)
+        yield Note(
+            "missing_ranks",
+            "warning",
+            f"Traces of some ranks are missing ({told}). The transfer time is the shortest time among the ranks that "
+            "are here, so it may be too long and the waiting too short.",
+            count=len(missing),
+            touches=_TOUCHES,
+        )
+    yield from _about_operations(ranks)
+    if any(not of.name and not of.ranks for of, _ in groups):
+        yield Note(
+            "unknown_groups",
+            "info",
+            "The traces do not say in which process group each operation ran: torch records it since 2.3. They are "
+            "taken as one group of all ranks.",
+            touches=_TOUCHES,
+        )
+
+
+def _about_operations(ranks: Sequence[Rank]) -> Iterator[Note]:
+    pairs = [KINDS.index(kind) for kind in POINT_TO_POINT]
+    between_two = sum(int(np.isin(rank.communications.operations.kind, pairs).sum()) for rank in ranks)
+    if between_two:
+        yield Note(
+            "point_to_point",
+            "info",
+            "Sends and receives are between two ranks that the trace does not name. They are not matched, and all "
+            "their time is shown as transfer.",
+            count=between_two,
+            touches=_TOUCHES,
+        )
+    unsized = sum(int((rank.communications.operations.in_bytes < 0).sum()) for rank in ranks)
+    if unsized:
+        yield Note(
+            "unknown_sizes",
+            "info",
+            "The sizes of some operations are not in the trace, so they are missing in sums and bandwidths.",
+            count=unsized,
+            touches=_TOUCHES,
+            remedy="profile(record_shapes=True)",
+        )
+    untimed = sum(int((rank.communications.duration < 0).sum()) for rank in ranks)
+    if untimed:
+        yield Note(
+            "no_kernel",
+            "info",
+            "Operations that were called while the trace was recorded but whose kernels are not in it. They are "
+            "counted and have no time.",
+            count=untimed,
+            touches=_TOUCHES,
+        )
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

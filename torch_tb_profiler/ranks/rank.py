@@ -1,0 +1,64 @@
+"""What is kept of one trace for the questions about all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.overlap import StepOverlap, step_of_operations, step_overlap
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.ranks.topology import Device, devices_of
+from torch_tb_profiler.trace.schema import Int32
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One rank: who it is, what it runs on, how its steps were spent, and its communication.
+
+    rank, world_size: None when the trace does not say
+    host_name, backend: empty when the trace does not say
+    step: per operation of `communications` the index into `overlap.names`, -1 outside of all steps
+    """
+
+    worker: str
+    rank: int | None
+    world_size: int | None
+    host_name: str
+    backend: str
+    devices: tuple[Device, ...]
+    has_device_properties: bool
+    overlap: StepOverlap
+    communications: Communications
+    step: Int32
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        columns = self.communications.operations.columns() | self.communications.ranges.columns()
+        return 4000 + 60 * len(self.overlap.names) + sum(values.nbytes for values in columns.values())
+
+
+def rank_of(model: Model, worker: str) -> Rank:
+    header = model.trace.header
+    host_name, backend = header.raw.get("host_name"), header.distributed.get("backend")
+    return Rank(
+        worker=worker,
+        rank=_number(header.distributed.get("rank")),
+        world_size=_number(header.distributed.get("world_size")),
+        host_name=host_name if isinstance(host_name, str) else "",
+        backend=backend if isinstance(backend, str) else "",
+        devices=devices_of(model),
+        has_device_properties=bool(header.devices),
+        overlap=step_overlap(model),
+        communications=model.communications,
+        step=step_of_operations(model),
+    )
+
+
+def is_distributed(model: Model) -> bool:
+    """Whether a trace communicated, or says that it is one of several ranks."""
+    return len(model.communications) > 0 or (_number(model.trace.header.distributed.get("world_size")) or 0) > 1
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,208 @@
+"""/memory, /memory_curve and /memory_events in the old plugin's shapes: units to choose, rounded for display."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis import definitions
+from torch_tb_profiler.analysis.memory import memory_records, operator_names
+from torch_tb_profiler.analysis.memory_blocks import MemoryBlocks, blocks_within
+from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory_operators import memory_operators
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Int64
+from torch_tb_profiler.web.microseconds import microseconds
+
+Json = dict[str, Any]
+
+#: as written in a request → as written in the answer
+SIZES = {"": "B", "B": "B", "K": "KB", "KB": "KB", "M": "MB", "MB": "MB", "G": "GB", "GB": "GB"}
+TIMES = {
+    **dict.fromkeys(("micro", "microsecond", "us"), "us"),
+    **dict.fromkeys(("milli", "millisecond", "ms"), "ms"),
+    **dict.fromkeys(("", "second", "s"), "s"),
+}
+
+_SIZE_FACTORS = {"B": 1.0, "KB": 1 / 1024, "MB": 1 / 1024**2, "GB": 1 / 1024**3}
+_TIME_FACTORS = {"us": 1.0, "ms": 1e-3, "s": 1e-6}  # from µs
+
+#: the most points of a curve, as in the old plugin
+MOST_POINTS = 10240
+
+_UNKNOWN = "<unknown>"
+_ROOT = "CallTreeRoot"
+
+
+def memory(model: Model, start_ns: int | None, end_ns: int | None, size_unit: str) -> Json:
+    """/memory: what operators allocated. Times are relative to the trace."""
+    factor = _SIZE_FACTORS[size_unit]
+    rows: dict[str, list[list[Any]]] = {}
+    for table in memory_operators(model, start_ns, end_ns):
+        if not len(table):
+            continue
+        cells = zip(
+            table.name,
+            table.calls.tolist(),
+            _rounded(table.size_increase, factor),
+            _rounded(table.self_size_increase, factor),
+            table.allocation_count.tolist(),
+            table.self_allocation_count.tolist(),
+            _rounded(table.allocation_size, factor),
+            _rounded(table.self_allocation_size, factor),
+            strict=True,
+        )
+        rows[table.device.name] = sorted((list(row) for row in cells), key=lambda row: str(row[0]))
+    return {
+        "metadata": {
+            "title": "Memory View",
+            "default_device": _default_device(rows),
+            "search": "Operator Name",
+            "sort": f"Self Size Increase ({size_unit})",
+        },
+        "columns": [
+            {"name": "Operator Name", "type": "string"},
+            _column("Calls", "calls"),
+            _column(f"Size Increase ({size_unit})", "size_increase"),
+            _column(f"Self Size Increase ({size_unit})", "self_size_increase"),
+            _column("Allocation Count", "allocation_count"),
+            _column("Self Allocation Count", "self_allocation_count"),
+            _column(f"Allocation Size ({size_unit})", "allocation_size"),
+            _column(f"Self Allocation Size ({size_unit})", "self_allocation_size"),
+        ],
+        "rows": rows,
+    }
+
+
+def memory_curve(model: Model, time_unit: str, size_unit: str) -> Json:
+    """/memory_curve: corners of the step functions, at most `MOST_POINTS` of them."""
+    time_factor, size_factor = _TIME_FACTORS[time_unit], _SIZE_FACTORS[size_unit]
+    curves = {curve.device.name: curve for curve in memory_curves(model).curves}
+    rows = {}
+    for name, curve in curves.items():
+        time, allocated, reserved = corners(curve)
+        columns = (time / 1000 * time_factor, allocated * size_factor, reserved * size_factor)
+        rows[name] = np.column_stack(columns).tolist()
+    peaks = {name: curve.peak.allocated * size_factor for name, curve in curves.items()}
+    return {
+        "metadata": {
+            "default_device": _default_device(rows),
+            "devices": sorted(rows),
+            "peaks": {name: f"Peak Memory Usage: {peak:.1f}{size_unit}" for name, peak in peaks.items()},
+            "totals": {},
+            "first_ts": microseconds(file_origin_ns(model)),
+            "time_metric": time_unit,
+            "memory_metric": size_unit,
+            "time_factor": time_factor,
+            "memory_factor": size_factor,
+        },
+        "columns": [
+            _column(f"Time ({time_unit})", "time_ns"),
+            _column(f"Allocated ({size_unit})", "allocated"),
+            _column(f"Reserved ({size_unit})", "reserved"),
+        ],
+        "rows": rows,
+    }
+
+
+def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_unit: str, size_unit: str) -> Json:
+    """/memory_events: allocations with their releases; an end outside of the time range is null."""
+    records = memory_records(model)
+    window = records.within(start_ns, end_ns)
+    blocks = _in_old_order(blocks_within(model, start_ns, end_ns), window)
+    names = _event_names(model, blocks)
+    factor = _TIME_FACTORS[time_unit] / 1000
+    sizes = _rounded(blocks.bytes, _SIZE_FACTORS[size_unit])
+    time = records.time.tolist()
+    rows: dict[str, list[list[Any]]] = {}
+    for place, name, size, begin, end in zip(
+        blocks.device.tolist(), names, sizes, blocks.allocation.tolist(), blocks.release.tolist(), strict=True
+    ):
+        began = time[begin] if window.start <= begin < window.stop else None
+        ended = time[end] if window.start <= end < window.stop else None
+        took = ended - began if began is not None and ended is not None else None
+        times = [None if ns is None else display(ns * factor) for ns in (began, ended, took)]
+        rows.setdefault(records.devices[place].name, []).append([name, size, *times])
+    columns = [f"Size ({size_unit})", *(f"{name} ({time_unit})" for name in _EVENT_TIMES)]
+    return {
+        "metadata": {"title": "Memory Events", "default_device": _default_device(rows)},
+        "columns": [
+            {"name": "Operator", "type": "string", "tooltip": ""},
+            *({"name": name, "type": "number", "tooltip": ""} for name in columns),
+        ],
+        "rows": rows,
+    }
+
+
+_EVENT_TIMES = ("Allocation Time", "Release Time", "Duration")
+
+
+def file_origin_ns(model: Model) -> int:
+    """The start of the trace as the file counts time: `baseTimeNanoseconds` is not part of it."""
+    return model.trace.origin_ns - (model.trace.header.base_time_ns or 0)
+
+
+def corners(curve: MemoryCurve) -> tuple[Int64, Int64, Int64]:
+    """Time, allocated and reserved of every point at which a line along the step function turns.
+
+    When these are too many, stretches with equally many of them are drawn by their highest, lowest and last ones.
+    """
+    records = len(curve)
+    point = np.repeat(np.arange(records), 2)[1:]  # time of
+    held = np.repeat(np.arange(records), 2)[:-1]  # value of
+    if len(point) > MOST_POINTS:
+        chosen = _telling(curve.allocated[held], curve.reserved[held], MOST_POINTS)
+        point, held = point[chosen], held[chosen]
+    return curve.time_ns[point], curve.allocated[held], curve.reserved[held]
+
+
+def _telling(allocated: Int64, reserved: Int64, most: int) -> Int64:
+    """Positions of the first and last point, and of the highest, lowest and last ones of stretches between."""
+    points = len(allocated)
+    bounds = np.linspace(1, points - 1, (most - 2) // 4 + 1).astype(np.int64)
+    chosen = [0, points - 1]
+    for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        piece = allocated[start:end]
+        chosen += [start + int(piece.argmax()), start + int(piece.argmin()), end - 1]
+        chosen.append(start + int(reserved[start:end].argmax()))
+    return np.unique(chosen)
+
+
+def display(value: float) -> float:
+    """Two digits after the point; of smaller numbers the first digit that is not zero."""
+    if value == 0 or abs(value) >= 0.01:
+        return round(value, 2)
+    return round(value, -math.floor(math.log10(abs(value))))
+
+
+def _rounded(values: Int64, factor: float) -> list[float]:
+    return [display(value) for value in (values * factor).tolist()]
+
+
+def _event_names(model: Model, blocks: MemoryBlocks) -> list[str]:
+    """The operator that allocated; one that only makes empty tensors together with what called it."""
+    records = memory_records(model)
+    node = np.where(blocks.allocation >= 0, records.node[blocks.allocation], -1)
+    names = []
+    for operator, parent in zip(*operator_names(model, node), strict=True):
+        empty = operator.startswith("aten::empty")
+        names.append(f"{parent or _ROOT} ({operator})" if empty else operator or _UNKNOWN)
+    return names
+
+
+def _in_old_order(blocks: MemoryBlocks, window: slice) -> MemoryBlocks:
+    """Pairs by release, then what was not released in the time range, then what was not allocated in it."""
+    began = (blocks.allocation >= window.start) & (blocks.allocation < window.stop)
+    ended = (blocks.release >= window.start) & (blocks.release < window.stop)
+    part = np.where(began & ended, 0, np.where(began, 1, 2))
+    return blocks.take(np.lexsort((np.where(ended, blocks.release, blocks.allocation), part)))
+
+
+def _default_device(rows: Json) -> str:
+    return min((name for name in rows if name.startswith("GPU")), default="CPU")
+
+
+def _column(name: str, key: str) -> Json:
+    return {"name": name, "type": "number", "tooltip": definitions.MEMORY[key].help}

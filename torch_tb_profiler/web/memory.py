@@ -1,0 +1,214 @@
+"""/api/memory/…: the memory in use, what allocated it, and what was alive at a time (docs/api.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+from torch_tb_profiler.analysis import definitions
+from torch_tb_profiler.analysis.memory import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
+from torch_tb_profiler.analysis.memory_blocks import BlockOrder, BlockTable, alive, memory_events
+from torch_tb_profiler.analysis.memory_curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
+from torch_tb_profiler.analysis.memory_operators import memory_operators
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.web.ask import Route, ask
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters
+from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_of
+from torch_tb_profiler.workspace import OpenTrace, Workspace
+
+MOST_BINS = 2000
+PAGE = 1000
+LARGEST_PAGE = 10_000
+
+_REMEDY = "profile(profile_memory=True)"
+_NOTES = {
+    NOT_RECORDED: Note("no_memory", "info", NOT_RECORDED, touches=("memory",), remedy=_REMEDY),
+    NO_TOTALS: Note("no_memory_totals", "info", NO_TOTALS, touches=("memory",)),
+    NO_ADDRESSES: Note("no_memory_addresses", "info", NO_ADDRESSES, touches=("memory",)),
+}
+
+_OPERATOR_KEYS = (
+    "name",
+    "calls",
+    "size_increase",
+    "self_size_increase",
+    "allocation_count",
+    "self_allocation_count",
+    "allocation_size",
+    "self_allocation_size",
+)
+_BLOCK_KEYS = ("device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns")
+
+
+def curve_answer(model: Model, trace: OpenTrace, start_ns: int | None, end_ns: int | None, bins: int) -> Json:
+    found = memory_curves(model)
+    begins = [int(curve.time_ns[0]) for curve in found.curves]
+    ends = [int(curve.time_ns[-1]) for curve in found.curves]
+    start = min(begins, default=0) if start_ns is None else start_ns
+    end = max(max(ends, default=0) if end_ns is None else end_ns, start)
+    return {
+        "meta": _meta(model, trace, found.reason),
+        "start_ns": start,
+        "end_ns": end,
+        "devices": [_curve(curve, start, end, bins) for curve in found.curves],
+    }
+
+
+def events_answer(
+    model: Model,
+    trace: OpenTrace,
+    device: str | None,
+    start_ns: int | None,
+    end_ns: int | None,
+    order: BlockOrder,
+    offset: int,
+    limit: int,
+) -> Json:
+    if device is not None:
+        _known(model, device)
+    found = memory_events(model, start_ns, end_ns, device, order, offset, limit)
+    meta = _meta(model, trace, found.reason) | {"total": found.total, "group_by": None, "offset": offset}
+    return _blocks(meta, found)
+
+
+def operators_answer(
+    model: Model, trace: OpenTrace, device: str | None, start_ns: int | None, end_ns: int | None
+) -> Json:
+    recorded = len(memory_records(model)) > 0
+    meta = _meta(model, trace, None if recorded else NOT_RECORDED) | {"group_by": "name"}
+    if not recorded:
+        return table_of(meta | {"device": None, "total": 0}, _NOTHING, _OPERATOR_KEYS, definitions.MEMORY)
+    place = _known(model, device)
+    found = memory_operators(model, start_ns, end_ns)[place]
+    meta |= {
+        "device": found.device.name,
+        "total": len(found),
+        "unattributed": asdict(found.unattributed),
+        "all": asdict(found.all),
+    }
+    return table_of(meta, found, _OPERATOR_KEYS, definitions.MEMORY)
+
+
+def alive_answer(model: Model, trace: OpenTrace, device: str | None, at_ns: int | None, limit: int) -> Json:
+    records = memory_records(model)
+    if not len(records):
+        meta = _meta(model, trace, NOT_RECORDED) | {"device": None, "total": 0, "group_by": None}
+        return table_of(meta, _NOTHING, _BLOCK_KEYS, definitions.MEMORY)
+    name = records.devices[_known(model, device)].name
+    found = alive(model, name, at_ns, limit)
+    meta = _meta(model, trace, found.blocks.reason) | {
+        "device": name,
+        "total": found.blocks.total,
+        "group_by": None,
+        "at": _at(found.at),
+        "known_bytes": found.known_bytes,
+        "unknown_bytes": found.unknown_bytes,
+    }
+    return _blocks(meta, found.blocks)
+
+
+class _Nothing:
+    """A table without rows."""
+
+    def __getattr__(self, _: str) -> tuple[()]:
+        return ()
+
+
+_NOTHING = _Nothing()
+
+
+def _curve(curve: MemoryCurve, start: int, end: int, bins: int) -> Json:
+    found = memory_bins(curve, start, end, bins)
+    return {
+        "device": curve.device.name,
+        "records": len(curve),
+        "peak": _at(curve.peak),
+        "peak_in_range": _at(found.peak),
+        "before": {"allocated": found.before.allocated, "reserved": found.before.reserved},
+        "baseline": curve.baseline,
+        "unrecorded": curve.unrecorded,
+        "time_ns": plain(found.time_ns),
+        "allocated_min": plain(found.allocated_min),
+        "allocated_max": plain(found.allocated_max),
+        "allocated": plain(found.allocated_last),
+        "reserved_max": plain(found.reserved_max),
+        "reserved": plain(found.reserved_last),
+    }
+
+
+def _blocks(meta: Json, found: BlockTable) -> Json:
+    answer = table_of(meta, found, _BLOCK_KEYS, definitions.MEMORY)
+    for key in ("alloc_ns", "release_ns", "duration_ns"):
+        answer["rows"][key] = [None if value < 0 else value for value in answer["rows"][key]]
+    return answer
+
+
+def _meta(model: Model, trace: OpenTrace, reason: str | None) -> Json:
+    meta = meta_of(model, trace, "memory") | {"devices": [device.name for device in memory_records(model).devices]}
+    if reason is not None:
+        meta["notes"].append(note_of(_NOTES[reason]))
+    return meta
+
+
+def _at(at: MemoryAt) -> Json:
+    return {"time_ns": at.time_ns, "allocated": at.allocated, "reserved": at.reserved}
+
+
+def _known(model: Model, device: str | None) -> int:
+    """Which device is asked about; by default the first, an accelerator if there is one."""
+    place = 0 if device is None else memory_records(model).device_index(device)
+    if place is None:
+        raise HttpError(404, f"no memory of {device!r} was recorded")
+    return place
+
+
+# requests ---------------------------------------------------------------------------------------------------
+
+
+def _curve_route(workspace: Workspace, parameters: Parameters) -> Answer:
+    start, end = _range(parameters)
+    bins = parameters.whole_number("bins", MOST_BINS, 1, MOST_BINS)
+    return _ask(workspace, parameters, "curve", curve_answer, start, end, bins)
+
+
+def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
+    start, end = _range(parameters)
+    orders: tuple[BlockOrder, ...] = ("time", "bytes", "duration")
+    order = parameters.choice("order", orders)
+    offset = parameters.whole_number("offset", 0, 0)
+    limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
+    device = parameters.get("device")
+    return _ask(workspace, parameters, "events", events_answer, device, start, end, order, offset, limit)
+
+
+def _operators_route(workspace: Workspace, parameters: Parameters) -> Answer:
+    return _ask(workspace, parameters, "operators", operators_answer, parameters.get("device"), *_range(parameters))
+
+
+def _alive_route(workspace: Workspace, parameters: Parameters) -> Answer:
+    at = parameters.whole_number("at_ns", None)
+    limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
+    return _ask(workspace, parameters, "alive", alive_answer, parameters.get("device"), at, limit)
+
+
+ROUTES: dict[str, Route] = {
+    "/api/memory/curve": _curve_route,
+    "/api/memory/events": _events_route,
+    "/api/memory/operators": _operators_route,
+    "/api/memory/alive": _alive_route,
+}
+
+
+def _ask(
+    workspace: Workspace, parameters: Parameters, question: str, answer: Callable[..., Json], *arguments: object
+) -> Answer:
+    def compute(model: Model, trace: OpenTrace) -> Json:
+        return answer(model, trace, *arguments)
+
+    return ask(workspace, parameters, ("memory", question, *arguments), compute)
+
+
+def _range(parameters: Parameters) -> tuple[int | None, int | None]:
+    parameters.need_all("run", "worker")
+    return parameters.whole_number("start_ns", None), parameters.whole_number("end_ns", None)
