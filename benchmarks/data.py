@@ -50,7 +50,7 @@ class Size:
 
 
 #: the smallest trace: what a program costs before it has read anything
-TINY = Size("1k", 1_000)
+TINY = Size("3k", 3_000)
 SIZES = {
     size.name: size
     for size in (

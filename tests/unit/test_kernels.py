@@ -35,7 +35,7 @@ def test_by_launch() -> None:
         kernel(310, 1, 4, "k"),
     ]
     table = kernels(model_of(events), "name_op_launch")
-    assert table.operator == ("op1", "", "op1", "op1")
+    assert table.operator == ("op1", "(launched before the recording)", "op1", "op1")
     assert table.calls.tolist() == [2, 1, 1, 1]
     assert table.block == ("[16, 16, 16]", "[16, 16, 64]", "[16, 16, 64]", "")
     assert table.registers_per_thread is not None

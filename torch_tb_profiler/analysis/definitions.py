@@ -235,7 +235,7 @@ KERNELS = _by_key(
         "Operator",
         "string",
         None,
-        "The innermost operator that launched it; empty when it was launched outside any operator.",
+        "The innermost operator that launched it; in parentheses the API call when that was outside any operator.",
     ),
     Definition("grid", "Grid", "string", None, "Blocks of the launch, [x, y, z]."),
     Definition("block", "Block", "string", None, "Threads of a block, [x, y, z]."),

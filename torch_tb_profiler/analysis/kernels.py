@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.grouping import descending, group
+from torch_tb_profiler.analysis.launchers import launchers
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
@@ -98,11 +99,10 @@ def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
     name = trace.events.name[work.row]
     duration = np.maximum(trace.events.duration[work.row], 0)
     by_launch = group_by == "name_op_launch"
-    operator = np.zeros(len(chosen), np.int32)
+    launched_by = launchers(model)
+    operator = launched_by.code[chosen]
     keys: list[npt.NDArray[Any]] = [name]
     if by_launch:
-        node = model.device.operator_node[chosen]
-        operator[node >= 0] = model.tree.name[node[node >= 0]]
         keys += [operator, work.grid, work.block, work.registers, work.shared_memory]
     groups = group(keys)
     calls, total = groups.count(), groups.sum(duration)
@@ -114,16 +114,18 @@ def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
     def texts(codes: Int32) -> tuple[str, ...]:
         return tuple(strings[code] for code in codes[lead].tolist())
 
-    eligible = strings.where(ELIGIBLE_OPERATORS.__contains__, np.unique(operator).tolist())
+    operators = tuple(launched_by.text(code) for code in operator[lead].tolist())
     return KernelTable(
         group_by=group_by,
         name=texts(name),
-        operator=texts(operator) if by_launch else None,
+        operator=operators if by_launch else None,
         grid=texts(work.grid) if by_launch else None,
         block=texts(work.block) if by_launch else None,
         registers_per_thread=work.registers[lead].astype(np.int64) if by_launch else None,
         shared_memory_bytes=work.shared_memory[lead] if by_launch else None,
-        operator_tensor_core_eligible=eligible[operator[lead]] if by_launch else None,
+        operator_tensor_core_eligible=np.array([o in ELIGIBLE_OPERATORS for o in operators], dtype=np.bool_)
+        if by_launch
+        else None,
         tensor_cores_used=tuple(Use(value).known for value in use[lead].tolist()),
         calls=calls[order],
         total_ns=total[order],

@@ -1,15 +1,20 @@
-"""What the name of a file says."""
+"""What the name of a file says: which files may be traces, and the parts of the name torch gives them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-EXPECTED = "<worker>[.<number>].pt.trace.json[.gz]"
+#: what is read, in the order in which one of several packings of a recording is taken
+PACKINGS = ("", ".gz", ".zst")
 
-_TRACE = re.compile(r"(?P<worker>.*?)(?:\.(?P<stamp>[0-9]+))?\.pt\.trace\.json(?P<gz>\.gz)?", re.DOTALL)
-_PACKED = re.compile(r"\.json\.(?:gz|zst|zstd|bz2|xz|lz4|zip)$", re.IGNORECASE)
-_PLAIN = re.compile(r"trace.*\.json$", re.IGNORECASE)
+_TRACE = re.compile(
+    r"(?P<worker>.*?)(?:\.(?P<stamp>[0-9]+))?\.pt\.trace\.json(?P<packing>\.gz|\.zst)?",
+    re.DOTALL,
+)
+_CANDIDATE = re.compile(r"\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_PACKED = re.compile(r"\.(?:gz|zst)\Z", re.IGNORECASE)
+_OTHERWISE_PACKED = re.compile(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\.pt\.trace\.json", re.IGNORECASE)
 _DIGITS = re.compile(r"([0-9]+)")
 
@@ -20,21 +25,33 @@ class TraceName:
 
     worker: str
     stamp: str
-    compressed: bool
 
 
 def parse_name(name: str) -> TraceName | None:
-    """The parts of the name of a trace file, or None for another file."""
+    """The parts of `<worker>[.<digits>].pt.trace.json[.gz|.zst]`, the name torch gives; None for another name."""
     match = _TRACE.fullmatch(name)
     if match is None:
         return None
-    return TraceName(match["worker"], match["stamp"] or "", match["gz"] is not None)
+    return TraceName(match["worker"], match["stamp"] or "")
+
+
+def is_candidate(name: str) -> bool:
+    """Whether a file may be a trace."""
+    return _CANDIDATE.search(name) is not None
+
+
+def unpacked(name: str) -> tuple[str, str]:
+    """The name of what a file was packed from, and how it is packed: `""`, `.gz` or `.zst`."""
+    match = _PACKED.search(name)
+    return (name[: match.start()], match.group().lower()) if match else (name, "")
 
 
 def why_skipped(name: str) -> str | None:
-    """Why a file that looks like a trace to a person is not taken for one; None for other files."""
-    if _LEFT_OVER.search(name) or _PACKED.search(name) or _PLAIN.search(name):
-        return f"is not named like a trace: {EXPECTED} is expected"
+    """Why a file that looks like a trace to a person is no candidate; None for other files."""
+    if _OTHERWISE_PACKED.search(name):
+        return "is packed in a way that is not read: .json, .json.gz and .json.zst are"
+    if _LEFT_OVER.search(name):
+        return "does not end like a trace: .json, .json.gz or .json.zst is expected"
     return None
 
 

@@ -3,20 +3,34 @@
 The rules
     run     a directory that directly holds a trace; it is called by its path below the log directory. The log
             directory itself is called by its own name, or `.` when a directory below it has that name.
-    worker  the text before the number and the ending of the file name.
+    trace   a file that torch's own handler named, `<worker>[.<number>].pt.trace.json`, whatever is in it; of the
+            other JSON files those whose content says so.
+    worker  the text before the number and the ending of a name that torch gave. For other names the rank in the
+            file's header, or what the name says, or the name itself. The header's ranks are not taken when they
+            cannot tell the workers of a run apart: two servers have a rank 0 each.
     span    the files of one worker, numbered from 1 in the order of the numbers in their names; `default` for
-            a file without a number.
-    twins   `x.pt.trace.json` beside `x.pt.trace.json.gz` is one recording: while a file is being compressed
-            the plain one is the complete one, so that is taken.
+            a file without a number. Names that torch gave come first, so that others never change their spans.
+    twins   `x.json` beside `x.json.gz` is one recording: while a file is being compressed the plain one is the
+            complete one, so that is taken.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from torch_tb_profiler.discovery.names import TraceName, natural_key, parse_name, why_skipped
+from torch_tb_profiler.discovery.content import Content
+from torch_tb_profiler.discovery.guess import Guess, guess, rank_in
+from torch_tb_profiler.discovery.names import (
+    PACKINGS,
+    TraceName,
+    is_candidate,
+    natural_key,
+    parse_name,
+    unpacked,
+    why_skipped,
+)
 from torch_tb_profiler.discovery.roots import Root, base_name
 from torch_tb_profiler.storage import Entry
 
@@ -25,11 +39,15 @@ DEFAULT_SPAN = "default"
 
 @dataclass(frozen=True)
 class TraceFile:
-    """One trace: the names it goes by and the file it is in."""
+    """One trace: the names it goes by and the file it is in.
+
+    rank: as the first bytes of the file or its name say; None when they do not
+    """
 
     worker: str
     span: str
     entry: Entry
+    rank: int | None = None
 
 
 @dataclass(frozen=True)
@@ -51,13 +69,28 @@ class Run:
 
 @dataclass(frozen=True)
 class Found:
-    """runs: in natural order. skipped: what lies outside of all runs, with its path."""
+    """runs: in natural order. skipped: what lies outside of all runs, with its path.
+
+    complete: false when there are files whose content is not known yet
+    """
 
     runs: tuple[Run, ...]
     skipped: tuple[Skipped, ...]
+    complete: bool = True
 
 
-def discover(listings: Iterable[tuple[Root, Sequence[Entry]]]) -> Found:
+#: what is known of the content of a file; None when nothing is
+ContentOf = Callable[[Entry], Content | None]
+
+
+def must_be_examined(entry: Entry) -> bool:
+    """Whether the content of a file decides if it is a trace."""
+    file = _base(entry)
+    return is_candidate(file) and parse_name(file) is None
+
+
+def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: ContentOf) -> Found:
+    """Files whose content is not known yet are left out."""
     runs: list[Run] = []
     skipped: list[Skipped] = []
     for root, entries in listings:
@@ -67,7 +100,7 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]]) -> Found:
         names = {run.name for run in runs}
         # The log directory itself comes last: those below it have the older right to its name.
         for directory in sorted(by_directory, key=lambda d: (not d, natural_key(d))):
-            traces, left = _traces(by_directory[directory])
+            traces, left = _traces(by_directory[directory], content_of)
             if traces:
                 name = _run_name(root, directory, names)
                 names.add(name)
@@ -89,35 +122,99 @@ def _run_name(root: Root, directory: str, taken: set[str]) -> str:
     return candidate
 
 
-def _traces(entries: Iterable[Entry]) -> tuple[tuple[TraceFile, ...], tuple[Skipped, ...]]:
+def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[TraceFile, ...], tuple[Skipped, ...]]:
     """The traces of one directory, and what else in it looks like one."""
     named: list[tuple[TraceName, Entry]] = []
+    others: list[_Other] = []
     skipped: list[Skipped] = []
     for entry in entries:
-        file = entry.path.rpartition("/")[2]
+        file = _base(entry)
         name = parse_name(file)
         if name is not None:
             named.append((name, entry))
+        elif is_candidate(file):
+            content = content_of(entry)
+            if content is not None and content.reason is None:
+                others.append(_Other(entry, guess(file), content.rank))
+            elif content is not None:
+                skipped.append(Skipped(file, str(content.reason)))
         elif reason := why_skipped(file):
             skipped.append(Skipped(file, reason))
-    plain = {(name.worker, name.stamp) for name, _ in named if not name.compressed}
+    twins = _twins([entry for _, entry in named] + [other.entry for other in others])
+    skipped += [Skipped(twin, f"is the same recording as {shown}, which is shown") for twin, shown in twins.items()]
     by_worker: defaultdict[str, list[tuple[TraceName, Entry]]] = defaultdict(list)
     for name, entry in named:
-        if name.compressed and (name.worker, name.stamp) in plain:
-            file = entry.path.rpartition("/")[2]
-            skipped.append(Skipped(file, f"is the same recording as {file[: -len('.gz')]}, which is shown"))
-        else:
+        if _base(entry) not in twins:
             by_worker[name.worker].append((name, entry))
-    traces = [
-        TraceFile(worker, span, entry)
-        for worker in sorted(by_worker, key=natural_key)
-        for span, entry in _spans(by_worker[worker])
-    ]
+    others_by_worker = _by_worker([other for other in others if _base(other.entry) not in twins])
+    traces: list[TraceFile] = []
+    for worker in sorted(by_worker.keys() | others_by_worker.keys(), key=natural_key):
+        spans = _spans(by_worker[worker])
+        traces += [TraceFile(worker, span, entry, rank_in(worker)) for span, entry in spans]
+        numbered = sum(1 for span, _ in spans if span != DEFAULT_SPAN)
+        traces += _others(worker, others_by_worker.get(worker, []), numbered, alone=not spans)
     return tuple(traces), tuple(sorted(skipped, key=lambda s: natural_key(s.file)))
+
+
+def _twins(entries: Iterable[Entry]) -> dict[str, str]:
+    """Files that are another packing of a recording that is there, and the one that is taken."""
+    packings: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for entry in entries:
+        file = _base(entry)
+        name, packing = unpacked(file)
+        packings[name].append((PACKINGS.index(packing), file))
+    found: dict[str, str] = {}
+    for files in packings.values():
+        (_, shown), *rest = sorted(files)
+        found.update((file, shown) for _, file in rest)
+    return found
 
 
 def _spans(files: list[tuple[TraceName, Entry]]) -> list[tuple[str, Entry]]:
     """The files of one worker with the names of their spans."""
-    stamped = sorted((f for f in files if f[0].stamp), key=lambda f: (int(f[0].stamp), f[0].stamp))
+    stamped = sorted((f for f in files if f[0].stamp), key=lambda f: (int(f[0].stamp), f[0].stamp, _base(f[1])))
     spans = [(str(number), entry) for number, (_, entry) in enumerate(stamped, start=1)]
     return spans + [(DEFAULT_SPAN, entry) for name, entry in files if not name.stamp]
+
+
+@dataclass(frozen=True)
+class _Other:
+    """A trace that somebody else named. rank: that of its header."""
+
+    entry: Entry
+    guess: Guess
+    rank: int | None
+
+
+def _by_worker(others: Sequence[_Other]) -> dict[str, list[_Other]]:
+    names_of_rank: defaultdict[int, set[str]] = defaultdict(set)
+    for other in others:
+        if other.rank is not None and other.guess.worker:
+            names_of_rank[other.rank].add(other.guess.worker)
+    ranks_tell = all(len(names) == 1 for names in names_of_rank.values())
+    found: defaultdict[str, list[_Other]] = defaultdict(list)
+    for other in others:
+        of_header = "" if other.rank is None else f"rank{other.rank}"
+        of_name = other.guess.worker
+        worker = (of_header or of_name) if ranks_tell else (of_name or of_header)
+        found[worker or other.guess.rest].append(other)
+    return found
+
+
+def _others(worker: str, files: Sequence[_Other], numbered: int, alone: bool) -> list[TraceFile]:
+    """The traces of one worker that torch did not name; `numbered` of those it named come before them."""
+
+    def place(other: _Other) -> tuple[object, ...]:
+        order = other.guess.order
+        return order is None, order or (), natural_key(_base(other.entry))
+
+    def trace(span: str, other: _Other) -> TraceFile:
+        return TraceFile(worker, span, other.entry, other.guess.rank if other.rank is None else other.rank)
+
+    if alone and len(files) == 1 and files[0].guess.order is None:
+        return [trace(DEFAULT_SPAN, files[0])]
+    return [trace(str(number), other) for number, other in enumerate(sorted(files, key=place), numbered + 1)]
+
+
+def _base(entry: Entry) -> str:
+    return entry.path.rpartition("/")[2]

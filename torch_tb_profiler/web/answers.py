@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.kernels import KernelGrouping, kernels
+from torch_tb_profiler.analysis.launchers import unattributed
 from torch_tb_profiler.analysis.operators import (
     OperatorGrouping,
     OperatorTable,
@@ -120,6 +121,7 @@ def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> Jso
         "device_ns": found.device_ns if found.has_device_work else None,
         "host_ns": found.host_ns,
         "unattributed_device_ns": found.unattributed_device_ns if found.has_device_work else None,
+        "unattributed": [asdict(u) for u in unattributed(model)],
     }
     keys = [
         key

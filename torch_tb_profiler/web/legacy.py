@@ -282,7 +282,7 @@ def _kernels_by_launch(table: KernelTable) -> tuple[list[Json], list[list[Any]]]
     ]
     cells: list[list[Any]] = [
         list(table.name),
-        [operator or NO_OPERATOR for operator in table.operator or ()],
+        [NO_OPERATOR if operator.startswith("(") else operator for operator in table.operator or ()],
         [_python_text(text, missing="None") for text in table.grid or ()],
         [_python_text(text, missing="None") for text in table.block or ()],
         _counts(table.registers_per_thread),

@@ -1,0 +1,99 @@
+"""Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
+
+Sizes: 10k 100k 1M 8x100k (the default), 5M, and 10GB for B9. What is not measured keeps its last value and its date.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks import data, measure
+from benchmarks.bars import BARS, verdict
+from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK
+from benchmarks.report import render
+
+RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+KEPT = ROOT / "benchmarks" / "results.json"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    choices = [*data.SIZES, data.HUGE]
+    parser.add_argument("sizes", nargs="*", help=f"of {' '.join(choices)} (default: {' '.join(data.DEFAULT)})")
+    parser.add_argument("--render", action="store_true", help="only write the report again from what was measured")
+    arguments = parser.parse_args()
+    sizes: list[str] = arguments.sizes or list(data.DEFAULT)
+    if unknown := set(sizes) - set(choices):
+        parser.error(f"no such size: {' '.join(unknown)}")
+    results: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {"sizes": {}}
+    if not arguments.render:
+        _measure(results, sizes)
+    RESULTS.write_text(render(results))
+    for bar in BARS:
+        say(f"{bar.id:4} {verdict(list(bar.checks(results)))}")
+    say(f"written: {RESULTS.relative_to(ROOT)}")
+
+
+def _measure(results: dict[str, Any], sizes: list[str]) -> None:
+    WORK.mkdir(exist_ok=True)
+    for environment in (OLD, HTA, FLOOR):
+        environment.make()
+    results["header"] = header()
+
+    def keep() -> None:
+        KEPT.write_text(json.dumps(results, indent=1) + "\n")
+
+    results["fixed"] = measure.fixed_costs(say)
+    for name in sizes:
+        if name == data.HUGE:
+            results["huge"] = measure.huge(say)
+        else:
+            say(name)
+            results["sizes"][name] = measure.measure(data.SIZES[name], say)
+        keep()
+    if "100k" in sizes:
+        results["exact"] = measure.exact(say)
+        results["damaged"] = measure.damaged(say)
+    keep()
+
+
+def header() -> dict[str, str]:
+    """What the numbers depend on; nothing that names a machine or a person."""
+    return {
+        "date": measure.today(),
+        "machine": f"{os.cpu_count()} cores ({_cpu()}), {_memory():.0f} GiB, {platform.system()} {platform.machine()};"
+        f" load {os.getloadavg()[0]:.1f} at the start",
+        "Python": platform.python_version(),
+        "ours": _versions(OURS.versions()),
+        "old plugin": _versions(OLD.versions()),
+        "HTA": _versions(HTA.versions()),
+        "L": _versions(FLOOR.versions()),
+    }
+
+
+def _versions(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+def _cpu() -> str:
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
+
+
+def _memory() -> float:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+
+
+def say(text: str) -> None:
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

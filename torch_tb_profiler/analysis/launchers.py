@@ -1,0 +1,69 @@
+"""Who started each piece of device work: an operator, an API call outside operators, or nobody in the trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.grouping import descending, group
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import Int32
+
+NOT_RECORDED = "(launched before the recording)"
+
+
+@dataclass(frozen=True)
+class Launchers:
+    """`code`: shape (device work,), parallel to `Trace.device_work`; equal codes are the same launcher."""
+
+    code: Int32
+    model: Model
+
+    def text(self, code: int) -> str:
+        """An operator's name; in parentheses what is no operator, such as `(cudaGraphLaunch)`."""
+        strings = self.model.trace.strings
+        if code < len(strings):
+            return str(strings[code])
+        if code == len(strings):
+            return NOT_RECORDED
+        return f"({strings[code - len(strings) - 1]})"
+
+    def is_operator(self, code: int) -> bool:
+        return code < len(self.model.trace.strings)
+
+
+@dataclass(frozen=True)
+class Unattributed:
+    """Device work that no operator launched, by what did. Times in ns."""
+
+    launcher: str
+    calls: int
+    device_ns: int
+
+
+@remembered
+def launchers(model: Model) -> Launchers:
+    trace = model.trace
+    node, launch = model.device.operator_node, model.device.launch
+    code = np.full(len(node), len(trace.strings), dtype=np.int32)
+    called = launch >= 0
+    code[called] = trace.events.name[trace.launches.row[launch[called]]] + len(trace.strings) + 1
+    owned = node >= 0
+    code[owned] = model.tree.name[node[owned]]
+    return Launchers(code, model)
+
+
+def unattributed(model: Model) -> tuple[Unattributed, ...]:
+    """By device time, descending; its sum and the operators' device self times are all device work."""
+    known = launchers(model)
+    chosen = np.flatnonzero(model.is_work & (model.device.operator_node < 0))
+    code = known.code[chosen]
+    groups = group([code])
+    rows = model.trace.device_work.row[chosen]
+    total, calls = groups.sum(np.maximum(model.trace.events.duration[rows], 0)), groups.count()
+    return tuple(
+        Unattributed(known.text(int(code[groups.first[g]])), int(calls[g]), int(total[g]))
+        for g in descending(total).tolist()
+    )

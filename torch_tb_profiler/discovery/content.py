@@ -1,0 +1,84 @@
+"""What the first bytes of a JSON file say: whether it is a trace, and whose."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_BOM = b"\xef\xbb\xbf"
+_EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
+#: keys that torch writes before traceEvents; with many process groups these fill more than what is looked at
+_HEADER = re.compile(rb'"(?:deviceProperties|distributedInfo|baseTimeNanoseconds)"\s*:')
+_EVENT = re.compile(rb'"ph"\s*:\s*"[A-Za-z(),]"')
+_NUMBERS = re.compile(rb"\[[\s\[]*-?[0-9]")
+# `rank` stands before the first nested value of distributedInfo
+_RANK = re.compile(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]*?"rank"\s*:\s*([0-9]{1,9})(?![0-9.])')
+
+_NO_TRACE = "is JSON, but not a trace: "
+
+#: objects that people keep beside their traces: what all must be in the text, and the reason
+_KNOWN = (
+    (
+        (re.compile(rb'^\{\s*"schema"\s*:\s*"'), re.compile(rb'"nodes"\s*:\s*\[')),
+        "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none",
+    ),
+    (
+        (re.compile(rb'"segments"\s*:'), re.compile(rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:')),
+        "is a memory snapshot (torch.cuda.memory): it is not a trace",
+    ),
+    (
+        (re.compile(rb'"rocprofiler-sdk-[a-z]+"\s*:'),),
+        "is an output of rocprofv3: it is not a trace of torch.profiler",
+    ),
+    (
+        (re.compile(rb'"\$schema"\s*:\s*"https?://(?:www\.)?speedscope\.app'),),
+        "is a speedscope profile: it is not a trace of torch.profiler",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Content:
+    """What is in a file.
+
+    reason: why it is no trace, a sentence that goes on after the file's name; None for a trace
+    rank: None when the trace does not say, or not among its first bytes
+    """
+
+    reason: str | None = None
+    rank: int | None = None
+
+
+def examine(text: bytes, whole: bool) -> Content:
+    """Judge a file by its first bytes, unpacked; `whole` says that there are no more."""
+    text = text.removeprefix(_BOM).lstrip()
+    if not text:
+        return Content("is empty")
+    if text.startswith(b"{"):
+        return _object(text, whole)
+    if text.startswith(b"["):
+        return _list(text, whole)
+    return Content("is not JSON")
+
+
+def _object(text: bytes, whole: bool) -> Content:
+    events = _EVENTS.search(text)
+    if events or (not whole and _HEADER.search(text)):
+        rank = _RANK.search(text, 0, events.start() if events else len(text))
+        return Content(rank=int(rank[1]) if rank else None)
+    for marks, reason in _KNOWN:
+        if all(mark.search(text) for mark in marks):
+            return Content(reason)
+    return Content(_NO_TRACE + ("it has no traceEvents" if whole else f"no traceEvents in its first {_length(text)}"))
+
+
+def _list(text: bytes, whole: bool) -> Content:
+    if _NUMBERS.match(text):
+        return Content(_NO_TRACE + "a list of numbers, as a memory timeline (export_memory_timeline) is")
+    if text[1:].lstrip().startswith(b"{") and _EVENT.search(text):
+        return Content()
+    return Content(_NO_TRACE + ("it has no events" if whole else f"no events in its first {_length(text)}"))
+
+
+def _length(text: bytes) -> str:
+    return f"{max(1, round(len(text) / 1024))} KB"
