@@ -1,5 +1,6 @@
 # make demo    TensorBoard with the sample profiles, on http://127.0.0.1:6006 (PORT=... for another port)
 # make test    everything there is to check
+# make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/benchmarks.md)
 #
 # Needs python3 (3.10 or newer). All else is put into .venv and fe/node_modules; `make test` also installs a
 # Chromium if the machine has none. Steps that are up to date are skipped: see the stamps in .venv.
@@ -17,7 +18,7 @@ OUT   := .ci/output
 
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
-.PHONY: help demo ui build clean format
+.PHONY: help demo ui build clean format bench
 .PHONY: test test-all-py test-py test-browser test-packaging test-fe fe-lint fe-types fe-unit
 .PHONY: lint lint-rules lint-format lint-types lint-imports
 .DELETE_ON_ERROR:
@@ -91,6 +92,10 @@ test-all-py: .venv/.stamp-dev .venv/.stamp-browser ui
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build
+
+# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB.
+bench: .venv/.stamp-dev
+	@$(PY) -m benchmarks.run $(SIZES)
 
 build: .venv/.stamp-dev ui
 	$(PY) -m build

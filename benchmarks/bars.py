@@ -88,9 +88,7 @@ def _first_load(m: Measured) -> Iterator[Check]:
 
 def _peer_cpu(m: Measured) -> Iterator[Check]:
     for size, must, reach in (("100k", 8, 12), ("1M", 10, 20)):
-        old, new = (
-            less(at(m, f"sizes/{size}/{who}/cpu"), at(m, f"fixed/{who}/cpu")) for who in ("host old", "host")
-        )
+        old, new = (less(at(m, f"sizes/{size}/{who}/cpu"), at(m, f"fixed/{who}/cpu")) for who in ("host old", "host"))
         yield Check(size, ratio(old, new), must, reach, "× less", at_most=False)
 
 
@@ -111,9 +109,7 @@ def _peak(m: Measured) -> Iterator[Check]:
 
 
 def _linear(m: Measured) -> Iterator[Check]:
-    per_event = [
-        ratio(at(m, f"sizes/{size}/ours/all_views"), at(m, f"sizes/{size}/events")) for size in ("5M", "1M")
-    ]
+    per_event = [ratio(at(m, f"sizes/{size}/ours/all_views"), at(m, f"sizes/{size}/events")) for size in ("5M", "1M")]
     yield Check("5M ÷ 1M", ratio(per_event[0], per_event[1]), 1.25, 1.1, "×")
 
 
@@ -181,7 +177,7 @@ BARS = (
         "≥ 12 × / ≥ 20 × less",
         _peer_cpu,
         "Both plugins in the same host, the same questions (the old routes), the whole process tree, less what each"
-        " costs on a trace of 3k events (start, imports, worker processes). With that cost: see the table of each size.",
+        " costs on a trace of 3k events (start, imports, worker processes). With it: see the table of each size.",
     ),
     Bar(
         "B4",

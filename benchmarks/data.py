@@ -34,6 +34,11 @@ class Size:
     def directory(self) -> Path:
         return DATA / f"t{self.name}"
 
+    @property
+    def seconds(self) -> float:
+        """How long one program may take; the slowest peer needs about a minute of CPU for a million events."""
+        return 120 + 400e-6 * self.events * self.ranks
+
     def files(self) -> list[Path]:
         return sorted(self.directory.iterdir(), key=lambda path: (len(path.name), path.name))
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -47,7 +49,11 @@ class Environment:
         return dict(zip(self.shown, found.stdout.split(), strict=True))
 
 
-OURS = Environment(Path(sys.prefix), (), ("torch-tb-profiler", "tensorboard", "numpy", "msgspec", "isal", "werkzeug"))
+OURS = Environment(
+    WORK / "ours",
+    ("tensorboard==2.21.*", "numpy", "msgspec", "isal", "werkzeug", "zstandard", "pytest", "hypothesis"),
+    ("torch-tb-profiler", "tensorboard", "numpy", "msgspec", "isal", "werkzeug"),
+)
 OLD = Environment(
     WORK / "old",
     ("torch-tb-profiler==0.4.3", "tensorboard==2.21.*", "pandas"),
@@ -59,6 +65,29 @@ HTA = Environment(
     ("HolisticTraceAnalysis", "pandas"),
 )
 FLOOR = Environment(WORK / "floor", ("pysimdjson==7.0.2", "isal"), ("pysimdjson", "isal"))
+
+
+def install_ours() -> None:
+    """This checkout as it is now, installed as users have it: what is edited during a run is not measured."""
+    OURS.make()
+    source = WORK / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(
+        ROOT / "torch_tb_profiler", source / "torch_tb_profiler", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copytree(ROOT / "_build", source / "_build", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source / name)
+    install: list[str | Path] = [OURS.python, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall"]
+    subprocess.run([*install, source], check=True, env={**os.environ, "SKIP_BUILD_FE": "1"})
+
+
+def routes_of_ours() -> list[str]:
+    """The route table of the installed package."""
+    code = "import json; from torch_tb_profiler.web.app import ROUTES; print(json.dumps(sorted(ROUTES)))"
+    found = subprocess.run([OURS.python, "-I", "-c", code], check=True, capture_output=True, text=True)
+    routes: list[str] = json.loads(found.stdout)
+    return routes
 
 
 def variables(cache: Path | None = None) -> dict[str, str]:

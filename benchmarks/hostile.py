@@ -1,4 +1,4 @@
-"""The hostile inputs of B10: one clean trace, damaged in the ways that occur, each with the events that must survive."""
+"""The hostile inputs of B10: one clean trace, damaged in the ways that occur, and the events that must survive."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import time
@@ -12,26 +13,36 @@ from typing import Any
 
 from benchmarks import data, hostile, servers
 from benchmarks.data import Size
-from benchmarks.environments import FLOOR, HTA, OLD, OURS, PROBES, ROOT, WORK, Environment, one_thread, variables
+from benchmarks.environments import (
+    FLOOR,
+    HTA,
+    OLD,
+    OURS,
+    PROBES,
+    ROOT,
+    WORK,
+    Environment,
+    one_thread,
+    routes_of_ours,
+    variables,
+)
 from benchmarks.processes import Failed, probe, running
 from benchmarks.requests import OLD_ROUTES, Request, requests_for, split
 
 Measured = dict[str, Any]
 Say = Callable[[str], None]
 
-SECONDS = 900.0
 PEER_VERSION = "0.4.3"
 
 
 def measure(size: Size, say: Say) -> Measured:
     """All programs on the traces of one size. What fails says so in its place."""
-    from torch_tb_profiler.web.app import ROUTES
-
     size.make()
+    routes = routes_of_ours()
     files = size.files()
     run, workers = size.directory.name, size.workers()
-    questions = requests_for(ROUTES, run, workers)
-    old_questions = requests_for(set(ROUTES) & set(OLD_ROUTES), run, workers)
+    questions = requests_for(routes, run, workers)
+    old_questions = requests_for(set(routes) & set(OLD_ROUTES), run, workers)
     peer_questions = requests_for(OLD_ROUTES, run, workers)
     found: Measured = {"date": today(), "gz": sum(path.stat().st_size for path in files), "files": len(files)}
     rounds: dict[str, list[Measured]] = {}
@@ -47,20 +58,20 @@ def measure(size: Size, say: Say) -> Measured:
         say(f"  {name} {nth + 1}: {time.monotonic() - began:.1f} s")
 
     for nth in range(max(size.floor_repetitions, size.repetitions)):
-        again("L", size.floor_repetitions, nth, lambda: floor("L", files))
-        again("J", size.repetitions if size.loads else 0, nth, lambda: floor("J", files))
+        again("L", size.floor_repetitions, nth, lambda: floor("L", files, size.seconds))
+        again("J", size.repetitions if size.loads else 0, nth, lambda: floor("J", files, size.seconds))
         again("ours", size.repetitions, nth, lambda: ours(size, questions))
         if len(files) == 1:
-            again("ingest", size.repetitions, nth, lambda: ingest(files[0]))
+            again("ingest", size.repetitions, nth, lambda: ingest(files[0], size.seconds))
         again("host", size.repetitions, nth, lambda: host(OURS, size, old_questions))
         again("host old", size.peer_repetitions, nth, lambda: host(OLD, size, peer_questions))
-        again("HTA", size.hta_repetitions, nth, lambda: holistic(files))
+        again("HTA", size.hta_repetitions, nth, lambda: holistic(files, size.seconds))
     served = split(old_questions)["requests"]
-    again("serve", 1, 0, lambda: servers.stand_alone(size.directory, 1, split(questions)["requests"], SECONDS))
-    again("TensorBoard", 1, 0, lambda: servers.tensorboard(OURS, size.directory, served, SECONDS))
+    again("serve", 1, 0, lambda: servers.stand_alone(size.directory, 1, split(questions)["requests"], size.seconds))
+    again("TensorBoard", 1, 0, lambda: servers.tensorboard(OURS, size.directory, served, size.seconds))
     if size.peer_repetitions:
         peer_served = split(peer_questions)["requests"]
-        again("TensorBoard old", 1, 0, lambda: servers.tensorboard(OLD, size.directory, peer_served, SECONDS))
+        again("TensorBoard old", 1, 0, lambda: servers.tensorboard(OLD, size.directory, peer_served, size.seconds))
     found |= {"text": rounds["L"][0].get("text"), "events": rounds["L"][0].get("events")}
     found["repetitions"] = {name: len(values) for name, values in rounds.items()}
     return found | {name: least(values) for name, values in rounds.items()}
@@ -94,13 +105,13 @@ def least(values: Sequence[Measured]) -> Measured:
     return merged
 
 
-def floor(kind: str, files: Sequence[Path]) -> Measured:
-    (said,) = probe([FLOOR.python, PROBES / "floor.py", kind, *files], variables(), SECONDS)
+def floor(kind: str, files: Sequence[Path], seconds: float) -> Measured:
+    (said,) = probe([FLOOR.python, PROBES / "floor.py", kind, *files], variables(), seconds)
     return said
 
 
-def ingest(file: Path) -> Measured:
-    (said,) = probe([OURS.python, PROBES / "ours.py", "ingest", file], one_thread(), SECONDS)
+def ingest(file: Path, seconds: float = 120) -> Measured:
+    (said,) = probe([OURS.python, PROBES / "ours.py", "ingest", file], one_thread(), seconds)
     return said
 
 
@@ -110,9 +121,9 @@ def ours(size: Size, questions: Sequence[Request]) -> Measured:
     shutil.rmtree(cache, ignore_errors=True)
     plan = write_plan({**split(questions), "rounds": 2})
     command = [OURS.python, PROBES / "ours.py"]
-    first = probe([*command, "first", size.directory, cache, plan], one_thread(), SECONDS)
+    first = probe([*command, "first", size.directory, cache, plan], one_thread(), size.seconds)
     found = together(first) | {"cache": sum(path.stat().st_size for path in cache.iterdir())}
-    again = probe([*command, "reopen", size.directory, cache, plan], one_thread(), SECONDS)
+    again = probe([*command, "reopen", size.directory, cache, plan], one_thread(), size.seconds)
     return found | {"reopen": together(again)}
 
 
@@ -123,10 +134,10 @@ def host(environment: Environment, size: Size, questions: Sequence[Request]) -> 
     flags: Measured = {"reload_interval": 5.0}
     if environment is OURS:
         flags |= {"torch_profiler_workers": 2, "torch_profiler_cache_dir": str(cache)}
-    plan = write_plan({**split(questions), "rounds": 2, "runs": 1, "seconds": SECONDS, "flags": flags})
+    plan = write_plan({**split(questions), "rounds": 2, "runs": 1, "seconds": size.seconds, "flags": flags})
     said: list[Measured] = []
     costs: Measured = {}
-    with running([environment.python, PROBES / "host.py", size.directory, plan], variables(), SECONDS) as process:
+    with running([environment.python, PROBES / "host.py", size.directory, plan], variables(), size.seconds) as process:
         for item in process.said():
             said.append(item)
             if "views" in item:
@@ -148,8 +159,8 @@ def _go_on(stdin: Any) -> None:
     stdin.flush()
 
 
-def holistic(files: Sequence[Path]) -> Measured:
-    with running([HTA.python, PROBES / "holistic.py", *files], variables(), SECONDS) as process:
+def holistic(files: Sequence[Path], seconds: float) -> Measured:
+    with running([HTA.python, PROBES / "holistic.py", *files], variables(), seconds) as process:
         said, cpu = [], 0.0
         for item in process.said():
             said.append(item)
@@ -189,8 +200,6 @@ def damaged(say: Say) -> Measured:
     size = data.SIZES["100k"]
     size.make()
     clean = WORK / "damaged" / "clean.json"
-    import gzip
-
     clean.parent.mkdir(parents=True, exist_ok=True)
     clean.write_bytes(gzip.decompress(size.files()[0].read_bytes()))
     found: Measured = {"date": today(), "cases": {}}
@@ -229,7 +238,7 @@ def exact(say: Say) -> Measured:
     size.make()
     say("exactness")
     samples = [path for path in sorted((ROOT / "samples").rglob("*.pt.trace.json*")) if path.is_file()]
-    said = probe([OURS.python, PROBES / "exact.py", ROOT, *size.files(), *samples], variables(), SECONDS)
+    said = probe([OURS.python, PROBES / "exact.py", ROOT, *size.files(), *samples], variables(), 600)
     return {"date": today(), **said[-1]}
 
 

@@ -24,7 +24,15 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def seconds(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.3f}"
+    return (
+        NOTHING
+        if value is None
+        else f"{value:.1f}"
+        if value >= 10
+        else f"{value:.2f}"
+        if value >= 1
+        else f"{value:.3f}"
+    )
 
 
 def megabytes(value: float | None) -> str:
@@ -54,7 +62,9 @@ def bars_table(results: Measured) -> str:
         checks = list(bar.checks(results))
         found = verdict(checks)
         texts = [measured_text(c) + (" **MISSED**" if c.verdict == "MISSED" else "") for c in checks]
-        rows.append([bar.id, bar.what, bar.must, bar.reach, "<br>".join(texts), f"**{found}**" if found == "MISSED" else found])
+        rows.append(
+            [bar.id, bar.what, bar.must, bar.reach, "<br>".join(texts), f"**{found}**" if found == "MISSED" else found]
+        )
     lines = ["| # | bar | must | reach for | measured | |", "|---|---|---|---|---|---|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
@@ -76,12 +86,14 @@ def size_section(name: str, results: Measured) -> str:
     fixed: Measured = results.get("fixed", {})
 
     def of(path: str) -> float | None:
-        return at(m, path)
+        value: float | None = at(m, path)
+        return value
 
     hta = of("HTA/cpu")
     ranks = f"{m['files']} ranks, together " if m["files"] > 1 else ""
     text = [
-        f"### {name}: {ranks}{m['events']:,} events, {megabytes(m['text'])} MB of JSON, {megabytes(m['gz'])} MB .json.gz",
+        f"### {name}: {ranks}{m['events']:,} events, {megabytes(m['text'])} MB of JSON,"
+        f" {megabytes(m['gz'])} MB .json.gz",
         "",
         f"Measured {m['date']}; the least of " + ", ".join(f"{n}: {c}" for n, c in m["repetitions"].items()) + " runs.",
         "",
@@ -199,12 +211,14 @@ def _troubles(m: Measured) -> list[str]:
     lines = []
     for program, said in (("ours", "ours"), ("host", "ours, in the host"), ("host old", "old plugin")):
         if bad := at(m, f"{program}/bad"):
-            lines.append(f"Not answered by {said}: " + ", ".join(f"{route} ({code})" for route, code in bad.items()) + ".")
+            lines.append(
+                f"Not answered by {said}: " + ", ".join(f"{route} ({code})" for route, code in bad.items()) + "."
+            )
     for name, value in m.items():
         if isinstance(value, dict) and "failed" in value:
             lines.append(f"{name} failed: {' '.join(value['failed'])}")
-    if failed := at(m, "HTA/failed"):
-        lines.append(f"HTA failed in: {failed}.")
+    if unanswered := at(m, "HTA/unanswered"):
+        lines.append(f"Not answered by HTA: {', '.join(unanswered)}.")
     return ["\n\n".join(lines), ""] if lines else []
 
 
@@ -243,9 +257,9 @@ def render(results: Measured) -> str:
         "# Results of `make bench`",
         "Written by `benchmarks/run.py`; how to read it: [docs/benchmarks.md](../docs/benchmarks.md).",
         "\n".join(f"* {key}: {value}" for key, value in header.items()),
-        "L is isal's streaming gunzip and simdjson over chunks of 256 KB, J is `json.loads` with the collector off. CPU is"
-        " user and system time, processes that were started included. Every number comes from fresh processes, the"
-        " programs taking turns.",
+        "L is isal's streaming gunzip and simdjson over chunks of 256 KB, J is `json.loads` with the collector off."
+        " CPU is user and system time, processes that were started included. Every number comes from fresh"
+        " processes, the programs taking turns.",
         "## The bars",
         bars_table(results),
         notes(results),
@@ -253,7 +267,10 @@ def render(results: Measured) -> str:
         *(size_section(name, results) for name in sizes),
     ]
     if largest:
-        parts += [f"## Routes at {largest} events, CPU milliseconds of the server process", routes_table(results, largest)]
+        parts += [
+            f"## Routes at {largest} events, CPU milliseconds of the server process",
+            routes_table(results, largest),
+        ]
     if at(results, "damaged/cases"):
         parts += ["## Hostile inputs (B10)", hostile_table(results)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -64,8 +64,7 @@ def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: 
             named = {"run": run, "worker": worker, "span": span}
             if route.startswith(EXTRA):
                 named |= {f"exp_{key}": value for key, value in named.items()}
-            for variant in [{}, *VARIANTS.get(route, [])]:
-                made.append((route, {**named, **ALWAYS, **variant}))
+            made += [(route, {**named, **ALWAYS, **variant}) for variant in [{}, *VARIANTS.get(route, [])]]
     return made
 
 

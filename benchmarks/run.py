@@ -9,13 +9,14 @@ import argparse
 import json
 import os
 import platform
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
 from benchmarks import data, measure
 from benchmarks.bars import BARS, verdict
-from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK
+from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_ours
 from benchmarks.report import render
 
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
@@ -32,6 +33,7 @@ def main() -> None:
     if unknown := set(sizes) - set(choices):
         parser.error(f"no such size: {' '.join(unknown)}")
     results: dict[str, Any] = json.loads(KEPT.read_text()) if KEPT.exists() else {"sizes": {}}
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was started is ended
     if not arguments.render:
         _measure(results, sizes)
     RESULTS.write_text(render(results))
@@ -44,6 +46,7 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     WORK.mkdir(exist_ok=True)
     for environment in (OLD, HTA, FLOOR):
         environment.make()
+    install_ours()
     results["header"] = header()
 
     def keep() -> None:

@@ -26,7 +26,7 @@ def stand_alone(logdir: Path, runs: int, requests: Sequence[Request], seconds: f
     """`torch-tb-profiler serve` with two workers and an empty cache."""
     cache = WORK / "server-cache"
     shutil.rmtree(cache, ignore_errors=True)
-    command = [OURS.script("torch-tb-profiler"), "serve", logdir, "--port", "0"]
+    command: list[str | Path] = [OURS.script("torch-tb-profiler"), "serve", logdir, "--port", "0"]
     with running([*command, "--workers", "2", "--cache-dir", cache], variables(), seconds) as server:
         for line in server.lines():
             if found := re.search(r"http://127\.0\.0\.1:\d+", line):
@@ -48,8 +48,7 @@ def tensorboard(environment: Environment, logdir: Path, requests: Sequence[Reque
 
 
 def _measure(server: Running, url: str, runs: int, requests: Sequence[Request]) -> dict[str, Any]:
-    answers = 0
-    while not _ready(server, url, runs):
+    while not _ready(url, runs):
         if server.process.poll() is not None or not server.in_time():
             raise Failed(server.errors() if server.in_time() else "not ready in time")
         time.sleep(0.02)
@@ -72,7 +71,7 @@ def _measure(server: Running, url: str, runs: int, requests: Sequence[Request]) 
     }
 
 
-def _ready(server: Running, url: str, runs: int) -> bool:
+def _ready(url: str, runs: int) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/runs", timeout=5) as response:
             answer = json.load(response)

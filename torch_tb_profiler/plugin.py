@@ -36,7 +36,8 @@ class TorchProfilerPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     def is_active(self) -> bool:
         # The page asks once: until the first listing has ended the answer is not known, and "no" would stay.
         status = self._workspace.status()
-        return status.loading or bool(status.runs)
+        # A directory whose files are all skipped is shown too, so that the reasons can be read.
+        return status.loading or bool(status.runs) or bool(status.skipped)
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         return base_plugin.FrontendMetadata(es_module_path="/index.js", disable_reload=False)

@@ -1,6 +1,6 @@
 """HolisticTraceAnalysis from its released package: load, and the analyses it has that need no further input.
 
-    python holistic.py FILE...    ranks are counted in the order given
+python holistic.py FILE...    ranks are counted in the order given
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def main() -> None:
     began, wall = cpu(), time.monotonic()
     analysis = TraceAnalysis(trace_files=dict(enumerate(sys.argv[1:])))
     say(loaded=cpu() - began)
-    failed = []
+    failed: list[str] = []
     for name, ask in ANALYSES.items():
         try:
             with contextlib.redirect_stdout(sys.stderr):
                 ask(analysis)
-        except Exception as error:  # the others are still worth their time
+        except Exception as error:  # noqa: BLE001 - the others are still worth their time
             failed.append(f"{name}: {type(error).__name__}")
-    say(cpu=cpu() - began, wall=time.monotonic() - wall, peak=peak(), failed=failed)
+    say(cpu=cpu() - began, wall=time.monotonic() - wall, peak=peak(), unanswered=failed)
 
 
 if __name__ == "__main__":  # it starts processes by import of this module

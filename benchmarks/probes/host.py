@@ -107,7 +107,7 @@ def ask(plugin: Plugin, route: str, parameters: dict[str, str]) -> dict[str, obj
     cpu, wall = time.process_time(), time.monotonic()
     try:
         status, body = plugin.get(route, parameters)
-    except Exception as error:  # an answer of its own: TensorBoard would make it a 500
+    except Exception as error:  # noqa: BLE001 - an answer of its own: TensorBoard would make it a 500
         status, body = 500, repr(error).encode()
     return {
         "route": route,

@@ -56,10 +56,11 @@ def reopen(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
 
 def _views(logdir: str, cache_dir: str, plan: dict[str, Any], began: float) -> None:
     """Open the workspace, everything in its cache, and ask."""
+    from werkzeug.test import Client
+
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.web.app import create_app
     from torch_tb_profiler.workspace import open_workspace
-    from werkzeug.test import Client
 
     workspace = open_workspace(parse_logdir(logdir), Path(cache_dir), 1, 3600.0)
     deadline = time.monotonic() + 60

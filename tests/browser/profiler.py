@@ -10,7 +10,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.servers import Server
 
-VIEWS = {"overview": "Overview", "operators": "Operator", "kernels": "GPU Kernel"}
+VIEWS = {"overview": "Overview", "operators": "Operator", "kernels": "GPU Kernel", "capture": "Capture"}
 GPU_RUN = "generated_4gpu_h100"
 CPU_RUN = "cnn_workers0"
 
@@ -64,7 +64,7 @@ class Profiler:
 
     def choose(self, label: str, value: str) -> None:
         self.picker(label).click()
-        self.ui.get_by_role("option", name=value).first.click()
+        self.ui.get_by_role("listbox", name=label).get_by_role("option", name=value).first.click()
 
     def heading(self, name: str) -> Locator:
         return self.ui.get_by_role("heading", name=name, exact=True, level=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,7 @@ def test_operators(axe: Axe, profiler: Profiler) -> None:
     expect(profiler.inspector.get_by_role("table")).to_be_visible()
     grid.row("aten::mm").get_by_role("button", name="Show details").click()
     expect(grid.root.get_by_role("table", name="Kernels it launched")).to_be_visible()
-    profiler.ui.get_by_text("1 note about this data").click()
+    profiler.ui.get_by_text("about this data").click()
     axe.look("selected and opened")
     grid.filter.fill("calls>many")
     axe.look("bad filter")
@@ -99,14 +100,36 @@ def test_kernels(axe: Axe, profiler: Profiler) -> None:
     axe.check()
 
 
+def test_capture(axe: Axe, profiler: Profiler) -> None:
+    profiler.open(v="capture", r=GPU_RUN)
+    expect(profiler.panel("Profiler options")).to_be_visible()
+    axe.look("GPU run")
+    profiler.choose("Run", CPU_RUN)
+    expect(profiler.panel("Distributed").get_by_role("button", name="Copy")).to_be_visible()
+    axe.look("CPU run")
+    profiler.panel("Events by category").get_by_role("button", name="Show as table").click()
+    axe.look("chart as table")
+    axe.check()
+
+
+def test_choice_of_steps(axe: Axe, profiler: Profiler) -> None:
+    profiler.open(sp="(")
+    expect(profiler.ui.get_by_role("textbox", name="Pattern")).to_be_visible()
+    axe.look("bad pattern")
+    profiler.open(sp="nothing is called so")
+    expect(profiler.ui.get_by_text("What was chosen finds no step")).to_be_visible()
+    axe.look("nothing found")
+    axe.check()
+
+
 def test_frame(axe: Axe, profiler: Profiler) -> None:
     profiler.open(r="gone")
     expect(profiler.panel("Step Time Breakdown")).to_be_visible()
     axe.look("notice")
-    for button in ("Keyboard shortcuts", "Files", "no notes"):
+    for button in ("Keyboard shortcuts", "Files", re.compile(r"^(?:no|\d+) notes?$")):
         profiler.ui.get_by_role("button", name=button).click()
         expect(profiler.ui.get_by_role("dialog")).to_be_visible()
-        axe.look(button)
+        axe.look(button if isinstance(button, str) else "notes")
         profiler.page.keyboard.press("Escape")
     profiler.ui.get_by_role("button", name="Collapse the menu").click()
     axe.look("narrow menu")

@@ -90,12 +90,13 @@ def test_steps(opened: tuple[Profiler, dict[str, Any]]) -> None:
     for at, row in enumerate(shown):
         parts = [steps["category_ns"][category][at] for category in steps["categories"]]
         assert sum(parts) == steps["duration_ns"][at]
-        assert numbers.all_same(row[1:], [steps["duration_ns"][at], *parts]), f"step {row[0]}"
+        assert row[1] == steps["labels"][at]
+        assert numbers.all_same(row[2:], [steps["duration_ns"][at], *parts]), f"step {row[0]}"
 
     profiler.switch("Scale", "Percent")
     for at, row in enumerate(rows_of(panel.get_by_role("table"))):
         parts = [steps["category_ns"][category][at] / steps["duration_ns"][at] for category in steps["categories"]]
-        assert numbers.all_same(row[2:], parts)
+        assert numbers.all_same(row[3:], parts)
 
 
 def test_average_step(opened: tuple[Profiler, dict[str, Any]]) -> None:

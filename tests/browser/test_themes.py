@@ -12,6 +12,12 @@ from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 from tests.browser.servers import Server
 
 DARK = "?darkMode=true"
+PANELS = {
+    "overview": "Step Time Breakdown",
+    "operators": "Operators",
+    "kernels": "Kernels",
+    "capture": "Trace health",
+}
 WHOLE: ViewportSize = {"width": 1440, "height": 1750}
 """Large enough for a whole view."""
 REAL_TRACES = Path(__file__).parents[3] / "shared" / "data" / "traces" / "kineto"
@@ -32,9 +38,9 @@ def has_come(profiler: Profiler, view: str, kernels: bool = True) -> None:
     expect(profiler.heading(VIEWS[view])).to_be_visible()
     expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
     expect(profiler.ui.get_by_text("Drawing…")).to_have_count(0)
-    panel = {"overview": "Step Time Breakdown", "operators": "Operators", "kernels": "Kernels"}[view]
+    panel = PANELS[view]
     expect(profiler.panel(panel)).to_be_visible()
-    if view != "overview" and (kernels or view != "kernels"):
+    if view == "operators" or (view == "kernels" and kernels):
         expect(profiler.grid(panel).count).to_be_visible()
     # Two frames, for what is drawn after it is in the document.
     profiler.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

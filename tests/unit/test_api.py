@@ -84,6 +84,21 @@ def test_overview(client: Client, profile: Profile) -> None:
     assert [note.text for note in trace.notes] == [note["text"] for note in health["notes"]]
 
 
+def test_steps_as_a_person_chooses(client: Client, profile: Profile) -> None:
+    trace = profile.trace(RUN, WORKER)
+    whole = trace.with_steps(rule="whole_trace")
+    answer = get(client, f"/api/overview?{TRACE}&steps=whole_trace")
+    assert whole.steps.duration_ns.tolist() == answer["steps"]["duration_ns"]
+    assert len(whole.steps) == 1 < len(trace.steps)
+    matched = trace.with_steps(pattern=r"ProfilerStep#\d").steps
+    assert list(matched.labels) == get(client, f"/api/overview?{TRACE}")["steps"]["labels"][: len(matched)]
+    assert whole.model is whole.model
+    with pytest.raises(ProfileError, match="no rule for steps"):
+        trace.with_steps("by_the_moon")
+    with pytest.raises(ProfileError, match="not a regular expression"):
+        trace.with_steps(pattern="(")
+
+
 @pytest.mark.parametrize("group_by", ["name", "name_shape", "name_stack"])
 def test_operators(client: Client, profile: Profile, group_by: Any) -> None:
     found = profile.trace(RUN, WORKER).operators(group_by)

@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.discovery import (
+    Content,
     Found,
     Root,
     discover,
+    is_candidate,
     natural_key,
     parse_logdir,
     parse_logdir_spec,
@@ -20,9 +22,17 @@ from torch_tb_profiler.discovery import (
 )
 from torch_tb_profiler.storage import Entry
 
+NOT_OURS = Content("is JSON, but not a trace: it has no traceEvents")
 
-def found(*paths: str, root: str = "/logs") -> Found:
-    return discover([(Root(root), [Entry(p, f"{root}/{p}", 1, 1) for p in paths])])
+
+def found(*paths: str, root: str = "/logs", contents: dict[str, Content] | None = None) -> Found:
+    """What is found among files of these contents, by path."""
+    entries = [Entry(p, f"{root}/{p}", 1, 1) for p in paths]
+    return discover([(Root(root), entries)], lambda entry: (contents or {}).get(entry.path, NOT_OURS))
+
+
+def unknown(_: Entry) -> None:
+    """Nothing is known of the content of any file."""
 
 
 def spans(*names: str) -> dict[tuple[str, str], str]:
@@ -43,6 +53,7 @@ def spans(*names: str) -> dict[tuple[str, str], str]:
         ("a b\nc.pt.trace.json", "a b\nc", ""),
         ("w.\u0661.pt.trace.json", "w.\u0661", ""),
         ("x.pt.trace.json.pt.trace.json", "x.pt.trace.json", ""),
+        ("w.5.pt.trace.json.zst", "w", "5"),
     ],
 )
 def test_names_of_traces(name: str, worker: str, stamp: str) -> None:
@@ -52,26 +63,32 @@ def test_names_of_traces(name: str, worker: str, stamp: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
+    "name", ["trace.json", "1795-TP-0.trace.json.gz", "x.JSON.ZST", "config.json", "w.PT.TRACE.JSON", ".json"]
+)
+def test_any_json_may_be_a_trace(name: str) -> None:
+    assert parse_name(name) is None
+    assert is_candidate(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
     [
-        "trace.json",
-        "rank0_trace.json",
-        "1795-TP-0.trace.json.gz",
-        "x.json.gz",
-        "x.json.zst",
-        "w.pt.trace.json.bak",
-        "w.PT.TRACE.JSON",
-        "w.pt.trace.json.gz.part",
+        ("w.pt.trace.json.bak", "does not end like a trace: .json, .json.gz or .json.zst is expected"),
+        ("w.pt.trace.json.gz.part", "does not end like a trace: .json, .json.gz or .json.zst is expected"),
+        ("x.json.BZ2", "is packed in a way that is not read: .json, .json.gz and .json.zst are"),
     ],
 )
-def test_what_looks_like_a_trace_is_skipped_with_a_reason(name: str) -> None:
-    assert parse_name(name) is None
-    assert "<worker>[.<number>].pt.trace.json[.gz] is expected" in (why_skipped(name) or "")
+def test_what_looks_like_a_trace_is_skipped_with_a_reason(name: str, reason: str) -> None:
+    assert not is_candidate(name)
+    assert why_skipped(name) == reason
 
 
-@pytest.mark.parametrize("name", ["config.json", "notes.txt", "events.out.tfevents.1.host", "trace.pt", "x.gz"])
+@pytest.mark.parametrize(
+    "name", ["notes.txt", "events.out.tfevents.1.host", "trace.pt", "x.gz", "snapshot.pickle", "a.json.txt"]
+)
 def test_other_files_are_not_mentioned(name: str) -> None:
     assert parse_name(name) is None
+    assert not is_candidate(name)
     assert why_skipped(name) is None
 
 
@@ -135,7 +152,7 @@ def test_several_roots() -> None:
         Root("/z/two", "two-2"),
     )
     listings = [(root, [Entry("r/w.pt.trace.json", f"{root.url}/r", 1, 1)]) for root in roots]
-    assert [run.name for run in discover(listings).runs] == ["a/r", "b/r", "two-2/r", "two/r"]
+    assert [run.name for run in discover(listings, unknown).runs] == ["a/r", "b/r", "two-2/r", "two/r"]
 
 
 def test_one_root_of_a_spec() -> None:
@@ -144,7 +161,7 @@ def test_one_root_of_a_spec() -> None:
     assert parse_logdir_spec("s3://bucket/dir") == (Root("s3://bucket/dir"),)
     assert parse_logdir_spec("") == ()
     assert parse_logdir("/") == (Root("/"),)
-    named = discover([(Root("dir", "name"), [Entry("w.pt.trace.json", "u", 1, 1)])])
+    named = discover([(Root("dir", "name"), [Entry("w.pt.trace.json", "u", 1, 1)])], unknown)
     assert [run.name for run in named.runs] == ["name"]
 
 
@@ -154,7 +171,7 @@ def test_runs_of_equal_names_from_different_roots_are_both_kept() -> None:
         (one, [Entry("b/c/w.pt.trace.json", "/x/b/c/w", 1, 1)]),
         (two, [Entry("c/w.pt.trace.json", "/y/c/w", 1, 1)]),
     ]
-    assert [run.name for run in discover(listings).runs] == ["a/b/c", "a/b/c (2)"]
+    assert [run.name for run in discover(listings, unknown).runs] == ["a/b/c", "a/b/c (2)"]
 
 
 @given(st.lists(st.text(alphabet="ab019.", max_size=6), max_size=6))
@@ -178,4 +195,4 @@ def test_the_samples_are_found(samples: Path) -> None:
     from torch_tb_profiler.storage import storage_for
 
     entries = list(storage_for(str(samples)).list(str(samples), lambda problem: None))
-    assert discover([(Root(str(samples)), entries)]).runs
+    assert discover([(Root(str(samples)), entries)], unknown).runs

@@ -59,7 +59,7 @@ def notes(answer: dict[str, Any]) -> list[str]:
 
 
 def test_the_view_is_listed_where_there_is_memory(client: Client) -> None:
-    assert get(client, "/views?run=logs") == ["Overview", "Operator", "Memory"]
+    assert get(client, "/views?run=logs") == ["Overview", "Operator", "Trace", "Memory"]
     assert get(client, "/workers?run=logs&view=Memory") == ["new", "old"]
 
 

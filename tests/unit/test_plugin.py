@@ -13,7 +13,7 @@ from tensorboard.plugins.base_plugin import TBContext
 
 from torch_tb_profiler.plugin import TorchProfilerPlugin, create_plugin
 from torch_tb_profiler.plugin_loader import TorchProfilerLoader
-from torch_tb_profiler.workspace import RunStatus, Status, TraceStatus
+from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus
 
 READY = RunStatus("run", (TraceStatus("w", "1", "f", 1, "ready"),))
 
@@ -35,6 +35,7 @@ class FixedWorkspace:
         (Status("logs", False, None, ()), False),
         (Status("logs", False, "cannot be listed", ()), False),
         (Status("logs", False, None, (READY,)), True),
+        (Status("logs", False, None, (), (Skipped("config.json", "is JSON, but not a trace"),)), True),
     ],
 )
 def test_is_active_until_it_is_known_that_there_is_nothing(status: Status, active: bool) -> None:

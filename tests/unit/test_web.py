@@ -102,6 +102,9 @@ def test_status(client: Client, workspace: Workspace) -> None:
         "reason": None,
         "notes": 0,
         "views": ["overview", "operators", "kernels"],
+        "rank": None,
+        "world_size": None,
+        "host_name": None,
     }
     assert trace["size"] == trace["bytes_done"] == trace["bytes_total"] > 0
     assert [s["file"] for s in status["runs"][2]["skipped"]] == ["my_trace.json"]
@@ -116,8 +119,8 @@ def test_long_lists_of_skipped_files_are_cut() -> None:
 
 def test_old_lists(client: Client) -> None:
     assert get(client, "/runs") == {"runs": ["cpu", "run", "run10"], "loading": False}
-    assert get(client, "/views?run=run") == ["Overview", "Operator", "Kernel"]
-    assert get(client, "/views?run=cpu") == ["Overview", "Operator"]
+    assert get(client, "/views?run=run") == ["Overview", "Operator", "Kernel", "Trace"]
+    assert get(client, "/views?run=cpu") == ["Overview", "Operator", "Trace"]
     assert get(client, "/views?run=run10") == []
     assert get(client, "/workers?run=run&view=Overview") == ["v", "w"]
     assert get(client, "/workers?run=run&view=Kernel") == ["w"]

@@ -59,7 +59,7 @@ def exp(run: str) -> str:
 
 def test_views(client: Client) -> None:
     assert get(client, "/views?run=nn")[-1] == "Module"
-    assert get(client, "/views?run=pl") == ["Overview", "Operator", "Lightning"]
+    assert get(client, "/views?run=pl") == ["Overview", "Operator", "Trace", "Lightning"]
     assert get(client, "/workers?run=nn&view=Module") == ["w"]
     assert get(client, "/workers?run=pl&view=Module") == []
     assert get(client, "/workers?run=pl&view=Lightning") == ["w"]

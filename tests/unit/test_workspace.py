@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import shutil
 import signal
@@ -97,6 +98,36 @@ def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: 
     assert count_of(workspace, "good", "w", "1") == 8
     with pytest.raises(Unreadable, match=r"foreign\.pt\.trace\.json is not a PyTorch trace"):
         workspace.find("good", "foreign")
+
+
+def test_traces_of_other_names_are_read_and_say_where_they_ran(logs: Path, opened: Opener) -> None:
+    for rank in (0, 1):
+        path = write_trace(logs / "run" / f"179516471{rank}.5-TP-{rank}.trace.json")
+        header = {"distributedInfo": {"rank": rank, "world_size": 2}, "host_name": "node7"}
+        path.write_text(json.dumps({**header, **json.loads(path.read_text())}))
+    write_trace(logs / "run" / "rank4.pt.trace.json")
+    write_trace(logs / "run" / "w.pt.trace.json")
+    (logs / "run" / "config.json").write_text("{}")
+    workspace = opened()
+    assert set(settled(workspace).values()) == {"ready"}
+    assert {t.worker: (t.span, t.rank, t.world_size, t.host_name) for t in workspace.run("run").traces} == {
+        "rank0": ("1", 0, 2, "node7"),
+        "rank1": ("1", 1, 2, "node7"),
+        "rank4": ("default", 4, None, ""),
+        "w": ("default", None, None, ""),
+    }
+    assert [s.file for s in workspace.run("run").skipped] == ["config.json"]
+    assert count_of(workspace, "run", "rank1") == 8
+
+
+def test_a_file_becomes_a_trace_when_it_is_one(logs: Path, opened: Opener) -> None:
+    (logs / "trace.json").write_text("{")
+    workspace = opened()
+    settled(workspace)
+    assert [s.file for s in workspace.status().skipped] == ["trace.json"]
+    write_trace(logs / "trace.json")
+    wait_until(lambda: states(workspace) == {"logs/trace.json": "ready"}, "it is read")
+    assert workspace.status().skipped == ()
 
 
 def test_names_that_are_not_there(logs: Path, opened: Opener) -> None:

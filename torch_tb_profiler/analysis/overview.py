@@ -31,10 +31,12 @@ class StepTimes(Tabular):
     """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
 
     `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly.
+    `labels` are the annotations that mark the steps.
     """
 
     rule: str
     names: tuple[str, ...]
+    labels: tuple[str, ...]
     start_ns: Int64
     duration_ns: Int64
     categories: tuple[str, ...]
@@ -137,6 +139,7 @@ def step_times(model: Model) -> StepTimes:
     return StepTimes(
         rule=steps.rule,
         names=steps.names,
+        labels=steps.labels,
         start_ns=steps.start,
         duration_ns=steps.end - steps.start,
         categories=shown,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
 from torch_tb_profiler.analysis.diff import Comparison, Delta, Times, delta, whole_times
+from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernel_sequences import KernelSequences, kernel_sequences
 from torch_tb_profiler.analysis.kernels import KernelGrouping, KernelTable, kernels
@@ -33,8 +35,9 @@ from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.insights import Finding, findings
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.program import Source
+from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.library import Library
 from torch_tb_profiler.workspace.states import Unavailable
@@ -67,9 +70,11 @@ class TraceProfile:
     file, size           path within what was opened, and bytes
     """
 
-    def __init__(self, library: Library, run: str, file: TraceFile) -> None:
+    def __init__(self, library: Library, run: str, file: TraceFile, choice: StepChoice | None = None) -> None:
         self._library = library
         self._file = file
+        self._choice = choice
+        self._chosen: tuple[Model, Model] | None = None
         self.run = run
         self.worker = file.worker
         self.span = file.span
@@ -82,9 +87,26 @@ class TraceProfile:
     def ask(self, question: Callable[[Model], T]) -> T:
         """The answer of any function of the model, such as those of `torch_tb_profiler.analysis`."""
         try:
-            return self._library.ask(self._file, question)
+            return self._library.ask(self._file, lambda model: question(self._with_steps(model)))
         except Unavailable as error:
             raise ProfileError(str(error)) from None
+
+    def _with_steps(self, model: Model) -> Model:
+        if self._choice is None:
+            return model
+        if self._chosen is None or self._chosen[0] is not model:
+            self._chosen = model, model.with_steps(self._choice)
+        return self._chosen[1]
+
+    def with_steps(self, rule: str | None = None, pattern: str | None = None) -> TraceProfile:
+        """The same trace with steps found by a rule, or by the annotations whose names match a regular expression."""
+        if rule is not None and rule not in RULES:
+            raise ProfileError(f"{rule!r} is no rule for steps, only {', '.join(map(repr, RULES))}")
+        try:
+            re.compile(pattern or "")
+        except re.error as error:
+            raise ProfileError(f"{pattern!r} is not a regular expression: {error}") from None
+        return TraceProfile(self._library, self.run, self._file, StepChoice(rule, pattern))
 
     @property
     def model(self) -> Model:
@@ -94,7 +116,7 @@ class TraceProfile:
     @property
     def notes(self) -> Rows[Note]:
         """What was repaired, is missing or could not be computed."""
-        return Rows(self.ask(lambda model: model.notes))
+        return Rows(self.ask(health))
 
     @property
     def steps(self) -> StepTimes:

@@ -10,8 +10,8 @@ NAMELESS = "trace"
 
 _ENDING = re.compile(r"(?:\.pt)?(?:\.trace)?\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
 _DATE = re.compile(
-    r"(?<![0-9])(20[0-9]{2})[-_.]?([01][0-9])[-_.]?([0-3][0-9])[-_.T ]?([0-2][0-9])[-_.:h]?([0-5][0-9])[-_.:m]?([0-5][0-9])"
-    r"(?![0-9])"
+    r"(?<![0-9])(20[0-9]{2})[-_.]?([01][0-9])[-_.]?([0-3][0-9])"
+    r"[-_.T ]?([0-2][0-9])[-_.:h]?([0-5][0-9])[-_.:m]?([0-5][0-9])(?![0-9])"
 )
 # time.time() as text has a point
 _EPOCH = re.compile(r"(?<![0-9])(?:([0-9]{10})\.([0-9]{1,9})|([0-9]{10,20}))(?![0-9])")
@@ -72,4 +72,4 @@ def _time(stem: str) -> tuple[tuple[int, int] | None, str]:
 
 def _nanoseconds(digits: str) -> int:
     """Seconds, ms, µs or ns since the epoch, told apart by their length, which is the same until the year 2286."""
-    return int(digits) * 10 ** max(0, 9 - 3 * ((len(digits) - 10) // 3))
+    return int(digits + "0" * max(0, 9 - 3 * ((len(digits) - 10) // 3)))

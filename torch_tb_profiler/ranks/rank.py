@@ -8,6 +8,7 @@ from torch_tb_profiler.analysis.overlap import StepOverlap, step_of_operations, 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.ranks.topology import Device, devices_of
+from torch_tb_profiler.trace import Header
 from torch_tb_profiler.trace.schema import Int32
 
 
@@ -38,14 +39,32 @@ class Rank:
         return 4000 + 60 * len(self.overlap.names) + sum(values.nbytes for values in columns.values())
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where a trace was recorded: None and empty when it does not say."""
+
+    rank: int | None
+    world_size: int | None
+    host_name: str
+
+
+def place_of(header: Header) -> Place:
+    host_name = header.raw.get("host_name")
+    return Place(
+        _number(header.distributed.get("rank")),
+        _number(header.distributed.get("world_size")),
+        host_name if isinstance(host_name, str) else "",
+    )
+
+
 def rank_of(model: Model, worker: str) -> Rank:
     header = model.trace.header
-    host_name, backend = header.raw.get("host_name"), header.distributed.get("backend")
+    place, backend = place_of(header), header.distributed.get("backend")
     return Rank(
         worker=worker,
-        rank=_number(header.distributed.get("rank")),
-        world_size=_number(header.distributed.get("world_size")),
-        host_name=host_name if isinstance(host_name, str) else "",
+        rank=place.rank,
+        world_size=place.world_size,
+        host_name=place.host_name,
         backend=backend if isinstance(backend, str) else "",
         devices=devices_of(model),
         has_device_properties=bool(header.devices),

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol, TypeVar
 
 import msgspec
 
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
-from torch_tb_profiler.trace.decode import AnyEvent, EventDecoder
+from torch_tb_profiler.trace.decode import EventDecoder
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.sink import Described, MemorySink, Sink
 from torch_tb_profiler.trace.store import Header, Trace
@@ -38,6 +38,18 @@ class Progress:
 
 
 OnProgress = Callable[[Progress], None]
+
+T = TypeVar("T")
+
+
+class Decoder(Protocol[T]):
+    """The rungs of the ladder that `EventDecoder` describes."""
+
+    def strictly(self, text: memoryview | bytes, /) -> list[T]: ...
+
+    def repaired(self, text: bytes, offset: int, /) -> list[T] | None: ...
+
+    def each_readable(self, text: bytes, offset: int, /) -> list[T]: ...
 
 
 def read_trace(stream: BinaryIO, on_progress: OnProgress | None = None, limits: Limits | None = None) -> Trace:
@@ -72,7 +84,7 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
         collector = Collector(sink)
         reported = 0
         for chunk in text.chunks():
-            events, offset, length = _decode(chunk, text, decoder)
+            events, offset, length = decode_chunk(chunk, text, decoder)
             collector.add(events, offset, length)
             if stored.bytes_read - reported >= PROGRESS_BYTES:
                 reported = stored.bytes_read
@@ -98,7 +110,7 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
     return collector.finish(Header({**text.header, **text.tail}), notes, text.text_bytes)
 
 
-def _decode(chunk: Chunk, text: ChunkedText, decoder: EventDecoder) -> tuple[list[AnyEvent], int, int]:
+def decode_chunk(chunk: Chunk, text: ChunkedText, decoder: Decoder[T]) -> tuple[list[T], int, int]:
     """The events of a chunk, and where the text that they came from stands."""
     tried: Chunk | None = chunk
     while tried is not None:

@@ -23,7 +23,8 @@ MAX_HEADER_BYTES = 64 * 1024 * 1024
 MAX_TRIES = 8
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 
-_ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
+#: what the events of a document stand behind
+ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SEPARATOR = re.compile(rb"\s*,\s*\{")
 _BOM = b"\xef\xbb\xbf"
 
@@ -64,6 +65,8 @@ class ChunkedText:
         self.header_damaged = False
         self.tail: dict[str, Any] = {}
         self.closed = False
+        #: the text as it is before the first event, and from the end of the last one on
+        self.head = self.rest = b""
         self._separator = b""
         self._event_close = 0  # bytes of the separator that belong to the event before it
         self._certain = False
@@ -115,10 +118,12 @@ class ChunkedText:
             stripped = text.removeprefix(_BOM).lstrip()
             if stripped.startswith(b"["):
                 self._start = len(text) - len(stripped) + 1
+                self.head = text[: self._start]
                 return
-            match = _ARRAY_START.search(text)
+            match = ARRAY_START.search(text)
             if match:
                 self._start = match.end()
+                self.head = text[: match.end()]
                 self._read_header(text[: match.start()].removeprefix(_BOM))
                 return
             if self._end > MAX_HEADER_BYTES or not self._fill():
@@ -244,6 +249,7 @@ class ChunkedText:
 
     def _read_tail(self, text: bytes) -> None:
         self.closed = True
+        self.rest = text
         rest = text.lstrip().removeprefix(b"]").lstrip().removeprefix(b",").strip()
         try:
             value = msgspec.json.decode(b"{" + rest)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from torch_tb_profiler.analysis import definitions
+from torch_tb_profiler.analysis.capture import capture
+from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health.profiler import LOG_LEVELS, log_lines
+from torch_tb_profiler.analysis.health.recording import NO_KERNELS
 from torch_tb_profiler.analysis.kernels import KernelGrouping, kernels
 from torch_tb_profiler.analysis.launchers import unattributed
 from torch_tb_profiler.analysis.operators import (
@@ -18,19 +22,14 @@ from torch_tb_profiler.analysis.overview import StepTimes, overview
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.trace import Note
 from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_of
 from torch_tb_profiler.workspace import OpenTrace
 
-_DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
+#: of what the profiler logged; it may have done so for every step
+MOST_LOG_LINES = 100
+LONGEST_LOG_LINE = 1000
 
-_NO_KERNELS = Note(
-    "no_kernels",
-    "info",
-    "The trace holds no kernels: the profiler did not record a GPU, or the program did not use one.",
-    touches=("kernels",),
-    remedy="profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
-)
+_DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
 
 
 def overview_answer(model: Model, trace: OpenTrace) -> Json:
@@ -87,7 +86,7 @@ def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> 
         "memset": [asdict(copy) for copy in found.memset],
     }
     if not len(found):
-        meta["notes"].append(note_of(_NO_KERNELS))
+        meta["notes"].append(note_of(NO_KERNELS))
     keys = [key for key in definitions.KERNELS if getattr(found, key) is not None]
     answer = table_of(meta, found, keys, definitions.KERNELS)
     for key in ("registers_per_thread", "shared_memory_bytes"):
@@ -97,20 +96,14 @@ def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> 
 
 
 def health_answer(model: Model, trace: OpenTrace) -> Json:
-    header = model.trace.header.raw
     return {
         "meta": meta_of(model, trace, None),
-        "notes": [note_of(note) for note in model.notes],
-        "capture": {
-            "events": len(model.trace.events),
-            "bytes": trace.size,
-            "options": {name: _flag(header.get(name)) for name in model.trace.header.options},
-            "versions": {
-                key: value
-                for key, value in header.items()
-                if key.lower().endswith("version") and isinstance(value, str | int | float)
-            },
+        "notes": [note_of(note) for note in health(model)],
+        "log": {
+            level.lower(): [line[:LONGEST_LOG_LINE] for line in log_lines(model, level)[:MOST_LOG_LINES]]
+            for level in LOG_LEVELS
         },
+        "capture": {"bytes": trace.size, **asdict(capture(model))},
     }
 
 
@@ -144,7 +137,3 @@ def _steps(steps: StepTimes) -> Json:
         "categories": steps.categories,
         "category_ns": {category: plain(ns) for category, ns in steps.category_ns.items()},
     }
-
-
-def _flag(value: object) -> bool | None:
-    return None if value is None else bool(value)

@@ -12,10 +12,10 @@ from werkzeug import Request, Response
 
 from torch_tb_profiler.analysis.kernels import KernelGrouping
 from torch_tb_profiler.analysis.operators import OperatorGrouping
-from torch_tb_profiler.web import answers, distributed, legacy_routes, logdir, memory, modules, static_files
+from torch_tb_profiler.web import answers, distributed, legacy_routes, logdir, memory, modules, static_files, trace_file
 from torch_tb_profiler.web.ask import Route, ask
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, respond, respond_error
-from torch_tb_profiler.workspace import Loading, Unknown, Unreadable, Workspace
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, respond, respond_error
+from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -37,8 +37,8 @@ def create_app(workspace: Workspace) -> WSGIApplication:
 def _handle(workspace: Workspace, request: Request) -> Response:
     try:
         return respond(request, _dispatch(workspace, request))
-    except HttpError as error:
-        return respond_error(request, error)
+    except (HttpError, Unavailable) as error:
+        return respond_error(request, error if isinstance(error, HttpError) else _why_not(error))
     except Exception:
         mark = uuid.uuid4().hex[:8]
         log.exception("error %s at %s", mark, request.path)
@@ -46,7 +46,7 @@ def _handle(workspace: Workspace, request: Request) -> Response:
         return respond_error(request, HttpError(500, text))
 
 
-def _dispatch(workspace: Workspace, request: Request) -> Answer:
+def _dispatch(workspace: Workspace, request: Request) -> Answer | Stream:
     path = "/" + request.path.strip("/")
     if request.method not in ("GET", "HEAD"):
         raise HttpError(405, f"{request.method} is not allowed: nothing here can be changed")
@@ -55,16 +55,15 @@ def _dispatch(workspace: Workspace, request: Request) -> Answer:
     route = ROUTES.get(path)
     if route is None:
         raise HttpError(404, f"there is no {path}")
-    try:
-        return route(workspace, Parameters(request.args.to_dict()))
-    except Unknown as error:
-        raise HttpError(404, str(error)) from None
-    except Unreadable as error:
-        raise HttpError(422, str(error)) from None
-    except Loading as error:
+    return route(workspace, Parameters(request.args.to_dict()))
+
+
+def _why_not(error: Unavailable) -> HttpError:
+    if isinstance(error, Loading):
         trace = error.trace
         progress = {"bytes_done": trace.bytes_done, "bytes_total": trace.size, "events": trace.events}
-        raise HttpError(409, str(error), {"state": trace.state, "progress": progress}) from None
+        return HttpError(409, str(error), {"state": trace.state, "progress": progress})
+    return HttpError(422 if isinstance(error, Unreadable) else 404, str(error))
 
 
 def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
@@ -122,6 +121,7 @@ ROUTES: dict[str, Route] = {
     "/api/operators/kernels": _launched,
     "/api/kernels": _kernels,
     "/api/health": _health,
+    "/health": _health,
     "/runs": logdir.runs,
     "/views": logdir.views,
     "/workers": logdir.workers,
@@ -129,5 +129,6 @@ ROUTES: dict[str, Route] = {
     **distributed.ROUTES,
     **memory.ROUTES,
     **modules.ROUTES,
+    **trace_file.ROUTES,
     **legacy_routes.ROUTES,
 }

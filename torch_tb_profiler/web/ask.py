@@ -8,10 +8,10 @@ from typing import Any
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.workspace import OpenTrace, Workspace
 
-Route = Callable[[Workspace, Parameters], Answer]
+Route = Callable[[Workspace, Parameters], Answer | Stream]
 
 
 def ask(

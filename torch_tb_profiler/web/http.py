@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import gzip
 import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from werkzeug import Request, Response
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_etags
+
+deflate: ModuleType
+try:
+    from isal import isal_zlib
+
+    deflate = isal_zlib
+except ImportError:  # no wheel for this platform
+    deflate = zlib
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -84,6 +95,22 @@ class Answer:
     headers: tuple[tuple[str, str], ...] = ()
 
 
+@dataclass(frozen=True)
+class Stream:
+    """A body that is made while it is sent, and what describes it.
+
+    etag   changes with the content
+    open   begins a body; it is told whether the body is to be gzip
+    packs  whether the client may have it as gzip
+    """
+
+    etag: str
+    open: Callable[[bool], Iterable[bytes]]
+    content_type: str = JSON
+    headers: tuple[tuple[str, str], ...] = ()
+    packs: bool = True
+
+
 def dumps(value: Any) -> bytes:
     """JSON; numbers that JSON does not have (NaN, infinities) are null."""
     return msgspec.json.encode(value)
@@ -98,8 +125,10 @@ class _NotModified(Response):
         return headers
 
 
-def respond(request: Request, answer: Answer, status: int = 200) -> Response:
+def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Response:
     """The answer as this client can take it."""
+    if isinstance(answer, Stream):
+        return _respond_with_stream(request, answer)
     headers = Headers(answer.headers)
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Cache-Control"] = answer.cache_control
@@ -118,6 +147,32 @@ def respond(request: Request, answer: Answer, status: int = 200) -> Response:
         headers["Content-Encoding"] = "gzip"
         body = gzip.compress(body, compresslevel=3, mtime=0)
     return Response(body, status=status, headers=headers, content_type=answer.content_type)
+
+
+def _respond_with_stream(request: Request, stream: Stream) -> Response:
+    headers = Headers(stream.headers)
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Cache-Control"] = NO_CACHE
+    packed = stream.packs and wants_gzip(request)
+    if stream.packs:
+        headers["Vary"] = "Accept-Encoding"
+    headers["ETag"] = f'"{stream.etag}-gz"' if packed else f'"{stream.etag}"'
+    known = parse_etags(request.headers.get("If-None-Match"))
+    if known.contains_weak(stream.etag) or known.contains_weak(f"{stream.etag}-gz"):
+        return _NotModified(status=304, headers=headers, content_type=stream.content_type)
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+    # what is opened for a HEAD request would never be read to its end
+    body = iter(()) if request.method == "HEAD" else stream.open(packed)
+    return Response(body, headers=headers, content_type=stream.content_type)
+
+
+def compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pieces of a body as gzip."""
+    packer = deflate.compressobj(1, deflate.DEFLATED, 31)
+    for piece in pieces:
+        yield packer.compress(piece)
+    yield packer.flush()
 
 
 def respond_error(request: Request, error: HttpError) -> Response:

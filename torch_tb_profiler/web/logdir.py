@@ -17,6 +17,7 @@ OLD_VIEWS = {
     "overview": "Overview",
     "operators": "Operator",
     "kernels": "Kernel",
+    "trace": "Trace",
     "distributed": "Distributed",
     "memory": "Memory",
     "modules": "Module",
@@ -65,6 +66,9 @@ def _trace(trace: TraceStatus) -> dict[str, Any]:
         "reason": trace.reason,
         "notes": trace.notes,
         "views": trace.views,
+        "rank": trace.rank,
+        "world_size": trace.world_size,
+        "host_name": trace.host_name or None,
     }
 
 
@@ -100,7 +104,7 @@ def workers(workspace: Workspace, parameters: Parameters) -> Answer:
 
 def _old_views(trace: TraceStatus) -> set[str]:
     """The old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
-    found = {OLD_VIEWS[view] for view in trace.views if view in OLD_VIEWS}
+    found = {OLD_VIEWS[view] for view in (*trace.views, "trace") if view in OLD_VIEWS}
     return found - {"Module"} if "Lightning" in found else found
 
 

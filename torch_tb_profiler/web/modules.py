@@ -7,22 +7,14 @@ from typing import Any
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.diff import ROOT, Comparison, Delta, Node, Program, Side, Times, delta, whole_times
+from torch_tb_profiler.analysis.health.recording import NO_MODULES
 from torch_tb_profiler.analysis.modules import HookTable, hooks, module_sources, modules
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program import Source
-from torch_tb_profiler.trace import Note
 from torch_tb_profiler.web.ask import Route, ask, ask_two
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.web.tables import Json, meta_of, note_of, table_of
 from torch_tb_profiler.workspace import OpenTrace, Workspace
-
-_NO_MODULES = Note(
-    "no_modules",
-    "info",
-    "No modules are recorded in this trace.",
-    touches=("modules",),
-    remedy="profile(with_modules=True) or profile(with_stack=True)",
-)
 
 
 def _modules(workspace: Workspace, parameters: Parameters) -> Answer:
@@ -39,7 +31,7 @@ def modules_answer(model: Model, trace: OpenTrace, source: Source | None = None)
     hook_table = hooks(model)
     meta = meta_of(model, trace, "modules") | {"source": shown, "sources": sources, "total": len(table)}
     if not len(table):
-        meta["notes"].append(note_of(_NO_MODULES))
+        meta["notes"].append(note_of(NO_MODULES))
     keys = [k for k in definitions.MODULES if model.has_device_work or "device" not in k]
     return {
         **table_of(meta, table, keys, definitions.MODULES),

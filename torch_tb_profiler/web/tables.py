@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace import OpenTrace
@@ -32,13 +33,13 @@ def table_of(
 
 
 def meta_of(model: Model, trace: OpenTrace, view: str | None) -> Json:
-    """`view`: whose notes to name; None for all."""
+    """`view`: whose notes to name, None for all. What was not recorded the view itself says, where it is empty."""
     return {
         "run": trace.run,
         "worker": trace.worker,
         "span": trace.span,
         "device_type": "GPU" if model.has_device_work or model.has_runtime else "CPU",
-        "notes": [note_of(note) for note in model.notes if view is None or view in note.touches],
+        "notes": [note_of(note) for note in troubles(model) if view is None or view in note.touches],
     }
 
 
@@ -50,6 +51,7 @@ def note_of(note: Note) -> Json:
         "text": note.text,
         "touches": note.touches,
         "remedy": note.remedy,
+        "first_offset": note.first_offset,
     }
 
 

@@ -14,20 +14,23 @@ from torch_tb_profiler.workspace.states import (
     State,
     Status,
     TraceStatus,
+    Unavailable,
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.workspace import OpenRun, OpenTrace, Workspace, open_workspace
+from torch_tb_profiler.workspace.workspace import OpenRun, OpenTrace, Original, Workspace, open_workspace
 
 __all__ = [
     "Loading",
     "OpenRun",
     "OpenTrace",
+    "Original",
     "RunStatus",
     "Skipped",
     "State",
     "Status",
     "TraceStatus",
+    "Unavailable",
     "Unknown",
     "Unreadable",
     "Workspace",

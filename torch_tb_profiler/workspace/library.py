@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from torch_tb_profiler.discovery import DEFAULT_SPAN, Found, Root, Run, TraceFile, discover, parse_logdir
+from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.trace import column_file
@@ -132,7 +132,8 @@ def find_traces(path: str) -> Found:
 
 def _single(url: str, entry: Entry) -> Found:
     folder = url.replace("\\", "/").rpartition("/")[0]
-    found = discover([(Root(folder or url), [entry])])
+    # whoever names a file says that it is a trace; if it is none, reading it says so
+    found = discover([(Root(folder or url), [entry])], lambda _: Content())
     if found.runs:
         return found
     name = entry.path.rpartition("/")[2]

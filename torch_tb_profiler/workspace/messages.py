@@ -11,11 +11,16 @@ class Summary(msgspec.Struct, frozen=True):
     """What is worth knowing about a trace without opening it.
 
     views: ids of the views that have data
+    rank, world_size: None when the trace does not say
+    host_name: empty when the trace does not say
     """
 
     events: int
     notes: int
     views: tuple[str, ...]
+    rank: int | None
+    world_size: int | None
+    host_name: str
 
 
 class Job(msgspec.Struct, frozen=True):

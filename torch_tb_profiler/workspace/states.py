@@ -34,6 +34,8 @@ class TraceStatus:
     reason: why it failed, a sentence that goes on after the file's name; else None
     notes: number of trace-health notes
     views: ids of the views that have data
+    rank: of its process, as the trace says, else its name; None when neither does
+    world_size, host_name: None and empty when the trace does not say, or was not read yet
     """
 
     worker: str
@@ -46,6 +48,9 @@ class TraceStatus:
     reason: str | None = None
     notes: int = 0
     views: tuple[str, ...] = ()
+    rank: int | None = None
+    world_size: int | None = None
+    host_name: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,9 +73,9 @@ class RunStatus:
 class Status:
     """The log directory.
 
-    scanning: true until it has been listed for the first time
+    scanning: true until it has been listed and its files looked at for the first time
     error: why it could not be listed the last time
-    skipped: files outside of all runs that look like traces, and directories that could not be listed
+    skipped: JSON files outside of all runs that are no traces, and directories that could not be listed
     """
 
     logdir: str

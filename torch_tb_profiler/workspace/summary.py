@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.modules import module_sources
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks import is_distributed
+from torch_tb_profiler.ranks import is_distributed, place_of
 from torch_tb_profiler.workspace.messages import Summary
 
 
@@ -21,4 +22,7 @@ def summarize(model: Model) -> Summary:
         views.append("modules")
     if "lightning" in sources:
         views.append("lightning")
-    return Summary(len(model.trace.events), len(model.notes), tuple(views))
+    place = place_of(model.trace.header)
+    return Summary(
+        len(model.trace.events), len(health(model)), tuple(views), place.rank, place.world_size, place.host_name
+    )

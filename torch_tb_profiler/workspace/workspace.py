@@ -9,9 +9,9 @@ import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NoReturn, Protocol, TypeVar
+from typing import BinaryIO, NoReturn, Protocol, TypeVar
 
 from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
@@ -72,6 +72,15 @@ class OpenTrace:
 
 
 @dataclass(frozen=True)
+class Original:
+    """A trace file as it is stored. `stream` can be sought; whoever asked closes it."""
+
+    name: str
+    size: int
+    stream: BinaryIO
+
+
+@dataclass(frozen=True)
 class OpenRun:
     """The traces of one span of a run: those that can be asked, by worker, and the others."""
 
@@ -109,6 +118,9 @@ class _Held:
             reason=self.reason,
             notes=summary.notes if summary else 0,
             views=summary.views if summary else (),
+            rank=self.file.rank if summary is None or summary.rank is None else summary.rank,
+            world_size=summary.world_size if summary else None,
+            host_name=summary.host_name if summary else "",
         )
 
 
@@ -284,6 +296,29 @@ class Workspace:
             self._answers.put(known_as, answer)
         return answer
 
+    def original(self, trace: OpenTrace) -> Original:
+        """The file of a trace. Raises Unknown, and Unreadable when it is gone or has changed since it was read."""
+        with self._lock:
+            held, _ = self._look_up(trace.run, trace.worker, trace.span)
+            entry, status, changed = held.file.entry, held.status(), held.key != trace.key
+        try:
+            storage = storage_for(entry.url)
+            if changed or _version(storage.stat(entry.url)) != _version(entry):
+                raise Unreadable(replace(status, reason="has changed since it was read; it is read again soon"))
+            return Original(status.file, status.size, storage.open(entry.url))
+        except StorageError as error:
+            raise Unreadable(replace(status, reason=str(error))) from None
+
+    def answer_of_original(self, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]) -> bytes:
+        """The answer to a question about the file of a trace, remembered. Raises as `original` does."""
+        known_as = ("original", trace, question)
+        answer = self._answers.get(known_as)
+        if answer is None:
+            with self.original(trace).stream as stream:
+                answer = compute(stream)
+            self._answers.put(known_as, answer)
+        return answer
+
     def _of_run(self, run: str) -> list[_Held]:
         found = next((urls for name, urls, _ in self._runs if name == run), None)
         if found is None:
@@ -366,7 +401,7 @@ class Workspace:
                             new.append(held)
                         held.file = file
                     else:
-                        held.file = TraceFile(file.worker, file.span, held.file.entry)
+                        held.file = replace(file, entry=held.file.entry)
                     self._held[url] = held
             for held in held_before.values():
                 self._forget(held)
@@ -376,7 +411,7 @@ class Workspace:
         for held in new:
             self._begin(held)
         with self._lock:
-            self._scanning = False
+            self._scanning = self._scanning and not found.complete
 
     def _not_found(self, reason: str) -> None:
         with self._lock:

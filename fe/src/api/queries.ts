@@ -152,7 +152,12 @@ function useTraceQuery<T>(
   { keep } = { keep: true },
 ): Result<T> {
   return useQuery<T, ApiError>({
-    queryKey: [...(sel ? traceKey(sel) : ["trace", null, null, null]), route, query],
+    queryKey: [
+      ...(sel ? traceKey(sel) : ["trace", null, null, null]),
+      { steps: sel?.steps, step_pattern: sel?.step_pattern },
+      route,
+      query,
+    ],
     queryFn: ({ signal }) => get<T>(route, { ...sel, ...query }, signal),
     enabled: sel !== null,
     // The old answer stays, dimmed, until the new one is here.

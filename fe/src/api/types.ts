@@ -11,8 +11,14 @@ export type Bytes = number;
 /** 0…1. */
 export type Fraction = number;
 
-/** One trace in the log directory. The strings are those of `/api/status`. */
-export interface TraceKey {
+/** How steps are to be found: by one rule, or by names of annotations; neither is the server's choice. */
+export interface StepChoice {
+  steps?: string;
+  step_pattern?: string;
+}
+
+/** One trace in the log directory, and how to look at it. The strings are those of `/api/status`. */
+export interface TraceKey extends StepChoice {
   run: string;
   worker: string;
   span: string;
@@ -40,6 +46,11 @@ export interface TraceStatus {
   notes: number;
   /** Ids of views that have data in this trace. */
   views: string[];
+  /** Of its process, as the trace says, else its name; null when neither does. */
+  rank?: number | null;
+  /** Null when the trace does not say, or until it has been read. */
+  world_size?: number | null;
+  host_name?: string | null;
 }
 
 export interface SkippedFile {
@@ -78,6 +89,8 @@ export interface Note {
   touches: string[];
   /** A line of code that would record what is missing. */
   remedy: string | null;
+  /** Where it was first seen, in bytes of the uncompressed text. */
+  first_offset?: number | null;
 }
 
 export type DeviceType = "GPU" | "CPU";
@@ -100,8 +113,12 @@ export type Category =
   | "other";
 
 export interface Steps {
-  /** How the steps were found: `profiler_step`, `whole_trace`. */
+  /** How the steps were found: one of `rules`, `pattern` or `none`. */
   rule: string;
+  /** The rules there are, in the order in which they are tried. */
+  rules?: string[];
+  /** The annotations that mark the steps. */
+  labels?: string[];
   names: string[];
   /** Relative to the start of the trace. */
   start_ns: Nanoseconds[];
@@ -230,14 +247,56 @@ export type KernelsTable = Table<KernelsMeta>;
 
 // --- health -------------------------------------------------------------------------------------
 
+export interface CategoryCount {
+  /** Our name of it, in small letters. */
+  category: string;
+  events: number;
+}
+
+export interface RecordedDevice {
+  id: number;
+  name: string | null;
+  memory_bytes: Bytes | null;
+  compute_capability: string | null;
+  /** It did some work in this trace. */
+  used: boolean;
+}
+
+export interface DistributedInfo {
+  rank: number | null;
+  world_size: number | null;
+  backend: string | null;
+  groups: number | null;
+}
+
+export interface Capture {
+  events: number;
+  /** Of the file as stored, and of its uncompressed text. */
+  bytes: Bytes;
+  text_bytes: Bytes;
+  /** Host threads and device streams. */
+  tracks: number;
+  /** UTC, ISO 8601; null when the times of the file count from something unknown. */
+  recorded_at: string | null;
+  duration_ns: Nanoseconds;
+  /** Most events first. */
+  categories: CategoryCount[];
+  step_rule: string;
+  steps: number;
+  /** What the header says of each profiler option; null where it does not name it. */
+  options: Record<string, boolean | null>;
+  /** How many events have what an option adds. */
+  found: Record<string, number>;
+  versions: Record<string, Cell>;
+  /** Other entries of the header. */
+  metadata: Record<string, Cell>;
+  host_name: string | null;
+  distributed: DistributedInfo | null;
+  devices: RecordedDevice[];
+}
+
 export interface Health {
   meta: Meta;
   notes: Note[];
-  capture: {
-    events: number;
-    bytes: Bytes;
-    /** Profiler options found in the trace; null where the trace does not say. */
-    options: Record<string, Cell>;
-    versions: Record<string, Cell>;
-  };
+  capture: Capture;
 }

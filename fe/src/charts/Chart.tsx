@@ -22,11 +22,22 @@ export interface ChartProps {
   readonly onPick?: ((index: number, series: string) => void) | undefined;
   /** The same numbers as a table. */
   readonly head: readonly string[];
+  /** How many of the first columns are text; the others are numbers. */
+  readonly texts?: number;
   readonly rows: readonly ChartRow[];
 }
 
 /** The frame of every standard chart. Expects `build` and `onPick` to keep their identity while they mean the same. */
-export function Chart({ title, summary, height, build, onPick, head, rows }: ChartProps) {
+export function Chart({
+  title,
+  summary,
+  height,
+  build,
+  onPick,
+  head,
+  texts = 1,
+  rows,
+}: ChartProps) {
   const { engine, failed } = useEngine();
   const [asTable, setAsTable] = useState(false);
   const theme = useTheme();
@@ -84,7 +95,7 @@ export function Chart({ title, summary, height, build, onPick, head, rows }: Cha
       </div>
       {failed && <p className="chart-failed">{t.charts.failed}</p>}
       {shownAsTable ? (
-        <ChartTable title={title} head={head} rows={rows} />
+        <ChartTable title={title} head={head} texts={texts} rows={rows} />
       ) : (
         <div role="img" aria-label={summary} className="chart-picture">
           {!engine && <span className="chart-loading">{t.charts.loading}</span>}
@@ -178,7 +189,9 @@ function ActionButton(props: { label: string; onClick: () => void; children: Rea
   );
 }
 
-function ChartTable({ title, head, rows }: Pick<ChartProps, "title" | "head" | "rows">) {
+type TableProps = Required<Pick<ChartProps, "title" | "head" | "texts" | "rows">>;
+
+function ChartTable({ title, head, texts, rows }: TableProps) {
   return (
     // A region that scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
@@ -188,14 +201,14 @@ function ChartTable({ title, head, rows }: Pick<ChartProps, "title" | "head" | "
         <thead>
           <tr>
             {head.map((text, i) => (
-              <th key={text} scope="col" className={i === 0 ? "" : "number"}>
+              <th key={text} scope="col" className={i < texts ? "" : "number"}>
                 {text}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ cells: [name = "", ...numbers], onPick }, r) => (
+          {rows.map(({ cells: [name = "", ...others], onPick }, r) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
             <tr key={r}>
               <th scope="row">
@@ -207,8 +220,8 @@ function ChartTable({ title, head, rows }: Pick<ChartProps, "title" | "head" | "
                   name
                 )}
               </th>
-              {numbers.map((text, c) => (
-                <td key={head[c + 1]} className="number">
+              {others.map((text, c) => (
+                <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
                   {text}
                 </td>
               ))}

@@ -8,11 +8,25 @@ import type { ChartTheme } from "./theme";
 import type { StackedBarsProps } from "./types";
 
 export function StackedBars(props: StackedBarsProps) {
-  const { title, x, xLabel, series, mode, unit, height = 320, onPick } = props;
+  const {
+    title,
+    x,
+    xLabel,
+    details,
+    detailsLabel = "",
+    series,
+    mode,
+    unit,
+    height = 320,
+    onPick,
+  } = props;
   const build = useCallback(
     (theme: ChartTheme) =>
-      stackedBarsOption({ x, xLabel: xLabel ?? "", series, mode, unit }, theme),
-    [x, xLabel, series, mode, unit],
+      stackedBarsOption(
+        { x, xLabel: xLabel ?? "", details: details ?? [], series, mode, unit },
+        theme,
+      ),
+    [x, xLabel, details, series, mode, unit],
   );
   const pick = useCallback((index: number, key: string) => onPick?.(index, key), [onPick]);
 
@@ -26,10 +40,17 @@ export function StackedBars(props: StackedBarsProps) {
       height={height}
       build={build}
       onPick={onPick ? pick : undefined}
-      head={[xLabel ?? "", t.charts.total, ...series.map(({ label }) => label)]}
+      texts={details ? 2 : 1}
+      head={[
+        xLabel ?? "",
+        ...(details ? [detailsLabel] : []),
+        t.charts.total,
+        ...series.map(({ label }) => label),
+      ]}
       rows={x.map((name, i) => ({
         cells: [
           name,
+          ...(details ? [details[i] ?? ""] : []),
           value(totals[i], unit),
           ...series.map(({ values }) =>
             mode === "percent" ? share(values[i] ?? 0, totals[i] ?? 0) : value(values[i], unit),

@@ -7,13 +7,15 @@ export interface TooltipLine {
 
 export interface TooltipContent {
   readonly title: string;
+  readonly subtitle?: string | undefined;
   readonly lines: readonly TooltipLine[];
 }
 
 /** Text becomes text nodes: a name from a trace file can carry any characters. */
-export function tooltipNode({ title, lines }: TooltipContent): HTMLElement {
+export function tooltipNode({ title, subtitle, lines }: TooltipContent): HTMLElement {
   const node = element("div", "chart-tooltip");
   node.append(element("div", "chart-tooltip-title", title));
+  if (subtitle) node.append(element("div", "chart-tooltip-subtitle", subtitle));
   const list = element("div", "chart-tooltip-lines");
   for (const { label, value, share, color } of lines) {
     const swatch = element("span", "chart-tooltip-swatch");

@@ -23,6 +23,10 @@ export interface StackedBarsProps extends Common {
   readonly x: readonly string[];
   /** Heading of the x axis and of the table's first column. */
   readonly xLabel?: string;
+  /** More about each entry of `x`, for the tooltip and the table; may be long. */
+  readonly details?: readonly string[];
+  /** Heading of the details in the table. */
+  readonly detailsLabel?: string;
   readonly series: readonly BarSeries[];
   /** `percent`: each column is scaled to 100 %. */
   readonly mode: "absolute" | "percent";

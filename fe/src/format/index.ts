@@ -1,5 +1,6 @@
 export { BYTES_PER, type ByteUnit, bandwidth, bytes, bytesIn, byteUnit } from "./bytes";
 export { bareName, withoutParameters } from "./cpp";
+export { moment } from "./date";
 export {
   DURATION_SYMBOL,
   type DurationUnit,

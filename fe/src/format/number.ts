@@ -10,6 +10,10 @@ export function setNumberLocale(name: string): void {
   formats.clear();
 }
 
+export function numberLocale(): string {
+  return locale;
+}
+
 /** With exactly or at most `decimals` digits after the point. */
 export function decimal(value: number, decimals: number, fixed = false): string {
   const key = `${decimals}${fixed}`;

@@ -58,6 +58,23 @@ export function selectTrace(change: Partial<TraceKey>): void {
   paramStore().set(patch);
 }
 
+export interface StepParams {
+  /** The name of a rule, and a pattern, exactly as the address has them. */
+  rule: string | null;
+  pattern: string | null;
+}
+
+/** How steps are to be found; every view asks the server accordingly. */
+export function useStepParams(): [StepParams, (next: Partial<StepParams>) => void] {
+  const { sr, sp } = useParams();
+  const set = useCallback(
+    ({ rule = null, pattern = null }: Partial<StepParams>) =>
+      paramStore().set({ sr: rule, sp: pattern }),
+    [],
+  );
+  return [{ rule: sr ?? null, pattern: sp ?? null }, set];
+}
+
 /** The operator or kernel that every view marks and the inspector describes. */
 export function useSelected(): [Selected | null, (selected: Selected | null) => void] {
   const text = useParams().sel;

@@ -6,6 +6,7 @@ export {
   useParam,
   useParams,
   useSelected,
+  useStepParams,
   useViewId,
 } from "./hooks";
 export { SCHEMA } from "./keys";
@@ -14,4 +15,5 @@ export { spansOf, workersOf } from "./resolve";
 export type { Selected, SelectionKind } from "./select";
 export { formatSelected, parseSelected } from "./select";
 export { type Selection, SelectionProvider, useSelection } from "./selection";
-export { FIRST_VIEW, isViewId, VIEW_IDS, type ViewId } from "./views";
+export { patternError, STEP_RULES } from "./steps";
+export { FIRST_VIEW, type GroupId, isViewId, VIEW_GROUPS, VIEW_IDS, type ViewId } from "./views";

@@ -1,7 +1,8 @@
 /**
  * The keys of a deep link (all state of the page is in the URL).
  *
- * z schema · v view · r, k, s run, rank (worker), span · sel selection · u theme override; the rest
+ * z schema · v view · r, k, s run, rank (worker), span · sel selection · u theme override ·
+ * sr, sp how steps are found: the name of a rule, a pattern of annotation names; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
  * p pinned · x expanded · m metric · n top N · c chart.
  */

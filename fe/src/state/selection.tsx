@@ -3,6 +3,7 @@ import { createContext, type ReactNode, useContext, useMemo, useRef } from "reac
 import { type RunStatus, type TraceKey, type TraceStatus, useStatus } from "../api";
 import { useParams } from "./hooks";
 import { type Dropped, resolve } from "./resolve";
+import { stepChoice } from "./steps";
 
 export interface Selection {
   /** Null while nothing can be shown: no runs, or the status is not here yet. */
@@ -19,23 +20,34 @@ const SelectionContext = createContext<Selection>(NOTHING);
 
 export function SelectionProvider({ children }: { children: ReactNode }) {
   const status = useStatus().data;
-  const { r, k, s } = useParams();
+  const { r, k, s, sr, sp } = useParams();
   const previous = useRef<TraceKey | null>(null);
 
   const selection = useMemo<Selection>(() => {
     if (!status) return NOTHING;
     const wanted = { run: r ?? null, worker: k ?? null, span: s ?? null };
     const { key, run, trace, dropped } = resolve(status, wanted, previous.current);
-    const same =
-      key?.run === previous.current?.run &&
-      key?.worker === previous.current?.worker &&
-      key?.span === previous.current?.span;
+    const steps = stepChoice({
+      ...(sr === undefined ? {} : { sr }),
+      ...(sp === undefined ? {} : { sp }),
+    });
+    const next = key && { ...key, ...steps.choice };
     // Keep the object while it means the same, so that queries and effects see no change.
-    if (!same) previous.current = key;
-    return { sel: previous.current, run, trace, dropped };
-  }, [status, r, k, s]);
+    if (!sameTrace(next, previous.current)) previous.current = next;
+    return { sel: previous.current, run, trace, dropped: [...dropped, ...steps.dropped] };
+  }, [status, r, k, s, sr, sp]);
 
   return <SelectionContext value={selection}>{children}</SelectionContext>;
+}
+
+function sameTrace(a: TraceKey | null, b: TraceKey | null): boolean {
+  return (
+    a?.run === b?.run &&
+    a?.worker === b?.worker &&
+    a?.span === b?.span &&
+    a?.steps === b?.steps &&
+    a?.step_pattern === b?.step_pattern
+  );
 }
 
 export function useSelection(): Selection {

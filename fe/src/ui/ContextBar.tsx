@@ -120,13 +120,24 @@ function runOption(run: RunStatus): Option {
 }
 
 function workerOption(run: RunStatus, worker: string): Option {
-  return option(worker, spansOf(run, worker));
+  const traces = spansOf(run, worker);
+  return option(worker, traces, rankOf(traces));
 }
 
 /** Says of the traces behind an option what is not simply ready. */
-function option(value: string, traces: readonly TraceStatus[]): Option {
-  const detail = stateOf(traces);
-  return { value, label: value, ...(detail ? { detail } : {}) };
+function option(
+  value: string,
+  traces: readonly TraceStatus[],
+  about: string | null = null,
+): Option {
+  const details = [about, stateOf(traces)].filter((detail) => detail !== null);
+  return { value, label: value, ...(details.length > 0 ? { detail: details.join(", ") } : {}) };
+}
+
+function rankOf(traces: readonly TraceStatus[]): string | null {
+  const known = traces.find(({ rank }) => rank !== null && rank !== undefined);
+  if (known?.rank === null || known?.rank === undefined) return null;
+  return t.bar.rank(known.rank, known.world_size ?? null);
 }
 
 function stateOf(traces: readonly TraceStatus[]): string | null {

@@ -11,11 +11,14 @@ export function worstSeverity(notes: readonly Note[]): NoteSeverity {
   );
 }
 
+export function bySeverity(notes: readonly Note[]): Note[] {
+  return notes.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
+}
+
 export function NoteList({ notes }: { notes: readonly Note[] }) {
-  const sorted = notes.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
   return (
     <ul className="notes">
-      {sorted.map((note) => (
+      {bySeverity(notes).map((note) => (
         <li key={`${note.kind} ${note.text}`}>
           <span className={`badge ${note.severity}`}>{t.severity[note.severity]}</span>
           <span>{note.text}</span>

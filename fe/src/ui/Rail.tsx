@@ -1,8 +1,8 @@
 /** The list of views. Entries are links, so that they can be opened elsewhere, too. */
-import { type MouseEvent, useState } from "react";
+import { type MouseEvent, useId, useState } from "react";
 import { readStored, writeStored } from "../host";
 import { t } from "../i18n";
-import { goToView, linkToView, VIEW_IDS, type ViewId } from "../state";
+import { type GroupId, goToView, linkToView, VIEW_GROUPS, VIEW_IDS, type ViewId } from "../state";
 import { Icon } from "./Icon";
 
 const KEY = "torch-tb-profiler.rail";
@@ -15,28 +15,11 @@ export function Rail({ view }: { view: ViewId }) {
   };
   return (
     <nav className={narrow ? "rail narrow" : "rail"} aria-label={t.rail.label}>
-      <ul>
-        {VIEW_IDS.map((id, index) => (
-          <li key={id}>
-            <a
-              href={linkToView(id)}
-              aria-current={id === view ? "page" : undefined}
-              title={narrow ? t.views[id] : undefined}
-              onClick={(event) => {
-                if (opensElsewhere(event)) return;
-                event.preventDefault();
-                goToView(id);
-              }}
-            >
-              <Icon name={id} />
-              <span className={narrow ? "visually-hidden" : undefined}>{t.views[id]}</span>
-              <span className="rail-key" aria-hidden="true">
-                {index + 1}
-              </span>
-            </a>
-          </li>
+      <div>
+        {VIEW_GROUPS.map((group) => (
+          <Group key={group.id} {...group} view={view} narrow={narrow} />
         ))}
-      </ul>
+      </div>
       <button
         type="button"
         className="button quiet icon"
@@ -48,6 +31,46 @@ export function Rail({ view }: { view: ViewId }) {
         <Icon name={narrow ? "expand" : "collapse"} />
       </button>
     </nav>
+  );
+}
+
+interface GroupProps {
+  id: GroupId;
+  views: readonly ViewId[];
+  view: ViewId;
+  narrow: boolean;
+}
+
+function Group({ id, views, view, narrow }: GroupProps) {
+  const label = useId();
+  return (
+    <div className="rail-group">
+      <span id={label} className={narrow ? "visually-hidden" : "rail-title"}>
+        {t.rail.groups[id]}
+      </span>
+      <ul aria-labelledby={label}>
+        {views.map((each) => (
+          <li key={each}>
+            <a
+              href={linkToView(each)}
+              aria-current={each === view ? "page" : undefined}
+              title={narrow ? t.views[each] : undefined}
+              onClick={(event) => {
+                if (opensElsewhere(event)) return;
+                event.preventDefault();
+                goToView(each);
+              }}
+            >
+              <Icon name={each} />
+              <span className={narrow ? "visually-hidden" : undefined}>{t.views[each]}</span>
+              <span className="rail-key" aria-hidden="true">
+                {VIEW_IDS.indexOf(each) + 1}
+              </span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }
 

@@ -2,8 +2,10 @@
 export { Async, Empty, type EmptyReason, Failure, Skeleton } from "./Async";
 export { Code } from "./Code";
 export { CopyButton } from "./CopyButton";
+export { FilesTable } from "./Files";
 export { Help } from "./Help";
-export { NoteList } from "./Notes";
+export { bySeverity, NoteList } from "./Notes";
 export { Panel, QueryPanel } from "./Panel";
 export { ProgressBar } from "./ProgressBar";
+export { fileRows } from "./progress";
 export { Segmented } from "./Segmented";

@@ -2,7 +2,7 @@
 export interface Option {
   value: string;
   label: string;
-  /** Small print, e.g. that it is still loading. */
+  /** Small print, e.g. the rank, or that it is still loading. */
   detail?: string;
 }
 
@@ -10,7 +10,7 @@ export interface Option {
 export function matching(options: readonly Option[], filter: string): Option[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   return options.filter((option) => {
-    const label = option.label.toLowerCase();
+    const label = `${option.label} ${option.detail ?? ""}`.toLowerCase();
     return words.every((word) => label.includes(word));
   });
 }

@@ -7,6 +7,7 @@ export const VIEWS: Record<ViewId, ComponentType<object>> = {
   overview: later(() => import("./overview")),
   operators: later(() => import("./operators")),
   kernels: later(() => import("./kernels")),
+  capture: later(() => import("./capture")),
 };
 
 export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }>> = {

@@ -3,7 +3,10 @@ import type { ChartTheme } from "../theme";
 import type { BarSeries, StackedBarsProps } from "../types";
 import { base, type ChartOption, tooltip } from "./parts";
 
-export type StackedBarsData = Pick<StackedBarsProps, "x" | "xLabel" | "series" | "mode" | "unit">;
+export type StackedBarsData = Pick<
+  StackedBarsProps,
+  "x" | "xLabel" | "details" | "series" | "mode" | "unit"
+>;
 
 /** The sum over all series for each x. */
 export function columnTotals(x: readonly string[], series: readonly BarSeries[]): number[] {
@@ -11,7 +14,7 @@ export function columnTotals(x: readonly string[], series: readonly BarSeries[])
 }
 
 export function stackedBarsOption(data: StackedBarsData, theme: ChartTheme): ChartOption {
-  const { x, xLabel, series, mode, unit } = data;
+  const { x, xLabel, details, series, mode, unit } = data;
   const totals = columnTotals(x, series);
   const share = (i: number, part: number) => (totals[i] ? (part / (totals[i] ?? 1)) * 100 : 0);
   const colors = series.map(({ color }, s) =>
@@ -43,6 +46,7 @@ export function stackedBarsOption(data: StackedBarsData, theme: ChartTheme): Cha
     tooltip: {
       ...tooltip(theme, "axis", (i) => ({
         title: `${xLabel ? `${xLabel} ` : ""}${x[i] ?? ""}: ${value(totals[i] ?? 0, unit)}`,
+        subtitle: details?.[i],
         lines: series.map(({ label, values }, s) => {
           const part = values[i] ?? 0;
           return {

@@ -1,3 +1,4 @@
+import { capture } from "./capture";
 import { charts } from "./charts";
 import { kernels } from "./kernels";
 import { operators } from "./operators";
@@ -5,4 +6,4 @@ import { overview } from "./overview";
 import { shell } from "./shell";
 import { table } from "./table";
 
-export const en = { lang: "en", ...shell, charts, kernels, operators, overview, table };
+export const en = { lang: "en", ...shell, capture, charts, kernels, operators, overview, table };

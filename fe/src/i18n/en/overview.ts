@@ -61,6 +61,27 @@ export const overview = {
     estimated: "estimated",
   },
 
+  stepChoice: {
+    foundBy: "Steps found by",
+    count: (n: string) => (n === "1" ? "1 step" : `${n} steps`),
+    choose: "Find steps by",
+    automatic: "the first rule that fits",
+    /** As choices; how they were found is in `stepRules`. */
+    rules: {
+      profiler_step: "ProfilerStep marks",
+      inference_engine: "Inference engine (vLLM, SGLang, xDiT)",
+      training_framework: "Training framework (Lightning, Transformers, MMEngine)",
+      repeated_annotation: "The annotation that repeats",
+      whole_trace: "The whole trace as one step",
+    } as Record<string, string>,
+    pattern: "A pattern of annotation names…",
+    patternLabel: "Pattern",
+    patternHint: "A regular expression, for example ^decode",
+    apply: "Apply",
+    invalid: (reason: string) => `This is not a regular expression: ${reason}`,
+    notFound: "What was chosen finds no step in this trace.",
+  },
+
   breakdown: {
     title: "Step Time Breakdown",
     help: "The wall time of each step, given to one category at a time. Where several happen at once, the first in this list counts, so the categories add up to the step:",
@@ -68,6 +89,7 @@ export const overview = {
     percent: "Percent",
     mode: "Scale",
     step: "Step",
+    label: "Annotation",
     empty: "No steps were found in this trace.",
     wholeTrace: "The trace has no step marks; it is shown as one step.",
     remedy: "prof.step()  # at the end of each iteration",
@@ -112,12 +134,8 @@ export const overview = {
     workers: "Number of workers",
     deviceType: "Device type",
     steps: "Steps",
-    stepRule: "Steps found by",
-    rules: { profiler_step: "ProfilerStep marks", whole_trace: "whole trace" } as Record<
-      string,
-      string
-    >,
     devices: "Devices",
+    more: (view: string) => `How it was recorded: ${view}`,
   },
 
   top: {

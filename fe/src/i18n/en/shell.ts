@@ -1,13 +1,15 @@
 /** The frame around the views: context bar, rail, status line, panels, dialogs. */
 export const shell = {
   product: "PyTorch Profiler",
-  views: { overview: "Overview", operators: "Operator", kernels: "GPU Kernel" },
+  views: { overview: "Overview", operators: "Operator", kernels: "GPU Kernel", capture: "Capture" },
 
   bar: {
     label: "What is shown",
     run: "Run",
     worker: "Worker",
     span: "Span",
+    rank: (rank: number, of: number | null) =>
+      of === null ? `rank ${rank}` : `rank ${rank} of ${of}`,
     none: "none",
     refresh: "Refresh",
     refreshHint: "Look for new traces and load the answers again",
@@ -25,7 +27,23 @@ export const shell = {
     more: (n: string) => `${n} more – type to narrow down`,
   },
 
-  rail: { label: "Views", collapse: "Collapse the menu", expand: "Expand the menu" },
+  rail: {
+    label: "Views",
+    groups: { summary: "Summary", time: "Time", about: "About" },
+    collapse: "Collapse the menu",
+    expand: "Expand the menu",
+  },
+
+  /** How steps were found. */
+  stepRules: {
+    profiler_step: "ProfilerStep marks",
+    inference_engine: "marks of an inference engine",
+    training_framework: "marks of a training framework",
+    repeated_annotation: "the annotation that repeats",
+    whole_trace: "nothing: the whole trace is one step",
+    pattern: "your pattern",
+    none: "nothing: there are no steps",
+  } as Record<string, string>,
 
   inspector: {
     label: "Selected",
@@ -112,7 +130,8 @@ export const shell = {
   noRuns: {
     title: "No traces found",
     scanning: "Looking for traces…",
-    scanned: "This directory was searched for files named *.pt.trace.json or *.pt.trace.json.gz:",
+    scanned:
+      "This directory was searched for .json, .json.gz and .json.zst files that hold a trace:",
     failed: "The log directory could not be read:",
     how: "Record one like this; it appears here by itself:",
     snippet: (dir: string) => `import torch
@@ -135,6 +154,10 @@ with profile(
     run: (value: string) => `The run “${value}” does not exist (any more); showing another one.`,
     worker: (value: string) => `There is no worker “${value}” in this run; showing another one.`,
     span: (value: string) => `There is no span “${value}” of this worker; showing another one.`,
+    rule: (value: string) =>
+      `There is no rule “${value}” for finding steps; the usual ones are used.`,
+    pattern: (value: string) =>
+      `“${value}” is not a regular expression; steps are found by the usual rules.`,
     view: (value: string) => `There is no view “${value}”; showing the overview.`,
     schema: "This link was made by a newer version; parts of it may be ignored.",
     dismiss: "Dismiss",

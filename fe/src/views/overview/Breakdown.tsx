@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { Category, Overview } from "../../api";
 import { StackedBars } from "../../charts";
 import { t } from "../../i18n";
-import { useParam } from "../../state";
+import { useParam, useStepParams } from "../../state";
 import { Empty, Panel, Segmented } from "../../ui";
 import { categoryColor } from "./numbers";
 
@@ -14,6 +14,7 @@ const MODES = [
 
 export function Breakdown({ overview: { steps } }: { overview: Overview }) {
   const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
+  const [{ rule }] = useStepParams();
   const series = useMemo(
     () =>
       steps.categories.map((category) => ({
@@ -35,13 +36,16 @@ export function Breakdown({ overview: { steps } }: { overview: Overview }) {
         <Empty reason={text.empty} remedy={text.remedy} />
       ) : (
         <>
-          {steps.rule === "whole_trace" && <p className="muted">{text.wholeTrace}</p>}
+          {steps.rule === "whole_trace" && rule === null && (
+            <p className="muted">{text.wholeTrace}</p>
+          )}
           <StackedBars
             title={text.title}
             unit="ns"
             height={400}
             x={steps.names}
             xLabel={text.step}
+            {...(steps.labels ? { details: steps.labels, detailsLabel: text.label } : {})}
             mode={mode}
             series={series}
           />

@@ -1,6 +1,7 @@
 import type { Overview } from "../../api";
 import { count } from "../../format";
 import { t } from "../../i18n";
+import { goToView } from "../../state";
 import { Panel } from "../../ui";
 
 const text = t.overview.configuration;
@@ -11,7 +12,6 @@ export function Configuration({ overview }: { overview: Overview }) {
     [text.workers, count(workers)],
     [text.deviceType, meta.device_type],
     [text.steps, count(steps.names.length)],
-    [text.stepRule, text.rules[steps.rule] ?? steps.rule],
   ];
   if (devices.length > 0) facts.push([text.devices, count(devices.length)]);
   return (
@@ -24,6 +24,9 @@ export function Configuration({ overview }: { overview: Overview }) {
           </div>
         ))}
       </dl>
+      <button type="button" className="link capture-link" onClick={() => goToView("capture")}>
+        {text.more(t.views.capture)}
+      </button>
     </Panel>
   );
 }

@@ -7,6 +7,7 @@ import { Breakdown } from "./Breakdown";
 import { Configuration } from "./Configuration";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
+import { StepChoice } from "./StepChoice";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
 import { Verdict } from "./Verdict";
@@ -15,7 +16,12 @@ import "./overview.css";
 export default function Overview() {
   const { sel } = useSelection();
   const query = useOverview(sel);
-  return <Async query={query}>{(overview) => <Content overview={overview} />}</Async>;
+  return (
+    <>
+      <StepChoice steps={query.data?.steps} stale={query.isPlaceholderData} />
+      <Async query={query}>{(overview) => <Content overview={overview} />}</Async>
+    </>
+  );
 }
 
 function Content({ overview }: { overview: Answer }) {

@@ -1,0 +1,155 @@
+import type { NoteSeverity } from "../../api";
+
+/** What was recorded, and how. */
+export const capture = {
+  recording: {
+    title: "Recording",
+    file: "File",
+    size: "Size of the file",
+    text: "Uncompressed",
+    events: "Events",
+    recordedAt: "Recorded",
+    unknownTime: "the file does not say when",
+    range: "Time range",
+    rangeHelp: "From the first event to the end of the last",
+    tracks: "Tracks",
+    tracksHelp: "Host threads and device streams with events",
+    steps: "Steps",
+    stepsFound: (n: string, rule: string) => `${n}, found by ${rule}`,
+    deviceType: "Device type",
+    host: "Host",
+    unknownHost: "not named in the file",
+  },
+
+  categories: {
+    title: "Events by category",
+    help: "How many events the file holds of each kind. The spellings of all versions of the profiler are put into one vocabulary.",
+    names: {
+      other: "Other",
+      operator: "Operators",
+      user_annotation: "Annotations",
+      python_function: "Python functions",
+      runtime: "Runtime calls",
+      driver: "Driver calls",
+      kernel: "Kernels",
+      memcpy: "Memcpy",
+      memset: "Memset",
+      gpu_user_annotation: "Annotations on the device",
+      sync: "Synchronization",
+      overhead: "Profiler overhead",
+      memory: "Allocations and releases",
+      flow_launch: "Arrows: launch to device work",
+      flow_forward_backward: "Arrows: forward to backward",
+      span: "Recording windows",
+      metadata: "Names of threads and streams",
+      counter: "Counters",
+    } as Record<string, string>,
+  },
+
+  options: {
+    title: "Profiler options",
+    help: "Which parts of a recording this trace has, and the line of code that adds those it has not. A part counts as found when its events are there, whether or not the header names the option.",
+    option: "Option",
+    state: "In this trace",
+    adds: "What it records",
+    enable: "How to record it",
+    states: { found: "found", empty: "switched on, nothing recorded", missing: "not found" },
+    events: (n: string) => `${n} events`,
+    names: {
+      cpu: "CPU activity",
+      device: "Device activity",
+      steps: "Steps",
+      record_shapes: "record_shapes",
+      with_stack: "with_stack",
+      profile_memory: "profile_memory",
+      with_modules: "with_modules",
+      with_flops: "with_flops",
+    },
+    about: {
+      cpu: "Operators and annotations on the host",
+      device: "Kernels, copies and sets on the device",
+      steps: "Where one iteration ends and the next begins",
+      record_shapes: "Shapes, types and strides of the inputs of each operator",
+      with_stack: "Python functions and calls of modules, or a call stack per operator",
+      profile_memory: "Each allocation and release, with totals",
+      with_modules: "Only a mark in the header: calls of modules come with with_stack",
+      with_flops: "Only a mark in the header: FLOP counts are not written into the file",
+    },
+    code: {
+      cpu: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+      device: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+      steps: "profiler.step()  # at the end of each iteration",
+      record_shapes: "profile(record_shapes=True)",
+      with_stack: "profile(with_stack=True)",
+      profile_memory: "profile(profile_memory=True)",
+      with_modules: "profile(with_modules=True, with_stack=True)",
+      with_flops: "profile(with_flops=True)",
+    },
+  },
+
+  versions: {
+    title: "Versions",
+    names: {
+      schemaVersion: "Format of the file",
+      cuda_runtime_version: "CUDA runtime",
+      cuda_driver_version: "CUDA supported by the driver",
+      cupti_version: "CUPTI",
+      hip_runtime_version: "HIP runtime",
+      hip_driver_version: "HIP driver",
+      roctracer_version: "roctracer",
+    } as Record<string, string>,
+    none: "The file names no versions.",
+  },
+
+  distributed: {
+    title: "Distributed",
+    rank: "Rank",
+    worldSize: "World size",
+    backend: "Backend",
+    groups: "Process groups",
+    unknown: "not named in the file",
+    none: "The file does not say that it is one of several ranks.",
+    remedy: 'torch.distributed.init_process_group("nccl")  # before the recording starts',
+  },
+
+  devices: {
+    title: "Devices",
+    help: "The devices of the machine as the file lists them, and those with work in this trace.",
+    id: "Device",
+    name: "Name",
+    memory: "Memory",
+    capability: "Compute capability",
+    used: "Work in this trace",
+    yes: "yes",
+    no: "no",
+    unknown: "unknown device",
+    none: "The file lists no devices, and none did any work.",
+  },
+
+  health: {
+    title: "Trace health",
+    help: "What was repaired, left out or is missing, and which views it touches. Offsets count the bytes of the uncompressed text.",
+    none: "Nothing unusual was noticed in this trace.",
+    count: (n: string) => (n === "1" ? "once" : `${n} times`),
+    offset: (bytes: string) => `first at byte ${bytes}`,
+    touches: "Touches",
+    summary: (counts: readonly (readonly [NoteSeverity, number])[]) =>
+      counts.map(([severity, n]) => SEVERITIES[severity](n)).join(", "),
+  },
+
+  metadata: {
+    title: "Other entries of the header",
+    help: "What else the file says about itself, such as what the program added with profiler.add_metadata.",
+  },
+
+  files: {
+    title: "Files",
+    help: "The files of this run, and files that look like traces and are not taken, with the reason.",
+  },
+};
+
+const SEVERITIES: Record<NoteSeverity, (n: number) => string> = {
+  error: (n) => (n === 1 ? "1 error" : `${n} errors`),
+  warning: (n) => (n === 1 ? "1 warning" : `${n} warnings`),
+  info: (n) => (n === 1 ? "1 note" : `${n} notes`),
+};

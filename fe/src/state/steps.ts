@@ -1,0 +1,59 @@
+/** How steps are to be found, as the address says it. Pure. */
+import type { StepChoice } from "../api";
+import type { Params } from "../host";
+import type { Dropped } from "./resolve";
+
+/** The server's rules, in the order in which it tries them. */
+export const STEP_RULES = [
+  "profiler_step",
+  "inference_engine",
+  "training_framework",
+  "repeated_annotation",
+  "whole_trace",
+] as const;
+export type StepRule = (typeof STEP_RULES)[number];
+
+export function isStepRule(text: string | undefined): text is StepRule {
+  return STEP_RULES.some((rule) => rule === text);
+}
+
+/** `sp` wins over `sr`. What cannot be meant is left out, so that the views still show something. */
+export function stepChoice({ sr, sp }: Params): { choice: StepChoice; dropped: Dropped[] } {
+  if (sp !== undefined) {
+    return patternError(sp) === null
+      ? { choice: { step_pattern: sp }, dropped: [] }
+      : { choice: {}, dropped: [{ kind: "pattern", value: sp }] };
+  }
+  if (sr === undefined) return { choice: {}, dropped: [] };
+  return isStepRule(sr)
+    ? { choice: { steps: sr }, dropped: [] }
+    : { choice: {}, dropped: [{ kind: "rule", value: sr }] };
+}
+
+/** What Python's regular expressions have and ours do not, put into what ours understand. */
+const PYTHON_ONLY: readonly [RegExp, string][] = [
+  [/\(\?#[^)]*\)/g, ""],
+  [/^\(\?[aiLmsux]+\)/, ""],
+  [/\(\?[aiLmsux]*(?:-[imsx]+)?:/g, "(?:"],
+  [/\(\?>/g, "(?:"],
+  [/\(\?P=(\w+)\)/g, "\\k<$1>"],
+  [/\(\?P</g, "(?<"],
+  [/\(\?\(\w+\)/g, "(?:"],
+  [/([*+?}])\+/g, "$1"],
+];
+
+/**
+ * What is wrong with a pattern, or null. The server has the last word: its regular expressions are
+ * Python's, and this only finds what is wrong in both.
+ */
+export function patternError(text: string): string | null {
+  const ours = PYTHON_ONLY.reduce((pattern, [python, js]) => pattern.replace(python, js), text);
+  try {
+    new RegExp(ours);
+    return null;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    // "Invalid regular expression: /(/: Unterminated group": what is wrong comes last.
+    return message.slice(message.lastIndexOf(": ") + 1).trim();
+  }
+}

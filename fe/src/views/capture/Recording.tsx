@@ -1,0 +1,32 @@
+import type { Health } from "../../api";
+import { bytes, count, duration, moment } from "../../format";
+import { t } from "../../i18n";
+import { Panel } from "../../ui";
+import { Facts } from "./Facts";
+
+const text = t.capture.recording;
+
+export function Recording({ health: { meta, capture }, file }: { health: Health; file: string }) {
+  const rule = t.stepRules[capture.step_rule] ?? capture.step_rule;
+  return (
+    <Panel className="area-recording" title={text.title}>
+      <Facts
+        facts={[
+          { name: text.file, value: file },
+          { name: text.size, value: bytes(capture.bytes) },
+          { name: text.text, value: bytes(capture.text_bytes) },
+          { name: text.events, value: count(capture.events) },
+          {
+            name: text.recordedAt,
+            value: capture.recorded_at ? moment(capture.recorded_at) : text.unknownTime,
+          },
+          { name: text.range, value: duration(capture.duration_ns), help: text.rangeHelp },
+          { name: text.tracks, value: count(capture.tracks), help: text.tracksHelp },
+          { name: text.steps, value: text.stepsFound(count(capture.steps), rule) },
+          { name: text.deviceType, value: meta.device_type },
+          { name: text.host, value: capture.host_name ?? text.unknownHost },
+        ]}
+      />
+    </Panel>
+  );
+}

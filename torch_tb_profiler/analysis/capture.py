@@ -1,0 +1,171 @@
+"""What was recorded, and how: plain counts of the trace's own tables, and what its header says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category, Phase
+
+Scalar = str | int | float | bool
+
+#: an origin this large (September 2001) counts from the epoch, though the file names no base
+_EPOCH_NS = 10**18
+
+#: header entries that are shown elsewhere or that say nothing about the recording
+_KNOWN_ENTRIES = {"schemaVersion", "host_name", "displayTimeUnit", "baseTimeNanoseconds"}
+_MOST_ENTRIES = 50
+_MOST_TEXT = 500
+
+
+@dataclass(frozen=True)
+class CategoryCount:
+    """How many events are of a category, by its name in small letters."""
+
+    category: str
+    events: int
+
+
+@dataclass(frozen=True)
+class RecordedDevice:
+    """A device of the machine (`deviceProperties`) or one that did some work; `used` tells the latter."""
+
+    id: int
+    name: str | None
+    memory_bytes: int | None
+    compute_capability: str | None
+    used: bool
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """`distributedInfo`; None is what it does not say."""
+
+    rank: int | None
+    world_size: int | None
+    backend: str | None
+    groups: int | None
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One recording.
+
+    text_bytes: of the uncompressed JSON
+    tracks: lanes of events, host threads and device streams
+    recorded_at: UTC, ISO 8601; None when the times of the file count from something unknown
+    duration_ns: from the first event to the end of the last
+    categories: most events first
+    options: what the header says of each profiler option; None when it does not name it
+    found: per option that adds something to a trace, how many events have what it adds
+    metadata: other entries of the header, such as the program's own
+    """
+
+    events: int
+    text_bytes: int
+    tracks: int
+    recorded_at: str | None
+    duration_ns: int
+    categories: tuple[CategoryCount, ...]
+    step_rule: str
+    steps: int
+    options: dict[str, bool | None]
+    found: dict[str, int]
+    versions: dict[str, Scalar]
+    metadata: dict[str, Scalar]
+    host_name: str | None
+    distributed: Distributed | None
+    devices: tuple[RecordedDevice, ...]
+
+
+def capture(model: Model) -> Capture:
+    trace = model.trace
+    header, events = trace.header, trace.events
+    counts = np.bincount(events.category, minlength=len(Category)).tolist()
+    timed = events.phase != Phase.METADATA
+    start = events.start[timed]
+    scalars = {name: value for name, value in header.raw.items() if isinstance(value, Scalar)}
+    versions = {name: value for name, value in scalars.items() if name.lower().endswith("version")}
+    others = [name for name in scalars if name not in {*versions, *header.options, *_KNOWN_ENTRIES}]
+    return Capture(
+        events=len(events),
+        text_bytes=trace.text_bytes,
+        tracks=len(np.unique(events.track[timed])),
+        recorded_at=_recorded_at(model, int(start.min())) if len(start) else None,
+        duration_ns=int(events.end[timed].max() - start.min()) if len(start) else 0,
+        categories=tuple(
+            CategoryCount(category.name.lower(), counts[category])
+            for category in sorted(Category, key=lambda category: -counts[category])
+            if counts[category]
+        ),
+        step_rule=model.steps.rule,
+        steps=len(model.steps),
+        options={name: None if header.raw.get(name) is None else on for name, on in header.options.items()},
+        found={
+            "record_shapes": int(np.count_nonzero(trace.operators.input_dims > 0)),
+            "with_stack": len(trace.python_frames) + int(np.count_nonzero(trace.operators.call_stack > 0)),
+            "profile_memory": len(trace.memory),
+        },
+        versions=versions,
+        metadata={name: _shortened(scalars[name]) for name in others[:_MOST_ENTRIES]},
+        host_name=_text(header.raw.get("host_name")),
+        distributed=_distributed(header.distributed) if header.distributed else None,
+        devices=_devices(model),
+    )
+
+
+def _recorded_at(model: Model, first: int) -> str | None:
+    origin = model.trace.origin_ns
+    if model.trace.header.base_time_ns is None and origin < _EPOCH_NS:
+        return None
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(microseconds=(origin + first) // 1000)
+    except OverflowError:
+        return None
+    return moment.isoformat(timespec="seconds")
+
+
+def _distributed(info: dict[str, Any]) -> Distributed:
+    groups = info.get("pg_config")
+    return Distributed(
+        rank=_number(info.get("rank")),
+        world_size=_number(info.get("world_size")),
+        backend=_text(info.get("backend")),
+        groups=len(groups) if isinstance(groups, list) else _number(info.get("pg_count")),
+    )
+
+
+def _devices(model: Model) -> tuple[RecordedDevice, ...]:
+    header, used = model.trace.header, model.used_devices
+    listed = [_number(properties.get("id")) for properties in header.devices]
+    numbers = {place if number is None else number for place, number in enumerate(listed)} | set(used)
+    found = []
+    for number in sorted(numbers):
+        known = header.device(number) or {}
+        major, minor = known.get("computeMajor"), known.get("computeMinor")
+        found.append(
+            RecordedDevice(
+                id=number,
+                name=_text(known.get("name")),
+                memory_bytes=_number(known.get("totalGlobalMem")),
+                compute_capability=None if major is None or minor is None else f"{major}.{minor}",
+                used=number in used,
+            )
+        )
+    return tuple(found)
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _shortened(value: Scalar) -> Scalar:
+    return value[:_MOST_TEXT] + "…" if isinstance(value, str) and len(value) > _MOST_TEXT else value

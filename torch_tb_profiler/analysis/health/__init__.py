@@ -1,0 +1,28 @@
+"""Trace health: what a user should know before trusting the numbers of one trace. docs/health.md has every note.
+
+One module per subject, one function per rule, listed in `RULES` at the end of its module. A rule that fires on a
+healthy trace is a mistake: warnings and errors need evidence in the trace itself.
+"""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.health import devices, profiler, recording, times
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Note, Notes
+
+__all__ = ["health", "troubles"]
+
+
+@remembered
+def health(model: Model) -> tuple[Note, ...]:
+    """All notes: what was repaired, what the structure shows, what looks wrong, and what was not recorded."""
+    not_recorded = (note for rule in recording.RULES for note in rule(model))
+    return tuple(Notes([*troubles(model), *not_recorded]))
+
+
+@remembered
+def troubles(model: Model) -> tuple[Note, ...]:
+    """The same without what was not recorded."""
+    rules = (*devices.RULES, *times.RULES, *profiler.RULES)
+    return tuple(Notes([*model.notes, *(note for rule in rules for note in rule(model))]))

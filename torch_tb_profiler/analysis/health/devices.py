@@ -1,0 +1,118 @@
+"""Kernels that are missing, and kernels that cannot be right."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.trace.schema import Bool
+
+_TOUCHES = ("overview", "operators", "kernels")
+
+# Launches only: copies and sets of nothing call the API and run nothing, in every healthy trace.
+_LAUNCH_NAME = re.compile(r"Launch.*Kernel|Kernel.*Launch")
+_GRAPH_NAME = re.compile(r"GraphLaunch")
+
+#: CUDA 12.6 Update 2, whose number does not tell it from 12.6, up to the last before 13.1
+_ZERO_TIMESTAMPS = range(12060, 13010)
+_ZERO_TIMESTAMPS_TEXT = (
+    "CUDA 12.6 Update 2 to 13.0 gives kernels a timestamp of zero now and then, and the profiler drops them "
+    "(pytorch#192021)."
+)
+_NEWER_CUDA = "CUDA 13.1 or newer"
+
+
+def _lost_kernels(model: Model) -> Iterator[Note]:
+    """Launches without a kernel: before the first one that has one, after the last, and between."""
+    events, launches = model.trace.events, model.trace.launches
+    called = _named(model, _LAUNCH_NAME) & (launches.correlation > 0)
+    done = called & np.isin(launches.correlation, model.trace.device_work.correlation[model.is_work])
+    if not done.any():
+        return
+    start = events.start[launches.row]
+    # a driver call inside a runtime call of another correlation is the same launch
+    lost = called & ~done & ((model.launches.duration > 0) | (events.duration[launches.row] <= 0))
+    before = lost & (start < start[done].min())
+    after = lost & (start > start[done].max())
+    between = lost & ~before & ~after
+    if before.any():
+        known = _has_zero_timestamps(model)
+        yield Note(
+            "kernels_lost_at_start",
+            "warning",
+            "The first launches of the recording have no kernels: the profiler lost them, so device time is too short."
+            + (f" {_ZERO_TIMESTAMPS_TEXT}" if known else ""),
+            count=int(before.sum()),
+            touches=_TOUCHES,
+            remedy=_NEWER_CUDA if known else "schedule(wait=1, warmup=1, active=3)",
+        )
+    if between.any():
+        graphs = bool(_named(model, _GRAPH_NAME).any())
+        yield Note(
+            "kernels_lost",
+            "info" if graphs else "warning",
+            "Launches whose kernels are not in the trace: "
+            + (
+                "they were captured into a graph, or the profiler lost them."
+                if graphs
+                else "the profiler lost them, so device time is too short."
+            ),
+            count=int(between.sum()),
+            touches=_TOUCHES,
+        )
+    if after.any():
+        yield Note(
+            "kernels_after_end",
+            "info",
+            "The last launches have no kernels: recording ended before these had run.",
+            count=int(after.sum()),
+            touches=_TOUCHES,
+            remedy="torch.cuda.synchronize()  # before the profiler stops",
+        )
+
+
+def _unverifiable(model: Model) -> Iterator[Note]:
+    """Without launches nobody can see whether kernels are missing."""
+    if model.has_kernels and not model.has_runtime and _has_zero_timestamps(model):
+        yield Note(
+            "kernels_may_be_lost",
+            "info",
+            f"{_ZERO_TIMESTAMPS_TEXT} Launches are not recorded, so it cannot be seen whether any are missing here.",
+            touches=_TOUCHES,
+            remedy=_NEWER_CUDA,
+        )
+
+
+def _before_launch(model: Model) -> Iterator[Note]:
+    events, links = model.trace.events, model.device
+    known = links.launch >= 0
+    work = model.trace.device_work.row[known]
+    early = events.start[work] < events.start[model.trace.launches.row[links.launch[known]]]
+    if early.any():
+        yield Note(
+            "before_launch",
+            "warning",
+            "Kernels and copies that begin before they were launched: the clocks of host and device do not agree, so "
+            "delays and idle times are wrong.",
+            count=int(early.sum()),
+            touches=("overview", "kernels"),
+        )
+
+
+def _named(model: Model, name: re.Pattern[str]) -> Bool:
+    """Which launches have such a name."""
+    codes = model.trace.events.name[model.trace.launches.row]
+    named: Bool = model.trace.strings.where(name.search, np.unique(codes).tolist())[codes]
+    return named
+
+
+def _has_zero_timestamps(model: Model) -> bool:
+    version = model.trace.header.raw.get("cuda_runtime_version")
+    return isinstance(version, int) and version in _ZERO_TIMESTAMPS
+
+
+RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (_lost_kernels, _unverifiable, _before_launch)

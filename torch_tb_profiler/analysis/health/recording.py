@@ -1,0 +1,145 @@
+"""What was not recorded, and which line of code records it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from torch_tb_profiler.analysis.modules import module_sources
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category, Note
+
+_ACTIVITIES = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+
+NO_KERNELS = Note(
+    "no_kernels",
+    "info",
+    "The trace holds no kernels: the profiler did not record a GPU, or the program did not use one.",
+    touches=("kernels",),
+    remedy=_ACTIVITIES,
+)
+
+NO_MODULES = Note(
+    "no_modules",
+    "info",
+    "No modules are recorded in this trace.",
+    touches=("modules",),
+    remedy="profile(with_modules=True) or profile(with_stack=True)",
+)
+
+
+def _no_operators(model: Model) -> Iterator[Note]:
+    if not _has_operators(model):
+        yield Note(
+            "no_operators",
+            "info",
+            "The trace holds no operators: the host was not recorded, so device work belongs to none.",
+            touches=("overview", "operators"),
+            remedy=_ACTIVITIES,
+        )
+
+
+def _no_kernels(model: Model) -> Iterator[Note]:
+    if model.has_kernels:
+        return
+    if model.has_runtime:
+        yield Note(
+            "no_kernels",
+            "warning",
+            "The program called the device API, but the trace holds no kernels: the profiler was not allowed to "
+            "record the GPU, or another tool was using it.",
+            touches=("overview", "operators", "kernels"),
+            remedy=_ACTIVITIES,
+        )
+    else:
+        yield NO_KERNELS
+
+
+def _no_shapes(model: Model) -> Iterator[Note]:
+    operators = model.trace.operators
+    if _has_operators(model) and not operators.input_dims.any():
+        yield Note(
+            "no_shapes",
+            "info",
+            "The shapes of the inputs of operators are not recorded: operators cannot be told apart by shape.",
+            touches=("operators",),
+            remedy="profile(record_shapes=True)",
+        )
+
+
+def _no_stacks(model: Model) -> Iterator[Note]:
+    operators = model.trace.operators
+    if _has_operators(model) and not operators.call_stack.any() and not len(model.trace.python_frames):
+        yield Note(
+            "no_stacks",
+            "info",
+            "Call stacks are not recorded: which line of code called an operator is not known.",
+            touches=("operators",),
+            remedy="profile(with_stack=True)",
+        )
+
+
+def _no_memory(model: Model) -> Iterator[Note]:
+    if not len(model.trace.memory):
+        yield Note(
+            "no_memory",
+            "info",
+            "Allocations of memory are not recorded.",
+            touches=("memory",),
+            remedy="profile(profile_memory=True)",
+        )
+
+
+def _no_modules(model: Model) -> Iterator[Note]:
+    if not module_sources(model):
+        yield NO_MODULES
+
+
+def _no_steps(model: Model) -> Iterator[Note]:
+    if model.steps.rule == "whole_trace":
+        yield Note(
+            "no_steps",
+            "info",
+            "No steps are marked: the whole trace is shown as one.",
+            touches=("overview",),
+            remedy="prof.step()  # at the end of every iteration",
+        )
+
+
+def _no_device_properties(model: Model) -> Iterator[Note]:
+    if model.has_kernels and not model.trace.header.devices:
+        yield Note(
+            "no_device_properties",
+            "info",
+            "The file does not describe its devices: their name, memory and compute capability are not known.",
+            touches=("overview", "memory"),
+        )
+
+
+def _no_distributed_info(model: Model) -> Iterator[Note]:
+    communicates = bool(model.device.is_communication.any()) or len(model.communication_rows) > 0
+    if communicates and not model.trace.header.distributed:
+        yield Note(
+            "no_distributed_info",
+            "info",
+            "The trace holds communication but does not say which rank it is or which groups there are: PyTorch "
+            "writes it since 2.5. The rank is taken from the name of the file.",
+            touches=("distributed",),
+            remedy="torch.distributed.init_process_group()  # before the profiler starts",
+        )
+
+
+def _has_operators(model: Model) -> bool:
+    return bool((model.trace.events.category == Category.OPERATOR).any())
+
+
+RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
+    _no_operators,
+    _no_kernels,
+    _no_shapes,
+    _no_stacks,
+    _no_memory,
+    _no_modules,
+    _no_steps,
+    _no_device_properties,
+    _no_distributed_info,
+)

@@ -1,0 +1,96 @@
+"""Times that cannot be right, and steps that are not like the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category, Note, Phase
+
+DAY_NS = 24 * 3600 * 10**9
+
+#: a first step this much longer than the middle one of the others is still warming up
+WARM_UP_RATIO = 1.5
+WARM_UP_STEPS = 3
+
+_TOUCHES = ("overview", "operators", "kernels")
+
+
+def _far_off(model: Model) -> Iterator[Note]:
+    events = model.trace.events
+    start = events.start[events.phase == Phase.COMPLETE]
+    if not len(start):
+        return
+    middle = np.partition(start, len(start) // 2)[len(start) // 2]
+    far = int(np.count_nonzero(np.abs(start - middle) > DAY_NS))
+    if far:
+        yield Note(
+            "far_timestamps",
+            "error",
+            "Events lie more than a day away from the others, as those with a timestamp of zero do: the length of the "
+            "trace is wrong, and so is what is computed from it.",
+            count=far,
+            touches=_TOUCHES,
+        )
+
+
+def _huge_durations(model: Model) -> Iterator[Note]:
+    huge = int(np.count_nonzero(model.trace.events.duration > DAY_NS))
+    if huge:
+        yield Note(
+            "huge_durations",
+            "warning",
+            "Events are longer than a day: their ends were not recorded correctly, and they hide all others.",
+            count=huge,
+            touches=_TOUCHES,
+        )
+
+
+def _empty_kernels(model: Model) -> Iterator[Note]:
+    rows = model.trace.device_work.row[model.device_category == Category.KERNEL]
+    empty = int(np.count_nonzero(model.trace.events.duration[rows] == 0))
+    if not empty:
+        return
+    if _in_whole_microseconds(model):
+        yield Note(
+            "rounded_kernels",
+            "info",
+            "The file gives times in whole microseconds, so kernels shorter than one count as 0 long.",
+            count=empty,
+            touches=("kernels",),
+            remedy="PyTorch 2.4 or newer writes nanoseconds",
+        )
+    else:
+        yield Note(
+            "empty_kernels",
+            "warning",
+            "Kernels that begin and end at the same time: their times were not recorded, so device time is too short.",
+            count=empty,
+            touches=_TOUCHES,
+        )
+
+
+def _warm_up(model: Model) -> Iterator[Note]:
+    steps = model.steps
+    length = steps.end - steps.start
+    if len(steps) < WARM_UP_STEPS or length[0] <= WARM_UP_RATIO * np.median(length[1:]):
+        return
+    yield Note(
+        "slow_first_step",
+        "info",
+        f"The first step is {length[0] / max(float(np.median(length[1:])), 1):.1f} times as long as the middle one of "
+        "the others: it was still warming up, and averages over all steps are too high.",
+        touches=("overview",),
+        remedy="schedule(wait=1, warmup=1, active=3)",
+    )
+
+
+def _in_whole_microseconds(model: Model) -> bool:
+    events = model.trace.events
+    chosen = events.phase == Phase.COMPLETE
+    return not ((events.duration[chosen] % 1000).any() or (np.diff(events.start[chosen]) % 1000).any())
+
+
+RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (_far_off, _huge_durations, _empty_kernels, _warm_up)

@@ -1,0 +1,184 @@
+"""A stored trace → the text of a document that every viewer can open, with events added; never held as a whole.
+
+Text that is valid JSON is copied as it is. Else a document is built of the keys and the events that can be read,
+which are those that `reader` finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from typing import BinaryIO
+
+import msgspec
+
+from torch_tb_profiler.trace.decode import end_of_object
+from torch_tb_profiler.trace.reader import TraceError, decode_chunk
+from torch_tb_profiler.trace.repair import repair_text
+from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText, NotATraceError
+from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+
+BLOCK_BYTES = 256 * 1024
+
+_NOT_BLANK = re.compile(rb"\S")
+_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+@dataclass(frozen=True)
+class TextState:
+    """whole: it is valid JSON. length: bytes."""
+
+    whole: bool
+    length: int
+
+
+def examine(stream: BinaryIO, limits: Limits | None = None) -> TextState:
+    """Read a stored trace to the end and say what its text is like. Raises TraceError when it holds no trace."""
+    texts = _EventTexts()
+    text = _chunked(stream, limits)
+    for _ in _events(text, texts):
+        pass
+    whole = text.closed and not texts.damaged and _is_json(b"[" + text.head + text.rest + b"]")
+    return TextState(whole, text.text_bytes)
+
+
+def with_events(
+    stream: BinaryIO, events: Iterable[bytes], whole: bool, limits: Limits | None = None
+) -> Iterator[bytes]:
+    """The text of a stored trace with events before its first one.
+
+    `events` are pieces of JSON text, each of one or more objects with commas between them. `whole` is what
+    `examine` found.
+    """
+    if whole:
+        return _inserted(text_of(StoredFile(stream), limits or Limits()), events)
+    return _rebuilt(_chunked(stream, limits), events)
+
+
+def _chunked(stream: BinaryIO, limits: Limits | None) -> ChunkedText:
+    try:
+        return ChunkedText(text_of(StoredFile(stream), limits or Limits()))
+    except NotATraceError as error:
+        raise TraceError(str(error)) from None
+
+
+# a valid document -------------------------------------------------------------------------------------------
+
+
+def _inserted(text: Readable, events: Iterable[bytes]) -> Iterator[bytes]:
+    head, rest = _up_to_the_list(text)
+    yield head
+    has_events = False
+    for piece in events:
+        yield b", " + piece if has_events else piece
+        has_events = True
+    if has_events and not rest.lstrip().startswith(b"]"):
+        yield b", "
+    yield rest
+    buffer = memoryview(bytearray(BLOCK_BYTES))
+    while count := text.readinto(buffer):
+        yield bytes(buffer[:count])
+
+
+def _up_to_the_list(text: Readable) -> tuple[bytes, bytes]:
+    """The text up to the bracket that opens the list of events, and what was read behind it, more than blanks."""
+    known = b""
+    start: int | None = None
+    buffer = memoryview(bytearray(BLOCK_BYTES))
+    ended = False
+    while not ended and len(known) <= 2 * MAX_HEADER_BYTES:
+        # twice as much each time, or a long header would be searched again and again
+        wanted = max(2 * len(known), 1)
+        while not ended and len(known) < wanted:
+            count = text.readinto(buffer) or 0
+            known += buffer[:count]
+            ended = not count
+        if start is None:
+            start = _start_of_list(known)
+        if start is not None and _NOT_BLANK.search(known, start):
+            return known[:start], known[start:]
+    raise TraceError("has changed while it was read")
+
+
+def _start_of_list(text: bytes) -> int | None:
+    stripped = text.lstrip()
+    if stripped.startswith(b"["):
+        return len(text) - len(stripped) + 1
+    match = ARRAY_START.search(text)
+    return match.end() if match else None
+
+
+# a document made of what can be read ------------------------------------------------------------------------
+
+
+def _rebuilt(text: ChunkedText, events: Iterable[bytes]) -> Iterator[bytes]:
+    header = msgspec.json.encode(text.header)
+    yield header[:-1] + (b", " if text.header else b"") + b'"traceEvents": [\n'
+    first = True
+    for piece in chain(events, _events(text, _EventTexts())):
+        if not piece or piece.isspace():
+            continue
+        yield piece if first else b",\n" + piece
+        first = False
+    tail = {key: value for key, value in text.tail.items() if key not in text.header and key != "traceEvents"}
+    yield b"\n]" + (b", " + msgspec.json.encode(tail)[1:] if tail else b"}")
+
+
+def _events(text: ChunkedText, texts: _EventTexts) -> Iterator[bytes]:
+    for chunk in text.chunks():
+        yield from decode_chunk(chunk, text, texts)[0]
+
+
+class _EventTexts:
+    """Takes the place of `EventDecoder`: the events stay text, several in a piece."""
+
+    def __init__(self) -> None:
+        self.damaged = False
+
+    def strictly(self, text: memoryview | bytes) -> list[bytes]:
+        _check(text)
+        return [bytes(text[1:-1])]
+
+    def repaired(self, text: bytes, _: int) -> list[bytes] | None:
+        try:
+            return self.strictly(text)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass
+        try:
+            found = self.strictly(repair_text(text)[0])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        self.damaged = True
+        return found
+
+    def each_readable(self, text: bytes, _: int) -> list[bytes]:
+        self.damaged = True
+        text, _repairs = repair_text(text)
+        found: list[bytes] = []
+        position = text.find(b"{")
+        while position >= 0:
+            end = end_of_object(text, position)
+            if end is None:
+                break
+            piece = text[position:end]
+            if _is_json(b"[" + piece + b"]"):
+                found.append(piece)
+            position = text.find(b"{", end)
+        return found
+
+
+def _is_json(text: bytes) -> bool:
+    try:
+        _check(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+def _check(text: memoryview | bytes) -> None:
+    """Raises msgspec.DecodeError or UnicodeDecodeError when a list is not valid JSON."""
+    _list.decode(text)
+    # what is only skipped over is not looked at as UTF-8
+    str(text, "utf-8")

@@ -1,0 +1,112 @@
+"""The trace file itself: as it is stored, and for viewers, with counters of each device added."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+from urllib.parse import quote
+
+from torch_tb_profiler.analysis.counters import Counters, counters
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import TraceError
+from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
+from torch_tb_profiler.trace.unpack import GZIP_MAGIC
+from torch_tb_profiler.web.ask import Route
+from torch_tb_profiler.web.http import HttpError, Parameters, Stream, compressed
+from torch_tb_profiler.web.trace_counters import counter_events
+from torch_tb_profiler.workspace import OpenTrace, Workspace
+
+WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
+
+#: says that the stored text is not valid JSON and this is another document
+REPAIRED_HEADER = ("X-Trace-Repaired", "the stored file is not valid JSON; this holds what could be read of it")
+
+
+@dataclass(frozen=True)
+class _Added:
+    """What is added to the file. zero_ns: its timestamp at the start of the trace."""
+
+    counters: Counters
+    zero_ns: int
+
+    @property
+    def size(self) -> int:
+        return self.counters.size
+
+
+def _trace(workspace: Workspace, parameters: Parameters) -> Stream:
+    trace = _named(workspace, parameters)
+    added = workspace.part(trace, "counters", _added)
+    state = workspace.answer_of_original(trace, "text", _state)
+
+    def open_(packed: bool) -> Iterable[bytes]:
+        stream = workspace.original(trace).stream
+        if packed and state == SAME_GZIP and not added.counters.devices:
+            return _stored(stream)
+        text = _text(stream, added, state != REPAIRED)
+        return compressed(text) if packed else text
+
+    return Stream(f"{trace.key}-trace", open_, headers=(REPAIRED_HEADER,) if state == REPAIRED else ())
+
+
+def _download(workspace: Workspace, parameters: Parameters) -> Stream:
+    trace = _named(workspace, parameters)
+    original = workspace.original(trace)
+    original.stream.close()
+    headers = (("Content-Length", str(original.size)), ("Content-Disposition", _attachment(original.name)))
+    return Stream(
+        f"{trace.key}-file",
+        lambda _: _stored(workspace.original(trace).stream),
+        "application/octet-stream",
+        headers,
+        packs=False,
+    )
+
+
+def _named(workspace: Workspace, parameters: Parameters) -> OpenTrace:
+    return workspace.find(parameters.need("run"), parameters.need("worker"), parameters.get("span"))
+
+
+def _added(model: Model) -> _Added:
+    return _Added(counters(model), model.trace.origin_ns - (model.trace.header.base_time_ns or 0))
+
+
+def _state(stream: BinaryIO) -> bytes:
+    is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    stream.seek(-4, 2)
+    # of the last member only: not every client reads on behind the first
+    length_of_member = int.from_bytes(stream.read(4), "little")
+    stream.seek(0)
+    try:
+        text = examine(stream)
+    except TraceError as error:
+        raise HttpError(422, f"the file {error}") from None
+    if not text.whole:
+        return REPAIRED
+    return SAME_GZIP if is_gzip and length_of_member == text.length & 0xFFFFFFFF else WHOLE
+
+
+def _stored(stream: BinaryIO) -> Iterator[bytes]:
+    with stream:
+        while block := stream.read(BLOCK_BYTES):
+            yield block
+
+
+def _text(stream: BinaryIO, added: _Added, whole: bool) -> Iterator[bytes]:
+    with stream:
+        yield from with_events(stream, counter_events(added.counters, added.zero_ns), whole)
+
+
+def _attachment(name: str) -> str:
+    """For a file of any name: clients that know no other text get one of plain letters."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = "".join(c if c.isalnum() or c in "._- " else "_" for c in plain)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
+
+
+ROUTES: dict[str, Route] = {
+    "/trace": _trace,
+    "/api/trace/download": _download,
+}
