@@ -108,8 +108,8 @@ export const capture = {
     backend: "Backend",
     groups: "Process groups",
     unknown: "not named in the file",
-    none: "The file does not say that it is one of several ranks.",
-    remedy: 'torch.distributed.init_process_group("nccl")  # before the recording starts',
+    none: "The file does not say that it is one of several ranks. Where there are several, the process group has to be there before the recording starts.",
+    remedy: "torch.distributed.init_process_group()",
   },
 
   devices: {

@@ -37,7 +37,7 @@ function Option({ row: { id, state, events } }: { row: OptionRow }) {
   return (
     <tr>
       <th scope="row">{text.names[id]}</th>
-      <td>
+      <td className="option-state">
         <span className={`badge ${BADGE[state]}`}>{text.states[state]}</span>{" "}
         {events !== null && events > 0 && id !== "steps" && (
           <span className="muted num">{text.events(count(events))}</span>
