@@ -144,6 +144,7 @@ def test_nothing_of_the_file_is_markup(tmp_path: Path, serve_logs: ServeLogs, pa
         "schemaVersion": 1,
         f"{nasty}_version": nasty,
         nasty: nasty,
+        "ERROR": [nasty],
         "host_name": nasty,
         "deviceProperties": [{"id": 0, "name": nasty}],
         "distributedInfo": {"backend": nasty, "rank": 0},
@@ -154,6 +155,13 @@ def test_nothing_of_the_file_is_markup(tmp_path: Path, serve_logs: ServeLogs, pa
     server = serve_logs(tmp_path)
     server.wait_for_traces()
     profiler = Profiler(page, server).open(v="capture")
-    for panel in ("Recording", "Devices", "Versions", "Distributed", "Other entries of the header"):
+    for panel in (
+        "Recording",
+        "Devices",
+        "Versions",
+        "Distributed",
+        "Other entries of the header",
+        "Log of the profiler",
+    ):
         expect(profiler.panel(panel)).to_contain_text(nasty)
     expect(profiler.ui.locator("main img")).to_have_count(0)

@@ -217,7 +217,7 @@ def test_damage_is_shown_as_notes_next_to_what_could_be_read(tmp_path: Path, ser
 def test_files_are_listed_with_what_became_of_them(tmp_path: Path, serve_logs: ServeLogs, page: Page) -> None:
     tiny.write_trace(tmp_path / "run" / "good.1.pt.trace.json")
     (tmp_path / "run" / "bad.1.pt.trace.json").write_text("this is not a trace")
-    tiny.write_trace(tmp_path / "run" / "trace.json")
+    (tmp_path / "run" / "config.json").write_text('{"hello": "world"}')
     server = serve_logs(tmp_path)
     server.wait_for_traces()
     profiler = Profiler(page, server).open()
@@ -228,10 +228,10 @@ def test_files_are_listed_with_what_became_of_them(tmp_path: Path, serve_logs: S
     reasons = {trace["file"]: trace["reason"] for trace in run["traces"]}
     skipped = {file["file"]: file["reason"] for file in run["skipped"]}
     assert reasons["bad.1.pt.trace.json"]
-    assert skipped["trace.json"]
+    assert skipped["config.json"]
     for file, state, reason in (
         ("bad.1.pt.trace.json", "failed", reasons["bad.1.pt.trace.json"]),
-        ("trace.json", "skipped", skipped["trace.json"]),
+        ("config.json", "skipped", skipped["config.json"]),
         ("good.1.pt.trace.json", "ready", ""),
     ):
         row = table.get_by_role("row").filter(has=page.get_by_text(file, exact=True))

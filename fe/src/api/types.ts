@@ -298,5 +298,7 @@ export interface Capture {
 export interface Health {
   meta: Meta;
   notes: Note[];
+  /** Lines of the profiler's own log that the file holds. */
+  log?: Record<"error" | "warning" | "info", string[]>;
   capture: Capture;
 }

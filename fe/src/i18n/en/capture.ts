@@ -137,6 +137,16 @@ export const capture = {
       counts.map(([severity, n]) => SEVERITIES[severity](n)).join(", "),
   },
 
+  log: {
+    title: "Log of the profiler",
+    help: "What the profiler itself wrote while it recorded, as far as the file holds it.",
+    lines: {
+      error: (n: number) => (n === 1 ? "1 error" : `${n} errors`),
+      warning: (n: number) => (n === 1 ? "1 warning" : `${n} warnings`),
+      info: (n: number) => (n === 1 ? "1 other line" : `${n} other lines`),
+    },
+  },
+
   metadata: {
     title: "Other entries of the header",
     help: "What else the file says about itself, such as what the program added with profiler.add_metadata.",

@@ -9,6 +9,7 @@ import { Async, Empty, FilesTable, fileRows, Panel } from "../../ui";
 import { Devices } from "./Devices";
 import { Facts } from "./Facts";
 import { HealthList } from "./Health";
+import { Log } from "./Log";
 import { Options } from "./Options";
 import { Recording } from "./Recording";
 import { versionText } from "./versions";
@@ -40,6 +41,7 @@ function Content({ health }: { health: Health }) {
       <Versions capture={capture} />
       <Distributed info={capture.distributed} />
       <Metadata capture={capture} />
+      <Log log={health.log} />
     </div>
   );
 }
