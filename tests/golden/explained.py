@@ -108,6 +108,12 @@ EXPLAINED = (
         r"^\.data\.(?:0|all|worker\d)\b",
     ),
     Explained(
+        "communication-is-its-kernels",
+        "units/distributed_nccl",
+        "/overview",
+        r"^\.(?:performance|steps|recommendations)",
+    ),
+    Explained(
         "launch-by-containment",
         "units/external_id units/gpu_utilization units/group_by_kernel_columns* units/memory_view",
         "/operation* /kernel/table",

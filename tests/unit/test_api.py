@@ -16,11 +16,9 @@ import pytest
 from werkzeug.test import Client
 
 import torch_tb_profiler
-from tests.tiny import wait_until, write_trace
+from tests.served import client_of, everything_read, get
+from tests.tiny import write_trace
 from torch_tb_profiler import Profile, ProfileError
-from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.workspace import open_workspace
 
 RUN, WORKER = "generated_4gpu_h100", "rank0"
 TRACE = f"run={RUN}&worker={WORKER}"
@@ -33,21 +31,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(samples: Path, cache: Path) -> Iterator[Client]:
-    workspace = open_workspace(parse_logdir(str(samples)), cache, 2)
-    wait_until(lambda: not workspace.status().loading, "everything is read")
-    yield Client(create_app(workspace))
-    workspace.close()
+    with everything_read(samples, cache) as workspace:
+        yield client_of(workspace)
 
 
 @pytest.fixture(scope="module")
 def profile(samples: Path, cache: Path) -> Profile:
     return torch_tb_profiler.open(samples, cache_dir=cache)
-
-
-def get(client: Client, path: str) -> Any:
-    response = client.get(path)
-    assert response.status_code == 200, response.text
-    return response.json
 
 
 def plain(values: Any) -> list[Any]:

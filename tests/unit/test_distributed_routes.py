@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from werkzeug.test import Client
 
-from tests.tiny import wait_until, write_trace
+from tests.served import everything_read, get
+from tests.tiny import write_trace
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.analysis.definitions import DISTRIBUTED, DISTRIBUTED_OPERATIONS
-from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.workspace import Workspace, open_workspace
+from torch_tb_profiler.workspace import Workspace
 
 RANKS = 3
 OLD_ROUTES = ("/distributed/gpuinfo", "/distributed/overlap", "/distributed/waittime", "/distributed/commops")
@@ -28,22 +25,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     write_run(Config(ranks=RANKS, steps=2, layers=1), logs / "broken")
     sorted((logs / "broken").iterdir())[1].write_bytes(b"")
     write_trace(logs / "alone" / "w.pt.trace.json")
-    workspace = open_workspace(parse_logdir(str(logs)), root / "cache", 2)
-    wait_until(lambda: not workspace.status().loading, "everything is read")
-    yield workspace
-    workspace.close()
-
-
-@pytest.fixture
-def client(workspace: Workspace) -> Client:
-    return Client(create_app(workspace))
-
-
-def get(client: Client, path: str, status: int = 200) -> Any:
-    response = client.get(path)
-    assert response.status_code == status, response.text
-    assert response.content_type == "application/json"
-    return json.loads(response.data)
+    with everything_read(logs, root / "cache") as workspace:
+        yield workspace
 
 
 def test_lists(client: Client) -> None:

@@ -166,7 +166,7 @@ def test_overhead_of_the_profiler() -> None:
     busy = [event("overhead", "Buffer Flush", 70, 5), event("overhead", "Buffer Flush", 72, 5, tid=2)]
     note = notes_of([*healthy(), *busy])["profiler_overhead"]
     assert (note.severity, note.count) == ("warning", 2)
-    assert "4%" in note.text
+    assert "4 %" in note.text
 
 
 def test_what_the_profiler_logged() -> None:

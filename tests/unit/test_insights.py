@@ -32,7 +32,13 @@ def test_dataloader(waiting: float, severity: str | None) -> None:
     assert (finding and finding.severity) == severity
     if finding:
         assert finding.saving_ns == waiting * 1000
-        assert f"{waiting:.1f}%" in finding.detail
+        assert f"{waiting:.1f} %" in finding.detail
+
+
+def test_only_a_device_can_be_idle() -> None:
+    events = step(annotation(LOADER, 10, 20))
+    assert "device" not in found(events)["dataloader"].detail
+    assert "while the device is idle" in found([*events, kernel(50, 1, 1)])["dataloader"].detail
 
 
 @pytest.mark.parametrize(("exposed", "severity"), [(10, None), (11, "medium"), (40, "high")])
@@ -81,7 +87,7 @@ def test_tensor_cores() -> None:
         kernel(80, 10, 2, "elementwise"),
     )
     finding = found(events, deviceProperties=[V100])["tensor_cores"]
-    assert "75%" in finding.detail
+    assert "75 %" in finding.detail
     assert "tensor_cores" not in found(events)
     assert "tensor_cores" not in found(events, deviceProperties=[{**V100, "computeMajor": 6}])
     used = [*events, kernel(95, 1, 3, "volta_h884gemm")]

@@ -10,11 +10,8 @@ import pytest
 from werkzeug.test import Client
 
 from tests.events import Event, memory, op
-from tests.tiny import wait_until
+from tests.served import client_of, everything_read, get
 from torch_tb_profiler.analysis.memory import NO_TOTALS, NOT_RECORDED
-from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.workspace import open_workspace
 
 BASE_NS = 1_700_000_000_000_000_000
 CPU = (0, -1)
@@ -42,16 +39,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     for name, events in TRACES.items():
         document = {"baseTimeNanoseconds": BASE_NS, "traceEvents": events}
         (root / "logs" / f"{name}.pt.trace.json").write_text(json.dumps(document))
-    workspace = open_workspace(parse_logdir(str(root / "logs")), root / "cache", 1)
-    wait_until(lambda: not workspace.status().loading, "everything is read")
-    yield Client(create_app(workspace))
-    workspace.close()
-
-
-def get(client: Client, path: str, status: int = 200) -> Any:
-    response = client.get(path)
-    assert response.status_code == status, response.text
-    return json.loads(response.data)
+    with everything_read(root / "logs", root / "cache", 1) as workspace:
+        yield client_of(workspace)
 
 
 def notes(answer: dict[str, Any]) -> list[str]:

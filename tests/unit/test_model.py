@@ -10,37 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.events import US, annotation, event, kernel, launch, model_of, op
 from tests.tracegen import Config, Expected, generate
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.trace import Category, read_trace
-
-US = 1000
-
-
-def model_of(events: list[dict[str, Any]], **header: Any) -> Model:
-    return Model(read_trace(BytesIO(json.dumps({**header, "traceEvents": events}).encode())))
-
-
-def event(cat: str, name: str, start: float, duration: float, tid: int = 1, **args: Any) -> dict[str, Any]:
-    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": start, "dur": duration, "args": args}
-
-
-def op(name: str, start: float, duration: float, tid: int = 1) -> dict[str, Any]:
-    return event("cpu_op", name, start, duration, tid)
-
-
-def annotation(name: str, start: float, duration: float, tid: int = 1) -> dict[str, Any]:
-    return event("user_annotation", name, start, duration, tid)
-
-
-def launch(
-    start: float, correlation: int, duration: float = 5, tid: int = 1, cat: str = "cuda_runtime"
-) -> dict[str, Any]:
-    return event(cat, "cudaLaunchKernel", start, duration, tid, correlation=correlation)
-
-
-def kernel(start: float, duration: float, correlation: int, name: str = "gemm") -> dict[str, Any]:
-    return {**event("kernel", name, start, duration, 7, correlation=correlation, stream=7, device=0), "pid": 0}
 
 
 def name_at(model: Model, node: int) -> str | None:

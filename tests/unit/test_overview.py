@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op
+from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op, partly_hidden_all_reduce
 from torch_tb_profiler.analysis.overview import overview
 
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -46,17 +46,24 @@ def test_every_category_has_its_part() -> None:
 
 
 def test_communication_is_what_nothing_hides() -> None:
-    events = [
-        annotation("ProfilerStep#1", 0, 380),
-        launch(5, 1),
-        launch(10, 2),
-        launch(15, 3),
-        kernel(80, 50, 1, "addmm"),
-        kernel(170, 90, 2, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
-        kernel(215, 25, 3, "mul"),
-        annotation("nccl:all_reduce", 150, 30),
-    ]
-    assert shares(events) == {"kernel": 75, "communication": 85, "runtime": 15, "other": 205}
+    """The range on the host, 150 to 180, only started it."""
+    events = partly_hidden_all_reduce()
+    assert shares(events) == {"kernel": 75, "communication": 65, "runtime": 15, "other": 225}
+
+
+def test_a_library_without_kernels_communicates_on_the_host() -> None:
+    events = [annotation("ProfilerStep#1", 0, 100), op("a", 0, 50), annotation("gloo:all_reduce", 40, 30, 2)]
+    assert shares(events) == {"communication": 30, "cpu_exec": 40, "other": 30}
+
+
+def test_the_largest_loss_is_not_the_verdict_and_not_the_work() -> None:
+    waiting = [annotation("ProfilerStep#1", 0, 100), annotation(LOADER, 0, 60), op("a", 60, 30)]
+    found = overview(model_of(waiting)).verdict
+    assert found is not None
+    assert (found.category, found.largest_loss) == ("dataloader", "other")
+    found = overview(model_of([*waiting, launch(60, 1), kernel(70, 10, 1)])).verdict
+    assert found is not None
+    assert (found.category, found.largest_loss) == ("dataloader", "cpu_exec")
 
 
 def test_a_fully_covered_step_is_not_counted_twice() -> None:
@@ -115,7 +122,7 @@ def test_cpu_only() -> None:
     assert found.devices == ()
     assert [o.name for o in found.top_operators] == ["b", "a"]
     assert found.verdict is not None
-    assert (found.verdict.category, found.verdict.largest_loss) == ("cpu_exec", "cpu_exec")
+    assert (found.verdict.category, found.verdict.largest_loss) == ("cpu_exec", "other")
 
 
 def test_nothing_at_all() -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from tests.events import Event, annotation, event, kernel, launch, model_of, op, partly_hidden_all_reduce
 from tests.tracegen import Config, Expected, generate_ranks
 from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.overlap import communication_spans, step_overlap
+from torch_tb_profiler.analysis.overlap import step_overlap
+from torch_tb_profiler.analysis.overview import communication_spans
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges
 from torch_tb_profiler.ranks import Distributed, distributed, is_distributed, rank_of
@@ -171,17 +172,7 @@ def test_what_is_distributed() -> None:
 
 
 def test_overlap_is_shared_out_exactly() -> None:
-    events = [
-        annotation("ProfilerStep#1", 0, 380),
-        launch(5, 1),
-        launch(10, 2),
-        launch(15, 3),
-        kernel(80, 50, 1, "addmm"),
-        kernel(170, 90, 2, "ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
-        kernel(215, 25, 3, "mul"),
-        annotation("nccl:all_reduce", 150, 30),
-    ]
-    of = step_overlap(model_of(events))
+    of = step_overlap(model_of(partly_hidden_all_reduce()))
     parts = (of.computation_ns, of.overlap_ns, of.communication_ns, of.other_ns)
     assert [int(p[0]) for p in parts] == [50_000, 25_000, 65_000, 240_000]
 

@@ -13,11 +13,10 @@ import zstandard
 from werkzeug.test import Client, TestResponse
 
 from tests import tiny
+from tests.served import everything_read
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.web import trace_file
-from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.workspace import Workspace, open_workspace
+from torch_tb_profiler.workspace import Workspace
 
 PLAIN = {"Accept-Encoding": "identity"}
 PACKED = {"Accept-Encoding": "gzip"}
@@ -52,15 +51,8 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def workspace(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    workspace = open_workspace(parse_logdir(str(logs)), tmp_path_factory.mktemp("cache"), 2)
-    tiny.wait_until(lambda: not workspace.status().loading, "everything is read")
-    yield workspace
-    workspace.close()
-
-
-@pytest.fixture
-def client(workspace: Workspace) -> Client:
-    return Client(create_app(workspace))
+    with everything_read(logs, tmp_path_factory.mktemp("cache")) as workspace:
+        yield workspace
 
 
 def trace(client: Client, worker: str, headers: dict[str, str] = PLAIN, run: str = "run") -> TestResponse:

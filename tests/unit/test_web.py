@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from werkzeug.test import Client, TestResponse
 
-from tests.tiny import wait_until, write_trace
-from torch_tb_profiler.discovery import parse_logdir
+from tests.served import everything_read, get
+from tests.tiny import write_trace
 from torch_tb_profiler.web import logdir
-from torch_tb_profiler.web.app import ROUTES, create_app
+from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.workspace import Skipped, Workspace, open_workspace
+from torch_tb_profiler.workspace import Skipped, Workspace
 
 TRACE = "run=run&worker=w&span=1"
 OF_TRACE = (
@@ -52,22 +52,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     (logs / "run10" / "w.pt.trace.json").write_text("{}")
     (logs / "run10" / "my_trace.json").touch()
     (logs / "stray.json.gz").touch()
-    workspace = open_workspace(parse_logdir(str(logs)), root / "cache", 2)
-    wait_until(lambda: not workspace.status().loading, "everything is read")
-    yield workspace
-    workspace.close()
-
-
-@pytest.fixture
-def client(workspace: Workspace) -> Client:
-    return Client(create_app(workspace))
-
-
-def get(client: Client, path: str) -> Any:
-    response = client.get(path)
-    assert response.status_code == 200, response.text
-    assert response.content_type == "application/json"
-    return json.loads(response.data)
+    with everything_read(logs, root / "cache") as workspace:
+        yield workspace
 
 
 def error(response: TestResponse, status: int) -> dict[str, Any]:

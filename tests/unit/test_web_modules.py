@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from werkzeug.test import Client
 
 from tests.events import Event
+from tests.served import everything_read, get
 from tests.tiny import wait_until, write_trace
 from tests.unit.test_modules import lightning
 from tests.unit.test_program import training
-from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.workspace import Workspace, open_workspace
+from torch_tb_profiler.workspace import Workspace
 
 NN, PL, TINY = ("run=nn&worker=w", "run=pl&worker=w", "run=tiny&worker=w")
 
@@ -34,23 +32,8 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     write("slower", training(2))
     write("pl", lightning("cpu_op"))
     write_trace(root / "logs" / "tiny" / "w.pt.trace.json")
-    workspace = open_workspace(parse_logdir(str(root / "logs")), root / "cache", 1)
-    wait_until(lambda: not workspace.status().loading, "everything is read")
-    yield workspace
-    workspace.close()
-
-
-@pytest.fixture
-def client(workspace: Workspace) -> Client:
-    return Client(create_app(workspace))
-
-
-def get(client: Client, url: str, status: int = 200) -> Any:
-    response = client.get(url)
-    assert response.status_code == status, response.text
-    body = json.loads(response.data, parse_constant=lambda constant: pytest.fail(f"{constant} in {url}"))
-    assert status == 200 or body["error"]
-    return body
+    with everything_read(root / "logs", root / "cache", 1) as workspace:
+        yield workspace
 
 
 def exp(run: str) -> str:

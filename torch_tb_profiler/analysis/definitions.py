@@ -51,8 +51,8 @@ OVERVIEW = _by_key(
         "Communication",
         "number",
         "ns",
-        "Communication not hidden behind compute, copies or fills: communication kernels, and on the host the "
-        "ranges of collectives (nccl:…, gloo:…).",
+        "Communication not hidden behind compute, copies or fills: the kernels of collectives. A library without "
+        "kernels in the trace (gloo, MPI) communicates while its calls on the host last (gloo:…).",
     ),
     Definition(
         "runtime",

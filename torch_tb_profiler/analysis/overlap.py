@@ -33,7 +33,8 @@ class StepOverlap:
 def step_overlap(model: Model) -> StepOverlap:
     """Computation is kernels other than communication's; without any, operators and optimizer steps on the host."""
     steps = model.steps
-    compute, communication = compute_spans(model), communication_spans(model)
+    roles = role_spans(model)
+    compute, communication = roles["kernel"] if roles["kernel"].size else roles["cpu_exec"], roles["communication"]
 
     def within(spans: Spans) -> Int64:
         return Coverage(spans).between(steps.start, steps.end)
@@ -49,16 +50,6 @@ def step_overlap(model: Model) -> StepOverlap:
         communication_ns=communicating - both,
         other_ns=length - computing - communicating + both,
     )
-
-
-def compute_spans(model: Model) -> Spans:
-    roles = role_spans(model)
-    return roles["kernel"] if roles["kernel"].size else roles["cpu_exec"]
-
-
-def communication_spans(model: Model) -> Spans:
-    ranges = model.communications.ranges
-    return intervals.union(ranges.start, ranges.end)
 
 
 def step_of_operations(model: Model) -> Int32:

@@ -63,7 +63,10 @@ class AverageStep:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the average step is mostly made of, and the largest part of it that is not device compute."""
+    """What the average step is mostly made of, and the largest other part of it that is not the work itself.
+
+    The work is compute kernels; on a trace without a device, operators on the host.
+    """
 
     category: str
     share: float
@@ -174,11 +177,17 @@ def role_spans(model: Model) -> dict[str, Spans]:
         "kernel": device(Category.KERNEL),
         "memcpy": device(Category.MEMCPY),
         "memset": device(Category.MEMSET),
-        "communication": spans(np.concatenate([work.row[communication], model.communication_rows])),
+        "communication": communication_spans(model),
         "runtime": spans(model.trace.launches.row),
         "dataloader": spans(model.dataloader_rows),
         "cpu_exec": spans(np.concatenate([np.flatnonzero(is_operator).astype(np.int32), model.optimizer_rows])),
     }
+
+
+def communication_spans(model: Model) -> Spans:
+    """When communication ran: its kernels; the calls on the host where a library has none."""
+    ranges = model.communications.ranges
+    return intervals.union(ranges.start, ranges.end)
 
 
 def _is_shown(category: str, model: Model, roles: dict[str, Spans]) -> bool:
@@ -192,5 +201,6 @@ def _verdict(average: AverageStep) -> Verdict | None:
         return None
     times = average.category_ns
     most = max(times, key=lambda c: times[c])
-    loss = max((c for c in times if c != "kernel"), key=lambda c: times[c])
+    work = "kernel" if "kernel" in times else "cpu_exec"
+    loss = max((c for c in times if c not in (work, most)), key=lambda c: times[c])
     return Verdict(most, average.share(most), loss, average.share(loss), times[loss])

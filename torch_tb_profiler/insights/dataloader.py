@@ -18,12 +18,13 @@ def _apply(model: Model) -> Finding | None:
     if share <= THRESHOLD:
         return None
     waiting = average.category_ns["dataloader"]
+    meanwhile = " while the device is idle" if model.has_device_work else ""
     return Finding(
         id="dataloader",
         severity="high" if share >= SEVERE else "medium",
         title="Steps wait for input data",
         detail=(
-            f"{share:.1%} of the average step goes into waiting for the DataLoader while the device is idle. Load "
+            f"{100 * share:.1f} % of the average step goes into waiting for the DataLoader{meanwhile}. Load "
             "batches in worker processes: set num_workers on the DataLoader, or raise it if it is set, and use "
             "pin_memory for copies that overlap with compute."
         ),

@@ -30,7 +30,7 @@ def _finding(device: int, peak: int, capacity: int) -> Finding:
         severity="medium",
         title="Device memory is nearly full",
         detail=(
-            f"At its peak the program held {share:.1%} of the {capacity / 2**30:.1f} GB of GPU {device}. For "
+            f"At its peak the program held {100 * share:.1f} % of the {capacity / 2**30:.1f} GB of GPU {device}. For "
             "room for a larger model or batch, recompute activations (gradient checkpointing) or use automatic mixed "
             "precision."
         ),

@@ -34,9 +34,9 @@ def _apply(model: Model) -> Finding | None:
         severity="medium",
         title="Tensor cores are not used",
         detail=(
-            f"Kernels with {share:.0%} of the time were launched by operators that could use tensor cores, and none of "
-            "them does. Automatic mixed precision runs them in 16 bits on tensor cores; for 32-bit products TF32 does "
-            "so on Ampere and later."
+            f"Kernels with {100 * share:.0f} % of the time were launched by operators that could use tensor cores, and "
+            "none of them does. Automatic mixed precision runs them in 16 bits on tensor cores; for 32-bit products "
+            "TF32 does so on Ampere and later."
         ),
         saving_ns=None,
         evidence=(

@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.overview import average_step, step_times
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
 
 Json = dict[str, Any]
 
@@ -64,7 +65,7 @@ def operation(model: Model, group_by: str | None) -> Json:
     answer: Json = {}
     for key, title, column in _PIES:
         values = getattr(table, column)
-        rows = [[table.name[i], _us(values[i])] for i in descending(values).tolist() if values[i] > 0]
+        rows = [[table.name[i], microseconds(values[i])] for i in descending(values).tolist() if values[i] > 0]
         answer[key] = {"title": title, **_name_value(rows)} if rows else None
     return answer
 
@@ -93,7 +94,9 @@ def kernel(model: Model) -> Json | None:
     if not model.has_kernels:
         return None
     table = kernels(model)
-    return {"total": _name_value([[name, _us(ns)] for name, ns in zip(table.name, table.total_ns, strict=True)])}
+    return {
+        "total": _name_value([[name, microseconds(ns)] for name, ns in zip(table.name, table.total_ns, strict=True)])
+    }
 
 
 def kernel_table(model: Model, group_by: str | None) -> Json | None:
@@ -136,7 +139,7 @@ def _steps(model: Model) -> Json:
         row: list[Any] = [step]
         for category in times.categories:
             ns, length = int(times.category_ns[category][i]), int(times.duration_ns[i])
-            row += [_us(ns), _step_tooltip(step, definitions.OVERVIEW[category].label, ns, length)]
+            row += [microseconds(ns), _step_tooltip(step, definitions.OVERVIEW[category].label, ns, length)]
         rows.append(row)
     return {"columns": columns, "rows": rows}
 
@@ -145,8 +148,8 @@ def _step_tooltip(step: str, category: str, ns: int, length: int) -> str:
     percent = round(100 * ns / length, 2) if length else 0.0
     return (
         '<div class="visualization-tooltip" style="white-space: nowrap;">'
-        f"Step {escape(step)}<br>Total: {_us(length)}us<br>"
-        f"<b>{category}: {_us(ns)}us</b><br>Percentage: {percent}%</div>"
+        f"Step {escape(step)}<br>Total: {microseconds(length)}us<br>"
+        f"<b>{category}: {microseconds(ns)}us</b><br>Percentage: {percent}%</div>"
     )
 
 
@@ -226,10 +229,10 @@ def _operator_row(table: OperatorTable, i: int) -> Json:
         row["input_shape"] = _python_text(table.input_shape[i], missing="[]")
     row["calls"] = int(table.calls[i])
     if table.has_device_work:
-        row["device_self_duration"] = _rounded_us(table.device_self_ns[i])
-        row["device_total_duration"] = _rounded_us(table.device_total_ns[i])
-    row["host_self_duration"] = _rounded_us(table.host_self_ns[i])
-    row["host_total_duration"] = _rounded_us(table.host_total_ns[i])
+        row["device_self_duration"] = rounded_microseconds(table.device_self_ns[i])
+        row["device_total_duration"] = rounded_microseconds(table.device_total_ns[i])
+    row["host_self_duration"] = rounded_microseconds(table.host_self_ns[i])
+    row["host_total_duration"] = rounded_microseconds(table.host_total_ns[i])
     row["tc_eligible"] = _yes(bool(table.tensor_core_eligible[i]))
     row["tc_self_ratio"] = _ratio(float(table.tensor_core_self[i]))
     row["tc_total_ratio"] = _ratio(float(table.tensor_core_total[i]))
@@ -260,10 +263,10 @@ def _kernels_by_name(table: KernelTable) -> tuple[list[Json], list[list[Any]]]:
         list(table.name),
         [_yes(used) for used in table.tensor_cores_used],
         table.calls.tolist(),
-        [_rounded_us(ns) for ns in table.total_ns],
-        [_rounded_us(ns) for ns in table.mean_ns],
-        [_rounded_us(ns) for ns in table.max_ns],
-        [_rounded_us(ns) for ns in table.min_ns],
+        [rounded_microseconds(ns) for ns in table.total_ns],
+        [rounded_microseconds(ns) for ns in table.mean_ns],
+        [rounded_microseconds(ns) for ns in table.max_ns],
+        [rounded_microseconds(ns) for ns in table.min_ns],
     ]
     return columns, cells
 
@@ -290,10 +293,10 @@ def _kernels_by_launch(table: KernelTable) -> tuple[list[Json], list[list[Any]]]
         [_yes(used) for used in table.tensor_cores_used],
         [_yes(bool(value)) for value in _list(table.operator_tensor_core_eligible)],
         table.calls.tolist(),
-        [_us(ns) for ns in table.total_ns],
-        [_rounded_us(ns) for ns in table.mean_ns],
-        [_us(ns) for ns in table.max_ns],
-        [_us(ns) for ns in table.min_ns],
+        [microseconds(ns) for ns in table.total_ns],
+        [rounded_microseconds(ns) for ns in table.mean_ns],
+        [microseconds(ns) for ns in table.max_ns],
+        [microseconds(ns) for ns in table.min_ns],
     ]
     return columns, cells
 
@@ -318,16 +321,6 @@ def _column(kind: str, name: str, tooltip: str | None = None) -> Json:
 
 def _name_value(rows: list[list[Any]]) -> Json:
     return {"columns": [_column("string", "name"), _column("number", "value")], "rows": rows}
-
-
-def _us(ns: int) -> int | float:
-    """Microseconds: an int when it is a whole number, as in files that hold ints."""
-    whole, rest = divmod(int(ns), 1000)
-    return whole if rest == 0 else int(ns) / 1000
-
-
-def _rounded_us(ns: float) -> int:
-    return round(float(ns) / 1000)
 
 
 def _yes(value: bool | None) -> str:

@@ -9,6 +9,11 @@ def microseconds(ns: int) -> int | float:
     return whole if rest == 0 else int(ns) / 1000
 
 
+def rounded_microseconds(ns: float) -> int:
+    """To whole microseconds."""
+    return round(float(ns) / 1000)
+
+
 def exact(ns: int) -> str:
     """The text of a number that a double could not hold."""
     whole, rest = divmod(abs(ns), 1000)

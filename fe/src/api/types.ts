@@ -137,7 +137,7 @@ export interface AverageStep {
 export interface Verdict {
   category: Category;
   share: Fraction | null;
-  /** The category other than device work that takes most of the average step. */
+  /** The largest category other than `category` and the work itself: `kernel`, without a device `cpu_exec`. */
   largest_loss: Category | null;
   largest_loss_share: Fraction | null;
   largest_loss_ns: Nanoseconds | null;

@@ -10,4 +10,4 @@ export {
   NS_PER,
 } from "./duration";
 export { count, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
-export { type ColumnFormat, columnFormat, exact, type Unit, value } from "./value";
+export { type ColumnFormat, columnFormat, exact, largestOf, type Unit, value } from "./value";

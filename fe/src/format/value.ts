@@ -44,16 +44,23 @@ export interface ColumnFormat {
   readonly text: (number: Maybe) => string;
 }
 
-/** One unit for a whole column, chosen from its largest value, so that digits can be compared down the column. */
-export function columnFormat(unit: Unit | null, values: ArrayLike<unknown>): ColumnFormat {
+/**
+ * One unit for a whole column, so that digits can be compared down the column.
+ * It suits `scale`: the largest value of the column, unless the caller knows of others that it is read with.
+ */
+export function columnFormat(
+  unit: Unit | null,
+  values: ArrayLike<unknown>,
+  scale = largestOf(values),
+): ColumnFormat {
   switch (unit) {
     case "ns": {
-      const scale = durationUnit(largestOf(values));
-      return { symbol: DURATION_SYMBOL[scale], text: (number) => durationIn(number, scale) };
+      const shown = durationUnit(scale);
+      return { symbol: DURATION_SYMBOL[shown], text: (number) => durationIn(number, shown) };
     }
     case "bytes": {
-      const scale = byteUnit(largestOf(values));
-      return { symbol: scale, text: (number) => bytesIn(number, scale) };
+      const shown = byteUnit(scale);
+      return { symbol: shown, text: (number) => bytesIn(number, shown) };
     }
     case "percent":
       return { symbol: "%", text: (number) => percent(number).replace(/ %$/, "") };

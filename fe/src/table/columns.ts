@@ -1,4 +1,4 @@
-import { columnFormat, exact, MISSING } from "../format";
+import { columnFormat, exact, largestOf, MISSING } from "../format";
 import { type Cell, type Column, isMissing, type Table } from "./model";
 
 /** A column ready to be drawn. */
@@ -21,18 +21,50 @@ export interface BoolTexts {
 }
 
 export function drawColumns(table: Table, bools: BoolTexts): DrawnColumn[] {
+  const scales = sharedScales(table);
   return table.columns.map((column, index) => {
     const values = table.rows[column.key] ?? [];
     return column.type === "number"
-      ? numberColumn(column, values)
+      ? numberColumn(column, values, scales.get(familyOf(column)) ?? 0)
       : column.type === "bool"
         ? boolColumn(column, bools)
-        : textColumn(column, index === 0);
+        : textColumn(column, values, index === 0);
   });
 }
 
-function numberColumn(column: Column, values: readonly Cell[]): DrawnColumn {
-  const { symbol: unit, text } = columnFormat(column.unit, values);
+/**
+ * Per family of columns the value that its unit has to suit: what is compared across a row is shown in one unit.
+ * It is the finest that a column of the family would have alone, unless the largest value had six digits in it.
+ */
+function sharedScales({ columns, rows }: Table): Map<string, number> {
+  const families = new Map<string, number[]>();
+  for (const column of columns) {
+    const largest = column.type === "number" ? largestOf(rows[column.key] ?? []) : 0;
+    if (largest === 0) continue;
+    const family = families.get(familyOf(column)) ?? [];
+    families.set(familyOf(column), [...family, largest]);
+  }
+  return new Map(
+    [...families].map(([family, largest]) => [
+      family,
+      Math.max(Math.min(...largest), Math.max(...largest) / 100),
+    ]),
+  );
+}
+
+/** Keys that differ in nothing but self and total, or in mean, max, min and median, are of one family. */
+function familyOf({ key, unit }: Column): string {
+  const words = key
+    .split("_")
+    .map((word) => (SUMS.has(word) ? "sum" : CALLS.has(word) ? "call" : word));
+  return [unit, ...words].join(" ");
+}
+
+const SUMS = new Set(["self", "total"]);
+const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
+
+function numberColumn(column: Column, values: readonly Cell[], scale: number): DrawnColumn {
+  const { symbol: unit, text } = columnFormat(column.unit, values, scale);
   // "% device self" says its unit already.
   const symbol = unit === "%" && column.label.includes("%") ? null : unit;
   return {
@@ -41,7 +73,7 @@ function numberColumn(column: Column, values: readonly Cell[]): DrawnColumn {
     text: (cell) => text(typeof cell === "number" ? cell : null),
     title: (cell) => exact(typeof cell === "number" ? cell : null, column.unit),
     right: true,
-    width: Math.max(84, headerWidth(column, symbol)),
+    width: Math.max(80, headerWidth(column, symbol)),
   };
 }
 
@@ -58,11 +90,20 @@ function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
   };
 }
 
-function textColumn(column: Column, first: boolean): DrawnColumn {
+function textColumn(column: Column, values: readonly Cell[], first: boolean): DrawnColumn {
   const title = (cell: Cell) => (isMissing(cell) || cell === "" ? MISSING : String(cell));
   const { brief } = column;
   const text = brief ? (cell: Cell) => brief(title(cell)) : title;
-  return { column, symbol: null, text, title, right: false, width: first ? 340 : 180 };
+  // The first one also takes what the others leave.
+  const width = first ? 230 : Math.min(150, Math.max(textWidth(values), headerWidth(column, null)));
+  return { column, symbol: null, text, title, right: false, width };
+}
+
+/** Pixels for the longest of some texts. */
+function textWidth(values: readonly Cell[]): number {
+  let longest = 0;
+  for (const cell of values) if (typeof cell === "string") longest = Math.max(longest, cell.length);
+  return Math.ceil(7.4 * longest) + 18;
 }
 
 /** Pixels for the label in two lines, the sort arrow and the gaps. */

@@ -40,7 +40,8 @@ def _overhead(model: Model) -> Iterator[Note]:
         yield Note(
             "profiler_overhead",
             "warning",
-            f"The profiler itself was at work during {share:.0%} of the recording: the program is faster without it.",
+            f"The profiler itself was at work during {100 * share:.0f} % of the recording: the program is faster "
+            "without it.",
             count=len(rows),
             touches=("overview", "operators"),
             remedy="profile(with_stack=False, profile_memory=False)  # or record fewer steps",

@@ -31,6 +31,8 @@ export const overview = {
     largest: (category: string, share: string) => `${category} takes most of the step: ${share}`,
     loss: (category: string, share: string, time: string) =>
       `Largest loss: ${category} ${share} (${time} per step)`,
+    nextLoss: (category: string, share: string, time: string) =>
+      `Then ${category} ${share} (${time} per step)`,
     finding: (title: string) => `${title}: see below`,
   },
 

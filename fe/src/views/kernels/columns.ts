@@ -3,11 +3,24 @@ import { bareName } from "../../format";
 import { t } from "../../i18n";
 import { type Cell, derive, numberAt, shareOf, type Table } from "../../table";
 
+/** Shown when asked for: the others, with enough of the name, fit into a window of 1440 pixels. */
+const HIDDEN = [
+  "registers_per_thread",
+  "shared_memory_bytes",
+  "operator_tensor_core_eligible",
+  "mean_achieved_occupancy",
+];
+/** The same where operator, grid and block need room, too. */
+const HIDDEN_BY_LAUNCH = [...HIDDEN, "tensor_cores_used", "mean_blocks_per_sm"];
+
 /** The server's columns with the share of the kernel time. */
 export function kernelTable({ columns, rows, meta }: KernelsTable): Table {
-  const shown = columns.map((column) =>
-    column.key === "name" ? { ...column, brief: bareName } : column,
-  );
+  const hidden = meta.group_by === "name_op_launch" ? HIDDEN_BY_LAUNCH : HIDDEN;
+  const shown = columns.map((column) => ({
+    ...column,
+    ...(column.key === "name" && { brief: bareName }),
+    hidden: hidden.includes(column.key),
+  }));
   return derive({ columns: shown, rows }, [
     shareOf("total_ns", meta.kernel_ns, {
       key: "share",

@@ -134,10 +134,7 @@ function TablePanel() {
       title={text.table}
       query={query}
       actions={
-        <>
-          <span className="muted">{text.group}</span>
-          <Segmented label={text.group} value={group} options={GROUPS} onChange={setGroup} />
-        </>
+        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
       }
     >
       {(answer) => <KernelRows answer={answer} />}

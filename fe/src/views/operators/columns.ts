@@ -4,10 +4,18 @@ import { derive, perCall, shareOf, type Table } from "../../table";
 
 const text = t.operators.shares;
 
-/** The server's columns with shares and averages; whether a stack exists is asked for, not shown. */
+/** Shown when asked for: the others fit into a window of 1440 pixels. `has_call_stack` is for other code. */
+const HIDDEN: ReadonlySet<string> = new Set([
+  "has_call_stack",
+  "kernels",
+  "tensor_core_eligible",
+  "tensor_core_total",
+]);
+
+/** The server's columns with shares and averages. */
 export function operatorTable({ columns, rows, meta }: OperatorsTable): Table {
   const shown = columns.map((column) =>
-    column.key === "has_call_stack" ? { ...column, hidden: true } : column,
+    HIDDEN.has(column.key) ? { ...column, hidden: true } : column,
   );
   return derive({ columns: shown, rows }, [
     shareOf("device_self_ns", meta.device_ns, {
@@ -19,6 +27,7 @@ export function operatorTable({ columns, rows, meta }: OperatorsTable): Table {
       key: "device_call_ns",
       label: text.deviceCall,
       help: text.deviceCallHelp,
+      hidden: true,
     }),
     shareOf("host_self_ns", meta.host_ns, {
       key: "host_self_share",
@@ -29,6 +38,7 @@ export function operatorTable({ columns, rows, meta }: OperatorsTable): Table {
       key: "host_call_ns",
       label: text.hostCall,
       help: text.hostCallHelp,
+      hidden: true,
     }),
   ]);
 }

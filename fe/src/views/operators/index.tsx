@@ -93,10 +93,7 @@ function TablePanel() {
       query={query}
       empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
       actions={
-        <>
-          <span className="muted">{text.group}</span>
-          <Segmented label={text.group} value={group} options={GROUPS} onChange={setGroup} />
-        </>
+        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
       }
     >
       {(answer) => <OperatorRows answer={answer} />}

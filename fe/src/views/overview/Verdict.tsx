@@ -5,9 +5,10 @@ import { findingId } from "./Findings";
 
 const text = t.overview;
 
-export function Verdict({ overview: { verdict, findings } }: { overview: Overview }) {
+export function Verdict({ overview: { meta, verdict, findings } }: { overview: Overview }) {
   if (!verdict) return null;
   const { category, share, largest_loss: loss } = verdict;
+  const isWork = category === (meta.device_type === "GPU" ? "kernel" : "cpu_exec");
   // A rule that has its category's name explains that loss.
   const finding = findings.find(({ id }) => id === loss) ?? findings[0];
   return (
@@ -17,10 +18,10 @@ export function Verdict({ overview: { verdict, findings } }: { overview: Overvie
           ? text.verdict.kernels(fraction(share))
           : text.verdict.largest(text.categories[category], fraction(share))}
       </strong>
-      {loss && loss !== category && (
+      {loss && (
         <span className="verdict-loss">
           <i className="swatch" style={{ background: `var(--cat-${loss})` }} />
-          {text.verdict.loss(
+          {(isWork ? text.verdict.loss : text.verdict.nextLoss)(
             text.categories[loss],
             fraction(verdict.largest_loss_share),
             duration(verdict.largest_loss_ns),

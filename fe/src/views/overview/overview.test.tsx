@@ -56,20 +56,21 @@ it("links to the web only, and to the view where the evidence is", () => {
   expect(screen.getAllByRole("button", { name: "Show in Operator" })).toHaveLength(1);
 });
 
-it("names the largest loss unless it is what the step is made of", () => {
-  const overview = (largest_loss: "dataloader" | "cpu_exec") =>
+it("names the largest loss, and what comes after one that takes most of the step", () => {
+  const overview = (category: "cpu_exec" | "other") =>
     ({
+      meta: { device_type: "CPU" },
       verdict: {
-        category: "cpu_exec",
+        category,
         share: 0.6,
-        largest_loss,
+        largest_loss: "dataloader",
         largest_loss_share: 0.3,
         largest_loss_ns: 1e6,
       },
       findings: [],
     }) as unknown as Overview;
-  const { rerender } = render(<Verdict overview={overview("dataloader")} />);
+  const { rerender } = render(<Verdict overview={overview("cpu_exec")} />);
   expect(screen.getByText(/Largest loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
-  rerender(<Verdict overview={overview("cpu_exec")} />);
-  expect(screen.queryByText(/Largest loss/)).toBeNull();
+  rerender(<Verdict overview={overview("other")} />);
+  expect(screen.getByText(/Then DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
 });

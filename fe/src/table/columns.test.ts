@@ -1,0 +1,62 @@
+import { expect, it } from "vitest";
+import { drawColumns } from "./columns";
+import type { Column, Table } from "./model";
+
+const BOOLS = { yes: "yes", no: "no", unknown: "?" };
+
+function times(values: Record<string, number>): Table {
+  const columns = Object.keys(values).map(
+    (key): Column => ({ key, label: key, type: "number", unit: "ns" }),
+  );
+  return { columns, rows: Object.fromEntries(columns.map(({ key }) => [key, [values[key]]])) };
+}
+
+it("shows times that are compared in one unit", () => {
+  const drawn = drawColumns(
+    times({
+      device_self_ns: 2e3,
+      device_total_ns: 3e6,
+      host_self_ns: 4e3,
+      host_total_ns: 5e3,
+      total_ns: 6e9,
+      mean_ns: 7e3,
+      max_ns: 8e6,
+      min_ns: 900,
+    }),
+    BOOLS,
+  );
+  expect(drawn.map(({ column, symbol }) => `${column.key} ${symbol}`)).toEqual([
+    "device_self_ns µs",
+    "device_total_ns µs",
+    "host_self_ns µs",
+    "host_total_ns µs",
+    "total_ns s",
+    "mean_ns µs",
+    "max_ns µs",
+    "min_ns µs",
+  ]);
+  const smallest = drawn[drawn.length - 1];
+  expect(smallest?.text(900)).toBe("0.9");
+  expect(smallest?.title(900)).toBe("900 ns");
+});
+
+it("keeps large values short", () => {
+  const symbols = (max: number, min: number) =>
+    drawColumns(times({ max_ns: max, min_ns: min }), BOOLS).map(({ symbol }) => symbol);
+  expect(symbols(99e6, 900)).toEqual(["µs", "µs"]);
+  expect(symbols(100e6, 900)).toEqual(["ms", "ms"]);
+  expect(symbols(5e9, 3e6)).toEqual(["ms", "ms"]);
+  expect(symbols(5e6, 0)).toEqual(["ms", "ms"]);
+});
+
+it("does not mix bytes with time", () => {
+  const table: Table = {
+    columns: [
+      { key: "self_size", label: "Self", type: "number", unit: "bytes" },
+      { key: "total_size", label: "Total", type: "number", unit: "bytes" },
+      { key: "max_ns", label: "Max", type: "number", unit: "ns" },
+    ],
+    rows: { self_size: [12], total_size: [2 ** 21], max_ns: [5e3] },
+  };
+  expect(drawColumns(table, BOOLS).map(({ symbol }) => symbol)).toEqual(["KB", "KB", "µs"]);
+});
