@@ -54,7 +54,7 @@ KEPT = {
     ),
     "one_line.json": Kept(),
     "string_timestamps.json": Kept(),
-    "trailing_commas.json": Kept(notes={"trailing_commas": (1, b",")}),
+    "trailing_commas.json": Kept(notes={"trailing_commas": (2, b",")}),
     "truncated.json": Kept(ALL[:3], {"truncated": (1, None)}),
 }
 

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -145,16 +146,8 @@ class EventDecoder:
 
     def _note_repairs(self, repairs: list[Repair], offset: int) -> None:
         for repair in repairs:
-            self._note(
-                Note(
-                    repair.kind,
-                    "warning",
-                    f"The text is not valid JSON; {repair.text}.",
-                    count=repair.count,
-                    # the chunk begins with a bracket of ours
-                    first_offset=offset + repair.first - 1,
-                )
-            )
+            # the chunk begins with a bracket of ours
+            self._note(repair_note(replace(repair, first=offset + repair.first - 1)))
 
     def _each(self, raws: list[msgspec.Raw], offset: int) -> list[AnyEvent]:
         events = []
@@ -222,6 +215,17 @@ class EventDecoder:
                 first_offset=offset,
             )
         )
+
+
+def repair_note(repair: Repair) -> Note:
+    """`repair.first` is an offset in the text of the file."""
+    return Note(
+        repair.kind,
+        "warning",
+        f"The text is not valid JSON; {repair.text}.",
+        count=repair.count,
+        first_offset=repair.first,
+    )
 
 
 def _keep_if_valid(kind: type[msgspec.Struct], known: dict[str, Any], name: str, item: Any) -> None:

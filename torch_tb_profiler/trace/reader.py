@@ -12,8 +12,9 @@ import msgspec
 
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
-from torch_tb_profiler.trace.decode import EventDecoder
+from torch_tb_profiler.trace.decode import EventDecoder, repair_note
 from torch_tb_profiler.trace.notes import Note, Notes
+from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair
 from torch_tb_profiler.trace.sink import Described, MemorySink, Sink
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError, end_of_list
@@ -95,6 +96,8 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
         raise TraceError("holds no events" if text.closed else text.broken or "is cut off before its first event")
     if text.header_damaged:
         notes.add(Note("damaged_header", "warning", "The keys before traceEvents could not be read."))
+    if text.trailing_comma is not None:
+        notes.add(repair_note(Repair("trailing_commas", TRAILING_COMMAS, 1, text.trailing_comma)))
     if not text.closed:
         notes.add(
             Note(

@@ -22,6 +22,8 @@ class Repair:
     first: int
 
 
+TRAILING_COMMAS = "commas after the last element were dropped"
+
 _CONTROL_TO_BLANK = bytes(max(b, 32) for b in range(256))
 _ESCAPE = re.compile(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')
 _SURROGATE = re.compile(
@@ -41,7 +43,7 @@ def repair_text(text: bytes) -> tuple[bytes, list[Repair]]:
     repairer.replace("bad_utf8", "bytes that are not UTF-8 became U+FFFD", _undecodable, _REPLACEMENT)
     repairer.blank_control_characters()
     repairer.replace("bare_words", "bare NaN, Infinity or N/A became missing values", _bare_words, b"null")
-    repairer.replace("trailing_commas", "commas after the last element were dropped", _trailing_commas, b"")
+    repairer.replace("trailing_commas", TRAILING_COMMAS, _trailing_commas, b"")
     return repairer.text, repairer.repairs
 
 

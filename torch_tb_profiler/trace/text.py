@@ -26,6 +26,7 @@ MAX_EVENT_BYTES = 64 * 1024 * 1024
 #: what the events of a document stand behind
 ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SEPARATOR = re.compile(rb"\s*,\s*\{")
+_TRAILING_COMMA = re.compile(rb",\s*\]")
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -65,6 +66,8 @@ class ChunkedText:
         self.header_damaged = False
         self.tail: dict[str, Any] = {}
         self.closed = False
+        #: where a comma stands between the last event and the end of the list
+        self.trailing_comma: int | None = None
         #: the text as it is before the first event, and from the end of the last one on
         self.head = self.rest = b""
         self._separator = b""
@@ -250,7 +253,11 @@ class ChunkedText:
     def _read_tail(self, text: bytes) -> None:
         self.closed = True
         self.rest = text
-        rest = text.lstrip().removeprefix(b"]").lstrip().removeprefix(b",").strip()
+        rest = text.lstrip()
+        if _TRAILING_COMMA.match(rest):
+            self.trailing_comma = self.offset + len(text) - len(rest)
+            rest = rest[1:].lstrip()
+        rest = rest.removeprefix(b"]").lstrip().removeprefix(b",").strip()
         try:
             value = msgspec.json.decode(b"{" + rest)
         except (msgspec.DecodeError, UnicodeDecodeError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +14,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name
 from torch_tb_profiler.model.program import Kind
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.microseconds import microseconds
+from torch_tb_profiler.web.microseconds import microseconds, texts
 from torch_tb_profiler.web.tree_json import nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
@@ -82,14 +82,14 @@ def tree(model: Model) -> bytes | None:
         names = model.trace.events.name[hooked.row]
         busiest = int(np.argmax(np.bincount(hooked.track)))
         chosen = np.flatnonzero(hooked.track == busiest)
-        texts = {code: hook_name(model.trace.strings[code]) for code in np.unique(names).tolist()}
         return _tree(
             model,
             hooked.depth[chosen],
             hooked.start[chosen],
             hooked.end[chosen],
             hooked.track[chosen],
-            [(texts[code], "pl_profile") for code in names[chosen].tolist()],
+            names[chosen],
+            lambda i: (hook_name(model.trace.strings[int(names[chosen[i]])]), "pl_profile"),
         )
     with_lightning = "lightning" in module_sources(model)
     timed = lightning_program(model) if with_lightning else nn_program(model)
@@ -97,8 +97,15 @@ def tree(model: Model) -> bytes | None:
     chosen = np.flatnonzero(nodes.lane == timed.main)
     if not len(chosen):
         return None
-    labels = [_label(timed, node, with_lightning) for node in chosen.tolist()]
-    return _tree(model, nodes.depth[chosen], nodes.start[chosen], nodes.end[chosen], nodes.track[chosen], labels)
+    return _tree(
+        model,
+        nodes.depth[chosen],
+        nodes.start[chosen],
+        nodes.end[chosen],
+        nodes.track[chosen],
+        nodes.name[chosen].astype(np.int64) * len(Kind) + nodes.kind[chosen],
+        lambda i: _label(timed, int(chosen[i]), with_lightning),
+    )
 
 
 def _label(timed: TimedProgram, node: int, with_lightning: bool) -> tuple[str, str]:
@@ -109,30 +116,44 @@ def _label(timed: TimedProgram, node: int, with_lightning: bool) -> tuple[str, s
     return name, _TYPES.get(kind, _ANNOTATION)
 
 
-def _tree(model: Model, depth: Any, start: Any, end: Any, track: Any, labels: list[tuple[str, str]]) -> bytes:
-    deepest = _deepest_that_fits(depth)
+def _tree(
+    model: Model, depth: Any, start: Any, end: Any, track: Any, key: Any, label: Callable[[int], tuple[str, str]]
+) -> bytes:
+    """Nodes in preorder. `key` is equal for nodes with the same `label` (name and type of the node at a position)."""
     origin = model.trace.origin_ns - (model.trace.header.base_time_ns or 0)
-    tids = [dumps(_number(thread.tid)) for thread in model.trace.tracks]
     tops = np.flatnonzero(depth == 0)
+    root = _node("CallTreeRoot", "Python", model, int(track[tops[0]]))
+    whole = microseconds(origin + int(start[tops[0]])), microseconds(origin + int(end[tops[-1]]))
+    kept = np.flatnonzero(depth <= _deepest_that_fits(depth))
+    # millions of nodes are of hundreds of kinds: each is written once, with places for the times
+    _, first, kind = np.unique(np.stack([key[kept], track[kept]]), axis=1, return_index=True, return_inverse=True)
+    kinds = [_node(*label(int(kept[i])), model, int(track[kept[i]])) for i in first.tolist()]
+    # a node directly inside the one before it opens; any other first closes what lies between, and is one more
+    level = depth[kept]
+    closing = np.concatenate(([0], level[:-1] - level[1:] + 1))
+    leads = ["", *("]}" * n + "," for n in range(1, int(closing.max(initial=0)) + 1))]
+    pieces = [
+        f"{leads[close]}{before}{begin}{between}{finish}{after}"
+        for close, (before, between, after), begin, finish in zip(
+            closing.tolist(),
+            (kinds[k] for k in kind.reshape(-1).tolist()),
+            texts(start[kept] + origin),
+            texts(end[kept] + origin),
+            strict=True,
+        )
+    ]
+    last = "]}" * (int(level[-1]) + 1)
+    return "".join([root[0], str(whole[0]), root[1], str(whole[1]), root[2], *pieces, last, "]}"]).encode()
 
-    texts: dict[tuple[str, str], tuple[bytes, bytes]] = {}
 
-    def node(label: tuple[str, str], begin: int, finish: int, thread: int) -> bytes:
-        # millions of nodes have hundreds of names
-        if label not in texts:
-            texts[label] = dumps(label[0]), dumps(label[1])
-        name, kind = texts[label]
-        times = microseconds(origin + begin), microseconds(origin + finish)
-        return b'{"name":%b,"start_time":%a,"end_time":%a,"type":%b,"tid":%b}' % (name, *times, kind, tids[thread])
-
-    def nodes() -> Iterator[tuple[int, bytes]]:
-        yield 0, node(("CallTreeRoot", "Python"), int(start[tops[0]]), int(end[tops[-1]]), int(track[tops[0]]))
-        columns = zip(depth.tolist(), start.tolist(), end.tolist(), track.tolist(), labels, strict=True)
-        for level, begin, finish, thread, label in columns:
-            if level <= deepest:
-                yield level + 1, node(label, begin, finish, thread)
-
-    return nested(nodes())
+def _node(name: str, kind: str, model: Model, thread: int) -> tuple[str, str, str]:
+    """The text of a node around its two times, up to its first child."""
+    tid = dumps(_number(model.trace.tracks[thread].tid)).decode()
+    return (
+        f'{{"name":{dumps(name).decode()},"start_time":',
+        ',"end_time":',
+        f',"type":{dumps(kind).decode()},"tid":{tid},"children":[',
+    )
 
 
 def _deepest_that_fits(depth: Any) -> int:
