@@ -93,7 +93,7 @@ test-all-py: .venv/.stamp-dev .venv/.stamp-browser ui
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build
 
-# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB.
+# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks.
 bench: .venv/.stamp-dev
 	@$(PY) -m benchmarks.run $(SIZES)
 

@@ -90,11 +90,14 @@ def _peer_cpu(m: Measured) -> Iterator[Check]:
     for size, must, reach in (("100k", 8, 12), ("1M", 10, 20)):
         old, new = (less(at(m, f"sizes/{size}/{who}/cpu"), at(m, f"fixed/{who}/cpu")) for who in ("host old", "host"))
         yield Check(size, ratio(old, new), must, reach, "× less", at_most=False)
+        raw = ratio(at(m, f"sizes/{size}/host old/cpu"), at(m, f"sizes/{size}/host/cpu"))
+        yield Check(f"{size} with the fixed cost", raw, 0, 0, "× less", at_most=False)  # to know; not the bar
 
 
 def _peer_wall(m: Measured) -> Iterator[Check]:
-    old, new = (at(m, f"sizes/1M/{who}/views") for who in ("host old", "host"))
-    yield Check("1M", ratio(old, new), 14, 25, "× less", at_most=False)
+    for label, program, key in (("in the host", "host", "views"), ("TensorBoard", "TensorBoard", "wall")):
+        old, new = (at(m, f"sizes/1M/{who}/{key}") for who in (f"{program} old", program))
+        yield Check(label, ratio(old, new), 14, 25, "× less", at_most=False)
 
 
 def _peak(m: Measured) -> Iterator[Check]:
@@ -177,7 +180,8 @@ BARS = (
         "≥ 12 × / ≥ 20 × less",
         _peer_cpu,
         "Both plugins in the same host, the same questions (the old routes), the whole process tree, less what each"
-        " costs on a trace of 3k events (start, imports, worker processes). With it: see the table of each size.",
+        " costs on a trace of 3k events (start, imports, worker processes). The value with that"
+        " cost is told beside it and decides nothing.",
     ),
     Bar(
         "B4",
@@ -185,7 +189,9 @@ BARS = (
         "≥ 14 × less",
         "≥ 25 × less",
         _peer_wall,
-        "From the start of the plugin to the last answer; imports and process starts are in it on both sides.",
+        "From the start to the last answer; imports and process starts are in it on both sides. Wall time is what the"
+        " machine leaves over, and the peer runs once: where its wall time is far above its CPU time, the machine was"
+        " busy then and the ratio flatters us. Both ways of running the plugins must hold.",
     ),
     Bar(
         "B5",
@@ -203,7 +209,15 @@ BARS = (
         "≤ 2 % / ≤ 4 %",
         _reopen,
     ),
-    Bar("B8", "cache size with derived tables", "≤ 0.65 × .json.gz", "≤ 0.5 ×", _cache),
+    Bar(
+        "B8",
+        "cache size with derived tables",
+        "≤ 0.65 × .json.gz",
+        "≤ 0.5 ×",
+        _cache,
+        "All that is in the cache directory. Today that is the columns: derived tables are not kept but computed again,"
+        " which is what B7 shows.",
+    ),
     Bar(
         "B9",
         "10 GB of JSON (35M events) ingested",

@@ -43,7 +43,7 @@ def damaged(text: str) -> Iterator[Damaged]:
     yield changed("one control character", _in_a_name(text, middle, "\x01"))
     yield changed("one lone backslash", _in_a_name(text, middle, "\\q"))
     yield changed("one bad byte", _in_a_name(text, middle, "\ue000").encode().replace("\ue000".encode(), b"\xff"))
-    yield changed("trailing comma", re.sub(r"\n  \],", "\n  ,],", text, count=1))
+    yield changed("trailing comma", "\n  ,],".join(text.rsplit("\n  ],", 1)))
     yield changed("one broken number", text[:middle] + text[middle:].replace('"ts": ', '"ts": 1x', 1), less=1)
     yield changed("NaN in every kernel", re.sub(r'("est. achieved occupancy %": )[\d.]+', r"\1NaN", text))
     yield changed("bare N/A in every kernel", re.sub(r'("est. achieved occupancy %": )[\d.]+', r"\1N/A", text))

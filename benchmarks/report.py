@@ -74,10 +74,8 @@ def notes(results: Measured) -> str:
     parts = {"B9": "huge", "B10": "damaged", "B11": "exact", "B6": "sizes/5M"}
     for name, part in parts.items():
         date = at(results, f"{part}/date")
-        if date and date != results["header"]["date"]:
-            lines.append(f"* {name} was measured on {date}, not in this run.")
-    for name, reason in at(results, "reasons").items() if at(results, "reasons") else ():
-        lines.append(f"* {name}: {reason}")
+        if date and (date, at(results, f"{part}/code")) != (results["header"]["date"], results["header"].get("commit")):
+            lines.append(f"* {name} was measured on {date}{_code(at(results, part))}, not in the last run.")
     return "\n".join(lines)
 
 
@@ -89,19 +87,22 @@ def size_section(name: str, results: Measured) -> str:
         value: float | None = at(m, path)
         return value
 
-    hta = of("HTA/cpu")
+    hta = less(of("HTA/tree_cpu"), of("HTA/imported"))
+    hta_load = of("HTA/loaded") if m["files"] == 1 else None  # several are loaded in processes of their own
     ranks = f"{m['files']} ranks, together " if m["files"] > 1 else ""
     text = [
         f"### {name}: {ranks}{m['events']:,} events, {megabytes(m['text'])} MB of JSON,"
         f" {megabytes(m['gz'])} MB .json.gz",
         "",
-        f"Measured {m['date']}; the least of " + ", ".join(f"{n}: {c}" for n, c in m["repetitions"].items()) + " runs.",
+        f"Measured {m['date']}{_code(m)}; the least of "
+        + ", ".join(f"{n}: {c}" for n, c in m["repetitions"].items())
+        + " runs.",
         "",
         table(
             ["CPU seconds", "ours", "old plugin", "HTA", "L", "J"],
             [
                 ["floor", "", "", "", seconds(of("L/cpu")), seconds(of("J/cpu"))],
-                ["ingest (into memory)", seconds(of("ingest/cpu")), "", seconds(of("HTA/loaded")), "", ""],
+                ["ingest (into memory)", seconds(of("ingest/cpu")), "", seconds(hta_load), "", ""],
                 ["read and cache written", seconds(of("ours/read")), "", "", "", ""],
                 ["… and first view", seconds(of("ours/first_view")), "", "", "", ""],
                 ["**first load, all views**", f"**{seconds(of('ours/all_views'))}**", "", seconds(hta), "", ""],
@@ -199,6 +200,10 @@ def size_section(name: str, results: Measured) -> str:
         *_troubles(m),
     ]
     return "\n".join(text)
+
+
+def _code(m: Measured) -> str:
+    return f" at {m['code']}" if "code" in m else ""
 
 
 def _pair(m: Measured, ours: str, old: str, hta: float | None = None) -> list[str]:

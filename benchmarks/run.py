@@ -1,6 +1,7 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
-Sizes: 10k 100k 1M 8x100k (the default), 5M, and 10GB for B9. What is not measured keeps its last value and its date.
+Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, and checks for B10 and B11 (part of 100k). What is not
+measured keeps its last value and its date.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 import os
 import platform
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,12 +22,13 @@ from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_o
 from benchmarks.report import render
 
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
+CHECKS = "checks"
 KEPT = ROOT / "benchmarks" / "results.json"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    choices = [*data.SIZES, data.HUGE]
+    choices = [*data.SIZES, data.HUGE, CHECKS]
     parser.add_argument("sizes", nargs="*", help=f"of {' '.join(choices)} (default: {' '.join(data.DEFAULT)})")
     parser.add_argument("--render", action="store_true", help="only write the report again from what was measured")
     arguments = parser.parse_args()
@@ -52,17 +55,19 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     def keep() -> None:
         KEPT.write_text(json.dumps(results, indent=1) + "\n")
 
-    results["fixed"] = measure.fixed_costs(say)
+    if set(sizes) & set(data.SIZES):
+        results["fixed"] = measure.fixed_costs(say)
+    code = {"code": results["header"]["commit"]}
     for name in sizes:
         if name == data.HUGE:
-            results["huge"] = measure.huge(say)
-        else:
+            results["huge"] = measure.huge(say) | code
+        elif name in data.SIZES:
             say(name)
-            results["sizes"][name] = measure.measure(data.SIZES[name], say)
+            results["sizes"][name] = measure.measure(data.SIZES[name], say) | code
         keep()
-    if "100k" in sizes:
-        results["exact"] = measure.exact(say)
-        results["damaged"] = measure.damaged(say)
+    if {"100k", CHECKS} & set(sizes):
+        results["exact"] = measure.exact(say) | code
+        results["damaged"] = measure.damaged(say) | code
     keep()
 
 
@@ -72,12 +77,23 @@ def header() -> dict[str, str]:
         "date": measure.today(),
         "machine": f"{os.cpu_count()} cores ({_cpu()}), {_memory():.0f} GiB, {platform.system()} {platform.machine()};"
         f" load {os.getloadavg()[0]:.1f} at the start",
+        "commit": _commit(),
         "Python": platform.python_version(),
         "ours": _versions(OURS.versions()),
         "old plugin": _versions(OLD.versions()),
         "HTA": _versions(HTA.versions()),
         "L": _versions(FLOOR.versions()),
     }
+
+
+def _commit() -> str:
+    """Of this checkout, with a plus when files are changed."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", "-C", ROOT, *words], check=False, capture_output=True, text=True).stdout.strip()
+
+    hash_ = git("rev-parse", "--short", "HEAD")
+    return (hash_ or "unknown") + ("+" if git("status", "--porcelain", "--", "torch_tb_profiler") else "")
 
 
 def _versions(versions: dict[str, str]) -> str:
