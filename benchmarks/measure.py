@@ -122,7 +122,7 @@ def ours(size: Size, questions: Sequence[Request]) -> Measured:
     plan = write_plan({**split(questions), "rounds": 2})
     command = [OURS.python, PROBES / "ours.py"]
     first = probe([*command, "first", size.directory, cache, plan], one_thread(), size.seconds)
-    found = together(first) | {"cache": sum(path.stat().st_size for path in cache.iterdir())}
+    found = together(first) | {"cache": sum(path.stat().st_size for path in cache.rglob("*"))}
     again = probe([*command, "reopen", size.directory, cache, plan], one_thread(), size.seconds)
     return found | {"reopen": together(again)}
 

@@ -12,6 +12,7 @@ from tensorboard.plugins import base_plugin
 from torch_tb_profiler.discovery import Root, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.standard import QUESTIONS
 from torch_tb_profiler.workspace import Workspace, logs, open_workspace
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
 
@@ -67,6 +68,7 @@ def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
             Path(cache_dir).expanduser() if cache_dir else None,
             getattr(context.flags, "torch_profiler_workers", 0) or None,
             getattr(context.flags, "reload_interval", DEFAULT_INTERVAL),
+            QUESTIONS,
         )
     except StorageError as error:
         log.warning("no PyTorch profiles are shown: %s", error)

@@ -24,25 +24,39 @@ GZIP = {"HTTP_ACCEPT_ENCODING": "gzip"}
 def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.storage import storage_for
-    from torch_tb_profiler.web import app  # noqa: F401 - so that it counts as import
+    from torch_tb_profiler.web.standard import QUESTIONS
+    from torch_tb_profiler.workspace import OpenTrace
     from torch_tb_profiler.workspace.cache import Cache
     from torch_tb_profiler.workspace.child import perform
     from torch_tb_profiler.workspace.identity import content_key
-    from torch_tb_profiler.workspace.messages import Done, Job
+    from torch_tb_profiler.workspace.messages import Answering, Done, Job, Prepared
 
     say(imported=cpu(), imported_memory=resident())
     began = cpu()
     (root,) = parse_logdir(logdir)
     storage = storage_for(root.url)
     cache = Cache(Path(cache_dir))
-    for number, entry in enumerate(storage.list(storage.resolve(root.url), lambda _: None)):
+    reading = 0.0
+    entries = list(storage.list(storage.resolve(root.url), lambda _: None))
+    for number, entry in enumerate(entries):
         key = content_key(storage, entry)
-        job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)))
-        outcome = perform(job, lambda _: None)
-        if not isinstance(outcome, Done):
+        worker = entry.path.rpartition("/")[2].partition(".")[0]
+        trace = OpenTrace(Path(logdir).name, worker, "1", key, entry.size, len(entries))
+        answering = Answering(QUESTIONS, trace, str(cache.answers(key)))
+        job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), answering)
+        done: list[tuple[Done, float]] = []
+
+        def heard(message: object, done: list[tuple[Done, float]] = done) -> None:
+            if isinstance(message, Done):
+                done.append((message, cpu()))
+
+        start = cpu()
+        outcome = perform(job, heard)
+        if not isinstance(outcome, Prepared):
             raise SystemExit(f"{entry.path} {outcome}")
-        cache.add(key, outcome.summary)
-    say(read=cpu() - began, read_peak=peak())
+        cache.add(key, done[0][0].summary)
+        reading += done[0][1] - start
+    say(read=reading, prepared=cpu() - began, read_peak=peak())
     _views(logdir, cache_dir, plan, began)
 
 

@@ -18,7 +18,8 @@ from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 from torch_tb_profiler.web import distributed, legacy_routes
 from torch_tb_profiler.web.ask import Route
-from torch_tb_profiler.web.http import HttpError, Parameters
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters
+from torch_tb_profiler.workspace import Body, Packed, pack
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 GOLDENS = SHARED / "data" / "goldens" / "peer"
@@ -128,8 +129,8 @@ class _OneTrace:
     def find(self, *_: object) -> _OneTrace:
         return self
 
-    def answer(self, _: object, __: object, compute: Callable[[Model], bytes]) -> bytes:
-        return compute(self.model)
+    def answer(self, _: object, __: object, compute: Callable[[Model], Body]) -> Packed:
+        return pack(compute(self.model))
 
 
 @dataclass(frozen=True)
@@ -143,8 +144,8 @@ class _TwoTraces:
         assert path is not None
         return model_of(path)
 
-    def answer_two(self, left: Model, right: Model, _: object, compute: Callable[[Model, Model], bytes]) -> bytes:
-        return compute(left, right)
+    def answer_two(self, left: Model, right: Model, _: object, compute: Callable[[Model, Model], Body]) -> Packed:
+        return pack(compute(left, right))
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,8 @@ class _OneSpan:
     def part(self, trace: _Worker, _: object, compute: Callable[[Model], Any]) -> Any:
         return compute(model_of(trace.path))
 
-    def answer_of_run(self, _: object, __: object, compute: Callable[[], bytes]) -> bytes:
-        return compute()
+    def answer_of_run(self, _: object, __: object, compute: Callable[[], Body]) -> Packed:
+        return pack(compute())
 
 
 class _Worker(NamedTuple):
@@ -189,7 +190,10 @@ def answer(golden: Golden) -> tuple[int, Any]:
 
 def _ask(routes: dict[str, Route], golden: Golden, traces: Any) -> tuple[int, Any]:
     try:
-        return 200, json.loads(routes[golden.route](traces, Parameters(golden.params)).body)
+        answer = routes[golden.route](traces, Parameters(golden.params))
+        assert isinstance(answer, Answer)
+        assert isinstance(answer.body, Packed)
+        return 200, json.loads(answer.body.plain())
     except HttpError as error:
         return error.status, None
 

@@ -68,7 +68,7 @@ def count_events(model: Model) -> bytes:
 
 
 def count_of(workspace: Workspace, run: str, worker: str, span: str | None = None) -> int:
-    return int(workspace.answer(workspace.find(run, worker, span), "count", count_events))
+    return int(workspace.answer(workspace.find(run, worker, span), "count", count_events).body)
 
 
 def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:
@@ -279,9 +279,14 @@ def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
         asked.append(model)
         return b"answer"
 
-    assert [workspace.answer(trace, question, compute) for question in ("a", "a", "b")] == [b"answer"] * 3
+    assert [workspace.answer(trace, question, compute).body for question in ("a", "a", "b")] == [b"answer"] * 3
     assert len(asked) == 2
     assert asked[0] is asked[1]
+    workspace.close()
+    again = opened()
+    settled(again)
+    assert again.answer(again.find("run", "w"), "a", compute).body == b"answer"
+    assert len(asked) == 2
 
 
 def test_remote_log_directories_are_refused_in_words(tmp_path: Path) -> None:

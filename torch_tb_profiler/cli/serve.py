@@ -13,6 +13,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.server import serve
+from torch_tb_profiler.web.standard import QUESTIONS
 from torch_tb_profiler.workspace import logs, open_workspace
 
 
@@ -40,7 +41,9 @@ class Serve:
         logs.configure()
         signal.signal(signal.SIGTERM, _stop)
         try:
-            workspace = open_workspace(parse_logdir(arguments.logdir), arguments.cache_dir, arguments.workers)
+            workspace = open_workspace(
+                parse_logdir(arguments.logdir), arguments.cache_dir, arguments.workers, questions=QUESTIONS
+            )
         except StorageError as error:
             raise UserError(str(error)) from None
         try:

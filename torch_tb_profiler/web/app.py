@@ -67,7 +67,7 @@ def _why_not(error: Unavailable) -> HttpError:
 
 
 def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
-    return ask(workspace, parameters, "overview", answers.overview_answer)
+    return ask(workspace, parameters, "overview", answers.overview_answer, of_run=True)
 
 
 def _health(workspace: Workspace, parameters: Parameters) -> Answer:

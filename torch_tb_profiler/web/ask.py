@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
-from torch_tb_profiler.workspace import OpenTrace, Workspace
+from torch_tb_profiler.workspace import Body, OpenTrace, Workspace
 
 Route = Callable[[Workspace, Parameters], Answer | Stream]
+
+#: begins what is kept in place of an answer that cannot be given, e.g. because nothing of it was recorded
+_REFUSAL = b"\0"
 
 
 def ask(
@@ -19,16 +23,30 @@ def ask(
     parameters: Parameters,
     question: Hashable,
     compute: Callable[[Model, OpenTrace], Any],
+    of_run: bool = False,
 ) -> Answer:
-    """The answer to a question about the trace that the request names; computed once."""
+    """The answer to a question about the trace that the request names; computed once.
+
+    question: what is asked for, with parameters; its `repr` is what the answer is known as, in other processes, too
+    compute: the answer, as JSON already when it is an iterator of bytes
+    of_run: whether the answer also depends on how many workers the run has
+    """
     run, worker = parameters.need("run"), parameters.need("worker")
     choice = step_choice(parameters)
     trace = workspace.find(run, worker, parameters.get("span"))
 
-    def answer(model: Model) -> bytes:
-        return dumps(compute(model.with_steps(choice), trace))
+    def answer(model: Model) -> Body:
+        try:
+            found = compute(model.with_steps(choice), trace)
+        except HttpError as error:
+            return _REFUSAL + dumps([error.status, str(error)])
+        return found if isinstance(found, Iterator) else dumps(found)
 
-    return Answer(workspace.answer(trace, (question, choice), answer))
+    known_as = (question, choice.rule, choice.pattern, trace.workers_of_run if of_run else None)
+    packed = workspace.answer(trace, repr(known_as), answer)
+    if packed.body.startswith(_REFUSAL):
+        raise HttpError(*json.loads(packed.body[len(_REFUSAL) :]))
+    return Answer(packed)
 
 
 def step_choice(parameters: Parameters) -> StepChoice:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -16,13 +13,7 @@ from werkzeug import Request, Response
 from werkzeug.datastructures import Headers
 from werkzeug.http import parse_etags
 
-deflate: ModuleType
-try:
-    from isal import isal_zlib
-
-    deflate = isal_zlib
-except ImportError:  # no wheel for this platform
-    deflate = zlib
+from torch_tb_profiler.workspace.packed import PACKED_FROM, Packed, pack
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -35,7 +26,6 @@ N = TypeVar("N", int, None)
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}")
 
-_COMPRESSED_FROM = 1024
 _TEXTUAL = ("text/", JSON, "image/svg")
 
 
@@ -87,9 +77,9 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Answer:
-    """A body and what describes it."""
+    """A body and what describes it. One that is packed is sent as it is to clients that take gzip."""
 
-    body: bytes
+    body: bytes | Packed
     content_type: str = JSON
     cache_control: str = NO_CACHE
     headers: tuple[tuple[str, str], ...] = ()
@@ -133,20 +123,25 @@ def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Res
     headers["X-Content-Type-Options"] = "nosniff"
     headers["Cache-Control"] = answer.cache_control
     body = answer.body
-    packed = False
-    if len(body) >= _COMPRESSED_FROM and answer.content_type.startswith(_TEXTUAL):
-        headers["Vary"] = "Accept-Encoding"
-        packed = wants_gzip(request)
+    if isinstance(body, bytes) and len(body) >= PACKED_FROM and answer.content_type.startswith(_TEXTUAL):
+        body = pack(body)
+    if isinstance(body, bytes):
+        etag, packed, content = blake2b(body, digest_size=16).hexdigest(), False, body
+    else:
+        etag, packed = body.etag, body.is_gzip and wants_gzip(request)
+        content = body.body if packed else b""
+        if body.is_gzip:
+            headers["Vary"] = "Accept-Encoding"
     if status == 200:
-        etag = blake2b(body, digest_size=16).hexdigest()
         headers["ETag"] = f'"{etag}-gz"' if packed else f'"{etag}"'
         known = parse_etags(request.headers.get("If-None-Match"))
         if known.contains_weak(etag) or known.contains_weak(f"{etag}-gz"):
             return _NotModified(status=304, headers=headers, content_type=answer.content_type)
     if packed:
         headers["Content-Encoding"] = "gzip"
-        body = gzip.compress(body, compresslevel=3, mtime=0)
-    return Response(body, status=status, headers=headers, content_type=answer.content_type)
+    elif isinstance(body, Packed):
+        content = body.plain()
+    return Response(content, status=status, headers=headers, content_type=answer.content_type)
 
 
 def _respond_with_stream(request: Request, stream: Stream) -> Response:
@@ -165,14 +160,6 @@ def _respond_with_stream(request: Request, stream: Stream) -> Response:
     # what is opened for a HEAD request would never be read to its end
     body = iter(()) if request.method == "HEAD" else stream.open(packed)
     return Response(body, headers=headers, content_type=stream.content_type)
-
-
-def compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Pieces of a body as gzip."""
-    packer = deflate.compressobj(1, deflate.DEFLATED, 31)
-    for piece in pieces:
-        yield packer.compress(piece)
-    yield packer.flush()
 
 
 def respond_error(request: Request, error: HttpError) -> Response:

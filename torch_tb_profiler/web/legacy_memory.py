@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.memory import memory_records, operator_names
+from torch_tb_profiler.analysis.memory import memory_records, operator_name_codes
 from torch_tb_profiler.analysis.memory_blocks import MemoryBlocks, blocks_within
 from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import Int64
+from torch_tb_profiler.trace.schema import Bool, Int64
 from torch_tb_profiler.web.microseconds import microseconds
 
 Json = dict[str, Any]
@@ -114,23 +114,28 @@ def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_u
     blocks = _in_old_order(blocks_within(model, start_ns, end_ns), window)
     names = _event_names(model, blocks)
     factor = _TIME_FACTORS[time_unit] / 1000
-    sizes = _rounded(blocks.bytes, _SIZE_FACTORS[size_unit])
-    time = records.time.tolist()
-    rows: dict[str, list[list[Any]]] = {}
-    for place, name, size, begin, end in zip(
-        blocks.device.tolist(), names, sizes, blocks.allocation.tolist(), blocks.release.tolist(), strict=True
-    ):
-        began = time[begin] if window.start <= begin < window.stop else None
-        ended = time[end] if window.start <= end < window.stop else None
-        took = ended - began if began is not None and ended is not None else None
-        times = [None if ns is None else display(ns * factor) for ns in (began, ended, took)]
-        rows.setdefault(records.devices[place].name, []).append([name, size, *times])
-    columns = [f"Size ({size_unit})", *(f"{name} ({time_unit})" for name in _EVENT_TIMES)]
+    began = (blocks.allocation >= window.start) & (blocks.allocation < window.stop)
+    ended = (blocks.release >= window.start) & (blocks.release < window.stop)
+    begin, end = records.time[np.maximum(blocks.allocation, 0)], records.time[np.maximum(blocks.release, 0)]
+    columns = (
+        names,
+        _rounded(blocks.bytes, _SIZE_FACTORS[size_unit]),
+        _rounded_where(began, begin, factor),
+        _rounded_where(ended, end, factor),
+        _rounded_where(began & ended, end - begin, factor),
+    )
+    cells = list(zip(*columns, strict=True))
+    rows: dict[str, list[Any]] = {}
+    _, first = np.unique(blocks.device, return_index=True)
+    for place in blocks.device[np.sort(first)].tolist():
+        of_device = np.flatnonzero(blocks.device == place).tolist()
+        rows[records.devices[place].name] = [cells[i] for i in of_device]
+    labels = [f"Size ({size_unit})", *(f"{name} ({time_unit})" for name in _EVENT_TIMES)]
     return {
         "metadata": {"title": "Memory Events", "default_device": _default_device(rows)},
         "columns": [
             {"name": "Operator", "type": "string", "tooltip": ""},
-            *({"name": name, "type": "number", "tooltip": ""} for name in columns),
+            *({"name": label, "type": "number", "tooltip": ""} for label in labels),
         ],
         "rows": rows,
     }
@@ -178,18 +183,37 @@ def display(value: float) -> float:
 
 
 def _rounded(values: Int64, factor: float) -> list[float]:
-    return [display(value) for value in (values * factor).tolist()]
+    """`display` of each value × factor."""
+    scaled = values * factor
+    hundredths = scaled * 100
+    rounded = np.rint(hundredths) / 100
+    # `round` decides between two neighbours by the exact value, which a product does not have any more
+    near_half = np.abs(np.abs(hundredths - np.trunc(hundredths)) - 0.5) < 1e-6
+    by_hand = near_half | ((np.abs(scaled) < 0.01) & (values != 0)) | (np.abs(hundredths) >= 2**52)
+    place = np.flatnonzero(by_hand)
+    distinct, of = np.unique(scaled[place], return_inverse=True)
+    rounded[place] = np.array([display(value) for value in distinct.tolist()])[of] if len(place) else 0.0
+    found: list[float] = rounded.tolist()
+    return found
+
+
+def _rounded_where(known: Bool, values: Int64, factor: float) -> list[float | None]:
+    return [value if there else None for there, value in zip(known.tolist(), _rounded(values, factor), strict=True)]
 
 
 def _event_names(model: Model, blocks: MemoryBlocks) -> list[str]:
     """The operator that allocated; one that only makes empty tensors together with what called it."""
-    records = memory_records(model)
+    records, strings = memory_records(model), model.trace.strings
     node = np.where(blocks.allocation >= 0, records.node[blocks.allocation], -1)
-    names = []
-    for operator, parent in zip(*operator_names(model, node), strict=True):
-        empty = operator.startswith("aten::empty")
-        names.append(f"{parent or _ROOT} ({operator})" if empty else operator or _UNKNOWN)
-    return names
+    operator, parent = operator_name_codes(model, node)
+    pairs, of = np.unique(operator * np.int64(len(strings)) + parent, return_inverse=True)
+    names = [_event_name(*(strings[code] for code in divmod(pair, len(strings)))) for pair in pairs.tolist()]
+    return [names[i] for i in of.tolist()]
+
+
+def _event_name(operator: str, parent: str) -> str:
+    empty = operator.startswith("aten::empty")
+    return f"{parent or _ROOT} ({operator})" if empty else operator or _UNKNOWN
 
 
 def _in_old_order(blocks: MemoryBlocks, window: slice) -> MemoryBlocks:

@@ -1,4 +1,4 @@
-"""The old plugin's /module and /tree, in microseconds. The bytes are JSON, because trees may be deeper than a stack."""
+"""The old plugin's /module and /tree, in microseconds, as JSON already: trees may be deeper than a stack."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from torch_tb_profiler.web.tree_json import nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
 MOST_NODES = 500_000
+_NODES_OF_A_PIECE = 20_000
 
 _COLUMNS = (
     ("Module Name", "string", "name"),
@@ -39,14 +40,14 @@ _TYPES = {
 _ANNOTATION = "user_annotation"
 
 
-def module(model: Model) -> bytes | None:
+def module(model: Model) -> Iterator[bytes] | None:
     """/module; None without modules. Lightning's modules are preferred."""
     sources = module_sources(model)
     table = modules(model, sources[0]) if sources else None
     if table is None or not len(table):
         return None
     columns = dumps([{"name": name, "type": kind, "key": key} for name, kind, key in _COLUMNS])
-    return b'{"columns":' + columns + b',"data":[' + nested(_modules(table)) + b"]}"
+    return iter([b'{"columns":' + columns + b',"data":[' + nested(_modules(table)) + b"]}"])
 
 
 def _modules(table: ModuleTable) -> Iterator[tuple[int, bytes]]:
@@ -75,8 +76,8 @@ def _module(table: ModuleTable, i: int) -> dict[str, Any]:
     }
 
 
-def tree(model: Model) -> bytes | None:
-    """/tree: the main thread, or with Lightning its hooks; None when there is nothing."""
+def tree(model: Model) -> Iterator[bytes] | None:
+    """/tree, in pieces: the main thread, or with Lightning its hooks; None when there is nothing."""
     hooked = hook_calls(model)
     if len(hooked.row):
         names = model.trace.events.name[hooked.row]
@@ -118,7 +119,7 @@ def _label(timed: TimedProgram, node: int, with_lightning: bool) -> tuple[str, s
 
 def _tree(
     model: Model, depth: Any, start: Any, end: Any, track: Any, key: Any, label: Callable[[int], tuple[str, str]]
-) -> bytes:
+) -> Iterator[bytes]:
     """Nodes in preorder. `key` is equal for nodes with the same `label` (name and type of the node at a position)."""
     origin = model.trace.origin_ns - (model.trace.header.base_time_ns or 0)
     tops = np.flatnonzero(depth == 0)
@@ -126,24 +127,30 @@ def _tree(
     whole = microseconds(origin + int(start[tops[0]])), microseconds(origin + int(end[tops[-1]]))
     kept = np.flatnonzero(depth <= _deepest_that_fits(depth))
     # millions of nodes are of hundreds of kinds: each is written once, with places for the times
-    _, first, kind = np.unique(np.stack([key[kept], track[kept]]), axis=1, return_index=True, return_inverse=True)
+    _, first, kind = np.unique(
+        key[kept] * np.int64(len(model.trace.tracks)) + track[kept], return_index=True, return_inverse=True
+    )
     kinds = [_node(*label(int(kept[i])), model, int(track[kept[i]])) for i in first.tolist()]
     # a node directly inside the one before it opens; any other first closes what lies between, and is one more
     level = depth[kept]
     closing = np.concatenate(([0], level[:-1] - level[1:] + 1))
     leads = ["", *("]}" * n + "," for n in range(1, int(closing.max(initial=0)) + 1))]
-    pieces = [
-        f"{leads[close]}{before}{begin}{between}{finish}{after}"
-        for close, (before, between, after), begin, finish in zip(
-            closing.tolist(),
-            (kinds[k] for k in kind.reshape(-1).tolist()),
-            texts(start[kept] + origin),
-            texts(end[kept] + origin),
-            strict=True,
-        )
-    ]
-    last = "]}" * (int(level[-1]) + 1)
-    return "".join([root[0], str(whole[0]), root[1], str(whole[1]), root[2], *pieces, last, "]}"]).encode()
+    yield "".join([root[0], str(whole[0]), root[1], str(whole[1]), root[2]]).encode()
+    for first_node in range(0, len(kept), _NODES_OF_A_PIECE):
+        piece = slice(first_node, first_node + _NODES_OF_A_PIECE)
+        yield "".join(
+            [
+                f"{leads[close]}{before}{begin}{between}{finish}{after}"
+                for close, (before, between, after), begin, finish in zip(
+                    closing[piece].tolist(),
+                    [kinds[k] for k in kind[piece].tolist()],
+                    texts(start[kept[piece]] + origin),
+                    texts(end[kept[piece]] + origin),
+                    strict=True,
+                )
+            ]
+        ).encode()
+    yield b"]}" * (int(level[-1]) + 1) + b"]}"
 
 
 def _node(name: str, kind: str, model: Model, thread: int) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -18,15 +18,15 @@ _NO_MODULES = "no modules are recorded in this trace: with_stack=True or with_mo
 _NO_TREE = "the trace holds no host activity: ProfilerActivity.CPU records it"
 
 
-def _tree_of(question: Callable[[Model], bytes | None], missing: str) -> Route:
-    def compute(model: Model) -> Any:
+def _tree_of(question: Callable[[Model], Iterator[bytes] | None], missing: str) -> Route:
+    def compute(model: Model) -> Iterator[bytes]:
         found = question(model)
         if found is None:
             raise HttpError(404, missing)
-        return msgspec.Raw(found)
+        return found
 
     def route(workspace: Workspace, parameters: Parameters) -> Answer:
-        return ask(workspace, parameters, question, lambda model, _: compute(model))
+        return ask(workspace, parameters, f"old {question.__name__}", lambda model, _: compute(model))
 
     return route
 

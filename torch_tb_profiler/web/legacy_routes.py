@@ -16,7 +16,7 @@ def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
     def compute(model: Model, trace: OpenTrace) -> Any:
         return legacy.overview(model, trace.workers_of_run)
 
-    return ask(workspace, parameters, "old overview", compute)
+    return ask(workspace, parameters, "old overview", compute, of_run=True)
 
 
 def _operation_stack(workspace: Workspace, parameters: Parameters) -> Answer:

@@ -14,9 +14,9 @@ from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.web.ask import Route
-from torch_tb_profiler.web.http import HttpError, Parameters, Stream, compressed
+from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
-from torch_tb_profiler.workspace import OpenTrace, Workspace
+from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
 
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 

@@ -7,8 +7,10 @@ or a timer. Does not belong here: what a file is called (`discovery`), what is i
 
 from __future__ import annotations
 
+from torch_tb_profiler.workspace.packed import Body, Packed, answer_name, compressed, pack
 from torch_tb_profiler.workspace.states import (
     Loading,
+    OpenTrace,
     RunStatus,
     Skipped,
     State,
@@ -18,13 +20,15 @@ from torch_tb_profiler.workspace.states import (
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.workspace import OpenRun, OpenTrace, Original, Workspace, open_workspace
+from torch_tb_profiler.workspace.workspace import OpenRun, Original, Workspace, open_workspace
 
 __all__ = [
+    "Body",
     "Loading",
     "OpenRun",
     "OpenTrace",
     "Original",
+    "Packed",
     "RunStatus",
     "Skipped",
     "State",
@@ -34,5 +38,8 @@ __all__ = [
     "Unknown",
     "Unreadable",
     "Workspace",
+    "answer_name",
+    "compressed",
     "open_workspace",
+    "pack",
 ]

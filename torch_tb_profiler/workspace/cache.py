@@ -1,4 +1,4 @@
-"""The cache directory: column files of traces, each with a small summary beside it."""
+"""The cache directory: column files of traces, each with a small summary and a folder of answers beside it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ DEFAULT_LIMIT = 10 * 1000**3
 
 _COLUMNS = ".columns"
 _SUMMARY = ".json"
+_ANSWERS = ".answers"
 _LEFT_OVER_SECONDS = 24 * 3600
 
 
@@ -42,6 +43,9 @@ class Cache:
 
     def columns(self, key: str) -> Path:
         return self.directory / (key + _COLUMNS)
+
+    def answers(self, key: str) -> Path:
+        return self.directory / (key + _ANSWERS)
 
     def find(self, key: str) -> Summary | None:
         """The summary of a trace whose columns are here."""
@@ -75,6 +79,7 @@ class Cache:
     def remove(self, key: str) -> None:
         self._summary(key).unlink(missing_ok=True)
         self.columns(key).unlink(missing_ok=True)
+        shutil.rmtree(self.answers(key), ignore_errors=True)
 
     def sweep(self) -> None:
         """Remove what was not used for the longest time until the rest fits, and what dead processes left."""
@@ -85,8 +90,9 @@ class Cache:
         for path in self.directory.iterdir():
             try:
                 status = path.stat()
-                if path.suffix in (_COLUMNS, _SUMMARY):
-                    sizes[path.stem] = sizes.get(path.stem, 0) + status.st_size
+                if path.suffix in (_COLUMNS, _SUMMARY, _ANSWERS):
+                    size = _size_of_folder(path) if path.suffix == _ANSWERS else status.st_size
+                    sizes[path.stem] = sizes.get(path.stem, 0) + size
                     used[path.stem] = max(used.get(path.stem, 0.0), status.st_mtime)
                 elif now - status.st_mtime > _LEFT_OVER_SECONDS and _COLUMNS in path.name:
                     path.unlink(missing_ok=True)
@@ -105,6 +111,11 @@ class Cache:
 
     def _summary(self, key: str) -> Path:
         return self.directory / (key + _SUMMARY)
+
+
+def _size_of_folder(path: Path) -> int:
+    with os.scandir(path) as entries:
+        return sum(entry.stat().st_size for entry in entries)
 
 
 def default_directory() -> Path:

@@ -1,27 +1,45 @@
-"""A worker process: takes jobs from stdin, reads traces, writes columns, answers on stdout.
+"""A worker process: takes jobs from stdin, reads traces, writes columns and first answers, reports on stdout.
 
 It ends with the server: the end of stdin says that the server is gone, however it went.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import queue
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Storage, StorageError, storage_for
-from torch_tb_profiler.trace import Progress, TraceError, read_to_file
-from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Reading, decode_job, encode
+from torch_tb_profiler.trace import Progress, Trace, TraceError, column_file, read_to_file
+from torch_tb_profiler.workspace.messages import (
+    Answered,
+    Done,
+    Failed,
+    Job,
+    Message,
+    Prepared,
+    Preparing,
+    Reading,
+    decode_job,
+    encode,
+)
+from torch_tb_profiler.workspace.packed import AnswerFolder, Body, pack
+from torch_tb_profiler.workspace.states import OpenTrace
 from torch_tb_profiler.workspace.summary import summarize
 
 PROGRESS_SECONDS = 0.2
+
+#: what will be asked about a trace: names of answers, and how each is made
+Questions = Callable[[OpenTrace], Sequence[tuple[str, Callable[[Model], Body]]]]
 
 
 def main() -> None:
@@ -41,6 +59,19 @@ def main() -> None:
 
 def perform(job: Job, send: Callable[[Message], None]) -> Message:
     """Do one job. `send` is told how far it is; the outcome is returned."""
+    if job.is_read:
+        return _prepare(job, lambda: column_file.open_trace(Path(job.target)), send)
+    outcome = _read(job, send)
+    if isinstance(outcome, Failed):
+        return outcome
+    done, trace = outcome
+    if job.answering is None:
+        return done
+    send(done)
+    return _prepare(job, lambda: trace, send)
+
+
+def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Trace] | Failed:
     began = time.monotonic()
     try:
         storage = storage_for(job.url)
@@ -50,7 +81,7 @@ def perform(job: Job, send: Callable[[Message], None]) -> Message:
         if _has_changed(storage, job):
             target.unlink()
             return Failed("is still being written; it is read again once it is complete")
-        return Done(summarize(Model(trace)), time.monotonic() - began)
+        return Done(summarize(Model(trace)), time.monotonic() - began), trace
     except (TraceError, StorageError) as error:
         return Failed(str(error))
     except MemoryError:
@@ -59,6 +90,27 @@ def perform(job: Job, send: Callable[[Message], None]) -> Message:
         return Failed(f"could not be read or its columns not be written: {error}")
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         return Failed(f"could not be read: {type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _prepare(job: Job, open_trace: Callable[[], Trace], send: Callable[[Message], None]) -> Message:
+    """Answer what the pages will ask. What goes wrong here the server will find out, too, when it is asked."""
+    began = time.monotonic()
+    answering = job.answering
+    assert answering is not None
+    try:
+        module, _, function = answering.questions.partition(":")
+        questions: Questions = getattr(importlib.import_module(module), function)
+        asked = questions(answering.trace)
+        send(Preparing(tuple(name for name, _ in asked)))
+        model = Model(open_trace())
+        folder = AnswerFolder(Path(answering.folder))
+        for name, compute in asked:
+            with contextlib.suppress(Exception):
+                folder.put(name, pack(compute(model)))
+            send(Answered(name))
+    except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
+        return Prepared(time.monotonic() - began, traceback.format_exc())
+    return Prepared(time.monotonic() - began)
 
 
 def _has_changed(storage: Storage, job: Job) -> bool:

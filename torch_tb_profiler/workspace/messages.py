@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from torch_tb_profiler.workspace.states import OpenTrace
+
 
 class Summary(msgspec.Struct, frozen=True):
     """What is worth knowing about a trace without opening it.
@@ -23,10 +25,24 @@ class Summary(msgspec.Struct, frozen=True):
     host_name: str
 
 
+class Answering(msgspec.Struct, frozen=True):
+    """Answer what the pages will ask about a trace.
+
+    questions: the function that names them, as "module:function"; see `Questions` in workspace/child.py
+    trace: its names
+    folder: where the answers are put
+    """
+
+    questions: str
+    trace: OpenTrace
+    folder: str
+
+
 class Job(msgspec.Struct, frozen=True):
-    """Read the file at `url` and write its columns to `target`.
+    """Read the file at `url` and write its columns to `target`, then answer.
 
     size, modified_ns: of the file when the job was given
+    is_read: whether the columns are there already
     """
 
     id: int
@@ -34,6 +50,8 @@ class Job(msgspec.Struct, frozen=True):
     size: int
     modified_ns: int
     target: str
+    answering: Answering | None = None
+    is_read: bool = False
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):
@@ -44,10 +62,32 @@ class Reading(msgspec.Struct, frozen=True, tag="reading"):
 
 
 class Done(msgspec.Struct, frozen=True, tag="done"):
-    """The columns are written."""
+    """The columns are written. The last message of a job that is not to answer."""
 
     summary: Summary
     seconds: float
+
+
+class Preparing(msgspec.Struct, frozen=True, tag="preparing"):
+    """These answers are going to be made, in this order; names as in `packed.answer_name`."""
+
+    names: tuple[str, ...]
+
+
+class Answered(msgspec.Struct, frozen=True, tag="answered"):
+    """An answer was put into its folder, or will not be."""
+
+    name: str
+
+
+class Prepared(msgspec.Struct, frozen=True, tag="prepared"):
+    """The last message of a job that is to answer.
+
+    details: for the log, when there are no answers by our fault
+    """
+
+    seconds: float
+    details: str = ""
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
@@ -61,7 +101,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     details: str = ""
 
 
-Message = Reading | Done | Failed
+Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
 decode_job = msgspec.json.Decoder(Job).decode

@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from torch_tb_profiler.workspace.messages import Failed, Job, Message, Reading, decode_message, encode
+from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Prepared, decode_message, encode
 
 log = logging.getLogger(__name__)
 
@@ -39,6 +39,7 @@ class Pool:
     def __init__(self, workers: int, listener: Callable[[Job, Message | None], None]) -> None:
         self._listener = listener
         self._jobs: deque[Job] = deque()
+        self._later: deque[Job] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._processes: set[_Process] = set()
@@ -54,10 +55,17 @@ class Pool:
             self._jobs.append(job)
             self._changed.notify()
 
+    def submit_later(self, job: Job) -> None:
+        """For when there is nothing else to do."""
+        with self._changed:
+            self._later.append(job)
+            self._changed.notify()
+
     def withdraw(self, job_id: int) -> None:
         """Forget a job that was not started yet."""
         with self._changed:
             self._jobs = deque(job for job in self._jobs if job.id != job_id)
+            self._later = deque(job for job in self._later if job.id != job_id)
 
     def hurry(self, job_id: int) -> None:
         """Somebody waits for this one."""
@@ -74,6 +82,7 @@ class Pool:
         with self._changed:
             self._closed = True
             self._jobs.clear()
+            self._later.clear()
             self._changed.notify_all()
             for process in self._processes:
                 process.kill()
@@ -111,8 +120,14 @@ class Pool:
     def _next(self, seconds: float | None) -> Job | None:
         """The next job; None after `seconds` without one, or when the pool is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._jobs or self._closed, seconds)
-            return None if self._closed or not self._jobs else self._jobs.popleft()
+            self._changed.wait_for(lambda: self._jobs or self._later or self._closed, seconds)
+            if self._closed or not (self._jobs or self._later):
+                return None
+            if not self._jobs:
+                return self._later.popleft()
+            job = self._jobs.popleft()
+            # While others wait to be read, answers about this one wait, too.
+            return msgspec.structs.replace(job, answering=None) if self._jobs else job
 
     def _start(self) -> _Process:
         with self._changed:
@@ -133,6 +148,7 @@ class Pool:
         """Give a job to a process and wait for the outcome."""
         assert process.stdin is not None
         assert process.stdout is not None
+        is_read = job.is_read
         with contextlib.suppress(BrokenPipeError):  # it just died; what follows says so
             process.stdin.write(encode(job) + b"\n")
             process.stdin.flush()
@@ -141,11 +157,15 @@ class Pool:
                 message = decode_message(line)
             except msgspec.DecodeError:
                 break  # it died in the middle of a line
-            if not isinstance(message, Reading):
+            is_read = is_read or isinstance(message, Done)
+            if isinstance(message, Prepared | Failed) or (isinstance(message, Done) and job.answering is None):
                 return message
             self._listener(job, message)
         process.kill()
-        return Failed(_obituary(process.wait()))
+        reason = _obituary(process.wait())
+        if is_read:
+            return Prepared(0.0, reason)
+        return Failed(reason)
 
     def _end(self, process: _Process) -> None:
         process.kill()

@@ -12,6 +12,7 @@ RunState = Literal["loading", "ready", "failed"]
 
 __all__ = [
     "Loading",
+    "OpenTrace",
     "RunState",
     "RunStatus",
     "Skipped",
@@ -51,6 +52,21 @@ class TraceStatus:
     rank: int | None = None
     world_size: int | None = None
     host_name: str = ""
+
+
+@dataclass(frozen=True)
+class OpenTrace:
+    """A trace that can be asked: its names, and what identifies its content.
+
+    size: bytes of the file
+    """
+
+    run: str
+    worker: str
+    span: str
+    key: str
+    size: int
+    workers_of_run: int
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,13 @@ import itertools
 import logging
 import os
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Set
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, NoReturn, Protocol, TypeVar
+
+from msgspec.structs import replace as replace_fields
 
 from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
@@ -20,11 +22,23 @@ from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.messages import Done, Job, Message, Reading, Summary
+from torch_tb_profiler.workspace.messages import (
+    Answered,
+    Answering,
+    Done,
+    Job,
+    Message,
+    Prepared,
+    Preparing,
+    Reading,
+    Summary,
+)
+from torch_tb_profiler.workspace.packed import AnswerFolder, Body, Packed, answer_name, pack
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL, Scanner
 from torch_tb_profiler.workspace.states import (
     Loading,
+    OpenTrace,
     RunStatus,
     Skipped,
     State,
@@ -42,6 +56,8 @@ OPEN_EVENTS = 4_000_000
 ANSWER_BYTES = 64 * 1000**2
 #: of what is kept of traces for questions about whole runs
 PART_BYTES = 256 * 1000**2
+#: seconds for which a request waits for an answer that a worker process has promised
+LONGEST_WAIT = 120.0
 
 
 class Part(Protocol):
@@ -54,21 +70,6 @@ class Part(Protocol):
 
 P = TypeVar("P", bound=Part)
 A = TypeVar("A")
-
-
-@dataclass(frozen=True)
-class OpenTrace:
-    """A trace that can be asked: its names, and what identifies its content.
-
-    size: bytes of the file
-    """
-
-    run: str
-    worker: str
-    span: str
-    key: str
-    size: int
-    workers_of_run: int
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,7 @@ class _Held:
     """One trace file as the workspace knows it. Guarded by the lock of the workspace."""
 
     id: int
+    run: str
     file: TraceFile
     state: State = "queued"
     key: str = ""
@@ -133,6 +135,16 @@ class _Opened:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
+class _Everything(frozenset[str]):
+    """What may be promised before it is known what is."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
+_EVERYTHING = _Everything()
+
+
 class Workspace:
     """An open log directory. Thread-safe; `close` it."""
 
@@ -142,7 +154,9 @@ class Workspace:
         cache: Cache,
         workers: int,
         reload_interval: float = DEFAULT_INTERVAL,
+        questions: str = "",
     ) -> None:
+        """`questions` are answered as soon as a trace has been read; see `Answering`. Empty for none."""
         self._roots = roots
         self._cache = cache
         self._lock = threading.Lock()
@@ -153,7 +167,11 @@ class Workspace:
         self._scanning = True
         self._error: str | None = None
         self._models: Lru[str, _Opened] = Lru(OPEN_EVENTS, lambda opened: opened.events)
-        self._answers: Lru[Hashable, bytes] = Lru(ANSWER_BYTES, len)
+        self._answers: Lru[Hashable, Packed] = Lru(ANSWER_BYTES, lambda packed: len(packed.body))
+        self._questions = questions
+        #: names of the answers that worker processes are about to give, by content key
+        self._awaited: dict[str, Set[str]] = {}
+        self._answered = threading.Condition(self._lock)
         self._parts: Lru[Hashable, Part] = Lru(PART_BYTES, lambda part: part.size)
         self._parts_lock = threading.Lock()
         self._pool = Pool(workers, self._heard)
@@ -167,6 +185,9 @@ class Workspace:
         atexit.unregister(self.close)
         self._scanner.stop()
         self._pool.close()
+        with self._answered:
+            self._awaited.clear()
+            self._answered.notify_all()
         self._cache.close()
 
     def process_ids(self) -> list[int]:
@@ -211,24 +232,33 @@ class Workspace:
         self._pool.hurry(held.id)
         raise Loading(status)
 
-    def answer(self, trace: OpenTrace, question: Hashable, compute: Callable[[Model], bytes]) -> bytes:
+    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body]) -> Packed:
         """The answer to a question about a trace, remembered. Raises Loading when the trace must be read again."""
-        known_as = (trace, question)
+        name = answer_name(trace, question)
+        known_as = (trace.key, name)
         answer = self._answers.get(known_as)
         if answer is not None:
             return answer
-        opened = self._open(trace)
-        with opened.lock:
-            # Somebody else may have asked the same in the meantime.
-            answer = self._answers.get(known_as)
-            if answer is None:
-                answer = self._compute(trace, opened, compute)
-                self._answers.put(known_as, answer)
+        folder = AnswerFolder(self._cache.answers(trace.key))
+        with self._answered:
+            # A worker process is about to answer this; nobody is faster.
+            self._answered.wait_for(lambda: name not in self._awaited.get(trace.key, ()), LONGEST_WAIT)
+        answer = folder.get(name)
+        if answer is None:
+            opened = self._open(trace)
+            with opened.lock:
+                # Somebody else may have asked the same in the meantime.
+                answer = self._answers.get(known_as)
+                if answer is None:
+                    answer = self._compute(trace, opened, lambda model: pack(compute(model)))
+                    folder.put(name, answer)
+        self._cache.touch(trace.key)
+        self._answers.put(known_as, answer)
         return answer
 
     def answer_two(
-        self, left: OpenTrace, right: OpenTrace, question: Hashable, compute: Callable[[Model, Model], bytes]
-    ) -> bytes:
+        self, left: OpenTrace, right: OpenTrace, question: Hashable, compute: Callable[[Model, Model], Body]
+    ) -> Packed:
         """The answer to a question about two traces, which may be the same one, remembered. Raises Loading."""
         known_as = (left, right, question)
         answer = self._answers.get(known_as)
@@ -240,7 +270,7 @@ class Workspace:
                 for _, opened in sorted({left.key: first, right.key: second}.items()):
                     held.enter_context(opened.lock)
                 try:
-                    answer = compute(first.model, second.model)
+                    answer = pack(compute(first.model, second.model))
                 except (OSError, column_file.ColumnFileError) as error:
                     self._read_both_again(left, right, error)
             self._answers.put(known_as, answer)
@@ -287,12 +317,12 @@ class Workspace:
                 self._parts.put(known_as, part)
         return part
 
-    def answer_of_run(self, opened: OpenRun, question: Hashable, compute: Callable[[], bytes]) -> bytes:
+    def answer_of_run(self, opened: OpenRun, question: Hashable, compute: Callable[[], Body]) -> Packed:
         """The answer to a question about the traces of a span, remembered for as long as no more are ready."""
         known_as = (opened.run, opened.span, opened.traces, tuple((o.worker, o.state) for o in opened.others), question)
         answer = self._answers.get(known_as)
         if answer is None:
-            answer = compute()
+            answer = pack(compute())
             self._answers.put(known_as, answer)
         return answer
 
@@ -315,9 +345,9 @@ class Workspace:
         answer = self._answers.get(known_as)
         if answer is None:
             with self.original(trace).stream as stream:
-                answer = compute(stream)
+                answer = pack(compute(stream))
             self._answers.put(known_as, answer)
-        return answer
+        return answer.plain()
 
     def _of_run(self, run: str) -> list[_Held]:
         found = next((urls for name, urls, _ in self._runs if name == run), None)
@@ -394,7 +424,7 @@ class Workspace:
                     if held is None or self._has_settled_anew(held, file.entry):
                         if held is not None:
                             self._forget(held)
-                        held = _Held(next(self._ids), file)
+                        held = _Held(next(self._ids), run.name, file)
                         new.append(held)
                     elif held.unsettled is None:
                         if held.state == "failed" and not held.key:  # it could not be opened; perhaps now
@@ -454,16 +484,28 @@ class Workspace:
 
     def _job(self, held: _Held) -> Job:
         entry = held.file.entry
-        return Job(held.id, entry.url, entry.size, entry.modified_ns, str(self._cache.columns(held.key)))
+        target = str(self._cache.columns(held.key))
+        return Job(held.id, entry.url, entry.size, entry.modified_ns, target, self._answering(held))
+
+    def _answering(self, held: _Held) -> Answering | None:
+        if not self._questions:
+            return None
+        workers = len({each.file.worker for each in self._held.values() if each.run == held.run})
+        file = held.file
+        trace = OpenTrace(held.run, file.worker, file.span, held.key, file.entry.size, workers)
+        return Answering(self._questions, trace, str(self._cache.answers(held.key)))
 
     # reading ---------------------------------------------------------------------------------------------
 
     def _heard(self, job: Job, message: Message | None) -> None:
         """A worker process says something; None when it starts. Called by the threads of the pool."""
         with self._lock:
+            if isinstance(message, Preparing | Answered | Prepared):
+                self._heard_of_answers(job, message)
+                return
             held = self._held.get(job.url)
-            if held is None or held.id != job.id:
-                return  # removed or changed since
+            if held is None or held.id != job.id or job.is_read:
+                return  # removed or changed since, or nothing new
             path = held.file.entry.path
             if message is None:
                 held.state = "loading"
@@ -474,12 +516,30 @@ class Workspace:
                 # Before the state says so: whoever sees "ready" may count on it.
                 self._cache.add(held.key, message.summary)
                 held.state, held.summary = "ready", message.summary
+                if job.answering is not None:
+                    self._awaited[held.key] = _EVERYTHING
                 log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
+                if job.answering is None and (answering := self._answering(held)) is not None:
+                    self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
             else:
                 held.state, held.reason = "failed", message.reason
                 log.warning("%s %s", path, message.reason)
                 if message.details:
                     log.warning("%s", message.details)
+
+    def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
+        assert job.answering is not None
+        key = job.answering.trace.key
+        if isinstance(message, Preparing):
+            self._awaited[key] = frozenset(message.names)
+        elif isinstance(message, Answered):
+            self._awaited[key] = self._awaited[key] - {message.name}
+        else:
+            self._awaited.pop(key, None)
+            log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
+            if message.details:
+                log.warning("%s: no answers were prepared: %s", job.url, message.details)
+        self._answered.notify_all()
 
 
 def _version(entry: Entry) -> tuple[int, int, str]:
@@ -491,8 +551,11 @@ def open_workspace(
     cache_dir: Path | None = None,
     workers: int | None = None,
     reload_interval: float = DEFAULT_INTERVAL,
+    questions: str = "",
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
+
+    `questions`, "module:function", are answered as soon as a trace has been read.
 
     Raises StorageError when there is no storage for one of them.
     """
@@ -500,7 +563,7 @@ def open_workspace(
     if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
     workspace = Workspace(
-        resolved, Cache(cache_dir), workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval
+        resolved, Cache(cache_dir), workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
     )
     atexit.register(workspace.close)
     workspace.start()

@@ -1,0 +1,222 @@
+"""Answers that are made before somebody asks, and those that were made earlier."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.served import client_of, everything_read, get
+from tests.tiny import wait_until, write_trace
+from torch_tb_profiler.discovery import parse_logdir
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.web.standard import QUESTIONS, REQUESTS, questions
+from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
+from torch_tb_profiler.workspace.packed import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
+
+OF_TRACE = "run=run&worker=w&span=1"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    write_trace(tmp_path / "logs" / "run" / "w.1.pt.trace.json")
+    return tmp_path / "logs"
+
+
+def url_of(route: str, parameters: dict[str, str]) -> str:
+    return "&".join([f"{route}?{OF_TRACE}", *(f"{key}={value}" for key, value in parameters.items())])
+
+
+def prepared(workspace: Workspace) -> bool:
+    return not workspace.status().loading and not workspace._awaited
+
+
+def test_what_the_pages_ask_first_is_answered_without_the_columns(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with everything_read(logs, tmp_path / "cache") as workspace:
+        wait_until(lambda: prepared(workspace), "the answers are prepared")
+        monkeypatch.setattr(column_file, "open_trace", lambda _: pytest.fail("the columns are opened"))
+        client = client_of(workspace)
+        answered = [client.get(url_of(route, parameters)) for route, parameters in REQUESTS]
+        assert {answer.status_code for answer in answered} == {200, 404}  # it has no memory records
+
+
+def test_prepared_answers_are_those_that_would_be_computed(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask_all() -> list[tuple[int, object]]:
+        with everything_read(logs, tmp_path / "cache") as workspace:
+            client = client_of(workspace)
+            answers = [client.get(url_of(route, parameters)) for route, parameters in REQUESTS]
+            return [(answer.status_code, answer.json) for answer in answers]
+
+    before = ask_all()
+    monkeypatch.setattr(AnswerFolder, "get", lambda *_: None)
+    assert ask_all() == before
+
+
+def test_a_request_waits_for_the_process_that_is_about_to_answer(logs: Path, tmp_path: Path) -> None:
+    """A server that is asked at once does not compute the same beside its worker process."""
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=QUESTIONS)
+    try:
+        wait_until(lambda: not workspace.status().loading, "the trace is read")
+        assert get(client_of(workspace), f"/api/overview?{OF_TRACE}")["steps"]["rule"]
+        assert not len(workspace._models)
+    finally:
+        workspace.close()
+
+
+def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1)
+    wait_until(lambda: not workspace.status().loading, "the trace is read")
+    trace = workspace.find("run", "w")
+    workspace._awaited[trace.key] = frozenset([answer_name(trace, "never")])
+    answers: list[bytes] = []
+    waiting = threading.Thread(
+        target=lambda: answers.append(workspace.answer(trace, "never", lambda _: b"computed").body)
+    )
+    waiting.start()
+    time.sleep(0.1)
+    assert not answers
+    workspace.close()
+    waiting.join(10)
+    assert answers == [b"computed"]
+
+
+def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path) -> None:
+    for rank in range(6):
+        write_trace(tmp_path / "logs" / "run" / f"rank{rank}.pt.trace.json")
+    workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=QUESTIONS)
+    try:
+        folders = tmp_path / "cache"
+        wait_until(lambda: not workspace.status().loading, "all are read")
+        assert len(list(folders.glob("*.answers"))) <= 1
+        wait_until(lambda: len(list(folders.glob("*.answers"))) == 6, "all are answered")
+    finally:
+        workspace.close()
+
+
+def test_questions_that_cannot_be_answered_cost_nothing_else(logs: Path, tmp_path: Path) -> None:
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions="no.such.module:questions")
+    try:
+        wait_until(lambda: prepared(workspace), "it has been tried")
+        assert get(client_of(workspace), f"/api/overview?{OF_TRACE}")["steps"]["rule"]
+    finally:
+        workspace.close()
+
+
+def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_questions.py").write_text(
+        "import time\ndef questions(trace):\n    return [('a' * 24, lambda model: time.sleep(600) or b'')]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions="slow_questions:questions")
+    try:
+        wait_until(lambda: not workspace.status().loading, "the trace is read")
+        wait_until(lambda: set(*workspace._awaited.values()) == {"a" * 24}, "an answer is promised")
+        (process,) = workspace.process_ids()
+        os.kill(process, signal.SIGKILL)
+        wait_until(lambda: prepared(workspace), "it is noticed")
+        assert workspace.status().runs[0].traces[0].state == "ready"
+        assert get(client_of(workspace), f"/api/overview?{OF_TRACE}")["steps"]["rule"]
+    finally:
+        workspace.close()
+
+
+def test_names_of_answers_hold_in_every_process() -> None:
+    trace = OpenTrace("run", "w", "1", "key", 1, 1)
+    here = [name for name, _ in questions(trace)]
+    assert len(set(here)) == len(REQUESTS)
+    code = (
+        "import json\nfrom torch_tb_profiler.web.standard import questions\n"
+        "from torch_tb_profiler.workspace import OpenTrace\n"
+        "print(json.dumps([name for name, _ in questions(OpenTrace('run', 'w', '1', 'key', 1, 1))]))"
+    )
+    there = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    assert json.loads(there) == here
+
+
+def test_names_tell_who_is_asked() -> None:
+    """The same file may be a run of another name in another log directory."""
+    traces = [OpenTrace(run, worker, "1", "key", 1, 1) for run in "ab" for worker in "ab"]
+    assert len({answer_name(trace, "question") for trace in traces}) == 4
+
+
+# the folder ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body", [b"", b"short", b"long " * PACKED_FROM])
+def test_gives_back_what_was_put(tmp_path: Path, body: bytes) -> None:
+    folder = AnswerFolder(tmp_path / "a")
+    assert folder.get("x") is None
+    packed = pack(body)
+    folder.put("x", packed)
+    assert folder.get("x") == packed
+    assert packed.plain() == body
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["x"]
+
+
+def test_pieces_are_packed_as_one() -> None:
+    pieces: Iterator[bytes] = iter([b"one ", b"", b"two"])
+    assert gzip.decompress(pack(pieces).body) == b"one two"
+
+
+@pytest.mark.parametrize("damage", [lambda c: c[:-1], lambda c: b"", lambda c: b"x" + c[1:], lambda c: c[:-1] + b"?"])
+def test_what_is_damaged_is_not_found(tmp_path: Path, damage: object) -> None:
+    folder = AnswerFolder(tmp_path)
+    folder.put("x", pack(b"answer"))
+    path = tmp_path / "x"
+    path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
+    assert folder.get("x") is None
+
+
+def test_a_folder_has_a_limit(tmp_path: Path) -> None:
+    folder = AnswerFolder(tmp_path)
+    for number in range(MOST_ANSWERS + 3):
+        folder.put(str(number), pack(b""))
+    assert len(list(tmp_path.iterdir())) == MOST_ANSWERS
+
+
+def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    folder = AnswerFolder(tmp_path / "file" / "a")
+    folder.put("x", pack(b"answer"))
+    assert folder.get("x") is None
+
+
+def test_two_servers_share_a_cache(logs: Path, tmp_path: Path) -> None:
+    """Both at once: the same answers, and nothing half-written is left."""
+    first, second = (
+        open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions=QUESTIONS) for _ in range(2)
+    )
+    try:
+        for workspace in (first, second):
+            wait_until(lambda each=workspace: prepared(each), "it is prepared")  # type: ignore[misc]
+        answers = [get(client_of(each), f"/api/operators?{OF_TRACE}") for each in (first, second)]
+        assert answers[0] == answers[1]
+        assert not list((tmp_path / "cache").rglob("*.part"))
+    finally:
+        first.close()
+        second.close()
+
+
+def test_a_model_is_opened_for_what_was_not_prepared(logs: Path, tmp_path: Path) -> None:
+    def events(model: Model) -> bytes:
+        return b"%d" % len(model.trace.events)
+
+    with everything_read(logs, tmp_path / "cache") as workspace:
+        wait_until(lambda: prepared(workspace), "the answers are prepared")
+        assert workspace.answer(workspace.find("run", "w"), "another", events).body == b"8"

@@ -1,0 +1,68 @@
+"""What the pages ask about a trace when they are first shown: answered by the process that has just read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import cast
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.web.app import ROUTES
+from torch_tb_profiler.web.http import Parameters
+from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Workspace, answer_name, pack
+
+#: for `open_workspace`
+QUESTIONS = f"{__name__}:questions"
+
+#: in the order in which somebody who opens the page comes to them
+REQUESTS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/api/overview", {}),
+    ("/api/operators", {"group_by": "name"}),
+    ("/api/kernels", {"group_by": "name"}),
+    ("/api/health", {}),
+    ("/api/memory/curve", {}),
+    ("/api/memory/operators", {}),
+    ("/api/memory/alive", {}),
+    ("/api/memory/events", {}),
+    ("/api/modules", {}),
+    ("/api/operators", {"group_by": "name_shape"}),
+    ("/api/operators", {"group_by": "name_stack"}),
+    ("/api/kernels", {"group_by": "name_op_launch"}),
+    ("/overview", {}),
+    ("/operation", {}),
+    ("/operation/table", {}),
+    ("/operation", {"group_by": "OperationAndInputShape"}),
+    ("/operation/table", {"group_by": "OperationAndInputShape"}),
+    ("/kernel", {}),
+    ("/kernel/table", {}),
+    ("/kernel/table", {"group_by": "Kernel"}),
+    ("/kernel/tc_pie", {}),
+    ("/memory", {}),
+    ("/memory_curve", {}),
+    ("/memory_events", {}),
+    ("/module", {}),
+    ("/tree", {}),
+)
+
+
+def questions(trace: OpenTrace) -> list[tuple[str, Callable[[Model], Body]]]:
+    """The names of the answers to `REQUESTS`, each with what computes it."""
+    listener = _Listener(trace)
+    of_trace = {"run": trace.run, "worker": trace.worker, "span": trace.span}
+    for route, parameters in REQUESTS:
+        ROUTES[route](cast(Workspace, listener), Parameters(of_trace | parameters))
+    return list(listener.heard.items())
+
+
+class _Listener:
+    """Takes the place of a workspace that has one trace: hears what a route asks, and leaves it at that."""
+
+    def __init__(self, trace: OpenTrace) -> None:
+        self._trace = trace
+        self.heard: dict[str, Callable[[Model], Body]] = {}
+
+    def find(self, *_: str | None) -> OpenTrace:
+        return self._trace
+
+    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body]) -> Packed:
+        self.heard[answer_name(trace, question)] = compute
+        return pack(b"")
