@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.model import nesting as module
-from torch_tb_profiler.model.nesting import Nesting, nearest, nest
+from torch_tb_profiler.model.nesting import Nesting, nearest, nest, outermost_first
 
 Interval = tuple[int, int, int]  # lane, start, length
 
@@ -91,3 +91,12 @@ def test_nearest_wanted_ancestor() -> None:
     wanted = np.array([True, False, False, True, False])
     start = np.array([3, 2, 1, 0, 4, -1], dtype=np.int32)
     assert nearest(parent, wanted, start).tolist() == [3, 0, 0, 0, -1, -1]
+
+
+@given(intervals)
+def test_the_order_is_that_of_a_full_sort(given_intervals: list[Interval]) -> None:
+    lane, start, length = np.array(given_intervals, np.int64).reshape(-1, 3).T
+    rank = (length % 3).astype(np.int32)
+    expected = np.lexsort((rank, -start - length, start, lane)).tolist()
+    for lanes in (lane, lane + 2**20, lane - 1):
+        assert outermost_first(lanes.astype(np.int32), start, start + length, rank).tolist() == expected

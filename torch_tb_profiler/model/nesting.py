@@ -43,8 +43,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
     Of two intervals with the same start and end, the one of lower `rank` is the outer, then the one given first.
     An interval that starts inside another belongs to it even when it ends later: it is then clamped, never dropped.
     """
-    n = len(start)
-    order = np.lexsort((np.arange(n), rank, -end, start, lane)).astype(np.int64)
+    order = outermost_first(lane, start, end, rank)
     lane, start, end = lane[order], start[order], end[order].copy()
     given_end = end.copy()
     parent = _parents(lane, start, end)
@@ -59,6 +58,29 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
     return Nesting(order, parent, depths(parent), start, end, end < given_end, lane)
+
+
+def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64:
+    """Sort intervals by lane, start, end (the later one first), rank and the order in which they are given.
+
+    What `np.lexsort` does, made for traces: they are nearly in order of time, have few lanes, and few intervals begin
+    together.
+    """
+    order = np.argsort(start, kind="stable")
+    begins, lanes = start[order], lane[order]
+    if len(lanes) and lanes.min() >= 0 and lanes.max() < 2**16:
+        by_lane = np.argsort(lanes.astype(np.uint16), kind="stable")  # numpy sorts these by their digits
+    else:
+        by_lane = np.argsort(lanes, kind="stable")
+    order, begins, lanes = order[by_lane], begins[by_lane], lanes[by_lane]
+    tied = (begins[1:] == begins[:-1]) & (lanes[1:] == lanes[:-1])
+    if tied.any():
+        among = np.concatenate(([False], tied)) | np.concatenate((tied, [False]))
+        place = np.flatnonzero(among)
+        bundle = np.cumsum(np.concatenate(([True], ~tied))[place])
+        given = order[place]
+        order[place] = given[np.lexsort((rank[given], -end[given], bundle))]
+    return order
 
 
 def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:

@@ -24,7 +24,9 @@ def preorder(parent: Int32, rank: Int64) -> Int64:
     levels = [by_level[first:after] for first, after in pairwise(bounds)]
     size = np.ones(nodes, np.int64)
     for level in reversed(levels[1:]):
-        np.add.at(size, parent[level], size[level])
+        # by_level keeps siblings together: the sum of each family
+        leads = np.flatnonzero(np.concatenate(([True], parent[level[1:]] != parent[level[:-1]])))
+        size[parent[level[leads]]] += np.add.reduceat(size[level], leads)
     place = np.zeros(nodes, np.int64)
     for level in levels:
         above = parent[level]

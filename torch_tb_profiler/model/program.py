@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.model.modules import lightning_modules, nn_modules
-from torch_tb_profiler.model.nesting import depths, last_started, nearest, nest
+from torch_tb_profiler.model.nesting import depths, last_started, nearest, nest, outermost_first
 from torch_tb_profiler.model.preorder import preorder
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category, Trace
@@ -190,7 +190,7 @@ class _Draft:
         assert self.module is not None
         nodes = len(self.row)
         rank = np.empty(nodes, np.int64)
-        rank[np.lexsort((np.arange(nodes), -self.end, self.start, self.lane))] = np.arange(nodes)
+        rank[outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))] = np.arange(nodes)
         order = preorder(self.parent, rank)
         place = np.full(nodes + 1, -1, np.int32)
         place[order] = np.arange(nodes, dtype=np.int32)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import Field, dataclass, field, fields
 from enum import IntEnum
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
@@ -138,7 +139,7 @@ class Events(Table):
     start: Int64 = column("i8", "ns from Trace.origin_ns", "ts; 0 for metadata and where it is missing")
     duration: Int64 = column("i8", "ns", "dur; -1 when the event has none")
 
-    @property
+    @cached_property
     def end(self) -> Int64:
         """`start + duration`, in ns; the start itself for events without a duration."""
         return self.start + np.maximum(self.duration, 0)

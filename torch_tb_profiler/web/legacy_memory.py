@@ -124,7 +124,7 @@ def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_u
         _rounded_where(ended, end, factor),
         _rounded_where(began & ended, end - begin, factor),
     )
-    cells = list(zip(*columns, strict=True))
+    cells = [list(row) for row in zip(*columns, strict=True)]
     rows: dict[str, list[Any]] = {}
     _, first = np.unique(blocks.device, return_index=True)
     for place in blocks.device[np.sort(first)].tolist():

@@ -14,7 +14,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name
 from torch_tb_profiler.model.program import Kind
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.microseconds import microseconds, texts
+from torch_tb_profiler.web.microseconds import microseconds, parts
 from torch_tb_profiler.web.tree_json import nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
@@ -134,23 +134,26 @@ def _tree(
     # a node directly inside the one before it opens; any other first closes what lies between, and is one more
     level = depth[kept]
     closing = np.concatenate(([0], level[:-1] - level[1:] + 1))
-    leads = ["", *("]}" * n + "," for n in range(1, int(closing.max(initial=0)) + 1))]
+    forms, form = np.unique(closing * np.int64(len(kinds)) + kind, return_inverse=True)
+    between: list[tuple[str, str, str]] = []
+    for closes, of in zip((forms // len(kinds)).tolist(), (forms % len(kinds)).tolist(), strict=True):
+        before, middle, after = kinds[of]
+        between.append((("]}" * closes + "," if closes else "") + before, middle, after))
     yield "".join([root[0], str(whole[0]), root[1], str(whole[1]), root[2]]).encode()
     for first_node in range(0, len(kept), _NODES_OF_A_PIECE):
         piece = slice(first_node, first_node + _NODES_OF_A_PIECE)
-        yield "".join(
-            [
-                f"{leads[close]}{before}{begin}{between}{finish}{after}"
-                for close, (before, between, after), begin, finish in zip(
-                    closing[piece].tolist(),
-                    [kinds[k] for k in kind[piece].tolist()],
-                    texts(start[kept[piece]] + origin),
-                    texts(end[kept[piece]] + origin),
-                    strict=True,
-                )
-            ]
-        ).encode()
+        yield _nodes(form[piece].tolist(), between, start[kept[piece]] + origin, end[kept[piece]] + origin)
     yield b"]}" * (int(level[-1]) + 1) + b"]}"
+
+
+def _nodes(form: list[int], between: list[tuple[str, str, str]], start: Any, end: Any) -> bytes:
+    """The text of some nodes: each has two times, and what its form has before, between and after them."""
+    pieces = [""] * (7 * len(form))
+    for place in range(3):
+        pieces[3 * place :: 7] = [between[of][place] for of in form]
+    for place, ns in ((1, start), (4, end)):
+        pieces[place::7], pieces[place + 1 :: 7] = parts(ns)
+    return "".join(pieces).encode()
 
 
 def _node(name: str, kind: str, model: Model, thread: int) -> tuple[str, str, str]:

@@ -22,9 +22,11 @@ def exact(ns: int) -> str:
     return f"{'-' if ns < 0 else ''}{whole}" + (f".{rest:03d}" if rest else "")
 
 
-def texts(ns: Int64) -> list[str]:
-    """Many times as JSON numbers, exact to the nanosecond."""
+def parts(ns: Int64) -> tuple[list[str], list[str]]:
+    """Many times as JSON numbers, exact to the nanosecond: the whole microseconds, and what follows them."""
     if (ns < 0).any():
-        return [exact(value) for value in ns.tolist()]
-    whole, rest = (ns // 1000).tolist(), (ns % 1000).tolist()
-    return [f"{w}.{r:03d}" if r else f"{w}" for w, r in zip(whole, rest, strict=True)]
+        return [exact(value) for value in ns.tolist()], [""] * len(ns)
+    return list(map(str, (ns // 1000).tolist())), [_FRACTIONS[rest] for rest in (ns % 1000).tolist()]
+
+
+_FRACTIONS = ["", *(f".{rest:03d}" for rest in range(1, 1000))]
