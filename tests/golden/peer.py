@@ -129,7 +129,7 @@ class _OneTrace:
     def find(self, *_: object) -> _OneTrace:
         return self
 
-    def answer(self, _: object, __: object, compute: Callable[[Model], Body]) -> Packed:
+    def answer(self, _: object, __: object, compute: Callable[[Model], Body], keep: bool) -> Packed:
         return pack(compute(self.model))
 
 

@@ -12,6 +12,7 @@ from torch_tb_profiler.model.communication import Communications, Links, communi
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
 from torch_tb_profiler.model.nesting import Nesting
+from torch_tb_profiler.model.step_range import StepRange, positions, steps_within, trace_within
 from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, UInt8
@@ -39,6 +40,21 @@ class Model:
         other = Model(self.trace, choice)
         vars(other).update({name: value for name, value in vars(self).items() if name in _WITHOUT_STEPS})
         return other
+
+    def of_steps(self, wanted: StepRange | None) -> Model:
+        """The same trace as if nothing but some of its steps had been recorded. Raises UnknownStep.
+
+        The last range that was asked for is kept.
+        """
+        if wanted is None:
+            return self
+        held: tuple[StepRange, Model] | None = vars(self).get("part")
+        if held is None or held[0] != wanted:
+            steps = steps_within(self.steps, positions(self.steps, wanted))
+            part = Model(trace_within(self.trace, steps, self.device), self.step_choice)
+            vars(part)["steps"] = steps
+            held = vars(self)["part"] = wanted, part
+        return held[1]
 
     @cached_property
     def _frames(self) -> tuple[FrameTree, Nesting]:

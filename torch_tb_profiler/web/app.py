@@ -71,7 +71,7 @@ def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
 
 
 def _health(workspace: Workspace, parameters: Parameters) -> Answer:
-    return ask(workspace, parameters, "health", answers.health_answer)
+    return ask(workspace, parameters, "health", answers.health_answer, of_steps=False)
 
 
 def _operators(workspace: Workspace, parameters: Parameters) -> Answer:

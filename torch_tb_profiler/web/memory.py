@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Hashable
+from dataclasses import asdict, dataclass
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.memory import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
@@ -11,8 +11,9 @@ from torch_tb_profiler.analysis.memory_blocks import BlockOrder, BlockTable, ali
 from torch_tb_profiler.analysis.memory_curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.step_range import StepRange, positions
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.web.ask import Route, ask
+from torch_tb_profiler.web.ask import Route, ask, step_range
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_of
 from torch_tb_profiler.workspace import OpenTrace, Workspace
@@ -167,29 +168,48 @@ def _known(model: Model, device: str | None) -> int:
 
 
 def _curve_route(workspace: Workspace, parameters: Parameters) -> Answer:
-    start, end = _range(parameters)
+    window = _Window.of(parameters)
     bins = parameters.whole_number("bins", MOST_BINS, 1, MOST_BINS)
-    return _ask(workspace, parameters, "curve", curve_answer, start, end, bins)
+
+    def compute(model: Model, trace: OpenTrace) -> Json:
+        return curve_answer(model, trace, *window.times(model), bins)
+
+    return _ask(workspace, parameters, ("curve", window, bins), compute)
 
 
 def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
-    start, end = _range(parameters)
+    window = _Window.of(parameters)
     orders: tuple[BlockOrder, ...] = ("time", "bytes", "duration")
     order = parameters.choice("order", orders)
     offset = parameters.whole_number("offset", 0, 0)
     limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
     device = parameters.get("device")
-    return _ask(workspace, parameters, "events", events_answer, device, start, end, order, offset, limit)
+
+    def compute(model: Model, trace: OpenTrace) -> Json:
+        return events_answer(model, trace, device, *window.times(model), order, offset, limit)
+
+    return _ask(workspace, parameters, ("events", device, window, order, offset, limit), compute)
 
 
 def _operators_route(workspace: Workspace, parameters: Parameters) -> Answer:
-    return _ask(workspace, parameters, "operators", operators_answer, parameters.get("device"), *_range(parameters))
+    window = _Window.of(parameters)
+    device = parameters.get("device")
+
+    def compute(model: Model, trace: OpenTrace) -> Json:
+        return operators_answer(model, trace, device, *window.times(model))
+
+    return _ask(workspace, parameters, ("operators", device, window), compute)
 
 
 def _alive_route(workspace: Workspace, parameters: Parameters) -> Answer:
     at = parameters.whole_number("at_ns", None)
     limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
-    return _ask(workspace, parameters, "alive", alive_answer, parameters.get("device"), at, limit)
+    device = parameters.get("device")
+
+    def compute(model: Model, trace: OpenTrace) -> Json:
+        return alive_answer(model, trace, device, at, limit)
+
+    return _ask(workspace, parameters, ("alive", device, at, limit), compute)
 
 
 ROUTES: dict[str, Route] = {
@@ -201,14 +221,29 @@ ROUTES: dict[str, Route] = {
 
 
 def _ask(
-    workspace: Workspace, parameters: Parameters, question: str, answer: Callable[..., Json], *arguments: object
+    workspace: Workspace, parameters: Parameters, question: Hashable, compute: Callable[[Model, OpenTrace], Json]
 ) -> Answer:
-    def compute(model: Model, trace: OpenTrace) -> Json:
-        return answer(model, trace, *arguments)
-
-    return ask(workspace, parameters, ("memory", question, *arguments), compute)
+    # What is in use in a step was allocated before it, so steps are a time range here.
+    return ask(workspace, parameters, ("memory", question), compute, of_steps=False)
 
 
-def _range(parameters: Parameters) -> tuple[int | None, int | None]:
-    parameters.need_all("run", "worker")
-    return parameters.whole_number("start_ns", None), parameters.whole_number("end_ns", None)
+@dataclass(frozen=True)
+class _Window:
+    """A range of time, in ns; without an end that of the steps that are asked for, without those of the trace."""
+
+    start_ns: int | None
+    end_ns: int | None
+    steps: StepRange | None
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> _Window:
+        parameters.need_all("run", "worker")
+        start, end = parameters.whole_number("start_ns", None), parameters.whole_number("end_ns", None)
+        return cls(start, end, step_range(parameters))
+
+    def times(self, model: Model) -> tuple[int | None, int | None]:
+        if self.steps is None:
+            return self.start_ns, self.end_ns
+        chosen = positions(model.steps, self.steps)
+        start, end = int(model.steps.start[chosen][0]), int(model.steps.end[chosen][-1])
+        return start if self.start_ns is None else self.start_ns, end if self.end_ns is None else self.end_ns

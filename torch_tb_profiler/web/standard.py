@@ -63,6 +63,7 @@ class _Listener:
     def find(self, *_: str | None) -> OpenTrace:
         return self._trace
 
-    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body]) -> Packed:
+    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body], keep: bool) -> Packed:
+        assert keep
         self.heard[answer_name(trace, question)] = compute
         return pack(b"")

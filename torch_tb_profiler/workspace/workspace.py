@@ -232,8 +232,11 @@ class Workspace:
         self._pool.hurry(held.id)
         raise Loading(status)
 
-    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body]) -> Packed:
-        """The answer to a question about a trace, remembered. Raises Loading when the trace must be read again."""
+    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body], keep: bool = True) -> Packed:
+        """The answer to a question about a trace, remembered; with `keep` also when the server has ended.
+
+        Raises Loading when the trace must be read again.
+        """
         name = answer_name(trace, question)
         known_as = (trace.key, name)
         answer = self._answers.get(known_as)
@@ -251,7 +254,8 @@ class Workspace:
                 answer = self._answers.get(known_as)
                 if answer is None:
                     answer = self._compute(trace, opened, lambda model: pack(compute(model)))
-                    folder.put(name, answer)
+                    if keep:
+                        folder.put(name, answer)
         self._cache.touch(trace.key)
         self._answers.put(known_as, answer)
         return answer

@@ -1,0 +1,164 @@
+"""Some steps of a trace: what belongs to them is there, the rest is not, and together they are the whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.events import US, annotation, frame, kernel, launch, memory, model_of, op
+from tests.served import client_of, everything_read, get
+from tests.tracegen import Config, write_run
+from torch_tb_profiler.analysis.kernels import kernels
+from torch_tb_profiler.analysis.operators import operator_kernels, operator_stacks, operators
+from torch_tb_profiler.analysis.overview import step_times
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.step_range import StepRange, UnknownStep
+from torch_tb_profiler.trace import read_trace
+
+
+def two_steps() -> Model:
+    """Each launches a kernel of its own; that of the first runs on into the second step."""
+    return model_of(
+        [
+            frame("train.py(1): main", 0, 200),
+            op("before", 5, 2),
+            annotation("ProfilerStep#1", 10, 80),
+            op("aten::mm", 20, 30),
+            launch(25, 1),
+            annotation("ProfilerStep#2", 100, 80),
+            op("aten::add", 110, 30),
+            launch(115, 2),
+            kernel(60, 60, 1, "first"),
+            kernel(125, 70, 2, "second"),
+            kernel(1, 3, 99, "earlier"),
+            kernel(130, 3, 98, "without a launch"),
+            memory(30, 100, total=100),
+            memory(120, -100, total=0),
+        ]
+    )
+
+
+def sums(model: Model) -> dict[str, int]:
+    table = operators(model)
+    return dict(zip(table.name, table.device_self_ns.tolist(), strict=True))
+
+
+def test_what_a_step_launched_belongs_to_it_wherever_it_ran() -> None:
+    model = two_steps()
+    first, second = (model.of_steps(StepRange(name, name)) for name in "12")
+    assert sums(first) == {"aten::mm": 60 * US}
+    assert sums(second) == {"aten::add": 70 * US}
+    assert kernels(first).name == ("first",)
+    assert set(kernels(second).name) == {"second", "without a launch"}
+    assert [len(part.trace.memory) for part in (first, second)] == [1, 1]
+
+
+def test_steps_keep_their_names_and_times() -> None:
+    model = two_steps()
+    both, second = step_times(model), step_times(model.of_steps(StepRange("2", "2")))
+    assert second.names == ("2",)
+    assert second.duration_ns.tolist() == both.duration_ns[1:].tolist()
+    assert second.category_ns["kernel"].tolist() == both.category_ns["kernel"][1:].tolist()
+
+
+def test_frames_that_run_on_are_kept_for_call_stacks() -> None:
+    part = two_steps().of_steps(StepRange("2", "2"))
+    assert operator_stacks(part, "aten::add").call_stack == ("train.py(1): main",)
+
+
+def test_events_keep_their_rows() -> None:
+    model = two_steps()
+    part = model.of_steps(StepRange("2", "2"))
+    names = [model.trace.strings[int(model.trace.events.name[row])] for row in part.tree.row.tolist()]
+    assert names == ["ProfilerStep#2", "aten::add"]
+    assert len(part.trace.events) == len(model.trace.events)
+
+
+def test_the_ends_may_be_named_in_any_order_and_must_exist() -> None:
+    model = two_steps()
+    assert model.of_steps(StepRange("2", "1")).steps.names == ("1", "2")
+    with pytest.raises(UnknownStep, match="no step '3'"):
+        model.of_steps(StepRange("1", "3"))
+
+
+def test_steps_found_another_way_have_ranges_of_their_own() -> None:
+    model = model_of([annotation(f"batch {i}", 100 * i, 90) for i in range(4)])
+    chosen = model.with_steps(StepChoice(pattern="^batch"))
+    assert chosen.of_steps(StepRange("1", "2")).steps.labels == ("batch 1", "batch 2")
+
+
+def test_the_last_range_is_kept_and_answers_stay_apart() -> None:
+    asked: list[Model] = []
+
+    @remembered
+    def question(model: Model) -> int:
+        asked.append(model)
+        return len(model.tree)
+
+    model = two_steps()
+    first = [question(model.of_steps(StepRange("1", "1"))) for _ in range(3)]
+    assert first == [2, 2, 2]
+    assert question(model) == 5
+    assert len(asked) == 2
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("range") / "run"
+    write_run(Config(ranks=1, events=8_000), directory)
+    return directory
+
+
+def test_the_steps_add_up_to_what_lies_in_steps(generated: Path) -> None:
+    (path,) = generated.iterdir()
+    with path.open("rb") as stream:
+        model = Model(read_trace(stream))
+    names = model.steps.names
+    assert len(names) > 2
+    alone = [model.of_steps(StepRange(name, name)) for name in names]
+    whole = model.of_steps(StepRange(names[0], names[-1]))
+    for ns in ("device_self_ns", "host_self_ns", "calls"):
+        added: dict[str, int] = {}
+        for part in alone:
+            table = operators(part)
+            for name, value in zip(table.name, getattr(table, ns).tolist(), strict=True):
+                added[name] = added.get(name, 0) + value
+        table = operators(whole)
+        together = dict(zip(table.name, getattr(table, ns).tolist(), strict=True))
+        # what runs between two steps is in the whole and in none of them
+        assert set(added) <= set(together)
+        assert all(added[name] <= together[name] for name in added)
+        assert sum(added.values()) >= 0.9 * sum(together.values())
+    assert np.isclose(
+        sum(int(kernels(part).total_ns.sum()) for part in alone), int(kernels(whole).total_ns.sum()), rtol=0.05
+    )
+    name = operators(whole).name[0]
+    assert operator_kernels(whole, name).calls.sum() == sum(operator_kernels(part, name).calls.sum() for part in alone)
+
+
+def test_routes_take_ranges(generated: Path, tmp_path: Path) -> None:
+    with everything_read(generated.parent, tmp_path / "cache") as workspace:
+        client = client_of(workspace)
+        trace = "run=run&worker=worker0"
+        steps = get(client, f"/api/overview?{trace}")["steps"]
+        first, last = steps["names"][1], steps["names"][2]
+        chosen = f"{trace}&from_step={first}&to_step={last}"
+        assert get(client, f"/api/overview?{chosen}")["steps"]["names"] == [first, last]
+        whole = get(client, f"/api/operators?{trace}")["meta"]["device_ns"]
+        part = get(client, f"/api/operators?{chosen}")["meta"]["device_ns"]
+        assert 0 < part < whole
+        assert 0 < get(client, f"/api/kernels?{chosen}")["meta"]["kernel_ns"] <= part
+        assert get(client, f"/api/modules?{chosen}")["meta"]["total"]
+        curve = get(client, f"/api/memory/curve?{chosen}")
+        assert curve["start_ns"] == steps["start_ns"][1]
+        assert curve["end_ns"] == steps["start_ns"][2] + steps["duration_ns"][2]
+        assert get(client, f"/api/memory/curve?{chosen}&start_ns=5")["start_ns"] == 5
+        rows = get(client, f"/api/memory/operators?{chosen}")["meta"]["all"]["allocation_count"]
+        assert 0 < rows < get(client, f"/api/memory/operators?{trace}")["meta"]["all"]["allocation_count"]
+        assert get(client, f"/api/health?{chosen}") == get(client, f"/api/health?{trace}")
+        assert "no step '77x'" in get(client, f"/api/operators?{trace}&from_step=77x&to_step=77x", 404)["error"]
+        assert "no step '77x'" in get(client, f"/api/memory/curve?{trace}&from_step=77x&to_step=77x", 404)["error"]
+        assert "together" in get(client, f"/api/operators?{trace}&from_step={first}", 400)["error"]
