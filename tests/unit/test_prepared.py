@@ -120,7 +120,7 @@ def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "slow_questions.py").write_text(
-        "import time\ndef questions(trace):\n    return [('a' * 24, lambda model: time.sleep(600) or b'')]\n"
+        "import time\ndef questions(trace):\n    return [[('a' * 24, lambda model: time.sleep(600) or b'')]]\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions="slow_questions:questions")
@@ -138,12 +138,12 @@ def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
 
 def test_names_of_answers_hold_in_every_process() -> None:
     trace = OpenTrace("run", "w", "1", "key", 1, 1)
-    here = [name for name, _ in questions(trace)]
-    assert len(set(here)) == len(REQUESTS)
+    here = [[name for name, _ in bundle] for bundle in questions(trace)]
+    assert len({name for bundle in here for name in bundle}) == len(REQUESTS)
     code = (
         "import json\nfrom torch_tb_profiler.web.standard import questions\n"
         "from torch_tb_profiler.workspace import OpenTrace\n"
-        "print(json.dumps([name for name, _ in questions(OpenTrace('run', 'w', '1', 'key', 1, 1))]))"
+        "print(json.dumps([[n for n, _ in bundle] for bundle in questions(OpenTrace('run', 'w', '1', 'key', 1, 1))]))"
     )
     there = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
     assert json.loads(there) == here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from torch_tb_profiler.model import Model
 
@@ -16,10 +16,9 @@ def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
 
     @wraps(question)
     def answer(model: Model) -> T:
-        answers: dict[Any, Any] = vars(model).setdefault("answers", {})
-        if question not in answers:
-            answers[question] = question(model)
-        found: T = answers[question]
+        if question not in model.answers:
+            model.answers[question] = question(model)
+        found: T = model.answers[question]
         return found
 
     return answer

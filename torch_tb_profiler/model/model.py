@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,15 @@ class Model:
             vars(part)["steps"] = steps
             held = vars(self)["part"] = wanted, part
         return held[1]
+
+    @cached_property
+    def answers(self) -> dict[Any, Any]:
+        """What was computed from this model and is kept with it, by question."""
+        return {}
+
+    def forget_answers(self) -> None:
+        """Free the memory of `answers`; the structure itself stays."""
+        self.answers.clear()
 
     @cached_property
     def _frames(self) -> tuple[FrameTree, Nesting]:

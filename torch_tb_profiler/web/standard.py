@@ -13,8 +13,8 @@ from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Workspace, answ
 #: for `open_workspace`
 QUESTIONS = f"{__name__}:questions"
 
-#: in the order in which somebody who opens the page comes to them
-REQUESTS: tuple[tuple[str, dict[str, str]], ...] = (
+#: about operators, kernels and memory, in the order in which somebody who opens the page comes to them
+_OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/api/overview", {}),
     ("/api/operators", {"group_by": "name"}),
     ("/api/kernels", {"group_by": "name"}),
@@ -23,7 +23,6 @@ REQUESTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/api/memory/operators", {}),
     ("/api/memory/alive", {}),
     ("/api/memory/events", {}),
-    ("/api/modules", {}),
     ("/api/operators", {"group_by": "name_shape"}),
     ("/api/operators", {"group_by": "name_stack"}),
     ("/api/kernels", {"group_by": "name_op_launch"}),
@@ -39,16 +38,29 @@ REQUESTS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/memory", {}),
     ("/memory_curve", {}),
     ("/memory_events", {}),
+)
+
+#: about modules: they need another tree, and nothing of what was computed for those above
+_OF_MODULES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/api/modules", {}),
     ("/module", {}),
     ("/tree", {}),
 )
 
+REQUESTS = (*_OF_CALLS, *_OF_MODULES)
 
-def questions(trace: OpenTrace) -> list[tuple[str, Callable[[Model], Body]]]:
-    """The names of the answers to `REQUESTS`, each with what computes it."""
+
+def questions(trace: OpenTrace) -> list[list[tuple[str, Callable[[Model], Body]]]]:
+    """The names of the answers to `REQUESTS`, each with what computes it; together those that have much in common."""
+    return [_heard(trace, requests) for requests in (_OF_CALLS, _OF_MODULES)]
+
+
+def _heard(
+    trace: OpenTrace, requests: tuple[tuple[str, dict[str, str]], ...]
+) -> list[tuple[str, Callable[[Model], Body]]]:
     listener = _Listener(trace)
     of_trace = {"run": trace.run, "worker": trace.worker, "span": trace.span}
-    for route, parameters in REQUESTS:
+    for route, parameters in requests:
         ROUTES[route](cast(Workspace, listener), Parameters(of_trace | parameters))
     return list(listener.heard.items())
 

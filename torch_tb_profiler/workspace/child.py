@@ -38,8 +38,8 @@ from torch_tb_profiler.workspace.summary import summarize
 
 PROGRESS_SECONDS = 0.2
 
-#: what will be asked about a trace: names of answers, and how each is made
-Questions = Callable[[OpenTrace], Sequence[tuple[str, Callable[[Model], Body]]]]
+#: what will be asked about a trace: names of answers, and how each is made, together those that have much in common
+Questions = Callable[[OpenTrace], Sequence[Sequence[tuple[str, Callable[[Model], Body]]]]]
 
 
 def main() -> None:
@@ -100,14 +100,16 @@ def _prepare(job: Job, open_trace: Callable[[], Trace], send: Callable[[Message]
     try:
         module, _, function = answering.questions.partition(":")
         questions: Questions = getattr(importlib.import_module(module), function)
-        asked = questions(answering.trace)
-        send(Preparing(tuple(name for name, _ in asked)))
+        bundles = questions(answering.trace)
+        send(Preparing(tuple(name for asked in bundles for name, _ in asked)))
         model = Model(open_trace())
         folder = AnswerFolder(Path(answering.folder))
-        for name, compute in asked:
-            with contextlib.suppress(Exception):
-                folder.put(name, pack(compute(model)))
-            send(Answered(name))
+        for asked in bundles:
+            for name, compute in asked:
+                with contextlib.suppress(Exception):
+                    folder.put(name, pack(compute(model)))
+                send(Answered(name))
+            model.forget_answers()
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())
     return Prepared(time.monotonic() - began)
