@@ -128,6 +128,12 @@ EXPLAINED = (
         "/overview",
         r"^\.gpu_metrics\.data#length",
     ),
+    Explained(
+        "utilization-within-steps",
+        "units/multiple_profilersteps_no_overlap samples/resnet50_num_workers_4",
+        "/overview",
+        r"^\.gpu_metrics\.data\[\d+\]\.value$",
+    ),
     Explained("communication-by-kernel", "units/runtime_launch_multipe_kernels", "/overview"),
     Explained(
         "backward-outside-modules",

@@ -35,8 +35,8 @@ def test_every_difference_is_explained(recording: str) -> None:
     assert not unexplained, f"{len(unexplained)} unexplained:\n" + "\n".join(unexplained[:20])
 
 
-def test_the_samples_of_the_old_plugin_are_equal() -> None:
-    assert not _found("samples")
+def test_the_samples_of_the_old_plugin_are_equal_but_for_pauses_between_steps() -> None:
+    assert {reason.id for _, _, _, reasons in _found("samples") for reason in reasons} == {"utilization-within-steps"}
 
 
 def test_every_explanation_is_needed() -> None:

@@ -141,6 +141,31 @@ def test_trailing_steps_whose_work_was_not_recorded_are_left_out_and_said() -> N
     assert {n.kind: n.count for n in model.notes}["incomplete_last_steps"] == 1
 
 
+def _steps_with(launches: list[int], ran: list[int]) -> Model:
+    """One step of 100 µs per entry, which launches so many kernels, of which so many are in the trace."""
+    events = []
+    for i, (calls, kernels) in enumerate(zip(launches, ran, strict=True)):
+        events.append(annotation(f"ProfilerStep#{i}", i * 100, 90))
+        for k in range(calls):
+            events.append(launch(i * 100 + k * 6, 100 * i + k + 1))
+            if k < kernels:
+                events.append(kernel(i * 100 + k * 6 + 5, 1, 100 * i + k + 1))
+    return model_of(events)
+
+
+def test_a_small_last_step_stays() -> None:
+    model = _steps_with([10, 10, 2], [10, 10, 2])
+    assert model.steps.names == ("0", "1", "2")
+    assert not [n for n in model.notes if n.kind == "incomplete_last_steps"]
+
+
+def test_a_last_step_whose_work_was_cut_off_is_left_out() -> None:
+    assert _steps_with([10, 10, 10], [10, 10, 7]).steps.names == ("0", "1")
+    assert _steps_with([10, 10, 10], [10, 10, 8]).steps.names == ("0", "1", "2")
+    # calls that are never seen to run on the device, such as those of a graph capture, say nothing
+    assert _steps_with([10, 10, 10], [6, 6, 6]).steps.names == ("0", "1", "2")
+
+
 @pytest.mark.parametrize(
     ("events", "expected"),
     [

@@ -8,6 +8,7 @@ import pytest
 
 from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op, partly_hidden_all_reduce
 from torch_tb_profiler.analysis.overview import overview
+from torch_tb_profiler.analysis.utilization import device_use
 
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 
@@ -168,3 +169,21 @@ def test_device_metrics_outside_the_steps() -> None:
     ).devices
     assert (device.utilization, device.sm_efficiency, device.achieved_occupancy) == (0.0, None, None)
     assert (device.name, device.memory_bytes, device.compute_capability) == (None, None, None)
+
+
+def test_what_runs_between_steps_is_no_utilization_of_the_steps() -> None:
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 100),
+            annotation("ProfilerStep#1", 200, 100),
+            launch(5, 1),
+            launch(210, 3),
+            kernel(10, 50, 1, **{"blocks per SM": 0.5, "est. achieved occupancy %": 20}),
+            kernel(120, 60, 2, **{"blocks per SM": 4.0, "est. achieved occupancy %": 100}),
+            kernel(220, 50, 3, **{"blocks per SM": 2.0, "est. achieved occupancy %": 40}),
+        ]
+    )
+    (device,) = device_use(model)
+    assert device.utilization == 0.5
+    assert device.sm_efficiency == (50 * 0.5 + 50 * 1) / 200
+    assert device.achieved_occupancy == pytest.approx(0.3)

@@ -97,8 +97,7 @@ OVERVIEW = _by_key(
         "GPU utilization",
         "number",
         "fraction",
-        "Time in which at least one kernel ran on the device ÷ time from the start of the first step to the end "
-        "of the last.",
+        "Time within the steps in which at least one kernel ran on the device ÷ time of the steps.",
     ),
     Definition(
         "sm_efficiency",
@@ -106,8 +105,8 @@ OVERVIEW = _by_key(
         "number",
         "fraction",
         "How much of the device's multiprocessors (SMs) kernels could fill. At each moment the blocks per SM of "
-        "the running kernels are added, at most 1; this is averaged over the time from the start of the first "
-        "step to the end of the last. Estimated from launch configurations, not measured.",
+        "the running kernels are added, at most 1; this is averaged over the time of the steps. Estimated from "
+        "launch configurations, not measured.",
     ),
     Definition(
         "achieved_occupancy",

@@ -43,15 +43,14 @@ def _use(model: Model, device: int) -> DeviceUse:
     work = trace.device_work.take(chosen)
     start, end = trace.events.start[work.row], trace.events.end[work.row]
     uses = use_of_device_work(model)[chosen] == Use.YES
-    low, high = (int(steps.start[0]), int(steps.end[-1])) if len(steps) else (0, 0)
-    window = high - low
+    within = intervals.union(steps.start, steps.end)
+    window, in_steps = intervals.total(within), intervals.Coverage(within)
 
     known = work.blocks_per_sm > 0
     filled = intervals.profile(start[known], end[known], work.blocks_per_sm[known], cap=1.0)
-    filled_inside = bool(((filled.end > low) & (filled.start < high)).any())
-    busy = intervals.total(intervals.clip(intervals.union(start, end), low, high))
-    clipped = np.maximum(np.minimum(end, high) - np.maximum(start, low), 0)
-    weights = np.where(work.occupancy >= 0, clipped, 0)
+    filled_ns = in_steps.between(filled.start, filled.end)
+    busy = intervals.total(intervals.intersection(intervals.union(start, end), within))
+    weights = np.where(work.occupancy >= 0, in_steps.between(start, end), 0)
     occupancy = np.where(work.occupancy >= 0, work.occupancy, 0.0)
     total = int((end - start).sum())
     properties = trace.header.device(device) or {}
@@ -64,7 +63,7 @@ def _use(model: Model, device: int) -> DeviceUse:
         memory_bytes=memory if isinstance(memory, int) else None,
         compute_capability=None if major is None or minor is None else f"{major}.{minor}",
         utilization=busy / window if window > 0 else None,
-        sm_efficiency=intervals.integral(filled, low, high) / window if window > 0 and filled_inside else None,
+        sm_efficiency=float((filled.value * filled_ns).sum()) / window if filled_ns.any() else None,
         achieved_occupancy=float((occupancy * weights).sum()) / int(weights.sum()) / 100 if weights.any() else None,
         tensor_core_share=int((end - start)[uses].sum()) / total if total else None,
     )

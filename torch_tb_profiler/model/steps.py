@@ -32,7 +32,8 @@ FRAMEWORK_STEP = re.compile(
 #: the part of the trace that a repeated annotation must cover to be taken for the steps
 REPEATED_SHARE = 0.5
 
-#: a last step with fewer than this share of the device events of the one before it is taken as cut off
+#: of what the steps before it launched this share of their rate must have run of what a last step launched; with less
+#: it is taken as cut off
 WHOLE_STEP_SHARE = 0.8
 
 
@@ -264,10 +265,15 @@ def _with_device_work(trace: Trace, device: DeviceLinks, rule: str, host: HostSt
 
 @dataclass(frozen=True)
 class _StepWork:
-    """Per host step: how many pieces of device work its launches started, and when they ran."""
+    """Per host step: how many pieces of device work its launches started, and when they ran.
+
+    called, ran: of the calls that start work elsewhere in the trace, how many were made, and how many started some here
+    """
 
     any: bool
     count: Int64
+    called: Int64
+    ran: Int64
     first: Int64
     last: Int64
     ends_outside: Int64
@@ -290,7 +296,8 @@ class _StepWork:
         np.maximum.at(last, step[inside], events.end[rows[launched[inside]]])
         in_a_step = np.zeros(len(rows), dtype=np.bool_)
         in_a_step[launched[inside]] = True
-        return cls(bool(inside.any()), count, first, last, events.end[rows[is_work & ~in_a_step]])
+        called, ran = _launches(trace, device.launch[launched], host)
+        return cls(bool(inside.any()), count, called, ran, first, last, events.end[rows[is_work & ~in_a_step]])
 
     def end_of_earlier_work(self, before: int) -> int:
         """The end of the last work of no step that had ended before a time."""
@@ -298,11 +305,28 @@ class _StepWork:
         return int(earlier.max()) if len(earlier) else np.iinfo(np.int64).min
 
     def whole_steps(self) -> int:
-        """How many steps remain when those without device work at the end, and one cut off, are left out."""
+        """How many steps remain when those without device work at the end, and one cut off, are left out.
+
+        Cut off is not what does less than the step before it, but what launched more than was seen to run.
+        """
         with_work = np.flatnonzero(self.count)
         if len(self.count) <= 1 or not len(with_work):
             return len(self.count)
         i = int(with_work[-1])
-        if i > 0 and self.count[i - 1] * WHOLE_STEP_SHARE > self.count[i]:
+        usual = self.ran[:i].sum() / max(int(self.called[:i].sum()), 1)
+        if i > 0 and self.ran[i] < usual * self.called[i] * WHOLE_STEP_SHARE:
             return i
         return i + 1
+
+
+def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, Int64]:
+    """Per host step: calls of an API that starts device work somewhere in the trace, and those that started some."""
+    events, rows = trace.events, trace.launches.row
+    n = len(host.names)
+    started = np.zeros(len(rows), dtype=np.bool_)
+    started[launched] = True
+    starts_work = np.isin(events.name[rows], np.unique(events.name[rows[started]]))
+    begin, finish = events.start[rows], events.end[rows]
+    step = np.searchsorted(host.start, begin, side="right") - 1
+    inside = (step >= 0) & (finish <= host.end[np.maximum(step, 0)]) & starts_work
+    return np.bincount(step[inside], minlength=n), np.bincount(step[inside & started], minlength=n)
