@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from io import BytesIO
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from tests.events import US, annotation, event, kernel, launch, model_of, op
 from tests.tracegen import Config, Expected, generate
 from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.steps import SlowPattern
 from torch_tb_profiler.trace import Category, read_trace
 
 
@@ -307,3 +309,12 @@ def test_steps_of_the_generator(known: tuple[Model, Expected]) -> None:
     durations = (model.steps.host_end - model.steps.host_start).tolist()
     found = dict(zip(model.steps.names, durations, strict=True))
     assert found == {name.removeprefix("ProfilerStep#"): ns for name, ns in expected.steps.items()}
+
+
+def test_a_pattern_that_would_run_for_years_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch_tb_profiler.model.steps.PATTERN_SECONDS", 0.2)
+    model = model_of([annotation("a" * 300 + "b", 0, 10)])
+    began = time.monotonic()
+    with pytest.raises(SlowPattern, match="takes too long"):
+        _ = model.with_steps(StepChoice(pattern=r"(.*a){30}$")).steps
+    assert time.monotonic() - began < 20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -37,7 +36,7 @@ from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.program import Source
-from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.model.steps import RULES, check_pattern
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.library import Library
 from torch_tb_profiler.workspace.states import Unavailable
@@ -103,9 +102,9 @@ class TraceProfile:
         if rule is not None and rule not in RULES:
             raise ProfileError(f"{rule!r} is no rule for steps, only {', '.join(map(repr, RULES))}")
         try:
-            re.compile(pattern or "")
-        except re.error as error:
-            raise ProfileError(f"{pattern!r} is not a regular expression: {error}") from None
+            check_pattern(pattern or "")
+        except ValueError as error:
+            raise ProfileError(str(error)) from None
         return TraceProfile(self._library, self.run, self._file, StepChoice(rule, pattern))
 
     @property

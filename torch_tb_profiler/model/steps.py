@@ -7,10 +7,12 @@ choose another rule, or give a pattern of annotation names.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import regex
 
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
@@ -31,6 +33,9 @@ FRAMEWORK_STEP = re.compile(
 
 #: the part of the trace that a repeated annotation must cover to be taken for the steps
 REPEATED_SHARE = 0.5
+
+#: for matching a person's pattern with all names of annotations
+PATTERN_SECONDS = 2.0
 
 #: of what the steps before it launched this share of their rate must have run of what a last step launched; with less
 #: it is taken as cut off
@@ -58,6 +63,10 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.names)
+
+
+class SlowPattern(ValueError):
+    """A pattern that takes longer than `PATTERN_SECONDS`."""
 
 
 @dataclass(frozen=True)
@@ -190,15 +199,15 @@ PATTERN_RULE = "pattern"
 def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepChoice | None = None) -> Steps:
     """The steps of a trace, by the chosen rule or the first that fits; empty when nothing in it has a duration.
 
-    A choice that finds no step falls back to the rules, with a note. Raises ValueError for an unknown rule and
-    re.error for a pattern that is not a regular expression.
+    A choice that finds no step falls back to the rules, with a note. Raises ValueError for an unknown rule, for a
+    pattern that is not a regular expression, and for one that takes too long.
     """
     choice = choice or StepChoice()
     host = _Host(trace, tree)
     asked: dict[str, Rule] = {}
     notes: tuple[Note, ...] = ()
     if choice.pattern is not None:
-        asked[PATTERN_RULE] = _matching(re.compile(choice.pattern))
+        asked[PATTERN_RULE] = _matching(choice.pattern)
     elif choice.rule is not None:
         if choice.rule not in RULES:
             raise ValueError(f"no rule for steps is called {choice.rule!r}; there are {', '.join(RULES)}")
@@ -214,8 +223,31 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
     return Steps("none", (), nothing, nothing, nothing, nothing)
 
 
-def _matching(pattern: re.Pattern[str]) -> Rule:
-    return lambda host: host.steps(host.annotations(pattern.search))
+def check_pattern(pattern: str) -> None:
+    """Raises ValueError for a pattern that is not a regular expression."""
+    try:
+        regex.compile(pattern)
+    except regex.error as error:
+        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+
+
+def _matching(pattern: str) -> Rule:
+    """A person's pattern, which may have come with a link, must not hold the server."""
+    check_pattern(pattern)
+    compiled = regex.compile(pattern)
+
+    def find(host: _Host) -> HostSteps | None:
+        until = time.monotonic() + PATTERN_SECONDS
+
+        def matches(text: str) -> object:
+            try:
+                return compiled.search(text, timeout=max(until - time.monotonic(), 1e-3), concurrent=True)
+            except TimeoutError:
+                raise SlowPattern(f"{pattern!r} takes too long to match") from None
+
+        return host.steps(host.annotations(matches))
+
+    return find
 
 
 def _not_found(choice: StepChoice) -> Note:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
-from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.model.steps import RULES, SlowPattern, check_pattern
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.workspace import Body, OpenTrace, Workspace
 
@@ -44,6 +43,8 @@ def ask(
             found = compute(chosen.of_steps(steps) if of_steps else chosen, trace)
         except UnknownStep as error:
             return _REFUSAL + dumps([404, str(error)])
+        except SlowPattern as error:
+            return _REFUSAL + dumps([400, f"step_pattern {error}"])
         except HttpError as error:
             return _REFUSAL + dumps([error.status, str(error)])
         return found if isinstance(found, Iterator) else dumps(found)
@@ -64,9 +65,9 @@ def step_choice(parameters: Parameters) -> StepChoice:
         raise HttpError(400, f"steps must be one of {', '.join(RULES)}, not {rule!r}")
     if pattern is not None:
         try:
-            re.compile(pattern)
-        except re.error as error:
-            raise HttpError(400, f"step_pattern is not a regular expression: {error}") from None
+            check_pattern(pattern)
+        except ValueError as error:
+            raise HttpError(400, f"step_pattern {error}") from None
     return StepChoice(rule, pattern)
 
 
