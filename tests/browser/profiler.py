@@ -10,7 +10,20 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.servers import Server
 
-VIEWS = {"overview": "Overview", "operators": "Operator", "kernels": "GPU Kernel", "capture": "Capture"}
+VIEWS = {
+    "overview": "Overview",
+    "steps": "Steps",
+    "operators": "Operator",
+    "kernels": "GPU Kernel",
+    "trace": "Trace",
+    "stacks": "Stacks",
+    "memory": "Memory",
+    "distributed": "Distributed",
+    "modules": "Module",
+    "lightning": "Lightning",
+    "compare": "Diff",
+    "capture": "Capture",
+}
 GPU_RUN = "generated_4gpu_h100"
 CPU_RUN = "cnn_workers0"
 

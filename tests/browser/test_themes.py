@@ -14,8 +14,16 @@ from tests.browser.servers import Server
 DARK = "?darkMode=true"
 PANELS = {
     "overview": "Step Time Breakdown",
+    "steps": "steps",
     "operators": "Operators",
     "kernels": "Kernels",
+    "trace": "trace",
+    "stacks": "stacks",
+    "memory": "memory",
+    "distributed": "distributed",
+    "modules": "modules",
+    "lightning": "modules",
+    "compare": "compare",
     "capture": "Trace health",
 }
 WHOLE: ViewportSize = {"width": 1440, "height": 1750}

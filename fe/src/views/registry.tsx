@@ -5,8 +5,16 @@ import { later } from "../ui/later";
 
 export const VIEWS: Record<ViewId, ComponentType<object>> = {
   overview: later(() => import("./overview")),
+  steps: later(() => import("./steps")),
   operators: later(() => import("./operators")),
   kernels: later(() => import("./kernels")),
+  trace: later(() => import("./trace")),
+  stacks: later(() => import("./stacks")),
+  memory: later(() => import("./memory")),
+  distributed: later(() => import("./distributed")),
+  modules: later(() => import("./modules")),
+  lightning: later(() => import("./modules/lightning")),
+  compare: later(() => import("./compare")),
   capture: later(() => import("./capture")),
 };
 

@@ -1,0 +1,1 @@
+export const distributed = { title: "distributed" };

@@ -1,0 +1,1 @@
+export const trace = { title: "trace" };
