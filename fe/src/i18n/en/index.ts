@@ -1,5 +1,6 @@
 import { capture } from "./capture";
 import { charts } from "./charts";
+import { columns } from "./columns";
 import { compare } from "./compare";
 import { distributed } from "./distributed";
 import { kernels } from "./kernels";
@@ -18,6 +19,7 @@ export const en = {
   ...shell,
   capture,
   charts,
+  columns,
   compare,
   distributed,
   kernels,

@@ -1,6 +1,13 @@
-import { t } from "../../i18n";
-import { Panel } from "../../ui";
+/** The trace file, and the longest things in it. */
+import { FilePanel } from "./FilePanel";
+import { Slices } from "./Slices";
+import "./trace.css";
 
 export default function Trace() {
-  return <Panel title={t.trace.title}>{null}</Panel>;
+  return (
+    <div className="trace">
+      <FilePanel />
+      <Slices />
+    </div>
+  );
 }
