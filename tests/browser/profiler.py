@@ -109,7 +109,7 @@ class Grid:
     def header(self, label: str) -> Locator:
         """By its label, whatever unit stands behind it."""
         return self.root.get_by_role(
-            "columnheader", name=re.compile(rf"^{re.escape(label)}( (ns|µs|ms|s|%|\w?B))?\W*$")
+            "columnheader", name=re.compile(rf"^{re.escape(label)}( (ns|µs|ms|s|%|\w?B(.s)?))?\W*$")
         )
 
     def sort_by(self, label: str) -> None:

@@ -14,13 +14,13 @@ from tests.browser.servers import Server
 DARK = "?darkMode=true"
 PANELS = {
     "overview": "Step Time Breakdown",
-    "steps": "steps",
+    "steps": "Time of each step",
     "operators": "Operators",
     "kernels": "Kernels",
-    "trace": "trace",
+    "trace": "Longest slices",
     "stacks": "stacks",
     "memory": "memory",
-    "distributed": "distributed",
+    "distributed": "Computation/Communication Overview",
     "modules": "modules",
     "lightning": "modules",
     "compare": "compare",

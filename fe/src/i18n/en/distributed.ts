@@ -3,8 +3,9 @@ export const distributed = {
   rank: "Rank",
   worker: "Worker",
 
-  step: "Step",
-  allSteps: "all, average",
+  choice: "What the numbers are of",
+  step: "Numbers of",
+  allSteps: "all steps, average",
   stepOption: (name: string) => `step ${name}`,
   stepMissing: (n: string) =>
     n === "1" ? "1 rank has no such step" : `${n} ranks have no such step`,
@@ -111,6 +112,7 @@ export const distributed = {
 
   operations: {
     title: "Communication Operations Stats",
+    worker: "Operations of",
     allWorkers: "all workers",
     group: "Process group",
     allGroups: "all groups",
@@ -141,6 +143,7 @@ export const distributed = {
 
   groups: {
     title: "Process groups",
+    list: "List of process groups",
     help: "Groups of ranks that communicate with each other, and of how many of them there is a trace.",
     columns: { name: "Group", size: "Ranks", present: "Traces", ranks: "Which" },
     unnamed: "not named",

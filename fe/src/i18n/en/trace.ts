@@ -20,6 +20,7 @@ export const trace = {
     "Perfetto reads the file inside your browser. This page itself asks no other host for anything.",
 
   slices: "Longest slices",
+  slicesList: "Slices, the longest first",
   slicesHelp:
     "Events with a start and a duration, the longest first. Slices inside each other overlap, so their durations must not be added up.",
   filter: "Name contains",

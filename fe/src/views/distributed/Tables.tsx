@@ -88,7 +88,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
       actions={
         <>
           <Combo
-            label={text.worker}
+            label={text.operations.worker}
             value={worker ?? ALL}
             options={[
               { value: ALL, label: text.operations.allWorkers },
@@ -168,7 +168,7 @@ export function Groups({ answer: { groups } }: { answer: Distributed }) {
       ) : (
         // A region that scrolls must be reachable by keyboard.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-        <section className="distributed-groups" tabIndex={0} aria-label={text.groups.title}>
+        <section className="distributed-groups" tabIndex={0} aria-label={text.groups.list}>
           <SimpleTable caption={text.groups.title} table={table} />
         </section>
       )}

@@ -59,7 +59,7 @@ function Content({ answer }: { answer: Answer }) {
         </Panel>
       ) : (
         <>
-          <section className="distributed-choice" aria-label={text.step}>
+          <section className="distributed-choice" aria-label={text.choice}>
             <Combo
               label={text.step}
               value={step ?? ALL}

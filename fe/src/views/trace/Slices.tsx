@@ -225,7 +225,7 @@ function SliceRows({ answer }: { answer: SlicesTable }) {
   return (
     // A region that scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section className="trace-slices" tabIndex={0} aria-label={text.slices}>
+    <section className="trace-slices" tabIndex={0} aria-label={text.slicesList}>
       <SimpleTable
         caption={text.slices}
         table={table}
