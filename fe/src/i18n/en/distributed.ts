@@ -61,7 +61,8 @@ export const distributed = {
   },
 
   overlap: "Computation/Communication Overview",
-  overlapHelp: "How each rank spends its step. The four parts add up to the step time exactly.",
+  overlapHelp:
+    "How each rank spends its step. The four parts add up to the step time exactly. A triangle marks the rank that the others wait for.",
   waits: "Synchronizing/Communication Overview",
   waitsHelp:
     "Time in which communication operations that the step called ran, split into waiting for other ranks and moving data. Part of it may be hidden behind computation.",

@@ -26,6 +26,8 @@ const COLORS: Partial<Record<Part, string>> = {
 
 interface Props {
   readonly rows: readonly RankRow[];
+  /** The worker that the others wait for, marked in the charts. */
+  readonly last: string | null;
   readonly definitions: readonly Column[];
   readonly order: "rank" | "slowest";
   readonly mode: "absolute" | "percent";
@@ -51,7 +53,8 @@ interface ChartProps extends Props {
 }
 
 function Chart({ rows, definitions, order, mode, range, onRange, ...props }: ChartProps) {
-  const { title, help, parts, selected, onPick } = props;
+  const { title, help, parts, last, selected, onPick } = props;
+  const flagged = useMemo(() => rows.map(({ worker }) => worker.worker === last), [rows, last]);
   const names = useMemo(() => rows.map(({ name }) => name), [rows]);
   const series = useMemo<ColumnSeries[]>(
     () =>
@@ -91,6 +94,7 @@ function Chart({ rows, definitions, order, mode, range, onRange, ...props }: Cha
         range={shown}
         onRange={(next) => onRange(formatRange(next))}
         selected={at < 0 ? null : at}
+        flagged={flagged}
         onPick={(index) => {
           const worker = rows[index]?.worker.worker;
           if (worker !== undefined) onPick(worker);

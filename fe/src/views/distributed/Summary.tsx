@@ -5,7 +5,7 @@ import { goToView } from "../../state";
 import { percentile } from "../../stats";
 import { Tile } from "../../ui";
 import { presence, type RankNumbers, type RankRow, rangesOf } from "./ranks";
-import { LEAST_SHARE, straggler } from "./straggler";
+import { LEAST_SHARE, type Straggler } from "./straggler";
 
 const text = t.distributed;
 
@@ -91,18 +91,18 @@ function brief(list: string): string {
 }
 
 interface RemarkProps {
-  readonly rows: readonly RankRow[];
+  readonly ranks: number;
+  readonly found: Straggler | null;
   readonly onPick: (worker: string) => void;
 }
 
 /** Who comes last, and what keeps it. */
-export function Remark({ rows, onPick }: RemarkProps) {
-  const found = straggler(rows);
+export function Remark({ ranks, found, onPick }: RemarkProps) {
   const words = text.straggler;
   if (!found) {
     return (
       <p className="distributed-remark none" role="note" aria-label={words.label}>
-        {rows.length < 2 ? words.one : words.none(fraction(LEAST_SHARE, 0))}
+        {ranks < 2 ? words.one : words.none(fraction(LEAST_SHARE, 0))}
       </p>
     );
   }

@@ -8,6 +8,7 @@ import { Charts } from "./Charts";
 import { HeatMap } from "./HeatMap";
 import { rankRows, stepNames } from "./ranks";
 import { Remark, Tiles } from "./Summary";
+import { straggler } from "./straggler";
 import { Devices, Groups, Operations, Ranks } from "./Tables";
 import "./distributed.css";
 
@@ -48,6 +49,7 @@ function Content({ answer }: { answer: Answer }) {
   // A step of another run means all.
   const step = steps.includes(stepText) ? stepText : null;
   const rows = useMemo(() => rankRows(workers, step), [workers, step]);
+  const last = useMemo(() => straggler(rows), [rows]);
   const without = rows.filter(({ numbers }) => numbers === null).length;
   const pick = (worker: string) => selectTrace({ worker });
   return (
@@ -86,9 +88,10 @@ function Content({ answer }: { answer: Answer }) {
             {without > 0 && <span className="muted">{text.stepMissing(String(without))}</span>}
           </section>
           <Tiles answer={answer} rows={rows} />
-          <Remark rows={rows} onPick={pick} />
+          <Remark ranks={rows.length} found={last} onPick={pick} />
           <Charts
             rows={rows}
+            last={last?.row.worker.worker ?? null}
             definitions={definitions}
             order={order}
             mode={mode}
