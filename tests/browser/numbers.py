@@ -16,6 +16,9 @@ _UNITS = {
     "MB": 1024.0**2,
     "GB": 1024.0**3,
     "TB": 1024.0**4,
+    # Rates are decimal.
+    "MB/s": 1e6,
+    "GB/s": 1e9,
 }
 _WRITTEN = re.compile(r"(<?)(-?[\d,]+(?:\.(\d+))?)\s*(\S*)")
 

@@ -10,7 +10,20 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.servers import Server
 
-VIEWS = {"overview": "Overview", "operators": "Operator", "kernels": "GPU Kernel", "capture": "Capture"}
+VIEWS = {
+    "overview": "Overview",
+    "steps": "Steps",
+    "operators": "Operator",
+    "kernels": "GPU Kernel",
+    "trace": "Trace",
+    "stacks": "Stacks",
+    "memory": "Memory",
+    "distributed": "Distributed",
+    "modules": "Module",
+    "lightning": "Lightning",
+    "compare": "Diff",
+    "capture": "Capture",
+}
 GPU_RUN = "generated_4gpu_h100"
 CPU_RUN = "cnn_workers0"
 
@@ -96,7 +109,7 @@ class Grid:
     def header(self, label: str) -> Locator:
         """By its label, whatever unit stands behind it."""
         return self.root.get_by_role(
-            "columnheader", name=re.compile(rf"^{re.escape(label)}( (ns|µs|ms|s|%|\w?B))?\W*$")
+            "columnheader", name=re.compile(rf"^{re.escape(label)}( (ns|µs|ms|s|%|\w?B(.s)?))?\W*$")
         )
 
     def sort_by(self, label: str) -> None:

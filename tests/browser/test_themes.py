@@ -14,8 +14,16 @@ from tests.browser.servers import Server
 DARK = "?darkMode=true"
 PANELS = {
     "overview": "Step Time Breakdown",
+    "steps": "Time of each step",
     "operators": "Operators",
     "kernels": "Kernels",
+    "trace": "Longest slices",
+    "stacks": "stacks",
+    "memory": "memory",
+    "distributed": "Computation/Communication Overview",
+    "modules": "modules",
+    "lightning": "modules",
+    "compare": "compare",
     "capture": "Trace health",
 }
 WHOLE: ViewportSize = {"width": 1440, "height": 1750}

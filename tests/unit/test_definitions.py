@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.definitions import (
     MEMORY,
     OPERATORS,
     OVERVIEW,
+    SLICES,
     Definition,
 )
 from torch_tb_profiler.analysis.kernels import KernelTable
@@ -22,6 +23,7 @@ from torch_tb_profiler.analysis.memory_operators import MemoryOperators
 from torch_tb_profiler.analysis.operators import LaunchedKernels, OperatorTable
 from torch_tb_profiler.analysis.overlap import StepOverlap
 from torch_tb_profiler.analysis.overview import CATEGORIES
+from torch_tb_profiler.analysis.slices import SliceTable
 from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits
@@ -36,6 +38,7 @@ from torch_tb_profiler.ranks.distributed import OperationTable, Waits
         ("memory", MEMORY),
         ("distributed", DISTRIBUTED),
         ("distributed", DISTRIBUTED_OPERATIONS),
+        ("trace", SLICES),
     ],
 )
 def test_the_docs_repeat_the_definitions(repository: Path, view: str, defined: dict[str, Definition]) -> None:
@@ -58,6 +61,7 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()
     assert {f.name for f in fields(MemoryOperators)} - {"device", "unattributed", "all"} <= MEMORY.keys()
     assert {f.name for f in fields(BlockTable)} - {"alloc_row", "release_row", "total", "reason"} <= MEMORY.keys()
+    assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
     assert ({f.name for f in fields(StepOverlap)} | {f.name for f in fields(Waits)}) >= DISTRIBUTED.keys()
     about_the_device = {"id", "name", "memory_bytes", "compute_capability"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op, partly_hidden_all_reduce
-from torch_tb_profiler.analysis.overview import overview
+from torch_tb_profiler.analysis.overview import overview, step_gpu_busy
 from torch_tb_profiler.analysis.utilization import device_use
 
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -187,3 +187,23 @@ def test_what_runs_between_steps_is_no_utilization_of_the_steps() -> None:
     assert device.utilization == 0.5
     assert device.sm_efficiency == (50 * 0.5 + 50 * 1) / 200
     assert device.achieved_occupancy == pytest.approx(0.3)
+
+
+def test_gpu_busy_is_the_union_of_all_kernels_in_the_step() -> None:
+    busy = step_gpu_busy(model_of(partly_hidden_all_reduce()))
+    # addmm 50, and mul lies inside the all-reduce of 90.
+    assert busy is not None
+    assert busy.tolist() == [140_000]
+    two = [
+        annotation("ProfilerStep#1", 0, 100),
+        annotation("ProfilerStep#2", 100, 100),
+        launch(5, 1),
+        launch(110, 2),
+        kernel(20, 30, 1),
+        kernel(120, 40, 2),
+        copy(170, 20, 2),
+    ]
+    busy = step_gpu_busy(model_of(two))
+    assert busy is not None
+    assert busy.tolist() == [30_000, 40_000], "copies are no kernels"
+    assert step_gpu_busy(model_of([annotation("ProfilerStep#1", 0, 100), op("aten::mm", 1, 2)])) is None

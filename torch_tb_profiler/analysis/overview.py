@@ -150,6 +150,17 @@ def step_times(model: Model) -> StepTimes:
     )
 
 
+def step_gpu_busy(model: Model) -> Int64 | None:
+    """Per step the ns in which at least one kernel ran on a device, communication included; None without kernels."""
+    if not model.has_kernels:
+        return None
+    events, rows = model.trace.events, model.trace.device_work.row[model.device_category == Category.KERNEL]
+    busy: Int64 = intervals.Coverage(intervals.union(events.start[rows], events.end[rows])).between(
+        model.steps.start, model.steps.end
+    )
+    return busy
+
+
 @remembered
 def average_step(model: Model) -> AverageStep:
     """Means over the steps."""

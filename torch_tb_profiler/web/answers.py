@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.operators import (
     operator_stacks,
     operators,
 )
-from torch_tb_profiler.analysis.overview import StepTimes, overview
+from torch_tb_profiler.analysis.overview import StepTimes, overview, step_gpu_busy
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import RULES
@@ -35,9 +35,10 @@ _DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
 def overview_answer(model: Model, trace: OpenTrace) -> Json:
     found = overview(model)
     gpu = found.device_type == "GPU"
+    busy = step_gpu_busy(model)
     return {
         "meta": meta_of(model, trace, "overview"),
-        "steps": _steps(found.steps),
+        "steps": _steps(found.steps) | {"gpu_busy_ns": None if busy is None else plain(busy)},
         "average": asdict(found.average),
         "verdict": asdict(found.verdict) if found.verdict else None,
         "devices": [asdict(device) for device in found.devices],

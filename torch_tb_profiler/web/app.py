@@ -12,7 +12,17 @@ from werkzeug import Request, Response
 
 from torch_tb_profiler.analysis.kernels import KernelGrouping
 from torch_tb_profiler.analysis.operators import OperatorGrouping
-from torch_tb_profiler.web import answers, distributed, legacy_routes, logdir, memory, modules, static_files, trace_file
+from torch_tb_profiler.web import (
+    answers,
+    distributed,
+    legacy_routes,
+    logdir,
+    memory,
+    modules,
+    static_files,
+    trace_file,
+    trace_slices,
+)
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, respond, respond_error
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
@@ -130,5 +140,6 @@ ROUTES: dict[str, Route] = {
     **memory.ROUTES,
     **modules.ROUTES,
     **trace_file.ROUTES,
+    **trace_slices.ROUTES,
     **legacy_routes.ROUTES,
 }

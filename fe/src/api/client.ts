@@ -20,6 +20,11 @@ export function requestPath(route: string, query: Query = {}): string {
   return text ? `api/${route}?${text}` : `api/${route}`;
 }
 
+/** For links and downloads. */
+export function addressOf(path: string): string {
+  return new URL(path, base).href;
+}
+
 /**
  * What went wrong with a request.
  *

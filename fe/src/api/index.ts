@@ -1,4 +1,6 @@
 export { ApiError, requestPath, setBase } from "./client";
+export * from "./distributed";
 export { isBusy, isPending } from "./poll";
 export * from "./queries";
+export * from "./trace";
 export type * from "./types";

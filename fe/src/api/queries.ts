@@ -145,7 +145,7 @@ export function useHealth(sel: TraceKey | null): Result<Health> {
 /** Details of one row: another row's details would mislead while these are on their way. */
 const DETAIL = { keep: false };
 
-function useTraceQuery<T>(
+export function useTraceQuery<T>(
   route: string,
   sel: TraceKey | null,
   query: Query = {},

@@ -127,6 +127,8 @@ export interface Steps {
   categories: Category[];
   /** `category_ns[c][i]` belongs to `names[i]`; the categories of a step add up to its duration. */
   category_ns: Partial<Record<Category, Nanoseconds[]>>;
+  /** Time in which at least one kernel ran; null in a trace without kernels. */
+  gpu_busy_ns?: Nanoseconds[] | null;
 }
 
 export interface AverageStep {
@@ -154,7 +156,7 @@ export interface Device {
   tensor_core_share: Fraction | null;
 }
 
-export type Unit = "ns" | "bytes" | "percent" | "fraction" | "count";
+export type Unit = "ns" | "bytes" | "bytes_per_second" | "percent" | "fraction" | "count";
 
 export interface Evidence {
   label: string;

@@ -41,3 +41,39 @@ export function bandwidth(moved: Maybe, ns: Maybe): string {
   if (!present(moved) || !present(ns) || ns <= 0) return MISSING;
   return `${significant(moved / ns, 4)} GB/s`;
 }
+
+export type RateUnit = "B/s" | "KB/s" | "MB/s" | "GB/s" | "TB/s";
+
+// Decimal, as data sheets of links and nccl-tests count.
+const PER_SECOND: readonly (readonly [RateUnit, number])[] = [
+  ["TB/s", 1e12],
+  ["GB/s", 1e9],
+  ["MB/s", 1e6],
+  ["KB/s", 1e3],
+  ["B/s", 1],
+];
+
+/** The largest unit in which bytes per second are at least 1. */
+export function rateUnit(perSecond: number): RateUnit {
+  return PER_SECOND.find(([, size]) => Math.abs(perSecond) >= size)?.[0] ?? "B/s";
+}
+
+/** Bytes per second with the unit that suits them: `312.5 GB/s`. */
+export function rate(perSecond: Maybe): string {
+  if (!present(perSecond)) return MISSING;
+  const unit = rateUnit(perSecond);
+  return `${significant(perSecond / sizeOf(unit), 4)} ${unit}`;
+}
+
+/** The number alone, in a given unit, so that a column lines up. */
+export function rateIn(perSecond: Maybe, unit: RateUnit): string {
+  if (!present(perSecond)) return MISSING;
+  const decimals = unit === "B/s" ? 0 : 2;
+  const scaled = perSecond / sizeOf(unit);
+  if (scaled > 0 && scaled < 0.5 * 10 ** -decimals) return `<${decimal(10 ** -decimals, decimals)}`;
+  return decimal(scaled, decimals, true);
+}
+
+function sizeOf(unit: RateUnit): number {
+  return PER_SECOND.find(([name]) => name === unit)?.[1] ?? 1;
+}

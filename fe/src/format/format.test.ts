@@ -58,6 +58,23 @@ describe("bytes", () => {
     expect(bytesIn(1, "MB")).toBe("<0.01");
   });
 
+  it.each([
+    [0, "0 B/s"],
+    [999, "999 B/s"],
+    [312_500_000_000, "312.5 GB/s"],
+    [1.2e13, "12 TB/s"],
+  ])("%d bytes per second is %s", (n, text) => expect(value(n, "bytes_per_second")).toBe(text));
+
+  it("gives a column of rates one decimal unit", () => {
+    const format = columnFormat("bytes_per_second", [2e9, 450e6, null]);
+    expect(format.symbol).toBe("GB/s");
+    expect(format.text(450e6)).toBe("0.45");
+    expect(format.text(1e6)).toBe("<0.01");
+    expect(format.text(null)).toBe(MISSING);
+    expect(exact(1.5e9, "bytes_per_second")).toBe("1,500,000,000 bytes/s");
+    expect(value(null, "bytes_per_second")).toBe(MISSING);
+  });
+
   it("gives bandwidth in decimal GB/s", () => {
     expect(bandwidth(12_000_000_000, 1e9)).toBe("12 GB/s");
     expect(bandwidth(1, 0)).toBe(MISSING);

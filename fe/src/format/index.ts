@@ -1,4 +1,4 @@
-export { BYTES_PER, type ByteUnit, bandwidth, bytes, bytesIn, byteUnit } from "./bytes";
+export { BYTES_PER, type ByteUnit, bandwidth, bytes, bytesIn, byteUnit, rate } from "./bytes";
 export { bareName, withoutParameters } from "./cpp";
 export { moment } from "./date";
 export {

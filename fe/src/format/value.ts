@@ -1,9 +1,9 @@
-import { bytes, bytesIn, byteUnit } from "./bytes";
+import { bytes, bytesIn, byteUnit, rate, rateIn, rateUnit } from "./bytes";
 import { DURATION_SYMBOL, duration, durationIn, durationUnit } from "./duration";
 import { count, decimal, fraction, type Maybe, MISSING, percent, present } from "./number";
 
 /** The API's unit names. */
-export type Unit = "ns" | "bytes" | "percent" | "fraction" | "count";
+export type Unit = "ns" | "bytes" | "bytes_per_second" | "percent" | "fraction" | "count";
 
 /** One value on its own, with its unit. */
 export function value(number: Maybe, unit: Unit | null): string {
@@ -12,6 +12,8 @@ export function value(number: Maybe, unit: Unit | null): string {
       return duration(number);
     case "bytes":
       return bytes(number);
+    case "bytes_per_second":
+      return rate(number);
     case "percent":
       return percent(number);
     case "fraction":
@@ -29,6 +31,8 @@ export function exact(number: Maybe, unit: Unit | null): string {
       return `${decimal(number, 3)} ns`;
     case "bytes":
       return `${decimal(number, 3)} bytes`;
+    case "bytes_per_second":
+      return `${decimal(number, 3)} bytes/s`;
     case "percent":
       return `${decimal(number, 6)} %`;
     case "fraction":
@@ -61,6 +65,10 @@ export function columnFormat(
     case "bytes": {
       const shown = byteUnit(scale);
       return { symbol: shown, text: (number) => bytesIn(number, shown) };
+    }
+    case "bytes_per_second": {
+      const shown = rateUnit(scale);
+      return { symbol: shown, text: (number) => rateIn(number, shown) };
     }
     case "percent":
       return { symbol: "%", text: (number) => percent(number).replace(/ %$/, "") };

@@ -10,6 +10,7 @@ it("reads back what it writes, colons and line breaks included", () => {
 
 it("ignores what it does not know", () => {
   expect(parseSelected("slice:12")).toBeNull();
+  expect(parseSelected("step:12")).toEqual({ kind: "step", name: "12" });
   expect(parseSelected("op:")).toBeNull();
   expect(parseSelected(null)).toBeNull();
 });

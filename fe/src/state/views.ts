@@ -1,13 +1,30 @@
 /** The views there are, in the order of the rail; the position is the number key. */
-export const VIEW_IDS = ["overview", "operators", "kernels", "capture"] as const;
+export const VIEW_IDS = [
+  "overview",
+  "steps",
+  "operators",
+  "kernels",
+  "trace",
+  "stacks",
+  "memory",
+  "distributed",
+  "modules",
+  "lightning",
+  "compare",
+  "capture",
+] as const;
 export type ViewId = (typeof VIEW_IDS)[number];
 
-export type GroupId = "summary" | "time" | "about";
+export type GroupId = "summary" | "time" | "memory" | "ranks" | "program" | "compare" | "about";
 
 /** The same views by what they are about. */
 export const VIEW_GROUPS: readonly { id: GroupId; views: readonly ViewId[] }[] = [
-  { id: "summary", views: ["overview"] },
-  { id: "time", views: ["operators", "kernels"] },
+  { id: "summary", views: ["overview", "steps"] },
+  { id: "time", views: ["operators", "kernels", "trace", "stacks"] },
+  { id: "memory", views: ["memory"] },
+  { id: "ranks", views: ["distributed"] },
+  { id: "program", views: ["modules", "lightning"] },
+  { id: "compare", views: ["compare"] },
   { id: "about", views: ["capture"] },
 ];
 

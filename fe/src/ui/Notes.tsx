@@ -32,6 +32,11 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
 /** "Partial, with notes": once above a view whose data is not the whole story. */
 export function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
   const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
+  return <PartialNotes notes={notes} />;
+}
+
+/** Nothing without notes. */
+export function PartialNotes({ notes }: { notes: readonly Note[] }) {
   if (notes.length === 0) return null;
   return (
     <details className={`partial ${worstSeverity(notes)}`}>

@@ -5,15 +5,28 @@ import { later } from "../ui/later";
 
 export const VIEWS: Record<ViewId, ComponentType<object>> = {
   overview: later(() => import("./overview")),
+  steps: later(() => import("./steps")),
   operators: later(() => import("./operators")),
   kernels: later(() => import("./kernels")),
+  trace: later(() => import("./trace")),
+  stacks: later(() => import("./stacks")),
+  memory: later(() => import("./memory")),
+  distributed: later(() => import("./distributed")),
+  modules: later(() => import("./modules")),
+  lightning: later(() => import("./modules/lightning")),
+  compare: later(() => import("./compare")),
   capture: later(() => import("./capture")),
 };
 
 export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }>> = {
   op: later(() => import("./operators/inspector")),
   kernel: later(() => import("./kernels/inspector")),
+  step: later(() => import("./steps/inspector")),
 };
 
 /** The view in which a selected thing is a row. */
-export const HOME: Record<SelectionKind, ViewId> = { op: "operators", kernel: "kernels" };
+export const HOME: Record<SelectionKind, ViewId> = {
+  op: "operators",
+  kernel: "kernels",
+  step: "steps",
+};

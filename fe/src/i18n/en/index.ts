@@ -1,9 +1,34 @@
 import { capture } from "./capture";
 import { charts } from "./charts";
+import { columns } from "./columns";
+import { compare } from "./compare";
+import { distributed } from "./distributed";
 import { kernels } from "./kernels";
+import { memory } from "./memory";
+import { modules } from "./modules";
 import { operators } from "./operators";
 import { overview } from "./overview";
 import { shell } from "./shell";
+import { stacks } from "./stacks";
+import { steps } from "./steps";
 import { table } from "./table";
+import { trace } from "./trace";
 
-export const en = { lang: "en", ...shell, capture, charts, kernels, operators, overview, table };
+export const en = {
+  lang: "en",
+  ...shell,
+  capture,
+  charts,
+  columns,
+  compare,
+  distributed,
+  kernels,
+  memory,
+  modules,
+  operators,
+  overview,
+  stacks,
+  steps,
+  table,
+  trace,
+};

@@ -1,7 +1,20 @@
 /** The frame around the views: context bar, rail, status line, panels, dialogs. */
 export const shell = {
   product: "PyTorch Profiler",
-  views: { overview: "Overview", operators: "Operator", kernels: "GPU Kernel", capture: "Capture" },
+  views: {
+    overview: "Overview",
+    steps: "Steps",
+    operators: "Operator",
+    kernels: "GPU Kernel",
+    trace: "Trace",
+    stacks: "Stacks",
+    memory: "Memory",
+    distributed: "Distributed",
+    modules: "Module",
+    lightning: "Lightning",
+    compare: "Diff",
+    capture: "Capture",
+  },
 
   bar: {
     label: "What is shown",
@@ -29,7 +42,15 @@ export const shell = {
 
   rail: {
     label: "Views",
-    groups: { summary: "Summary", time: "Time", about: "About" },
+    groups: {
+      summary: "Summary",
+      time: "Time",
+      memory: "Memory",
+      ranks: "Ranks",
+      program: "Program",
+      compare: "Compare",
+      about: "About",
+    },
     collapse: "Collapse the menu",
     expand: "Expand the menu",
   },
@@ -48,7 +69,7 @@ export const shell = {
   inspector: {
     label: "Selected",
     close: "Clear the selection",
-    kinds: { op: "Operator", kernel: "Kernel" },
+    kinds: { op: "Operator", kernel: "Kernel", step: "Step" },
     showIn: (view: string) => `Show in ${view}`,
     copyName: "Copy name",
   },

@@ -3,8 +3,8 @@ import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { duration, exact, fraction } from "../../format";
 import { t } from "../../i18n";
-import { Panel } from "../../ui";
-import { categoryColor, categoryRows } from "./numbers";
+import { categoryColor, Panel } from "../../ui";
+import { categoryRows } from "./numbers";
 
 const text = t.overview.average;
 

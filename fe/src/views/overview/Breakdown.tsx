@@ -3,8 +3,7 @@ import type { Category, Overview } from "../../api";
 import { StackedBars } from "../../charts";
 import { t } from "../../i18n";
 import { useParam, useStepParams } from "../../state";
-import { Empty, Panel, Segmented } from "../../ui";
-import { categoryColor } from "./numbers";
+import { categoryColor, Empty, Panel, Segmented } from "../../ui";
 
 const text = t.overview.breakdown;
 const MODES = [

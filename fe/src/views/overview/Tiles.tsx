@@ -1,35 +1,10 @@
 import type { Overview } from "../../api";
 import { count, duration, fraction } from "../../format";
 import { t } from "../../i18n";
+import { Tile } from "../../ui";
 import { deviceMean, shareOf, stepStats } from "./numbers";
 
 const text = t.overview.tiles;
-
-interface TileProps {
-  label: string;
-  help?: string;
-  value: string;
-  /** Small print: pairs of name and value, or a remark. */
-  facts?: readonly (readonly [string, string])[];
-  remark?: string;
-}
-
-function Tile({ label, help, value, facts = [], remark }: TileProps) {
-  return (
-    <div className="tile" title={help}>
-      <dt>{label}</dt>
-      <dd className="tile-value num">{value}</dd>
-      <dd className="tile-facts num">
-        {facts.map(([name, fact]) => (
-          <span key={name}>
-            <span className="muted">{name}</span> {fact}
-          </span>
-        ))}
-        {remark && <span className="muted">{remark}</span>}
-      </dd>
-    </div>
-  );
-}
 
 export function Tiles({ overview }: { overview: Overview }) {
   const steps = stepStats(overview);

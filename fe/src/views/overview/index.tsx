@@ -1,13 +1,12 @@
 /** The answer first: what the step time goes into, what to do about it, where to look next. */
 import { type Overview as Answer, useOverview } from "../../api";
 import { useSelection } from "../../state";
-import { Async } from "../../ui";
+import { Async, StepChoice } from "../../ui";
 import { AverageStep } from "./AverageStep";
 import { Breakdown } from "./Breakdown";
 import { Configuration } from "./Configuration";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
-import { StepChoice } from "./StepChoice";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
 import { Verdict } from "./Verdict";

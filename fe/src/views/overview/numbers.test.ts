@@ -1,18 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Device, Overview } from "../../api";
-import { categoryRows, deviceMean, percentile, stepStats } from "./numbers";
-
-describe("percentile", () => {
-  it("interpolates between neighbours and does not touch its input", () => {
-    const values = [4, 1, 3, 2];
-    expect(percentile(values, 0.5)).toBe(2.5);
-    expect(percentile(values, 0)).toBe(1);
-    expect(percentile(values, 1)).toBe(4);
-    expect(percentile(values, 0.95)).toBeCloseTo(3.85);
-    expect(values).toEqual([4, 1, 3, 2]);
-    expect(percentile([], 0.5)).toBeNull();
-  });
-});
+import { categoryRows, deviceMean, stepStats } from "./numbers";
 
 const OVERVIEW = {
   steps: {

@@ -1,15 +1,6 @@
 /** From the overview's answer to what the panels show. Pure. */
 import type { Category, Device, Fraction, Nanoseconds, Overview } from "../../api";
-
-/** `p` is 0…1; between two values it is interpolated linearly. Null without values. */
-export function percentile(values: readonly number[], p: number): number | null {
-  if (values.length === 0) return null;
-  const sorted = values.toSorted((a, b) => a - b);
-  const at = p * (sorted.length - 1);
-  const low = sorted[Math.floor(at)] as number;
-  const high = sorted[Math.ceil(at)] as number;
-  return low + (high - low) * (at - Math.floor(at));
-}
+import { percentile } from "../../stats";
 
 export interface StepStats {
   count: number;
@@ -54,8 +45,4 @@ type DeviceMetric = "utilization" | "sm_efficiency" | "achieved_occupancy" | "te
 export function deviceMean(devices: readonly Device[], metric: DeviceMetric): Fraction | null {
   const values = devices.map((device) => device[metric]).filter((value) => value !== null);
   return values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
-}
-
-export function categoryColor(category: Category): string {
-  return `var(--cat-${category})`;
 }

@@ -1,9 +1,10 @@
 /** How the steps were found, and a choice of how else to find them. Works while there is no answer, too. */
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
-import type { Steps } from "../../api";
-import { count } from "../../format";
-import { t } from "../../i18n";
-import { patternError, STEP_RULES, useSelection, useStepParams } from "../../state";
+import type { Steps } from "../api";
+import { count } from "../format";
+import { t } from "../i18n";
+import { patternError, STEP_RULES, useSelection, useStepParams } from "../state";
+import "./stepChoice.css";
 
 const text = t.overview.stepChoice;
 const PATTERN = "pattern";

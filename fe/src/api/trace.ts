@@ -1,0 +1,45 @@
+/** The trace file itself and its longest slices. */
+import { addressOf, requestPath } from "./client";
+import { type Result, useTraceQuery } from "./queries";
+import type { Nanoseconds, Table, TableMeta, TraceKey } from "./types";
+
+export interface SlicesMeta extends TableMeta {
+  offset: number;
+  /** The end of the last event. */
+  duration_ns: Nanoseconds;
+  /** Of the whole trace, most slices first. */
+  categories: { category: string; slices: number }[];
+}
+
+export type SlicesTable = Table<SlicesMeta>;
+
+export interface SlicesQuery {
+  name: string | null;
+  category: string | null;
+  start_ns: Nanoseconds | null;
+  end_ns: Nanoseconds | null;
+  offset: number;
+  limit: number;
+}
+
+export function useSlices(sel: TraceKey | null, query: SlicesQuery): Result<SlicesTable> {
+  // Fractions of a nanosecond come from averages, and the server takes whole ones.
+  const whole = (time: number | null) => (time === null ? null : Math.round(time));
+  return useTraceQuery("trace/slices", sel, {
+    ...query,
+    start_ns: whole(query.start_ns),
+    end_ns: whole(query.end_ns),
+  });
+}
+
+/** Where the file can be downloaded: as it is stored, and with counters of each GPU added. */
+export function traceAddresses({ run, worker, span }: TraceKey): {
+  stored: string;
+  withCounters: string;
+} {
+  const query = { run, worker, span };
+  return {
+    stored: addressOf(requestPath("trace/download", query)),
+    withCounters: addressOf(requestPath("trace", query).replace(/^api\//, "")),
+  };
+}

@@ -1,0 +1,1 @@
+export const stacks = { title: "stacks" };

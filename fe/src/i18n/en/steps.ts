@@ -1,0 +1,88 @@
+export const steps = {
+  chart: "Time of each step",
+  chartHelp:
+    "The wall time of each step, given to one category at a time, as in the overview: they add up to the step. A triangle marks an outlier. Drag over the chart to zoom in.",
+  step: "Step",
+  what: "steps",
+  mode: "Scale",
+  absolute: "Absolute",
+  percent: "Percent",
+  order: "Order",
+  byTime: "Time",
+  byDuration: "Duration",
+
+  tiles: {
+    count: "Steps",
+    median: "Median",
+    medianHelp: "Half of the steps are longer, half are shorter",
+    p95: "p95",
+    p95Help: "95 of 100 steps are shorter",
+    min: "Min",
+    max: "Max",
+    outliers: "Outliers",
+    lost: (time: string, share: string) => `${time} lost, ${share} of all steps`,
+    none: "no step stands out",
+    few: "needs three steps or more",
+    ofStep: (name: string) => `step ${name}`,
+    spread: (share: string) => `${share} above the median`,
+  },
+
+  outliers: "Outliers",
+  outliersHelp: (deviations: string, least: string) =>
+    `A step is an outlier when it takes longer than median + the larger of ${deviations} × 1.4826 × MAD and ${least} of the median. MAD is the median of the distances from the median. The category next to it is the one that exceeds its own median over all steps the most.`,
+  outliersShort: (n: string, limit: string) =>
+    n === "1" ? `1 step took longer than ${limit}` : `${n} steps took longer than ${limit}`,
+  outliersMore: (n: string) => `${n} more in the table`,
+  noOutliers: (limit: string) =>
+    `No step took longer than ${limit}, the limit for this trace: the steps are even.`,
+  tooFew: "With fewer than three steps there is no usual step to compare with.",
+  because: (category: string, time: string) => `${category} +${time}`,
+  longer: (time: string, share: string) => `+${time} (${share})`,
+
+  table: "Steps",
+  tableShown: (n: string, all: string) =>
+    `The ${n} of ${all} steps that the chart shows. Show all steps again with “Show all” there.`,
+  columns: {
+    step: "Step",
+    stepHelp: "The number of the step as it was marked, else counted from 0.",
+    label: "Annotation",
+    labelHelp: "The annotation that marks the step.",
+    start: "Start",
+    startHelp: "Time since the start of the trace.",
+    duration: "Duration",
+    durationHelp:
+      "From the start of the step on the host to its end there, or to the end of the last device work it launched if that is later.",
+    delta: "Δ to median",
+    deltaHelp: "Duration − median duration of all steps.",
+    deltaPercent: "Δ %",
+    deltaPercentHelp: "Duration ÷ median duration of all steps − 1.",
+    outlier: "Outlier",
+    outlierHelp:
+      "For outliers, the category that exceeds its own median the most. See the panel of outliers for the definition.",
+    percent: (category: string) => `${category} %`,
+    percentHelp: (category: string) => `${category} ÷ duration of the step.`,
+    busy: "GPU busy %",
+    busyHelp:
+      "Time of the step in which at least one kernel ran on a device, communication included ÷ duration of the step.",
+  },
+
+  empty: "No steps were found in this trace",
+  emptyReason: "Nothing in it has a duration, so there is nothing to divide into steps.",
+  wholeTrace:
+    "No steps are marked in this trace, so it is shown as one step. Mark the steps, or choose above how to find them.",
+  one: "There is one step, so there is nothing to compare it with.",
+  remedy: "prof.step()  # at the end of each iteration",
+
+  inspector: {
+    gone: "This trace has no step of this name.",
+    byCategory: "By category",
+    category: "Category",
+    time: "Time",
+    share: "Share",
+    delta: "Δ median",
+    isOutlier: (category: string, time: string) =>
+      `An outlier: ${category} takes ${time} more than in the median step.`,
+    isSlow: "An outlier: longer than usual.",
+    showIn: (view: string) => `Show in ${view}`,
+  },
+};

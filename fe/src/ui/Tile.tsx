@@ -1,0 +1,28 @@
+import "./tile.css";
+
+interface TileProps {
+  label: string;
+  help?: string;
+  value: string;
+  /** Small print: pairs of name and value, or a remark. */
+  facts?: readonly (readonly [string, string])[];
+  remark?: string;
+}
+
+/** One number of a `<dl className="tiles">`. */
+export function Tile({ label, help, value, facts = [], remark }: TileProps) {
+  return (
+    <div className="tile" title={help}>
+      <dt>{label}</dt>
+      <dd className="tile-value num">{value}</dd>
+      <dd className="tile-facts num">
+        {facts.map(([name, fact]) => (
+          <span key={name}>
+            <span className="muted">{name}</span> {fact}
+          </span>
+        ))}
+        {remark && <span className="muted">{remark}</span>}
+      </dd>
+    </div>
+  );
+}

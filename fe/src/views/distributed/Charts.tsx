@@ -1,0 +1,125 @@
+import { useMemo } from "react";
+import {
+  type ColumnSeries,
+  Columns,
+  formatRange,
+  largestFirst,
+  parseRange,
+  totalsOf,
+} from "../../columns";
+import { t } from "../../i18n";
+import type { Column } from "../../table";
+import { Panel } from "../../ui";
+import { PARTS, type Part, type RankRow, WAITS } from "./ranks";
+
+const text = t.distributed;
+
+/** As in the old plugin's charts; communication has its colour of the other views. */
+const COLORS: Partial<Record<Part, string>> = {
+  computation_ns: "var(--cat-kernel)",
+  overlap_ns: "var(--series-7)",
+  communication_ns: "var(--cat-communication)",
+  other_ns: "var(--cat-other)",
+  transfer_ns: "var(--series-3)",
+  wait_ns: "var(--series-6)",
+};
+
+interface Props {
+  readonly rows: readonly RankRow[];
+  /** The worker that the others wait for, marked in the charts. */
+  readonly last: string | null;
+  readonly definitions: readonly Column[];
+  readonly order: "rank" | "slowest";
+  readonly mode: "absolute" | "percent";
+  readonly range: string;
+  readonly onRange: (range: string) => void;
+  readonly selected: string | null;
+  readonly onPick: (worker: string) => void;
+}
+
+export function Charts(props: Props) {
+  return (
+    <div className="distributed-charts">
+      <Chart {...props} title={text.overlap} help={text.overlapHelp} parts={PARTS} />
+      <Chart {...props} title={text.waits} help={text.waitsHelp} parts={WAITS} />
+    </div>
+  );
+}
+
+interface ChartProps extends Props {
+  readonly title: string;
+  readonly help: string;
+  readonly parts: readonly Part[];
+}
+
+function Chart({ rows, definitions, order, mode, range, onRange, ...props }: ChartProps) {
+  const { title, help, parts, last, selected, onPick } = props;
+  const flagged = useMemo(() => rows.map(({ worker }) => worker.worker === last), [rows, last]);
+  const names = useMemo(() => rows.map(({ name }) => name), [rows]);
+  const series = useMemo<ColumnSeries[]>(
+    () =>
+      parts.map((part) => ({
+        key: part,
+        label: definitions.find(({ key }) => key === part)?.label ?? part,
+        color: COLORS[part] ?? "var(--series-1)",
+        values: rows.map(({ numbers }) => numbers?.[part] ?? null),
+      })),
+    [parts, rows, definitions],
+  );
+  // Each chart by what it shows: the longest steps in one, the longest operations in the other.
+  const positions = useMemo(
+    () =>
+      order === "slowest"
+        ? largestFirst(totalsOf(series, rows.length))
+        : rows.map((_, index) => index),
+    [order, series, rows],
+  );
+  const shown = useMemo(() => parseRange(range, positions.length), [range, positions.length]);
+  const at = rows.findIndex(({ worker }) => worker.worker === selected);
+  return (
+    <Panel title={title} help={<Definitions text={help} parts={parts} definitions={definitions} />}>
+      <Columns
+        title={title}
+        unit="ns"
+        xLabel={names[0] === rows[0]?.worker.worker ? text.worker : text.rank}
+        what={text.what}
+        names={names}
+        details={(index) => {
+          const worker = rows[index]?.worker;
+          return worker ? `${worker.worker}, ${worker.node}` : null;
+        }}
+        series={series}
+        mode={mode}
+        order={positions}
+        range={shown}
+        onRange={(next) => onRange(formatRange(next))}
+        selected={at < 0 ? null : at}
+        flagged={flagged}
+        onPick={(index) => {
+          const worker = rows[index]?.worker.worker;
+          if (worker !== undefined) onPick(worker);
+        }}
+      />
+    </Panel>
+  );
+}
+
+function Definitions(props: {
+  readonly text: string;
+  readonly parts: readonly Part[];
+  readonly definitions: readonly Column[];
+}) {
+  return (
+    <>
+      {props.text}
+      <dl>
+        {props.definitions
+          .filter(({ key }) => props.parts.some((part) => part === key))
+          .map(({ key, label, help }) => [
+            <dt key={key}>{label}</dt>,
+            <dd key={`${key} help`}>{help}</dd>,
+          ])}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,241 @@
+/** A picture of all ranks and steps. For the eye and the pointer; the numbers are in the table of ranks. */
+import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+import type { RankWorker } from "../../api";
+import { readTheme } from "../../charts";
+import { crisp, useWidth } from "../../columns";
+import { count, duration } from "../../format";
+import { useTheme } from "../../host";
+import { t } from "../../i18n";
+import { useParam } from "../../state";
+import { Panel, Segmented } from "../../ui";
+import { type Grid, heatGrid, heatOf } from "./heat";
+
+const text = t.distributed;
+const METRICS = (["duration_ns", "computation_ns", "communication_ns", "wait_ns"] as const).map(
+  (value) => ({ value, label: text.heatMetrics[value] }),
+);
+type Metric = (typeof METRICS)[number]["value"];
+
+const HIGHEST = 360;
+const TALLEST_ROW = 22;
+const LOWEST_ROW = 3;
+const NARROWEST_COLUMN = 3;
+const LEFT = 68;
+const TOP = 8;
+const BOTTOM = 22;
+/** So that the least value differs from no value. */
+const FAINTEST = 0.06;
+
+interface Props {
+  readonly workers: readonly RankWorker[];
+  readonly steps: readonly string[];
+  readonly step: string | null;
+  readonly selected: string | null;
+  readonly onPick: (worker: string, step: string) => void;
+}
+
+export function HeatMap({ workers, steps, step, selected, onPick }: Props) {
+  const [wanted, setMetric] = useParam<Metric>("m", "duration_ns");
+  const metric = METRICS.some(({ value }) => value === wanted) ? wanted : "duration_ns";
+  return (
+    <Panel
+      title={text.heat}
+      help={text.heatHelp}
+      actions={
+        <Segmented
+          labelled
+          label={text.heatMetric}
+          value={metric}
+          options={METRICS}
+          onChange={setMetric}
+        />
+      }
+    >
+      <Picture
+        workers={workers}
+        steps={steps}
+        step={step}
+        selected={selected}
+        onPick={onPick}
+        metric={metric}
+      />
+    </Panel>
+  );
+}
+
+function Picture({ workers, steps, step, selected, onPick, metric }: Props & { metric: Metric }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { box, width } = useWidth();
+  const theme = useTheme();
+  const [pointed, setPointed] = useState<{ row: number; column: number } | null>(null);
+  const plotWidth = Math.max(1, width - LEFT);
+  const grid = useMemo(
+    () =>
+      heatGrid(
+        workers,
+        steps,
+        metric,
+        Math.floor(HIGHEST / LOWEST_ROW),
+        Math.floor(plotWidth / NARROWEST_COLUMN),
+      ),
+    [workers, steps, metric, plotWidth],
+  );
+  const rowHeight = Math.min(TALLEST_ROW, HIGHEST / grid.rows);
+  const height = Math.round(rowHeight * grid.rows);
+  const columnWidth = plotWidth / Math.max(1, grid.columns);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
+  useEffect(() => {
+    const element = canvas.current;
+    const context = element && crisp(element, width, TOP + height + BOTTOM);
+    if (!context || !element) return;
+    context.translate(0, TOP);
+    const colors = readTheme(element);
+    context.font = `12px ${colors.font}`;
+    context.fillStyle = colors.resolve("var(--accent)");
+    for (let row = 0; row < grid.rows; row++) {
+      for (let column = 0; column < grid.columns; column++) {
+        const value = grid.values[row * grid.columns + column] as number;
+        if (Number.isNaN(value)) continue;
+        context.globalAlpha = FAINTEST + (1 - FAINTEST) * heatOf(grid, value);
+        const gap = rowHeight > 8 && columnWidth > 8 ? 1 : 0;
+        context.fillRect(
+          LEFT + column * columnWidth,
+          row * rowHeight,
+          columnWidth - gap,
+          rowHeight - gap,
+        );
+      }
+    }
+    context.globalAlpha = 1;
+    mark(context, colors.text);
+    labels(context, colors.muted);
+  }, [grid, width, height, theme, step, selected, workers, steps]);
+
+  function mark(context: CanvasRenderingContext2D, color: string) {
+    const at = workers.findIndex(({ worker }) => worker === selected);
+    context.strokeStyle = color;
+    context.lineWidth = 1.5;
+    if (at >= 0) {
+      const row = Math.floor(at / grid.ranksPerRow);
+      context.strokeRect(LEFT, row * rowHeight, plotWidth - 1, Math.max(2, rowHeight));
+    }
+    const place = step === null ? -1 : steps.indexOf(step);
+    if (place >= 0) {
+      const column = Math.floor(place / grid.stepsPerColumn);
+      context.strokeRect(LEFT + column * columnWidth, 0, Math.max(2, columnWidth), height);
+    }
+  }
+
+  /** As many names as stand beside each other. */
+  function labels(context: CanvasRenderingContext2D, color: string) {
+    context.fillStyle = color;
+    context.textAlign = "right";
+    const everyRow = Math.max(1, Math.ceil(16 / rowHeight));
+    for (let row = 0; row < grid.rows; row += everyRow) {
+      const worker = workers[row * grid.ranksPerRow];
+      if (!worker) continue;
+      const name = worker.rank === null ? worker.worker : String(worker.rank);
+      const short = name.length > 9 ? `…${name.slice(-8)}` : name;
+      context.fillText(short, LEFT - 8, row * rowHeight + Math.min(rowHeight, 16) / 2 + 4);
+    }
+    context.textAlign = "center";
+    const longest = steps.reduce((most, { length }) => Math.max(most, length), 1);
+    const everyColumn = Math.max(1, Math.ceil((longest * 7 + 12) / columnWidth));
+    for (let column = 0; column < grid.columns; column += everyColumn) {
+      const name = steps[column * grid.stepsPerColumn] ?? "";
+      context.fillText(name, LEFT + (column + 0.5) * columnWidth, height + 15);
+    }
+  }
+
+  const cellAt = (event: PointerEvent) => {
+    const bounds = event.currentTarget.getBoundingClientRect();
+    const column = Math.floor((event.clientX - bounds.left - LEFT) / columnWidth);
+    const row = Math.floor((event.clientY - bounds.top - TOP) / rowHeight);
+    const inside = row >= 0 && row < grid.rows && column >= 0 && column < grid.columns;
+    return inside ? { row, column } : null;
+  };
+  const metricName = text.heatMetrics[metric];
+  const merged = grid.ranksPerRow > 1 || grid.stepsPerColumn > 1;
+  return (
+    <div className="heat">
+      <div
+        ref={box}
+        className="heat-picture"
+        role="img"
+        aria-label={text.heatSummary(
+          metricName,
+          count(workers.length),
+          count(steps.length),
+          duration(grid.least),
+          duration(grid.most),
+        )}
+        onPointerMove={(event) => setPointed(cellAt(event))}
+        onPointerLeave={() => setPointed(null)}
+        onPointerDown={(event) => {
+          const cell = event.button === 0 ? cellAt(event) : null;
+          const found = cell && largestIn(grid, workers, steps, metric, cell.row, cell.column);
+          if (found) onPick(found.worker, found.step);
+        }}
+      >
+        <canvas ref={canvas} style={{ width: "100%", height: TOP + height + BOTTOM }} />
+      </div>
+      <p className="heat-foot num">
+        <span className="muted">{duration(grid.least)}</span>
+        <i className="heat-scale" aria-hidden="true" />
+        <span className="muted">{duration(grid.most)}</span>
+        <span aria-live="off">
+          {pointed ? cellText(grid, workers, steps, pointed.row, pointed.column) : ""}
+        </span>
+        {merged && (
+          <span className="muted heat-merged">
+            {text.heatMerged(count(grid.ranksPerRow), count(grid.stepsPerColumn))}
+          </span>
+        )}
+      </p>
+    </div>
+  );
+}
+
+function cellText(
+  grid: Grid,
+  workers: readonly RankWorker[],
+  steps: readonly string[],
+  row: number,
+  column: number,
+): string {
+  const value = grid.values[row * grid.columns + column];
+  const first = row * grid.ranksPerRow;
+  const last = Math.min(workers.length, first + grid.ranksPerRow) - 1;
+  const from = column * grid.stepsPerColumn;
+  const to = Math.min(steps.length, from + grid.stepsPerColumn) - 1;
+  const ranks = text.span(workers[first]?.worker ?? "", workers[last]?.worker ?? "");
+  const names = text.span(steps[from] ?? "", steps[to] ?? "");
+  const shown = value === undefined || Number.isNaN(value) ? t.columns.missing : duration(value);
+  return last > first || to > from
+    ? text.heatCellMerged(ranks, names, shown)
+    : text.heatCell(ranks, names, shown);
+}
+
+/** The rank and step whose value a cell shows. */
+function largestIn(
+  grid: Grid,
+  workers: readonly RankWorker[],
+  steps: readonly string[],
+  metric: Metric,
+  row: number,
+  column: number,
+): { worker: string; step: string } | null {
+  const names = steps.slice(column * grid.stepsPerColumn, (column + 1) * grid.stepsPerColumn);
+  let best: { worker: string; step: string; value: number } | null = null;
+  for (const worker of workers.slice(row * grid.ranksPerRow, (row + 1) * grid.ranksPerRow)) {
+    for (const step of names) {
+      const at = worker.steps.names.indexOf(step);
+      const value = at < 0 ? undefined : worker.steps[metric][at];
+      if (value !== undefined && (best === null || value > best.value)) {
+        best = { worker: worker.worker, step, value };
+      }
+    }
+  }
+  return best;
+}

@@ -1,0 +1,322 @@
+import { describe, expect, it } from "vitest";
+import type { Distributed, RankWorker } from "../../api";
+import { type Status, stateOfSpan } from "../../api";
+import { heatGrid, heatOf } from "./heat";
+import { groupsOf, numbersOf, presence, rangesOf, rankRows, stepNames } from "./ranks";
+import { straggler } from "./straggler";
+import { deviceTable, groupTable, operationTable, rankTable } from "./tables";
+
+interface Spent {
+  computation?: number;
+  overlap?: number;
+  communication?: number;
+  other?: number;
+  transfer?: number;
+  wait?: number;
+}
+
+function worker(
+  rank: number,
+  steps: Record<string, Spent>,
+  more: Partial<RankWorker> = {},
+): RankWorker {
+  const of = Object.values(steps);
+  const column = (key: keyof Spent) => of.map((step) => step[key] ?? 0);
+  return {
+    worker: `rank${rank}`,
+    rank,
+    world_size: 4,
+    node: `node${Math.floor(rank / 8)}`,
+    process: String(rank),
+    backend: "nccl",
+    devices: [
+      { id: rank % 8, name: "H100", memory_bytes: 80 * 2 ** 30, compute_capability: "9.0" },
+    ],
+    steps: {
+      names: Object.keys(steps),
+      duration_ns: of.map(
+        ({ computation = 0, overlap = 0, communication = 0, other = 0 }) =>
+          computation + overlap + communication + other,
+      ),
+      computation_ns: column("computation"),
+      overlap_ns: column("overlap"),
+      communication_ns: column("communication"),
+      other_ns: column("other"),
+      transfer_ns: column("transfer"),
+      wait_ns: column("wait"),
+      outside: { transfer_ns: 0, wait_ns: 0 },
+    },
+    ...more,
+  };
+}
+
+describe("numbers of a rank", () => {
+  const one = worker(0, { 5: { computation: 100, wait: 4 }, 6: { computation: 200, wait: 8 } });
+
+  it("are those of a step, or the mean over its own steps", () => {
+    expect(numbersOf(one.steps, "6")).toMatchObject({ duration_ns: 200, wait_ns: 8 });
+    expect(numbersOf(one.steps, null)).toMatchObject({ duration_ns: 150, wait_ns: 6 });
+    expect(numbersOf(one.steps, "7")).toBeNull();
+    expect(numbersOf(worker(1, {}).steps, null)).toBeNull();
+  });
+
+  it("match steps by name, in natural order", () => {
+    expect(stepNames([worker(0, { 10: {}, 9: {} }), worker(1, { 9: {}, 100: {} })])).toEqual([
+      "9",
+      "10",
+      "100",
+    ]);
+  });
+
+  it("go by rank where every trace says one, else by worker", () => {
+    expect(rankRows([worker(3, {}), worker(1, {})], null).map(({ name }) => name)).toEqual([
+      "3",
+      "1",
+    ]);
+    const unknown = worker(1, {}, { rank: null, worker: "host_1" });
+    expect(rankRows([worker(3, {}), unknown], null).map(({ name }) => name)).toEqual([
+      "rank3",
+      "host_1",
+    ]);
+    const twice = worker(3, {}, { worker: "again" });
+    expect(rankRows([worker(3, {}), twice], null).map(({ name }) => name)).toEqual([
+      "rank3",
+      "again",
+    ]);
+  });
+});
+
+describe("which ranks are here", () => {
+  it("says what is missing", () => {
+    expect(presence([worker(0, {}), worker(2, {})])).toEqual({
+      present: 2,
+      world: 4,
+      missing: [1, 3],
+    });
+    expect(presence([worker(0, {}, { world_size: null })])).toEqual({
+      present: 1,
+      world: null,
+      missing: [],
+    });
+    expect(presence([worker(0, {}, { rank: null })]).missing).toEqual([]);
+  });
+
+  it("joins neighbours", () => {
+    expect(rangesOf([7, 0, 1, 2, 3, 3, 9, 10])).toBe("0–3, 7, 9, 10");
+    expect(rangesOf([])).toBe("");
+  });
+});
+
+describe("who is waited for", () => {
+  const usual: Spent = { computation: 100, communication: 60, other: 10, transfer: 10, wait: 50 };
+  const rows = (last: Spent) =>
+    rankRows([worker(0, { 1: usual }), worker(1, { 1: last }), worker(2, { 1: usual })], null);
+
+  it("is the rank that waits least, with what keeps it", () => {
+    const computing = straggler(
+      rows({ computation: 150, communication: 10, other: 10, transfer: 10, wait: 0 }),
+    );
+    expect(computing).toMatchObject({
+      row: { name: "1" },
+      wait_ns: 0,
+      others_ns: 50,
+      excess: { part: "computing", ns: 50 },
+    });
+    expect(computing?.share).toBeCloseTo(50 / 170);
+    const other = straggler(rows({ computation: 100, communication: 10, other: 60, wait: 0 }));
+    expect(other?.excess).toEqual({ part: "other", ns: 50 });
+    const neither = straggler(rows({ computation: 90, communication: 70, other: 10, wait: 0 }));
+    expect(neither?.excess).toBeNull();
+  });
+
+  it("is nobody where the difference is below 5 % of the step, or with one rank", () => {
+    expect(straggler(rows({ ...usual, wait: 42 }))).toBeNull();
+    expect(straggler(rows({ ...usual, wait: 41 }))?.row.name).toBe("1");
+    expect(straggler(rankRows([worker(0, { 1: usual })], null))).toBeNull();
+    expect(straggler([])).toBeNull();
+  });
+
+  it("leaves out ranks without the step", () => {
+    const mixed = [worker(0, { 1: usual }), worker(1, { 2: { ...usual, wait: 0 } })];
+    expect(straggler(rankRows(mixed, "1"))).toBeNull();
+  });
+});
+
+const RANKS = 1024;
+const SLOW = 777;
+
+/** What a run of 1,024 ranks answers: each with 20 steps and 3 kinds of operations in 2 groups. */
+function large(): Distributed {
+  const steps = Array.from({ length: 20 }, (_, step) => String(step + 5));
+  const workers = Array.from({ length: RANKS }, (_, rank) =>
+    worker(
+      rank,
+      Object.fromEntries(
+        steps.map((name) => [
+          name,
+          rank === SLOW
+            ? { computation: 190, communication: 10, transfer: 10 }
+            : {
+                computation: 100 + (rank % 3),
+                communication: 100 - (rank % 3),
+                transfer: 10,
+                wait: 90,
+              },
+        ]),
+      ),
+      { world_size: RANKS },
+    ),
+  );
+  const operations = workers.flatMap(({ worker: name }) =>
+    ["all_reduce", "all_gather", "reduce_scatter"].map((kind, k) => ({
+      worker: name,
+      name: `nccl:${kind}`,
+      kind,
+      group: k === 0 ? "default_pg (0)" : "tensor (1)",
+      calls: 20,
+      latency_ns: 2000 + k,
+      wait_ns: 500,
+      busbw: k === 2 ? null : 3e11,
+    })),
+  );
+  const keys = Object.keys(operations[0] as object) as (keyof (typeof operations)[number])[];
+  return {
+    meta: { run: "large", span: "1", notes: [] },
+    workers,
+    groups: [
+      {
+        name: "0",
+        description: "default_pg",
+        ranks: workers.map((_, rank) => rank),
+        size: RANKS,
+        present: RANKS,
+      },
+      ...Array.from({ length: RANKS / 8 }, (_, i) => ({
+        name: String(i + 1),
+        description: "tensor",
+        ranks: Array.from({ length: 8 }, (_, j) => i * 8 + j),
+        size: 8,
+        present: 8,
+      })),
+    ],
+    definitions: [
+      {
+        key: "computation_ns",
+        label: "Computation",
+        type: "number",
+        unit: "ns",
+        help: "as the server says",
+      },
+    ],
+    operations: {
+      columns: keys.map((key) => ({
+        key,
+        label: key,
+        type: typeof operations[0]?.[key] === "string" ? "string" : "number",
+        unit: key === "busbw" ? "bytes_per_second" : null,
+        help: null,
+      })),
+      rows: Object.fromEntries(keys.map((key) => [key, operations.map((row) => row[key])])),
+    },
+  };
+}
+
+describe("1,024 ranks", () => {
+  const answer = large();
+  const rows = rankRows(answer.workers, null);
+
+  it("find the one that the others wait for", () => {
+    expect(presence(answer.workers)).toEqual({ present: RANKS, world: RANKS, missing: [] });
+    expect(straggler(rows)).toMatchObject({
+      row: { name: String(SLOW) },
+      excess: { part: "computing" },
+    });
+  });
+
+  it("have a row each, with the shares of each", () => {
+    const { columns, rows: cells } = rankTable(rows, answer.definitions);
+    expect(cells.worker).toHaveLength(RANKS);
+    expect(columns.find(({ key }) => key === "computation_ns")?.help).toBe("as the server says");
+    expect(cells.exposed_percent?.[SLOW]).toBe(5);
+    expect(cells.wait_percent?.[0]).toBe(90);
+    expect(cells.wait_percent?.[SLOW]).toBe(0);
+    expect(cells.hidden_percent?.[0]).toBe(0);
+  });
+
+  it("merge in the heat map without hiding the extreme one", () => {
+    const whole = heatGrid(answer.workers, stepNames(answer.workers), "computation_ns", 2000, 2000);
+    expect([whole.rows, whole.columns, whole.ranksPerRow]).toEqual([RANKS, 20, 1]);
+    const merged = heatGrid(answer.workers, stepNames(answer.workers), "computation_ns", 120, 300);
+    expect(merged.ranksPerRow).toBe(9);
+    expect(merged.rows).toBe(114);
+    expect([merged.least, merged.most]).toEqual([100, 190]);
+    const hot = Array.from({ length: merged.rows }, (_, row) => row).filter(
+      (row) => heatOf(merged, merged.values[row * 20] as number) === 1,
+    );
+    expect(hot).toEqual([Math.floor(SLOW / 9)]);
+  });
+
+  it("have their devices and groups", () => {
+    const { rows: cells } = deviceTable(answer);
+    expect(cells.device).toHaveLength(RANKS);
+    expect(cells.groups?.[9]).toBe("default_pg (0), tensor (2)");
+    expect(groupTable(answer.groups).rows.ranks?.slice(0, 2)).toEqual(["0–1023", "0–7"]);
+    expect(groupsOf(answer.groups, null)).toEqual([]);
+  });
+
+  it("have operations by worker and group", () => {
+    const all = operationTable(answer.operations, null, null);
+    expect(all.rows.name).toHaveLength(RANKS * 3);
+    expect(all.columns[0]?.key).toBe("name");
+    expect(all.columns.map(({ key }) => key)).toContain("worker");
+    const one = operationTable(answer.operations, "rank777", "tensor (1)");
+    expect(one.rows.name).toEqual(["nccl:all_gather", "nccl:reduce_scatter"]);
+    expect(one.rows.busbw).toEqual([3e11, null]);
+    expect(one.columns.map(({ key }) => key)).not.toContain("worker");
+    expect(one.rows.wait_percent?.[0]).toBeCloseTo((500 / 2001) * 100);
+    expect(operationTable(answer.operations, "rank5000", null).rows.name).toEqual([]);
+  });
+});
+
+describe("a heat map with gaps", () => {
+  it("tells nothing recorded from little", () => {
+    const grid = heatGrid(
+      [worker(0, { 1: { computation: 5 } }), worker(1, { 2: { computation: 5 } })],
+      ["1", "2"],
+      "computation_ns",
+      10,
+      10,
+    );
+    expect([...grid.values]).toEqual([5, Number.NaN, Number.NaN, 5]);
+    expect(heatOf(grid, 5)).toBe(0);
+  });
+});
+
+it("says where a device is unknown, and a rank without any still has a row", () => {
+  const answer = { ...large(), workers: [worker(0, {}, { devices: [] })], groups: [] };
+  expect(deviceTable(answer).rows).toMatchObject({
+    worker: ["rank0"],
+    device: [null],
+    groups: [null],
+  });
+});
+
+it("asks again when a trace of the span has been read", () => {
+  const status = (state: string) =>
+    ({
+      runs: [
+        {
+          name: "run",
+          traces: [
+            { span: "1", file: "a", size: 1, state: "ready" },
+            { span: "1", file: "b", size: 1, state },
+            { span: "2", file: "c", size: 1, state: "loading" },
+          ],
+        },
+      ],
+    }) as unknown as Status;
+  const key = (state: string) => stateOfSpan(status(state), "run", "1");
+  expect(key("loading")).not.toBe(key("ready"));
+  expect(key("ready")).not.toContain("c");
+  expect(stateOfSpan(undefined, "run", "1")).toBe("");
+});

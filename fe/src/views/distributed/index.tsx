@@ -1,0 +1,123 @@
+/** How well the ranks of a run work together: is communication hidden, who waits for whom. */
+import { useMemo } from "react";
+import { type Distributed as Answer, useDistributed } from "../../api";
+import { t } from "../../i18n";
+import { selectTrace, useParam, useSelection } from "../../state";
+import { Async, Combo, Empty, Panel, PartialNotes, Segmented } from "../../ui";
+import { Charts } from "./Charts";
+import { HeatMap } from "./HeatMap";
+import { rankRows, stepNames } from "./ranks";
+import { Remark, Tiles } from "./Summary";
+import { straggler } from "./straggler";
+import { Devices, Groups, Operations, Ranks } from "./Tables";
+import "./distributed.css";
+
+const text = t.distributed;
+/** What the chooser calls all steps; no step is called so. */
+const ALL = "*";
+const ORDERS = [
+  { value: "rank", label: text.byRank },
+  { value: "slowest", label: text.bySlowest },
+] as const;
+const MODES = [
+  { value: "absolute", label: text.absolute },
+  { value: "percent", label: text.percent },
+] as const;
+
+export default function Distributed() {
+  const { sel } = useSelection();
+  const query = useDistributed(sel?.run ?? null, sel?.span ?? null);
+  // Not an error: the program did not communicate.
+  if (query.error?.status === 404 && query.data === undefined) {
+    return (
+      <Panel title={text.overlap}>
+        <Empty title={text.empty} reason={text.emptyReason} remedy={text.emptyRemedy} />
+      </Panel>
+    );
+  }
+  return <Async query={query}>{(answer) => <Content answer={answer} />}</Async>;
+}
+
+function Content({ answer }: { answer: Answer }) {
+  const { sel } = useSelection();
+  const [stepText, setStep] = useParam<string>("t", "");
+  const [order, setOrder] = useParam<"rank" | "slowest">("p", "rank");
+  const [mode, setMode] = useParam<"absolute" | "percent">("c", "absolute");
+  const [range, setRange] = useParam<string>("x", "");
+  const { workers, meta, definitions } = answer;
+  const steps = useMemo(() => stepNames(workers), [workers]);
+  // A step of another run means all.
+  const step = steps.includes(stepText) ? stepText : null;
+  const rows = useMemo(() => rankRows(workers, step), [workers, step]);
+  const last = useMemo(() => straggler(rows), [rows]);
+  const without = rows.filter(({ numbers }) => numbers === null).length;
+  const pick = (worker: string) => selectTrace({ worker });
+  return (
+    <div className="distributed">
+      <PartialNotes notes={meta.notes} />
+      {steps.length === 0 ? (
+        <Panel title={text.overlap}>
+          <Empty title={text.noSteps} reason={text.noStepsReason} />
+        </Panel>
+      ) : (
+        <>
+          <section className="distributed-choice" aria-label={text.choice}>
+            <Combo
+              label={text.step}
+              value={step ?? ALL}
+              options={[
+                { value: ALL, label: text.allSteps },
+                ...steps.map((name) => ({ value: name, label: text.stepOption(name) })),
+              ]}
+              onChange={(next) => setStep(next === ALL ? "" : next)}
+            />
+            {workers.length > 1 && (
+              <Segmented
+                labelled
+                label={text.order}
+                value={order}
+                options={ORDERS}
+                onChange={(next) => {
+                  setOrder(next);
+                  // Positions mean other ranks in another order.
+                  setRange("");
+                }}
+              />
+            )}
+            <Segmented labelled label={text.mode} value={mode} options={MODES} onChange={setMode} />
+            {without > 0 && <span className="muted">{text.stepMissing(String(without))}</span>}
+          </section>
+          <Tiles answer={answer} rows={rows} />
+          <Remark ranks={rows.length} found={last} onPick={pick} />
+          <Charts
+            rows={rows}
+            last={last?.row.worker.worker ?? null}
+            definitions={definitions}
+            order={order}
+            mode={mode}
+            range={range}
+            onRange={setRange}
+            selected={sel?.worker ?? null}
+            onPick={pick}
+          />
+          {workers.length > 1 && steps.length > 1 && (
+            <HeatMap
+              workers={workers}
+              steps={steps}
+              step={step}
+              selected={sel?.worker ?? null}
+              onPick={(worker, name) => {
+                setStep(name);
+                pick(worker);
+              }}
+            />
+          )}
+          <Ranks rows={rows} definitions={definitions} onPick={pick} />
+        </>
+      )}
+      <Operations answer={answer} worker={sel?.worker ?? null} />
+      <Devices answer={answer} onPick={pick} />
+      <Groups answer={answer} />
+    </div>
+  );
+}

@@ -1,0 +1,96 @@
+/** From /api/distributed to numbers per rank. Pure. */
+import type { Distributed, Nanoseconds, RankSteps, RankWorker } from "../../api";
+import { mean } from "../../stats";
+
+export const PARTS = ["computation_ns", "overlap_ns", "communication_ns", "other_ns"] as const;
+export const WAITS = ["transfer_ns", "wait_ns"] as const;
+export type Part = (typeof PARTS)[number] | (typeof WAITS)[number] | "duration_ns";
+const ALL: readonly Part[] = ["duration_ns", ...PARTS, ...WAITS];
+
+export type RankNumbers = Readonly<Record<Part, Nanoseconds>>;
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+/** The steps that any rank has, in natural order. */
+export function stepNames(workers: readonly RankWorker[]): string[] {
+  return [...new Set(workers.flatMap(({ steps }) => steps.names))].sort(collator.compare);
+}
+
+/** Of one step, or without a name the mean over the rank's own steps; null when it has none. */
+export function numbersOf(steps: RankSteps, step: string | null): RankNumbers | null {
+  if (step !== null) {
+    const at = steps.names.indexOf(step);
+    return at < 0 ? null : pick((part) => steps[part][at] ?? 0);
+  }
+  return steps.names.length === 0 ? null : pick((part) => mean(steps[part]) ?? 0);
+}
+
+function pick(value: (part: Part) => number): RankNumbers {
+  return Object.fromEntries(ALL.map((part) => [part, value(part)])) as Record<Part, number>;
+}
+
+export interface RankRow {
+  readonly worker: RankWorker;
+  /** What it is called where there is little room: its rank if every trace says one, else its worker. */
+  readonly name: string;
+  readonly numbers: RankNumbers | null;
+}
+
+export function rankRows(workers: readonly RankWorker[], step: string | null): RankRow[] {
+  const ranks = new Set(workers.map(({ rank }) => rank));
+  const numbered = ranks.size === workers.length && !ranks.has(null);
+  return workers.map((worker) => ({
+    worker,
+    name: numbered ? String(worker.rank) : worker.worker,
+    numbers: numbersOf(worker.steps, step),
+  }));
+}
+
+export interface Presence {
+  /** Traces that are here. */
+  readonly present: number;
+  /** The largest world size that a trace names; null when none does. */
+  readonly world: number | null;
+  /** Ranks of which there is no trace, when that can be known. */
+  readonly missing: readonly number[];
+}
+
+export function presence(workers: readonly RankWorker[]): Presence {
+  const sizes = workers.flatMap(({ world_size }) => world_size ?? []);
+  const world = sizes.length > 0 ? Math.max(...sizes) : null;
+  const ranks = new Set(workers.map(({ rank }) => rank));
+  const missing =
+    world === null || ranks.has(null)
+      ? []
+      : Array.from({ length: world }, (_, rank) => rank).filter((rank) => !ranks.has(rank));
+  return { present: workers.length, world, missing };
+}
+
+/** `0–3, 7`: numbers in order, neighbours joined. */
+export function rangesOf(numbers: readonly number[]): string {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b);
+  const ranges: [number, number][] = [];
+  for (const number of sorted) {
+    const last = ranges.at(-1);
+    if (last && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges
+    .map(([from, to]) =>
+      from === to ? `${from}` : to === from + 1 ? `${from}, ${to}` : `${from}–${to}`,
+    )
+    .join(", ");
+}
+
+/** Process groups that a rank belongs to, as they are called; those that do not name their ranks are left out. */
+export function groupsOf(groups: Distributed["groups"], rank: number | null): string[] {
+  return rank === null ? [] : groups.filter(({ ranks }) => ranks.includes(rank)).map(groupLabel);
+}
+
+/** As the server writes it in the table of operations. */
+export function groupLabel({ name, description }: { name: string; description: string }): string {
+  if (description !== "" && description !== "undefined") {
+    return name === "" ? description : `${description} (${name})`;
+  }
+  return name;
+}

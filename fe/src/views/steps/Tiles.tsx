@@ -1,0 +1,48 @@
+import type { Steps } from "../../api";
+import { count, duration, fraction } from "../../format";
+import { t } from "../../i18n";
+import { percentile } from "../../stats";
+import { Tile } from "../../ui";
+import { FEWEST_STEPS, lostTime, type Usual } from "./outliers";
+
+const text = t.steps.tiles;
+
+interface Props {
+  readonly steps: Steps;
+  readonly usual: Usual;
+  readonly slow: readonly boolean[];
+}
+
+export function Tiles({ steps, usual, slow }: Props) {
+  const durations = steps.duration_ns;
+  const n = durations.length;
+  const max = percentile(durations, 1) ?? 0;
+  const min = percentile(durations, 0) ?? 0;
+  const lost = lostTime(steps, usual, slow);
+  const nameOf = (time: number) => steps.names[durations.indexOf(time)] ?? "";
+  const above = (time: number | null) =>
+    usual.duration_ns > 0 && time !== null && n > 1
+      ? text.spread(fraction(time / usual.duration_ns - 1))
+      : "";
+  const p95 = percentile(durations, 0.95);
+  return (
+    <dl className="tiles">
+      <Tile label={text.count} value={count(n)} />
+      <Tile label={text.median} help={text.medianHelp} value={duration(usual.duration_ns)} />
+      <Tile label={text.p95} help={text.p95Help} value={duration(p95)} remark={above(p95)} />
+      <Tile label={text.min} value={duration(min)} remark={text.ofStep(nameOf(min))} />
+      <Tile label={text.max} value={duration(max)} remark={text.ofStep(nameOf(max))} />
+      <Tile
+        label={text.outliers}
+        value={n < FEWEST_STEPS ? "–" : count(lost.steps)}
+        remark={
+          n < FEWEST_STEPS
+            ? text.few
+            : lost.steps === 0
+              ? text.none
+              : text.lost(duration(lost.ns), fraction(lost.share))
+        }
+      />
+    </dl>
+  );
+}

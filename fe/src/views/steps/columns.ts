@@ -1,0 +1,149 @@
+/** The steps as a table. Pure. */
+import type { Steps } from "../../api";
+import { t } from "../../i18n";
+import type { Cell, Column, Table } from "../../table";
+import { cause, type Usual } from "./outliers";
+
+const text = t.steps.columns;
+
+/** A column for each number of a step. Of time and share, those stand in the table that the chart shows. */
+export function stepTable(
+  steps: Steps,
+  usual: Usual,
+  slow: readonly boolean[],
+  mode: "absolute" | "percent",
+  rows: readonly number[],
+  remark: (step: number) => string,
+): Table {
+  const labels = steps.labels ?? [];
+  const telling = rows.some((step) => !isPlain(labels[step], steps.names[step]));
+  const busy = steps.gpu_busy_ns ?? null;
+  const columns: { column: Column; cell: (step: number) => Cell }[] = [
+    {
+      column: { key: "name", label: text.step, type: "string", unit: null, help: text.stepHelp },
+      cell: (step) => steps.names[step],
+    },
+    {
+      column: {
+        key: "label",
+        label: text.label,
+        type: "string",
+        unit: null,
+        help: text.labelHelp,
+        hidden: !telling,
+      },
+      cell: (step) => labels[step] ?? null,
+    },
+    {
+      column: {
+        key: "start_ns",
+        label: text.start,
+        type: "number",
+        unit: "ns",
+        help: text.startHelp,
+      },
+      cell: (step) => steps.start_ns[step],
+    },
+    {
+      column: {
+        key: "duration_ns",
+        label: text.duration,
+        type: "number",
+        unit: "ns",
+        help: text.durationHelp,
+      },
+      cell: (step) => steps.duration_ns[step],
+    },
+    {
+      column: {
+        key: "delta_ns",
+        label: text.delta,
+        type: "number",
+        unit: "ns",
+        help: text.deltaHelp,
+      },
+      cell: (step) => (steps.duration_ns[step] ?? 0) - usual.duration_ns,
+    },
+    {
+      column: {
+        key: "delta_percent",
+        label: text.deltaPercent,
+        type: "number",
+        unit: "percent",
+        help: text.deltaPercentHelp,
+      },
+      cell: (step) =>
+        usual.duration_ns > 0
+          ? ((steps.duration_ns[step] ?? 0) / usual.duration_ns - 1) * 100
+          : null,
+    },
+    {
+      column: {
+        key: "outlier",
+        label: text.outlier,
+        type: "string",
+        unit: null,
+        help: text.outlierHelp,
+      },
+      cell: (step) => (slow[step] && cause(steps, usual, step) ? remark(step) : null),
+    },
+    ...steps.categories.flatMap((category) => {
+      const label = t.overview.categories[category];
+      const ns = steps.category_ns[category] ?? [];
+      const help = t.overview.categoryHelp[category];
+      return [
+        {
+          column: {
+            key: category,
+            label,
+            type: "number" as const,
+            unit: "ns" as const,
+            help,
+            hidden: mode === "percent",
+          },
+          cell: (step: number) => ns[step],
+        },
+        {
+          column: {
+            key: `${category}_percent`,
+            label: text.percent(label),
+            type: "number" as const,
+            unit: "percent" as const,
+            help: text.percentHelp(label),
+            bar: true,
+            hidden: mode === "absolute",
+          },
+          cell: (step: number) => share(ns[step], steps.duration_ns[step]),
+        },
+      ];
+    }),
+    ...(busy
+      ? [
+          {
+            column: {
+              key: "gpu_busy_percent",
+              label: text.busy,
+              type: "number" as const,
+              unit: "percent" as const,
+              help: text.busyHelp,
+              bar: true,
+            },
+            cell: (step: number) => share(busy[step], steps.duration_ns[step]),
+          },
+        ]
+      : []),
+  ];
+  return {
+    columns: columns.map(({ column }) => column),
+    rows: Object.fromEntries(columns.map(({ column, cell }) => [column.key, rows.map(cell)])),
+  };
+}
+
+/** `ProfilerStep#5` says no more than 5. */
+function isPlain(label: string | undefined, name: string | undefined): boolean {
+  return label === undefined || label === `ProfilerStep#${name}`;
+}
+
+function share(part: number | undefined, whole: number | undefined): number | null {
+  return part !== undefined && whole ? (part / whole) * 100 : null;
+}

@@ -1,0 +1,189 @@
+/** Which steps are slow, and what makes them so. */
+import { useMemo } from "react";
+import { type Overview, type Steps as StepTimes, useOverview } from "../../api";
+import { type ColumnSeries, Columns, formatRange, largestFirst, parseRange } from "../../columns";
+import { count, duration } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelected, useSelection, useStepParams } from "../../state";
+import { DataTable, textAt } from "../../table";
+import { Async, categoryColor, Empty, Panel, PartialNotes, Segmented, StepChoice } from "../../ui";
+import { stepTable } from "./columns";
+import { Outliers } from "./Outliers";
+import { cause, outliers, type Usual, usualStep } from "./outliers";
+import { Tiles } from "./Tiles";
+import "./steps.css";
+
+const text = t.steps;
+const MODES = [
+  { value: "absolute", label: text.absolute },
+  { value: "percent", label: text.percent },
+] as const;
+const ORDERS = [
+  { value: "time", label: text.byTime },
+  { value: "duration", label: text.byDuration },
+] as const;
+
+export default function Steps() {
+  const { sel } = useSelection();
+  const query = useOverview(sel);
+  return (
+    <>
+      <StepChoice steps={query.data?.steps} stale={query.isPlaceholderData} />
+      <Async query={query}>{(answer) => <Content answer={answer} />}</Async>
+    </>
+  );
+}
+
+function Content({ answer: { steps, meta } }: { answer: Overview }) {
+  const usual = useMemo(() => usualStep(steps), [steps]);
+  const slow = useMemo(() => outliers(steps, usual), [steps, usual]);
+  const [{ rule }] = useStepParams();
+  if (usual === null) {
+    return (
+      <Panel title={text.chart}>
+        <Empty title={text.empty} reason={text.emptyReason} remedy={text.remedy} />
+      </Panel>
+    );
+  }
+  return (
+    <div className="steps">
+      <PartialNotes notes={meta.notes} />
+      {steps.rule === "whole_trace" && rule === null ? (
+        <Empty title={text.one} reason={text.wholeTrace} remedy={text.remedy} />
+      ) : (
+        steps.names.length === 1 && <p className="muted">{text.one}</p>
+      )}
+      <Tiles steps={steps} usual={usual} slow={slow} />
+      <Shown steps={steps} usual={usual} slow={slow} />
+    </div>
+  );
+}
+
+interface ShownProps {
+  readonly steps: StepTimes;
+  readonly usual: Usual;
+  readonly slow: readonly boolean[];
+}
+
+/** The chart, and the table of what it shows. */
+function Shown({ steps, usual, slow }: ShownProps) {
+  const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
+  const [by, setBy] = useParam<"time" | "duration">("c", "time");
+  const [rangeText, setRange] = useParam<string>("t", "");
+  const [selected, setSelected] = useSelected();
+  const series = useMemo(() => seriesOf(steps), [steps]);
+  const order = useMemo(
+    () =>
+      by === "duration" ? largestFirst(steps.duration_ns) : steps.names.map((_, step) => step),
+    [steps, by],
+  );
+  const range = useMemo(() => parseRange(rangeText, order.length), [rangeText, order.length]);
+  const step = selected?.kind === "step" ? steps.names.indexOf(selected.name) : -1;
+  const select = (index: number) =>
+    setSelected({ kind: "step", name: steps.names[index] ?? String(index) });
+  return (
+    <>
+      <Panel
+        title={text.chart}
+        help={text.chartHelp}
+        actions={
+          <>
+            <Segmented
+              labelled
+              label={text.order}
+              value={by}
+              options={ORDERS}
+              onChange={(next) => {
+                setBy(next);
+                // Positions mean other steps in another order.
+                setRange("");
+              }}
+            />
+            <Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />
+          </>
+        }
+      >
+        <Columns
+          title={text.chart}
+          unit="ns"
+          xLabel={text.step}
+          what={text.what}
+          names={steps.names}
+          details={(index) => steps.labels?.[index] ?? null}
+          series={series}
+          mode={mode}
+          order={order}
+          range={range}
+          onRange={(next) => setRange(formatRange(next))}
+          selected={step < 0 ? null : step}
+          flagged={slow}
+          onPick={select}
+        />
+      </Panel>
+      <Outliers steps={steps} usual={usual} slow={slow} onPick={select} />
+      <Panel title={text.table}>
+        {range && (
+          <p className="muted steps-shown">
+            {text.tableShown(count(range.to - range.from), count(order.length))}
+          </p>
+        )}
+        <StepRows
+          steps={steps}
+          usual={usual}
+          slow={slow}
+          mode={mode}
+          // In order of time also where the chart has another order: the table has its own.
+          rows={useMemo(
+            () => order.slice(range?.from ?? 0, range?.to).toSorted((a, b) => a - b),
+            [order, range],
+          )}
+        />
+      </Panel>
+    </>
+  );
+}
+
+interface RowsProps extends ShownProps {
+  readonly mode: "absolute" | "percent";
+  readonly rows: readonly number[];
+}
+
+function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [sort, setSort] = useParam<string>("o", "start_ns");
+  const [selected, setSelected] = useSelected();
+  const table = useMemo(
+    () => stepTable(steps, usual, slow, mode, rows, (step) => remark(steps, usual, step)),
+    [steps, usual, slow, mode, rows],
+  );
+  return (
+    <DataTable
+      // Which columns are shown by default depends on the scale.
+      id={mode === "percent" ? "steps-percent" : "steps"}
+      key={mode}
+      label={text.table}
+      table={table}
+      filter={filter}
+      onFilter={setFilter}
+      sort={sort}
+      onSort={setSort}
+      selected={selected?.kind === "step" ? selected.name : null}
+      onSelect={(row) => setSelected({ kind: "step", name: textAt(table.rows, "name", row) })}
+    />
+  );
+}
+
+/** What makes a step longer: "DataLoader +59 ms". */
+function remark(steps: StepTimes, usual: Usual, step: number): string {
+  const found = cause(steps, usual, step);
+  return found ? text.because(t.overview.categories[found.category], duration(found.ns)) : "";
+}
+
+function seriesOf(steps: StepTimes): ColumnSeries[] {
+  return steps.categories.map((category) => ({
+    key: category,
+    label: t.overview.categories[category],
+    color: categoryColor(category),
+    values: steps.category_ns[category] ?? [],
+  }));
+}

@@ -1,0 +1,109 @@
+/** The selected step, whatever view is shown. */
+import { useMemo } from "react";
+import { type Overview, useOverview } from "../../api";
+import { duration } from "../../format";
+import { t } from "../../i18n";
+import { goToView, useSelection, useViewId } from "../../state";
+import { RowNumbers, SimpleTable, type Table } from "../../table";
+import { Async } from "../../ui";
+import { stepTable } from "./columns";
+import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
+import "./steps.css";
+
+const text = t.steps.inspector;
+
+export default function StepInspector({ name }: { name: string }) {
+  const { sel } = useSelection();
+  const query = useOverview(sel);
+  return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
+}
+
+function Numbers({ answer: { steps }, name }: { answer: Overview; name: string }) {
+  const usual = useMemo(() => usualStep(steps), [steps]);
+  const slow = useMemo(() => outliers(steps, usual), [steps, usual]);
+  const step = steps.names.indexOf(name);
+  if (step < 0 || usual === null) return <p className="muted">{text.gone}</p>;
+  const because = cause(steps, usual, step);
+  const table = stepTable(steps, usual, slow, "absolute", [step], () => "");
+  const start = steps.start_ns[step] ?? 0;
+  return (
+    <div className="step-inspector">
+      {slow[step] && (
+        <p>
+          {because
+            ? text.isOutlier(t.overview.categories[because.category], duration(because.ns))
+            : text.isSlow}
+        </p>
+      )}
+      <RowNumbers table={table} row={0} without={detailed(table)} />
+      <SimpleTable caption={text.byCategory} table={categoryTable({ steps, usual, step })} />
+      <Links window={`${start}-${start + (steps.duration_ns[step] ?? 0)}`} step={name} />
+    </div>
+  );
+}
+
+/** Where else the step can be looked at. The shell links to the view of steps itself. */
+function Links({ window, step }: { window: string; step: string }) {
+  const [view] = useViewId();
+  const targets = [
+    { id: "overview", look: {} },
+    { id: "trace", look: { t: window } },
+    { id: "distributed", look: { t: step } },
+  ] as const;
+  return (
+    <div className="step-links">
+      {targets
+        .filter(({ id }) => id !== view)
+        .map(({ id, look }) => (
+          <button
+            key={id}
+            type="button"
+            className="button"
+            onClick={() => goToView(id, undefined, look)}
+          >
+            {text.showIn(t.views[id])}
+          </button>
+        ))}
+    </div>
+  );
+}
+
+/** What stands in the table of categories, or says nothing about a single step. */
+function detailed({ columns }: Table): string[] {
+  const kept = [
+    "label",
+    "start_ns",
+    "duration_ns",
+    "delta_ns",
+    "delta_percent",
+    "gpu_busy_percent",
+  ];
+  return columns.map(({ key }) => key).filter((key) => !kept.includes(key));
+}
+
+interface Of {
+  readonly steps: Overview["steps"];
+  readonly usual: Usual;
+  readonly step: number;
+}
+
+function categoryTable({ steps, usual, step }: Of): Table {
+  const delta = new Map(differences(steps, usual, step).map(({ category, ns }) => [category, ns]));
+  const whole = steps.duration_ns[step] ?? 0;
+  const ns = (category: Overview["steps"]["categories"][number]) =>
+    steps.category_ns[category]?.[step] ?? 0;
+  return {
+    columns: [
+      { key: "category", label: text.category, type: "string", unit: null },
+      { key: "time_ns", label: text.time, type: "number", unit: "ns" },
+      { key: "share", label: text.share, type: "number", unit: "percent" },
+      { key: "delta_ns", label: text.delta, type: "number", unit: "ns" },
+    ],
+    rows: {
+      category: steps.categories.map((category) => t.overview.categories[category]),
+      time_ns: steps.categories.map(ns),
+      share: steps.categories.map((category) => (whole > 0 ? (ns(category) / whole) * 100 : null)),
+      delta_ns: steps.categories.map((category) => delta.get(category) ?? null),
+    },
+  };
+}

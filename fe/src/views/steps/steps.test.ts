@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import type { Steps } from "../../api";
+import { stepTable } from "./columns";
+import { cause, differences, lostTime, outliers, usualStep } from "./outliers";
+
+function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}): Steps {
+  return {
+    rule: "profiler_step",
+    names: kernel.map((_, i) => String(i + 3)),
+    labels: kernel.map((_, i) => `ProfilerStep#${i + 3}`),
+    start_ns: kernel.map((_, i) => i * 1000),
+    duration_ns: kernel.map((ns, i) => ns + (loader[i] ?? 0)),
+    categories: ["kernel", "dataloader"],
+    category_ns: { kernel, dataloader: loader },
+    ...more,
+  };
+}
+
+function slow(steps: Steps): string[] {
+  const found = outliers(steps, usualStep(steps));
+  return steps.names.filter((_, i) => found[i]);
+}
+
+const fill = (n: number, value: number) => Array.from({ length: n }, () => value);
+
+describe("outliers", () => {
+  it("finds the step that is longer than the steady others", () => {
+    const steps = stepsOf(fill(6, 100), [0, 0, 0, 60, 0, 0]);
+    expect(usualStep(steps)?.limit_ns).toBe(105);
+    expect(slow(steps)).toEqual(["6"]);
+  });
+
+  it("does not care about less than 5 %, however steady the others are", () => {
+    expect(slow(stepsOf([100, 100, 100, 105], fill(4, 0)))).toEqual([]);
+    expect(slow(stepsOf([100, 100, 100, 106], fill(4, 0)))).toEqual(["6"]);
+  });
+
+  it("allows for how much the steps scatter", () => {
+    // Median 100, median distance 10: up to 100 + 3 × 14.826.
+    const scattered = [80, 90, 100, 110, 120];
+    expect(slow(stepsOf([...scattered, 100, 144], fill(7, 0)))).toEqual([]);
+    expect(slow(stepsOf([...scattered, 100, 145], fill(7, 0)))).toEqual(["9"]);
+  });
+
+  it("is not misled by the outliers themselves", () => {
+    expect(slow(stepsOf([100, 100, 100, 900, 900], fill(5, 0)))).toEqual(["6", "7"]);
+  });
+
+  it("never flags a short step, nor any of two", () => {
+    expect(slow(stepsOf([100, 100, 100, 10], fill(4, 0)))).toEqual([]);
+    expect(slow(stepsOf([100, 900], fill(2, 0)))).toEqual([]);
+    expect(usualStep(stepsOf([100, 900], fill(2, 0)))?.limit_ns).toBeNull();
+    expect(usualStep(stepsOf([], []))).toBeNull();
+  });
+
+  it("flags few of many normally scattered steps", () => {
+    let seed = 1;
+    const random = () => {
+      seed = (seed * 16807) % 2147483647;
+      return seed / 2147483647;
+    };
+    const normal = () => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+    const times = Array.from({ length: 10_000 }, () => 1e6 + 1e5 * normal());
+    // Three standard deviations to one side: 0.135 %.
+    expect(slow(stepsOf(times, fill(10_000, 0))).length).toBeLessThan(30);
+  });
+});
+
+describe("what makes the difference", () => {
+  const steps = stepsOf([100, 100, 110, 100], [10, 10, 70, 10]);
+  const usual = usualStep(steps);
+  if (!usual) throw new Error("there are steps");
+
+  it("is the category that exceeds its own median the most", () => {
+    expect(cause(steps, usual, 2)).toEqual({ category: "dataloader", ns: 60 });
+    expect(differences(steps, usual, 2).map(({ category }) => category)).toEqual([
+      "dataloader",
+      "kernel",
+    ]);
+    expect(cause(steps, usual, 0)).toBeNull();
+  });
+
+  it("sums up what the outliers cost", () => {
+    const found = outliers(steps, usual);
+    // 180 instead of 110, of 510 in all.
+    expect(lostTime(steps, usual, found)).toEqual({ steps: 1, ns: 70, share: 70 / 510 });
+  });
+
+  it("stands in the table, next to every category in time and percent", () => {
+    const found = outliers(steps, usual);
+    const table = stepTable(steps, usual, found, "absolute", [1, 2], (step) => `because ${step}`);
+    expect(table.rows.name).toEqual(["4", "5"]);
+    expect(table.rows.outlier).toEqual([null, "because 2"]);
+    expect(table.rows.delta_ns).toEqual([0, 70]);
+    expect(table.rows.kernel).toEqual([100, 110]);
+    expect(table.rows.dataloader_percent).toEqual([(10 / 110) * 100, (70 / 180) * 100]);
+    expect(table.rows.gpu_busy_percent).toBeUndefined();
+  });
+});
+
+it("shows times or percentages first, annotations where they say more, GPU busy where it is known", () => {
+  const plain = stepsOf([100, 100], [0, 0]);
+  const usual = usualStep(plain);
+  if (!usual) throw new Error("there are steps");
+  const hidden = (steps: Steps, mode: "absolute" | "percent") =>
+    stepTable(steps, usual, [], mode, [0, 1], () => "")
+      .columns.filter((column) => column.hidden)
+      .map(({ key }) => key);
+  expect(hidden(plain, "absolute")).toEqual(["label", "kernel_percent", "dataloader_percent"]);
+  expect(hidden(plain, "percent")).toEqual(["label", "kernel", "dataloader"]);
+  const named = { ...plain, labels: ["decode", "decode"], gpu_busy_ns: [50, 25] };
+  expect(hidden(named, "percent")).not.toContain("label");
+  expect(stepTable(named, usual, [], "absolute", [0, 1], () => "").rows.gpu_busy_percent).toEqual([
+    50, 25,
+  ]);
+});

@@ -1,0 +1,265 @@
+import { type FormEvent, useDeferredValue, useId, useMemo, useState } from "react";
+import { type SlicesTable, useSlices } from "../../api";
+import { bareName, count } from "../../format";
+import { t } from "../../i18n";
+import { goToView, type SelectionKind, useParam, useSelection } from "../../state";
+import { rowCount, SimpleTable, type Table, textAt } from "../../table";
+import { Async, Panel } from "../../ui";
+import { formatWindow, milliseconds, parseWindow, windowOf } from "./window";
+
+const text = t.trace;
+const PAGE = 100;
+
+/** The longest events, a page at a time: the server looks through them, so a trace of millions is no matter. */
+export function Slices() {
+  const { sel } = useSelection();
+  const [name, setName] = useParam<string>("q", "");
+  const [category, setCategory] = useParam<string>("g", "");
+  const [windowText, setWindow] = useParam<string>("t", "");
+  const [pageText, setPage] = useParam<string>("n", "0");
+  const window = useMemo(() => parseWindow(windowText), [windowText]);
+  const page = /^\d{1,6}$/.test(pageText) ? Number(pageText) : 0;
+  const query = useSlices(sel, {
+    name: useDeferredValue(name) || null,
+    category: category in text.categories ? category : null,
+    start_ns: window?.start_ns ?? null,
+    end_ns: window?.end_ns ?? null,
+    offset: page * PAGE,
+    limit: PAGE,
+  });
+  /** Another question begins with its first page. */
+  const first = <T,>(set: (value: T) => void) => {
+    return (value: T) => {
+      set(value);
+      setPage("0");
+    };
+  };
+  const reset = () => {
+    setName("");
+    setCategory("");
+    setWindow("");
+    setPage("0");
+  };
+  const meta = query.data?.meta;
+  return (
+    <Panel title={text.slices} help={text.slicesHelp}>
+      {/* Beside the answer, which cannot be worked in while the next one is on its way. */}
+      {meta && meta.categories.length > 0 && (
+        <Filters
+          meta={meta}
+          name={name}
+          onName={first(setName)}
+          category={category}
+          onCategory={first(setCategory)}
+          window={windowText}
+          onWindow={first(setWindow)}
+        />
+      )}
+      <Async
+        query={query}
+        empty={({ meta: { categories } }) =>
+          categories.length === 0
+            ? { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy }
+            : null
+        }
+      >
+        {(answer) =>
+          rowCount(answer) === 0 ? (
+            <p className="muted">
+              {text.noMatch}{" "}
+              <button type="button" className="link" onClick={reset}>
+                {text.reset}
+              </button>
+            </p>
+          ) : (
+            <>
+              <Pages answer={answer} page={page} onPage={(next) => setPage(String(next))} />
+              <SliceRows answer={answer} />
+            </>
+          )
+        }
+      </Async>
+    </Panel>
+  );
+}
+
+interface FiltersProps {
+  readonly meta: SlicesTable["meta"];
+  readonly name: string;
+  readonly onName: (name: string) => void;
+  readonly category: string;
+  readonly onCategory: (category: string) => void;
+  readonly window: string;
+  readonly onWindow: (window: string) => void;
+}
+
+function Filters({ meta, window, onWindow, ...props }: FiltersProps) {
+  const id = useId();
+  return (
+    <div className="trace-filters">
+      <label htmlFor={`${id}name`}>{text.filter}</label>
+      <input
+        id={`${id}name`}
+        type="search"
+        className="trace-field trace-name"
+        autoComplete="off"
+        spellCheck={false}
+        value={props.name}
+        onChange={(event) => props.onName(event.target.value)}
+      />
+      <label htmlFor={`${id}category`}>{text.category}</label>
+      <select
+        id={`${id}category`}
+        className="select"
+        value={props.category in text.categories ? props.category : ""}
+        onChange={(event) => props.onCategory(event.target.value)}
+      >
+        <option value="">{text.allCategories}</option>
+        {meta.categories.map(({ category, slices }) => (
+          <option key={category} value={category}>
+            {text.categoryOption(text.categories[category] ?? category, count(slices))}
+          </option>
+        ))}
+      </select>
+      <WindowFields key={window} window={window} end_ns={meta.duration_ns} onWindow={onWindow} />
+    </div>
+  );
+}
+
+interface WindowProps {
+  readonly window: string;
+  readonly end_ns: number;
+  readonly onWindow: (window: string) => void;
+}
+
+function WindowFields({ window, end_ns, onWindow }: WindowProps) {
+  const given = parseWindow(window);
+  const [from, setFrom] = useState(given ? milliseconds(given.start_ns) : "");
+  const [to, setTo] = useState(given ? milliseconds(given.end_ns) : "");
+  const id = useId();
+  const wanted = windowOf(from, to, end_ns);
+  const wrong = wanted === "wrong";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (wanted !== "wrong") onWindow(formatWindow(wanted));
+  };
+  const field = (name: string, value: string, set: (value: string) => void) => (
+    <>
+      <label htmlFor={`${id}${name}`}>{name}</label>
+      <input
+        id={`${id}${name}`}
+        className="trace-field trace-time num"
+        inputMode="decimal"
+        autoComplete="off"
+        aria-invalid={wrong}
+        aria-describedby={wrong ? `${id}wrong` : undefined}
+        value={value}
+        onChange={(event) => set(event.target.value)}
+      />
+    </>
+  );
+  return (
+    <form className="trace-window" onSubmit={submit}>
+      {field(text.from, from, setFrom)}
+      {field(text.to, to, setTo)}
+      <button
+        type="submit"
+        className="button"
+        disabled={wrong || formatWindow(wanted) === formatWindow(given)}
+      >
+        {text.apply}
+      </button>
+      {given && (
+        <button type="button" className="button quiet" onClick={() => onWindow("")}>
+          {text.clear}
+        </button>
+      )}
+      {wrong && (
+        <span id={`${id}wrong`} className="trace-wrong" role="status">
+          {text.wrongWindow}
+        </span>
+      )}
+    </form>
+  );
+}
+
+interface PagesProps {
+  readonly answer: SlicesTable;
+  readonly page: number;
+  readonly onPage: (page: number) => void;
+}
+
+function Pages({ answer, page, onPage }: PagesProps) {
+  const { offset, total } = answer.meta;
+  const last = offset + rowCount(answer);
+  return (
+    <div className="trace-pages">
+      <span className="muted num" role="status">
+        {text.shown(count(offset + 1), count(last), count(total))}
+      </span>
+      <button
+        type="button"
+        className="button"
+        disabled={page === 0}
+        onClick={() => onPage(page - 1)}
+      >
+        {text.previous}
+      </button>
+      <button
+        type="button"
+        className="button"
+        disabled={last >= total}
+        onClick={() => onPage(page + 1)}
+      >
+        {text.next}
+      </button>
+    </div>
+  );
+}
+
+/** What can be looked up by its name in another view. */
+const KINDS: Record<string, SelectionKind> = { operator: "op", kernel: "kernel" };
+
+function SliceRows({ answer }: { answer: SlicesTable }) {
+  const table = useMemo(() => sliceTable(answer), [answer]);
+  return (
+    // A region that scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section className="trace-slices" tabIndex={0} aria-label={text.slicesList}>
+      <SimpleTable
+        caption={text.slices}
+        table={table}
+        renderName={(row, label) => {
+          const kind = KINDS[textAt(answer.rows, "category", row)];
+          const name = textAt(answer.rows, "name", row);
+          if (kind === undefined) return <span title={name}>{label}</span>;
+          return (
+            <button
+              type="button"
+              className="link"
+              title={kind === "op" ? text.showOperator(name) : text.showKernel(name)}
+              onClick={() => goToView(kind === "op" ? "operators" : "kernels", { kind, name })}
+            >
+              {label}
+            </button>
+          );
+        }}
+      />
+    </section>
+  );
+}
+
+/** The name first, the number of the event last; categories by their names. */
+function sliceTable({ columns, rows }: SlicesTable): Table {
+  const order = ["name", "category", "track", "start_ns", "duration_ns", "row"];
+  return {
+    columns: order.flatMap((key) => {
+      const column = columns.find((each) => each.key === key);
+      return column ? [key === "name" ? { ...column, brief: bareName } : column] : [];
+    }),
+    rows: {
+      ...rows,
+      category: (rows.category ?? []).map((cell) => text.categories[String(cell)] ?? cell),
+    },
+  };
+}

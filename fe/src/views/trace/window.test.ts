@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { formatWindow, fromMilliseconds, milliseconds, parseWindow, windowOf } from "./window";
+
+describe("in the address", () => {
+  it("reads back what it writes", () => {
+    const window = { start_ns: 12_000_000, end_ns: 45_000_001 };
+    expect(parseWindow(formatWindow(window))).toEqual(window);
+    expect(formatWindow(null)).toBe("");
+  });
+
+  it.each(["", "5", "9-3", "-1-5", "1.5-2", "a-b", "1-2-3"])("%j is no window", (text) =>
+    expect(parseWindow(text)).toBeNull(),
+  );
+});
+
+describe("in the fields", () => {
+  it("is in milliseconds, to the nanosecond", () => {
+    expect(milliseconds(12_345_678)).toBe("12.345678");
+    expect(fromMilliseconds("12.345678")).toBe(12_345_678);
+    expect(fromMilliseconds(" 1,5 ")).toBe(1_500_000);
+    for (const wrong of ["", "x", "-1", "1e3", "1.2.3"]) expect(fromMilliseconds(wrong)).toBeNull();
+  });
+
+  it("means the ends of the trace where a field is empty", () => {
+    expect(windowOf("", "", 9e6)).toBeNull();
+    expect(windowOf("2", "", 9e6)).toEqual({ start_ns: 2e6, end_ns: 9e6 });
+    expect(windowOf(" ", "3", 9e6)).toEqual({ start_ns: 0, end_ns: 3e6 });
+    expect(windowOf("5", "3", 9e6)).toBe("wrong");
+    expect(windowOf("five", "", 9e6)).toBe("wrong");
+  });
+});

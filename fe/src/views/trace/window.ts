@@ -1,0 +1,46 @@
+/** A stretch of time, as the address and two fields write it. Pure. */
+import type { Nanoseconds } from "../../api";
+
+export interface TimeWindow {
+  readonly start_ns: Nanoseconds;
+  readonly end_ns: Nanoseconds;
+}
+
+/** `12000000-45000000`: whole nanoseconds since the start of the trace. */
+export function parseWindow(text: string): TimeWindow | null {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(text);
+  if (!match) return null;
+  const window = { start_ns: Number(match[1]), end_ns: Number(match[2]) };
+  return window.start_ns <= window.end_ns ? window : null;
+}
+
+export function formatWindow(window: TimeWindow | null): string {
+  return window ? `${Math.round(window.start_ns)}-${Math.round(window.end_ns)}` : "";
+}
+
+const NS_PER_MS = 1e6;
+
+/** What a field shows: milliseconds, to the nanosecond. */
+export function milliseconds(ns: Nanoseconds): string {
+  return String(ns / NS_PER_MS);
+}
+
+/** What somebody typed, as nanoseconds; null when it is no time. Comma and point both divide. */
+export function fromMilliseconds(text: string): Nanoseconds | null {
+  const plain = text.trim().replace(",", ".");
+  if (!/^\d+(\.\d*)?$|^\.\d+$/.test(plain)) return null;
+  return Math.round(Number(plain) * NS_PER_MS);
+}
+
+/** Of two fields, of which an empty one means the end of the trace; null when both are, `wrong` when one is no time. */
+export function windowOf(
+  from: string,
+  to: string,
+  end_ns: Nanoseconds,
+): TimeWindow | null | "wrong" {
+  if (from.trim() === "" && to.trim() === "") return null;
+  const start = from.trim() === "" ? 0 : fromMilliseconds(from);
+  const end = to.trim() === "" ? Math.round(end_ns) : fromMilliseconds(to);
+  if (start === null || end === null || start > end) return "wrong";
+  return { start_ns: start, end_ns: end };
+}

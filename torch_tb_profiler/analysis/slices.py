@@ -1,0 +1,133 @@
+"""The longest events of a trace, among those of a name, a category and a time window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+from torch_tb_profiler.trace.store import Track
+
+#: as long as the recording and no work of anybody: only shown when asked for
+_FRAMES = (Category.SPAN,)
+
+
+@dataclass(frozen=True)
+class SliceTable(Tabular):
+    """A page of slices, the longest first; of equal length the earlier first. Parallel columns.
+
+    row            number of the event in its file
+    category       its category, in small letters
+    track          host thread or device stream it stands on, as `track_name` writes it
+    start_ns       from the start of the trace
+    duration_ns    from its start to its end, what it called included
+    total          how many slices there are, on all pages
+    """
+
+    row: Int32
+    name: tuple[str, ...]
+    category: tuple[str, ...]
+    track: tuple[str, ...]
+    start_ns: Int64
+    duration_ns: Int64
+    total: int
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class CategorySlices:
+    """How many slices a category has in the whole trace."""
+
+    category: str
+    slices: int
+
+
+def slices(
+    trace: Trace,
+    name: str | None = None,
+    category: str | None = None,
+    start_ns: int | None = None,
+    end_ns: int | None = None,
+    offset: int = 0,
+    limit: int = 100,
+) -> SliceTable:
+    """`limit` slices from `offset` on.
+
+    name                part of the name, in any case of letters
+    category            name of a `Category` in small letters; without it all but the recording window itself
+    start_ns, end_ns    slices of which a part lies between; both ends belong to the window
+
+    Raises ValueError for a category that does not exist.
+    """
+    events = trace.events
+    chosen = events.duration >= 0
+    if category is None:
+        chosen &= ~np.isin(events.category, _FRAMES)
+    else:
+        chosen &= events.category == _category(category)
+    if start_ns is not None:
+        chosen &= events.end >= start_ns
+    if end_ns is not None:
+        chosen &= events.start <= end_ns
+    if name:
+        chosen &= _named(trace, name, chosen)[events.name]
+    rows = np.flatnonzero(chosen)
+    page = rows[_longest(events.duration[rows], events.start[rows], offset + limit)[offset:]]
+    labels: dict[int, str] = {}
+    for track in events.track[page].tolist():
+        labels.setdefault(track, track_name(trace.tracks[track]))
+    return SliceTable(
+        row=page.astype(np.int32),
+        name=tuple(trace.strings[code] for code in events.name[page].tolist()),
+        category=tuple(Category(code).name.lower() for code in events.category[page].tolist()),
+        track=tuple(labels[track] for track in events.track[page].tolist()),
+        start_ns=events.start[page],
+        duration_ns=events.duration[page],
+        total=len(rows),
+    )
+
+
+def slice_categories(trace: Trace) -> tuple[CategorySlices, ...]:
+    """The categories that have slices, most slices first."""
+    counts = np.bincount(trace.events.category[trace.events.duration >= 0], minlength=len(Category))
+    order = np.argsort(-counts, kind="stable")
+    return tuple(CategorySlices(Category(code).name.lower(), int(counts[code])) for code in order if counts[code])
+
+
+def track_name(track: Track) -> str:
+    """`CPU 4200 · thread 4260 (python)`, `GPU 0 · stream 7`: as much as the trace says."""
+    process = track.process_labels or track.process_name
+    number = str(track.pid)
+    if number not in process.split():
+        process = f"{process} {number}".strip()
+    thread = track.thread_name.strip() or (str(track.tid) if isinstance(track.tid, str) else f"thread {track.tid}")
+    return f"{process} · {thread}"
+
+
+def _category(name: str) -> Category:
+    try:
+        return Category[name.upper()]
+    except KeyError:
+        raise ValueError(f"no category is called {name!r}") from None
+
+
+def _named(trace: Trace, part: str, chosen: Bool) -> Bool:
+    """A mask over strings: which names of the chosen events contain a text."""
+    part = part.casefold()
+    return trace.strings.where(lambda name: part in name.casefold(), np.unique(trace.events.name[chosen]).tolist())
+
+
+def _longest(duration: Int64, start: Int64, count: int) -> Int64:
+    """Positions of the `count` longest, in order, without sorting all of millions."""
+    positions = np.arange(len(duration))
+    if 0 < count < len(duration):
+        # equal ones at the border are all kept, so that pages do not depend on how numpy parts them
+        least = np.partition(duration, len(duration) - count)[len(duration) - count]
+        positions = np.flatnonzero(duration >= least)
+    order = np.lexsort((positions, start[positions], -duration[positions]))
+    return positions[order][:count]
