@@ -1,5 +1,6 @@
 export { Donut } from "./Donut";
 export { HBars } from "./HBars";
+export { PairedBars } from "./PairedBars";
 export { StackedBars } from "./StackedBars";
 export { TopNControl } from "./TopNControl";
 export { DEFAULT_TOP, largest, parseTopN, type Ranked, slicesWithRest, type TopN } from "./topN";
@@ -9,6 +10,8 @@ export type {
   DonutProps,
   HBarItem,
   HBarsProps,
+  PairedBarsProps,
+  PairedItem,
   Slice,
   StackedBarsProps,
 } from "./types";
