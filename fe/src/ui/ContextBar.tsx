@@ -26,7 +26,6 @@ export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }:
     <header className="bar">
       <section className="bar-pickers" aria-label={t.bar.label}>
         <TracePicker
-          labels={t.bar}
           status={status}
           run={sel?.run ?? run?.name ?? null}
           worker={sel?.worker ?? null}

@@ -7,37 +7,43 @@ import { Combo } from "./Combo";
 import type { Option } from "./options";
 import { traceProgress } from "./progress";
 
+type Names = Record<"run" | "worker" | "span", string>;
+
 interface Props {
   status: Status | undefined;
   /** Null: none. */
   run: string | null;
   worker: string | null;
   span: string | null;
-  labels: { run: string; worker: string; span: string };
+  /** What they are called, where there are other such pickers. */
+  names?: Names;
   /** What was chosen; the rest stays if it can. */
   onChange: (change: Partial<TraceKey>) => void;
 }
 
-export function TracePicker({ status, run: name, worker, span, labels, onChange }: Props) {
+export function TracePicker({ status, run: name, worker, span, names = t.bar, onChange }: Props) {
   const run = status?.runs.find((each) => each.name === name) ?? null;
   const spans = run && worker !== null ? spansOf(run, worker) : [];
   return (
     <>
       <Combo
-        label={labels.run}
+        label={t.bar.run}
+        name={names.run}
         value={name}
         options={status?.runs.map(runOption) ?? []}
         onChange={(next) => onChange({ run: next })}
       />
       <Combo
-        label={labels.worker}
+        label={t.bar.worker}
+        name={names.worker}
         value={worker}
         options={run ? workersOf(run).map((each) => workerOption(run, each)) : []}
         onChange={(next) => onChange({ worker: next })}
       />
       {spans.length > 1 && (
         <Combo
-          label={labels.span}
+          label={t.bar.span}
+          name={names.span}
           value={span}
           options={spans.map((trace) => option(trace.span, [trace]))}
           onChange={(next) => onChange({ span: next })}

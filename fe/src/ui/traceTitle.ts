@@ -1,4 +1,5 @@
 import type { Status } from "../api";
+import { t } from "../i18n";
 import type { TraceName } from "../state";
 
 /** A trace in as few words as tell it apart: its run, its worker and span where there are several. Pure. */
@@ -6,7 +7,9 @@ export function traceTitle(status: Status | undefined, { run, worker, span }: Tr
   const traces = status?.runs.find(({ name }) => name === run)?.traces ?? [];
   const workers = new Set(traces.map((trace) => trace.worker));
   const spans = traces.filter((trace) => trace.worker === worker);
-  return [run, ...(workers.size > 1 ? [worker] : []), ...(spans.length > 1 ? [span] : [])].join(
-    " · ",
-  );
+  return [
+    run,
+    ...(workers.size > 1 ? [worker] : []),
+    ...(spans.length > 1 ? [t.compare.mode.span(span)] : []),
+  ].join(" · ");
 }

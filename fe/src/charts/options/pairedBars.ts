@@ -1,7 +1,7 @@
 import { change, percentChange, value } from "../../format";
 import type { ChartTheme } from "../theme";
 import type { PairedBarsProps } from "../types";
-import { base, type ChartOption, plainText, shorten, tooltip } from "./parts";
+import { base, type ChartOption, plainText, tooltip } from "./parts";
 
 export type PairedBarsData = Pick<PairedBarsProps, "items" | "start" | "names" | "unit">;
 
@@ -19,6 +19,11 @@ export function runningSums(items: readonly Sums[], start: Sums = NOTHING): Sums
   });
 }
 
+/** Names of parts differ at their beginning, other than those of kernels. */
+function head(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
 const NOTHING: Sums = { before: 0, after: 0 };
 /** Heights of the two pictures, and of what is between and below them. */
 const TOP = 28;
@@ -29,8 +34,6 @@ const LABELS = 92;
 export const PAIRED_HEIGHT = TOP + UPPER + GAP + LOWER + LABELS;
 /** Narrower than this, labels are turned. */
 const UPRIGHT = 96;
-/** A click anywhere above a part means that part; the bars themselves may be a pixel high. */
-const AREA = { type: "bar", silent: false, barWidth: "100%", z: 0 } as const;
 
 /**
  * Above: both sides of each item as bars, their running sums as lines on the axis at the right.
@@ -58,7 +61,7 @@ export function pairedBarsOption(
     color: theme.muted,
     formatter: (tick: number) => (tick === 0 ? "0" : value(tick, unit)),
   };
-  const grid = { left: 70, right: 76, outerBoundsMode: "none" } as const;
+  const grid = { left: 78, right: 76, outerBoundsMode: "none" } as const;
   const x = {
     type: "category",
     data: categories,
@@ -73,13 +76,18 @@ export function pairedBarsOption(
   } as const;
   const area = { type: "value", min: 0, max: 1, show: false } as const;
   const line = { type: "line", symbol: "none", silent: true } as const;
+  // A click anywhere above an item means that item: its bars may be a pixel high. On axes of its own, because bars of
+  // one axis share the room.
   const clickable = {
-    ...AREA,
+    type: "bar",
+    barWidth: "100%",
+    z: 0,
+    cursor: "pointer",
     tooltip: { show: false },
     itemStyle: { color: "transparent" },
     emphasis: { itemStyle: { color: "transparent" } },
     data: items.map(() => 1),
-  };
+  } as const;
   return {
     ...base(theme),
     grid: [
@@ -89,7 +97,7 @@ export function pairedBarsOption(
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     legend: {
       top: 0,
-      left: 70,
+      left: 78,
       icon: "roundRect",
       itemWidth: 14,
       itemHeight: 6,
@@ -145,9 +153,11 @@ export function pairedBarsOption(
           hideOverlap: room < 14,
           rotate: upright ? 0 : 38,
           formatter: (position: string) =>
-            plainText(shorten(label(Number(position)), upright ? Math.floor(room / 7.3) : 17)),
+            plainText(head(label(Number(position)), upright ? Math.floor(room / 7.3) : 15)),
         },
       },
+      { ...x, gridIndex: 0, show: false },
+      { ...x, gridIndex: 1, show: false },
     ],
     yAxis: [
       { ...y, gridIndex: 0 },
@@ -157,8 +167,8 @@ export function pairedBarsOption(
       { ...area, gridIndex: 1 },
     ],
     series: [
-      { ...clickable, id: "upper", xAxisIndex: 0, yAxisIndex: 2 },
-      { ...clickable, id: "lower", xAxisIndex: 1, yAxisIndex: 4 },
+      { ...clickable, id: "upper", xAxisIndex: 2, yAxisIndex: 2 },
+      { ...clickable, id: "lower", xAxisIndex: 3, yAxisIndex: 4 },
       {
         type: "bar",
         id: "before",

@@ -6,6 +6,8 @@ export const compare = {
 
   /** The comparison that every view shows. */
   mode: {
+    /** Where the span has to be told. */
+    span: (span: string) => `span ${span}`,
     start: "Compare…",
     startHint: "Choose a trace to compare with",
     label: "Comparison",
@@ -35,7 +37,7 @@ export const compare = {
     title: "What is compared",
     help: "The experiment is the trace that all views show; the baseline is what it is compared with. A change is experiment − baseline, so that less time is a negative change.",
     /** Names of pickers; the side comes first, because they stand next to those of the page. */
-    labels: {
+    names: {
       baseline: { run: "Baseline run", worker: "Baseline worker", span: "Baseline span" },
       experiment: {
         run: "Experiment run",
@@ -112,6 +114,8 @@ export const compare = {
     everything: "Everything",
     hint: "Click on a part, or choose it in the table below, to see what it consists of.",
     measure: "Time",
+    host: "Host",
+    device: "Device",
     measures: { total_ns: "Time", device_ns: "Device", duration_ns: "Host" },
     order: "Parts",
     orders: { each: "In order", name: "By name" },

@@ -52,17 +52,23 @@ function Changes({ baseline, experiment, whole }: ChangesProps) {
       : []),
   ];
   return (
-    <>
-      {found ? <Step found={found} /> : <Async query={whole}>{(all) => <Whole all={all} />}</Async>}
-      {remarks.length > 0 && (
-        <ul className="compare-remarks">
-          {remarks.map((remark) => (
-            <li key={remark}>{remark}</li>
-          ))}
-        </ul>
-      )}
+    <div className="compare-change">
+      <div className="compare-headline">
+        {found ? (
+          <Step found={found} />
+        ) : (
+          <Async query={whole}>{(all) => <Whole all={all} />}</Async>
+        )}
+        {remarks.length > 0 && (
+          <ul className="compare-remarks">
+            {remarks.map((remark) => (
+              <li key={remark}>{remark}</li>
+            ))}
+          </ul>
+        )}
+      </div>
       {found && <SimpleTable caption={text.table} table={categoryTable(found)} />}
-    </>
+    </div>
   );
 }
 
@@ -73,7 +79,7 @@ function Step({ found }: { found: StepChange }) {
       .map((one) => text.contributor(t.overview.categories[one.category], change(one.delta, "ns")))
       .join(", ");
   return (
-    <div className="compare-headline">
+    <>
       <p className="compare-verdict">
         {text.step(duration(before), duration(after))}
         <Amount delta={delta} percent={percent} />
@@ -88,13 +94,13 @@ function Step({ found }: { found: StepChange }) {
           <strong>{text.against}</strong> {named(against)}
         </p>
       )}
-    </div>
+    </>
   );
 }
 
 function Whole({ all: { totals } }: { all: Compared }) {
   return (
-    <div className="compare-headline">
+    <>
       <p className="compare-verdict">
         {text.host(duration(totals.duration_ns), duration(totals.exp_duration_ns))}
         <Amount
@@ -111,7 +117,7 @@ function Whole({ all: { totals } }: { all: Compared }) {
           />
         </p>
       )}
-    </div>
+    </>
   );
 }
 

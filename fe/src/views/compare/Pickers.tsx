@@ -51,7 +51,7 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
           <legend>
             <span className="compare-swatch baseline" aria-hidden="true" /> {t.compare.baseline}
           </legend>
-          <TracePicker labels={text.labels.baseline} status={status} {...name} onChange={choose} />
+          <TracePicker names={text.names.baseline} status={status} {...name} onChange={choose} />
         </fieldset>
         <button
           type="button"
@@ -66,7 +66,7 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
             <span className="compare-swatch experiment" aria-hidden="true" /> {t.compare.experiment}
           </legend>
           <TracePicker
-            labels={text.labels.experiment}
+            names={text.names.experiment}
             status={status}
             run={sel.run}
             worker={sel.worker}

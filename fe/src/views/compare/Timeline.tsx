@@ -83,14 +83,23 @@ interface LevelProps extends Omit<Props, "query"> {
 
 function Level({ answer, look, onPick, onOpen }: LevelProps) {
   const { measure, divisors, parts } = look;
-  const before = answer.totals[measure] / divisors.before;
-  const after = answer.totals[`exp_${measure}`] / divisors.after;
+  const totals = (["duration_ns", "device_ns"] as const)
+    .map((key) => ({
+      label: key === "device_ns" ? text.device : text.host,
+      before: answer.totals[key] / divisors.before,
+      after: answer.totals[`exp_${key}`] / divisors.after,
+    }))
+    .filter(({ before, after }) => before > 0 || after > 0);
   return (
     <>
       <Trail answer={answer} onOpen={onOpen} />
       <p className="compare-totals">
-        {text.measures[measure]} {duration(before)} → {duration(after)}
-        <Amount delta={after - before} percent={percentChange(before, after)} />
+        {totals.map(({ label, before, after }) => (
+          <span key={label}>
+            {label} {duration(before)} → {duration(after)}
+            <Amount delta={after - before} percent={percentChange(before, after)} />
+          </span>
+        ))}
       </p>
       {parts.length === 0 ? (
         <Empty title={text.leaf} reason={text.leafReason} />

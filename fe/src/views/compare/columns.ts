@@ -27,49 +27,41 @@ const STATUS_COLUMN: Column = {
   help: text.columns.statusHelp,
 };
 
-/** Operators: those of the whole program are those of the operator view. */
-export function operatorsTable(answer: Compared, divisors: Divisors): Table {
-  const { rows } = answer.operators;
-  const device = MEASURED.some((key) => key.startsWith("device") && hasAny(rows, key));
-  return comparedTable(answer.operators, divisors, {
-    measures: device ? ["device_self_ns", "host_self_ns"] : ["host_self_ns"],
-    shown: (key) =>
-      key.startsWith(device ? "device_self" : "host_self") ||
-      key === "calls" ||
-      key === deltaOf("calls") ||
-      key === exp("calls") ||
-      (device && key === deltaOf("host_self_ns")),
-    left: device ? [] : MEASURED.filter((key) => key.startsWith("device")),
+/** In the order in which they stand, and count: the first that has changed says whether a row is more or less. */
+const OPERATOR_MEASURES = ["device_self_ns", "host_self_ns", "device_total_ns", "host_total_ns"];
+
+/** Operators; of the whole program these are the rows of the operator view. */
+export function operatorsTable({ operators }: Compared, divisors: Divisors): Table {
+  const device = OPERATOR_MEASURES.some(
+    (key) => key.startsWith("device") && isAny(operators.rows, key),
+  );
+  return comparedTable(operators, divisors, {
+    measures: OPERATOR_MEASURES.filter((key) => device || !key.startsWith("device")),
+    shown: device ? ["device_self_ns"] : ["host_self_ns"],
   });
 }
 
-const MEASURED = ["device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns"];
-
-export function kernelsTable(answer: Compared, divisors: Divisors): Table {
-  return comparedTable(answer.kernels, divisors, {
+export function kernelsTable({ kernels }: Compared, divisors: Divisors): Table {
+  return comparedTable(kernels, divisors, {
     measures: ["total_ns"],
-    shown: () => true,
-    left: [],
+    shown: ["total_ns"],
   });
 }
 
 interface Choice {
-  /** The first of these that has changed anywhere orders the rows and says what is more and what less. */
+  /** Besides the calls. The rows come by the change of the first, then of the next. */
   readonly measures: readonly string[];
-  /** Whether a column is shown without being asked for, by the measure it belongs to. */
-  readonly shown: (key: string) => boolean;
-  /** Measures that are left out. */
-  readonly left: readonly string[];
+  /** Those of them whose columns are shown without being asked for. */
+  readonly shown: readonly string[];
 }
 
+const CALLS = "calls";
+
 function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice): Table {
-  const measures = table.columns
-    .map(({ key }) => key)
-    .filter((key) => table.columns.some((column) => column.key === exp(key)))
-    .filter((key) => !choice.left.includes(key));
+  const { measures } = choice;
   const length = table.rows.name?.length ?? 0;
   const rows: Record<string, readonly Cell[]> = { name: table.rows.name ?? [] };
-  for (const key of measures) {
+  for (const key of [CALLS, ...measures]) {
     const before = divided(table.rows[key], divisors.before);
     const after = divided(table.rows[exp(key)], divisors.after);
     rows[key] = before;
@@ -77,27 +69,31 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
     rows[deltaOf(key)] = before.map((value, row) => (after[row] ?? 0) - value);
     rows[deltaPercentOf(key)] = before.map((value, row) => percentChange(value, after[row]));
   }
-  const judged = choice.measures.find((key) => hasAny(rows, deltaOf(key))) ?? choice.measures[0];
-  const changed = (row: number) => numberAt(rows, deltaOf(judged ?? ""), row) ?? 0;
-  rows[STATUS] = Array.from(
-    { length },
-    (_, row) =>
-      text.columns.statuses[
-        statusOf(numberAt(rows, "calls", row), numberAt(rows, exp("calls"), row), changed(row))
-      ],
-  );
-  const order = Array.from({ length }, (_, row) => row).sort(
-    (a, b) => Math.abs(changed(b)) - Math.abs(changed(a)),
-  );
-  const columns = table.columns.flatMap((column): Column[] => {
-    const of = column.key.replace(/^(exp|delta)_/, "");
-    if (of !== column.key && !measures.includes(of)) return [];
-    if (choice.left.includes(of)) return [];
-    if (!measures.includes(of)) return [column];
-    return completed({ ...column, hidden: !choice.shown(column.key.replace(/^exp_/, "")) }, of);
+  const changes = (row: number) => measures.map((key) => numberAt(rows, deltaOf(key), row) ?? 0);
+  rows[STATUS] = Array.from({ length }, (_, row) => {
+    const calls = [numberAt(rows, CALLS, row), numberAt(rows, exp(CALLS), row)] as const;
+    return text.columns.statuses[
+      statusOf(...calls, changes(row).find((delta) => delta !== 0) ?? 0)
+    ];
   });
+  const sizes = Array.from({ length }, (_, row) => changes(row).map(Math.abs));
+  const order = Array.from({ length }, (_, row) => row).sort((a, b) => {
+    const differs = measures.findIndex((_, m) => sizes[a]?.[m] !== sizes[b]?.[m]);
+    return differs < 0 ? 0 : (sizes[b]?.[differs] ?? 0) - (sizes[a]?.[differs] ?? 0);
+  });
+  const described = (key: string) => table.columns.find((column) => column.key === key);
+  const columns = [CALLS, ...measures].flatMap((key) =>
+    [key, exp(key), deltaOf(key)].flatMap((name) => {
+      const column = described(name);
+      const shown = [CALLS, ...choice.shown].includes(key);
+      return column
+        ? completed({ ...column, hidden: !shown }, key, choice.shown.includes(key))
+        : [];
+    }),
+  );
+  const name = described("name");
   return {
-    columns: withStatus(columns),
+    columns: [...(name ? [{ ...name }] : []), STATUS_COLUMN, ...columns],
     rows: Object.fromEntries(
       Object.entries(rows).map(([key, cells]) => [key, order.map((row) => cells[row])]),
     ),
@@ -105,7 +101,7 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
 }
 
 /** A column of differences knows that it is one, and the percentages stand behind it. */
-function completed(column: Column, of: string): Column[] {
+function completed(column: Column, of: string, percentShown: boolean): Column[] {
   if (column.key !== deltaOf(of)) return [column];
   const change = changeOf(column);
   const label = column.label.replace(/^Δ /, "");
@@ -118,24 +114,18 @@ function completed(column: Column, of: string): Column[] {
       unit: "percent",
       help: text.columns.deltaPercentHelp(label),
       change,
-      // A percentage of calls says little that the calls do not.
-      hidden: column.hidden || of === "calls",
+      hidden: !percentShown,
     },
   ];
-}
-
-function withStatus([name, ...others]: readonly Column[]): Column[] {
-  return name ? [name, STATUS_COLUMN, ...others] : [];
 }
 
 function divided(cells: readonly Cell[] | undefined, by: number): number[] {
   return (cells ?? []).map((cell) => (typeof cell === "number" ? cell / by : 0));
 }
 
-function hasAny(rows: Rows, key: string): boolean {
-  return (
-    (rows[key] ?? []).some((cell) => typeof cell === "number" && cell !== 0) ||
-    (rows[exp(key)] ?? []).some((cell) => typeof cell === "number" && cell !== 0)
+function isAny(rows: Rows, key: string): boolean {
+  return [key, exp(key)].some((name) =>
+    (rows[name] ?? []).some((cell) => typeof cell === "number" && cell !== 0),
   );
 }
 
@@ -173,7 +163,7 @@ export function partsTable(
   const numbers = [measure, ...MEASURES.filter((key) => key !== measure)].flatMap((key) =>
     [key, exp(key), deltaOf(key)].flatMap((name) => {
       const column = described.find((candidate) => candidate.key === name);
-      return column ? completed({ ...column, hidden: key !== measure }, key) : [];
+      return column ? completed({ ...column, hidden: key !== measure }, key, key === measure) : [];
     }),
   );
   const kind = described.find(({ key }) => key === "kind");

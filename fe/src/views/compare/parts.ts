@@ -51,7 +51,11 @@ export function titleOf({ name, exp_name: other }: Pick<PartName, "name" | "exp_
   const before = name === null ? null : briefName(name);
   const after = other === null ? null : briefName(other);
   if (before === null || after === null) return before ?? after ?? "";
-  return before === after ? before : `${before} → ${after}`;
+  if (before === after) return before;
+  const mode = /^(\S+) \((.+)\)$/;
+  const [, role, one] = mode.exec(before) ?? [];
+  const [, sameRole, another] = mode.exec(after) ?? [];
+  return role && role === sameRole ? `${role} (${one} → ${another})` : `${before} → ${after}`;
 }
 
 export function partsOf({ parts: { rows } }: Compared, { before, after }: Divisors): Part[] {
