@@ -109,14 +109,26 @@ export function counterpart(run: RunStatus, like: TraceStatus | null): FoundTrac
 
 /**
  * What a person would most likely compare this trace with: the same worker in the nearest earlier run, else its span
- * before; else the same after it; else another worker of the run, else anything. Runs are in natural order, and what
- * could not be read is left out.
+ * before; else the same after it; else another worker of the run, else anything. Runs are in natural order. What could
+ * not be read is left out, and work on a device is compared with work on the host only when there is nothing else.
  */
 export function suggestBaseline(runs: readonly RunStatus[], current: TraceName): Suggestion | null {
+  const trace = findTrace(runs, current)?.trace;
+  if (!trace) return null;
+  const alike = (other: TraceStatus) =>
+    other === trace || other.state !== "ready" || hasDevice(other) === hasDevice(trace);
+  const likely = runs.map((run) => ({ ...run, traces: run.traces.filter(alike) }));
+  return mostLikely(likely, current, trace) ?? mostLikely(runs, current, trace);
+}
+
+function mostLikely(
+  runs: readonly RunStatus[],
+  current: TraceName,
+  trace: TraceStatus,
+): Suggestion | null {
   const at = runs.findIndex(({ name }) => name === current.run);
   const run = runs[at];
-  const trace = run?.traces.find((t) => t.worker === current.worker && t.span === current.span);
-  if (!run || !trace) return null;
+  if (!run) return null;
   const spans = run.traces.filter(({ worker }) => worker === current.worker);
   const span = spans.indexOf(trace);
   const earlier = runs.slice(0, at).reverse();
@@ -143,6 +155,11 @@ export function suggestBaseline(runs: readonly RunStatus[], current: TraceName):
       first([...earlier, ...later], (r) => first(r.traces, (t) => usableIn(r, t))),
     )
   );
+}
+
+/** Whether something ran on a device, as far as the status says. */
+function hasDevice({ views }: TraceStatus): boolean {
+  return views.includes("kernels");
 }
 
 /** The same worker or rank in another run; the only worker there when this one is the only one here. */
