@@ -126,10 +126,8 @@ export const compare = {
     differencePercent: "Difference %",
     beforeSum: "Baseline, running sum",
     afterSum: "Experiment, running sum",
-    summary: (parts: string, changes: string) =>
-      changes
-        ? `${parts} parts side by side: ${changes}`
-        : `${parts} parts side by side: no change`,
+    summary: (parts: number, changes: string) =>
+      `${parts === 1 ? "1 part" : `${parts} parts`} side by side: ${changes || "no change"}`,
     leaf: "There is no level below this one",
     leafReason:
       "Nothing inside belongs together on both sides. The tables below still compare all that is in it.",

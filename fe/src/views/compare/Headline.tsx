@@ -81,8 +81,7 @@ function Step({ found }: { found: StepChange }) {
   return (
     <>
       <p className="compare-verdict">
-        {text.step(duration(before), duration(after))}
-        <Amount delta={delta} percent={percent} />
+        {text.step(duration(before), duration(after))} <Amount delta={delta} percent={percent} />
       </p>
       {contributors.length > 0 && (
         <p>
@@ -102,7 +101,7 @@ function Whole({ all: { totals } }: { all: Compared }) {
   return (
     <>
       <p className="compare-verdict">
-        {text.host(duration(totals.duration_ns), duration(totals.exp_duration_ns))}
+        {text.host(duration(totals.duration_ns), duration(totals.exp_duration_ns))}{" "}
         <Amount
           delta={totals.delta_duration_ns}
           percent={percentChange(totals.duration_ns, totals.exp_duration_ns)}
@@ -110,7 +109,7 @@ function Whole({ all: { totals } }: { all: Compared }) {
       </p>
       {(totals.device_ns > 0 || totals.exp_device_ns > 0) && (
         <p>
-          {text.device(duration(totals.device_ns), duration(totals.exp_device_ns))}
+          {text.device(duration(totals.device_ns), duration(totals.exp_device_ns))}{" "}
           <Amount
             delta={totals.delta_device_ns}
             percent={percentChange(totals.device_ns, totals.exp_device_ns)}

@@ -96,7 +96,7 @@ function Level({ answer, look, onPick, onOpen }: LevelProps) {
       <p className="compare-totals">
         {totals.map(({ label, before, after }) => (
           <span key={label}>
-            {label} {duration(before)} → {duration(after)}
+            {label} {duration(before)} → {duration(after)}{" "}
             <Amount delta={after - before} percent={percentChange(before, after)} />
           </span>
         ))}
@@ -213,7 +213,7 @@ function summary(items: readonly PairedItem[]): string {
     .sort((a, b) => Math.abs(b.delta) - Math.abs(a.delta))
     .slice(0, NAMED);
   return text.summary(
-    count(items.length),
+    items.length,
     changes.map(({ label, delta }) => `${label} ${change(delta, "ns")}`).join(", "),
   );
 }
