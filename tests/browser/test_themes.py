@@ -23,7 +23,7 @@ PANELS = {
     "distributed": "Computation/Communication Overview",
     "modules": "modules",
     "lightning": "modules",
-    "compare": "compare",
+    "compare": "What is compared",
     "capture": "Trace health",
 }
 WHOLE: ViewportSize = {"width": 1440, "height": 1750}

@@ -99,7 +99,12 @@ def test_compare(client: Client) -> None:
     for table in ("operators", "kernels"):
         assert set(answer[table]["rows"]) == {c["key"] for c in answer[table]["columns"]}
     assert answer["kernels"]["rows"]["delta_calls"] == [0]
+    assert answer["meta"]["trail"] == []
     assert get(client, f"/api/compare?{NN}&exp_run=slower&exp_worker=w&path=0-0")["meta"]["name"] == "Net_0"
+    inside = get(client, f"/api/compare?{NN}&exp_run=slower&exp_worker=w&path=0-0-0")["meta"]
+    assert [(part["path"], part["kind"]) for part in inside["trail"]] == [("0-0", "module"), ("0-0-0", inside["kind"])]
+    assert inside["trail"][0]["name"] == inside["trail"][0]["exp_name"] == "Net_0"
+    assert (inside["trail"][1]["name"], inside["trail"][1]["exp_name"]) == (inside["name"], inside["exp_name"])
     get(client, f"/api/compare?{NN}&exp_run=slower&exp_worker=w&path=0-9", 404)
     get(client, f"/api/compare?{NN}", 400)
     get(client, f"/api/compare?{NN}&exp_run=slower&exp_worker=x", 404)

@@ -202,16 +202,21 @@ class Comparison:
 
     def at(self, path: str) -> Node | None:
         """The node of a path: `0` is the root, `0-2` its third child."""
+        trail = self.trail(path)
+        return trail[-1] if trail else None
+
+    def trail(self, path: str) -> list[Node]:
+        """The nodes from the root to that of a path; empty when there is none."""
         steps = path.split("-")
         if steps[0] != ROOT or not all(step.isascii() and step.isdigit() and len(step) < 10 for step in steps):
-            return None
-        node = self.root()
+            return []
+        found = [self.root()]
         for step in steps[1:]:
-            children = self.children(node)
+            children = self.children(found[-1])
             if int(step) >= len(children):
-                return None
-            node = children[int(step)]
-        return node
+                return []
+            found.append(children[int(step)])
+        return found
 
     def children(self, node: Node) -> list[Node]:
         """What the two sides of a node consist of, aligned; empty when nothing in them belongs together."""

@@ -58,9 +58,10 @@ def _compare(workspace: Workspace, parameters: Parameters) -> Answer:
 
 def compare_answer(left: Model, left_trace: OpenTrace, right: Model, right_trace: OpenTrace, path: str) -> Json:
     comparison = Comparison(left, right, "all")
-    node = comparison.at(path)
-    if node is None:
+    trail = comparison.trail(path)
+    if not trail:
         raise HttpError(404, f"the comparison has no part {path!r}")
+    node = trail[-1]
     whole = path == ROOT
     if whole:
         times = whole_times(comparison.left), whole_times(comparison.right)
@@ -77,6 +78,11 @@ def compare_answer(left: Model, left_trace: OpenTrace, right: Model, right_trace
             "path": path,
             "name": None if whole else _name(node.left),
             "exp_name": None if whole else _name(node.right),
+            "kind": None if whole else _kind(node),
+            "trail": [
+                {"path": part.path, "name": _name(part.left), "exp_name": _name(part.right), "kind": _kind(part)}
+                for part in trail[1:]
+            ],
             "steps": _steps(comparison.left),
             "exp_steps": _steps(comparison.right),
         },

@@ -1,4 +1,6 @@
 export { ApiError, requestPath, setBase } from "./client";
+export type * from "./compare";
+export { useCompare } from "./compare";
 export * from "./distributed";
 export { isBusy, isPending } from "./poll";
 export * from "./queries";

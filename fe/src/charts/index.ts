@@ -1,5 +1,6 @@
 export { Donut } from "./Donut";
 export { HBars } from "./HBars";
+export { PairedBars } from "./PairedBars";
 export { StackedBars } from "./StackedBars";
 export { TopNControl } from "./TopNControl";
 export { type ChartTheme, readTheme } from "./theme";
@@ -10,6 +11,8 @@ export type {
   DonutProps,
   HBarItem,
   HBarsProps,
+  PairedBarsProps,
+  PairedItem,
   Slice,
   StackedBarsProps,
 } from "./types";

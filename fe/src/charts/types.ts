@@ -33,6 +33,37 @@ export interface StackedBarsProps extends Common {
   readonly onPick?: (index: number, seriesKey: string) => void;
 }
 
+export interface PairedItem {
+  readonly label: string;
+  /** More about it, for the tooltip; may be long. */
+  readonly details?: string;
+  readonly before: number;
+  readonly after: number;
+}
+
+export interface PairedBarsProps extends Omit<Common, "height"> {
+  /** What a person who does not see the picture should know. */
+  readonly summary: string;
+  readonly items: readonly PairedItem[];
+  /** What the items before the first add up to, when these are not all. */
+  readonly start?: { readonly before: number; readonly after: number } | undefined;
+  /** Heading of the items in the table. */
+  readonly itemLabel: string;
+  readonly names: Readonly<
+    Record<
+      | "before"
+      | "after"
+      | "beforeSum"
+      | "afterSum"
+      | "difference"
+      | "differencePercent"
+      | "accumulated",
+      string
+    >
+  >;
+  readonly onPick?: ((index: number) => void) | undefined;
+}
+
 export interface Slice {
   readonly label: string;
   readonly value: number;

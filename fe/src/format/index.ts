@@ -1,4 +1,5 @@
 export { BYTES_PER, type ByteUnit, bandwidth, bytes, bytesIn, byteUnit, rate } from "./bytes";
+export { change, percentChange, signed } from "./change";
 export { bareName, withoutParameters } from "./cpp";
 export { moment } from "./date";
 export {

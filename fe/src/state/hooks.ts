@@ -1,6 +1,7 @@
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import type { TraceKey } from "../api";
 import { linkTo, type Params } from "../host";
+import { type Comparison, formatTraceName, type TraceName } from "./comparison";
 import { applyPatch, viewParams, viewPatch } from "./keys";
 import { formatSelected, parseSelected, type Selected } from "./select";
 import { paramStore } from "./store";
@@ -51,7 +52,7 @@ export function linkToView(view: ViewId): string {
 }
 
 export function selectTrace(change: Partial<TraceKey>): void {
-  const patch: Record<string, string | null> = {};
+  const patch: Record<string, string | null> = leavePart();
   if (change.run !== undefined) patch.r = change.run;
   if (change.worker !== undefined) patch.k = change.worker;
   if (change.span !== undefined) patch.s = change.span;
@@ -86,9 +87,51 @@ export function useSelected(): [Selected | null, (selected: Selected | null) => 
   return [useMemo(() => parseSelected(text), [text]), set];
 }
 
-/** The address of exactly this page, with the trace spelled out even where it was chosen for us. */
-export function linkToPage(trace: TraceKey | null): string {
+/** A part belongs to the two traces that were compared: with others, everything is shown first. */
+function leavePart(): Record<string, null> {
+  const { p: _, ...look } = remembered.get("compare") ?? {};
+  remembered.set("compare", look);
+  return paramStore().get().v === "compare" ? { p: null } : {};
+}
+
+/** Compares every view with a trace from now on; null ends it. */
+export function setBaseline(baseline: TraceName | null): void {
+  paramStore().set({ ...leavePart(), b: baseline && formatTraceName(baseline) });
+}
+
+/** What was compared with is shown, and what was shown is compared with. */
+export function swapTraces(shown: TraceName, baseline: TraceName): void {
+  const { run, worker, span } = baseline;
+  paramStore().set({ ...leavePart(), r: run, k: worker, s: span, b: formatTraceName(shown) });
+}
+
+/** The part of the comparison that is shown: a path of `/api/compare`. Going into one is a step that Back undoes. */
+export function usePart(): [string, (path: string) => void] {
+  const path = useParams().p ?? EVERYTHING;
+  const open = useCallback(
+    (next: string) =>
+      paramStore().set({
+        v: "compare",
+        p: next === EVERYTHING ? null : next,
+        // The filter and the page were those of another level.
+        q: null,
+        n: null,
+      }),
+    [],
+  );
+  return [path, open];
+}
+
+/** The path of the whole comparison. */
+export const EVERYTHING = "0";
+
+/** The address of exactly this page, with the traces spelled out even where they were chosen for us. */
+export function linkToPage(trace: TraceKey | null, { set, suggested }: Comparison): string {
   const params = paramStore().get();
   if (!trace) return linkTo(params);
-  return linkTo(applyPatch(params, { r: trace.run, k: trace.worker, s: trace.span }));
+  const patch = { r: trace.run, k: trace.worker, s: trace.span };
+  const baseline = params.v === "compare" && !set ? suggested : null;
+  return linkTo(
+    applyPatch(params, baseline ? { ...patch, b: formatTraceName(baseline.name) } : patch),
+  );
 }

@@ -1,10 +1,26 @@
+export { type Baseline, useBaseline } from "./baseline";
 export {
+  baselineKey,
+  type Comparison,
+  counterpart,
+  type FoundTrace,
+  findTrace,
+  sameTraceName,
+  suggestBaseline,
+  type TraceName,
+  type Why,
+} from "./comparison";
+export {
+  EVERYTHING,
   goToView,
   linkToPage,
   linkToView,
   selectTrace,
+  setBaseline,
+  swapTraces,
   useParam,
   useParams,
+  usePart,
   useSelected,
   useStepParams,
   useViewId,

@@ -2,9 +2,11 @@
  * The keys of a deep link (all state of the page is in the URL).
  *
  * z schema · v view · r, k, s run, rank (worker), span · sel selection · u theme override ·
- * sr, sp how steps are found: the name of a rule, a pattern of annotation names; the rest
+ * sr, sp how steps are found: the name of a rule, a pattern of annotation names · b the trace that is
+ * compared with, `run~rank~span`; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
- * p pinned · x expanded · m metric · n top N · c chart · q2, o2, q3, o3 filter and sort of further tables.
+ * p pinned, or a part · x expanded · m metric · n top N · c chart ·
+ * q2, o2, q3, o3 filter and sort of further tables.
  */
 import type { Params } from "../host";
 
@@ -32,7 +34,7 @@ export const VIEW_KEYS: readonly string[] = [
 ];
 
 /** Changing one of these is a step that Back should undo; everything else is adjusted in place. */
-const STEP_KEYS: readonly string[] = ["v", "r", "k", "s"];
+const STEP_KEYS: readonly string[] = ["v", "r", "k", "s", "b"];
 
 export function isStep(patch: Patch): boolean {
   return STEP_KEYS.some((key) => key in patch);

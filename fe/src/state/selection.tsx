@@ -1,6 +1,7 @@
 /** The trace on screen, resolved once and shared. */
 import { createContext, type ReactNode, useContext, useMemo, useRef } from "react";
 import { type RunStatus, type TraceKey, type TraceStatus, useStatus } from "../api";
+import { type Comparison, NO_COMPARISON, resolveComparison, type Suggestion } from "./comparison";
 import { useParams } from "./hooks";
 import { type Dropped, resolve } from "./resolve";
 import { stepChoice } from "./steps";
@@ -10,18 +11,27 @@ export interface Selection {
   sel: TraceKey | null;
   run: RunStatus | null;
   trace: TraceStatus | null;
+  /** What it is compared with. */
+  comparison: Comparison;
   /** What the address asked for in vain. */
   dropped: Dropped[];
 }
 
-const NOTHING: Selection = { sel: null, run: null, trace: null, dropped: [] };
+const NOTHING: Selection = {
+  sel: null,
+  run: null,
+  trace: null,
+  comparison: NO_COMPARISON,
+  dropped: [],
+};
 
 const SelectionContext = createContext<Selection>(NOTHING);
 
 export function SelectionProvider({ children }: { children: ReactNode }) {
   const status = useStatus().data;
-  const { r, k, s, sr, sp } = useParams();
+  const { r, k, s, sr, sp, b } = useParams();
   const previous = useRef<TraceKey | null>(null);
+  const suggested = useRef<{ for: TraceKey; baseline: Suggestion | null } | null>(null);
 
   const selection = useMemo<Selection>(() => {
     if (!status) return NOTHING;
@@ -34,8 +44,18 @@ export function SelectionProvider({ children }: { children: ReactNode }) {
     const next = key && { ...key, ...steps.choice };
     // Keep the object while it means the same, so that queries and effects see no change.
     if (!sameTrace(next, previous.current)) previous.current = next;
-    return { sel: previous.current, run, trace, dropped: [...dropped, ...steps.dropped] };
-  }, [status, r, k, s, sr, sp]);
+    const sel = previous.current;
+    const before = suggested.current?.for === sel ? (suggested.current?.baseline ?? null) : null;
+    const compared = resolveComparison(status, sel, b, before);
+    suggested.current = sel && { for: sel, baseline: compared.comparison.suggested };
+    return {
+      sel,
+      run,
+      trace,
+      comparison: compared.comparison,
+      dropped: [...dropped, ...steps.dropped, ...compared.dropped],
+    };
+  }, [status, r, k, s, sr, sp, b]);
 
   return <SelectionContext value={selection}>{children}</SelectionContext>;
 }

@@ -2,7 +2,7 @@
 // biome-ignore-all lint/a11y/useFocusableInteractive: see Grid.tsx
 import { type CSSProperties, memo } from "react";
 import { t } from "../i18n";
-import type { DrawnColumn } from "./columns";
+import { type DrawnColumn, toneOf } from "./columns";
 import { cellOf, type Rows } from "./model";
 
 interface Props {
@@ -37,7 +37,9 @@ export const GridRow = memo(function GridRow(props: Props) {
             key={column.key}
             role="gridcell"
             aria-colindex={position + 1}
-            className={right ? (bar ? "grid-cell number share" : "grid-cell number") : "grid-cell"}
+            className={
+              right ? `grid-cell number${bar ? " share" : ""}${toneOf(column, cell)}` : "grid-cell"
+            }
             style={
               bar
                 ? ({ "--share": `${Math.min(100, Math.max(0, cell))}%` } as CSSProperties)

@@ -1,4 +1,4 @@
-import { exact, value } from "../format";
+import { change, exact, value } from "../format";
 import { t } from "../i18n";
 import { type Cell, type Column, cellOf, isMissing, type Table } from "./model";
 
@@ -30,8 +30,10 @@ export function RowNumbers({ table, row, without = [] }: Props) {
   );
 }
 
-function cellText(cell: Cell, { type, unit }: Column): string {
-  if (type === "number") return value(typeof cell === "number" ? cell : null, unit);
+function cellText(cell: Cell, column: Column): string {
+  const { type, unit } = column;
+  if (type === "number")
+    return (column.change ? change : value)(typeof cell === "number" ? cell : null, unit);
   if (type === "bool")
     return cell === true ? t.table.yes : cell === false ? t.table.no : t.table.unknown;
   return isMissing(cell) ? t.table.unknown : String(cell);

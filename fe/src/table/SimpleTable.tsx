@@ -1,6 +1,6 @@
 import { type CSSProperties, type ReactNode, useMemo } from "react";
 import { t } from "../i18n";
-import { drawColumns } from "./columns";
+import { drawColumns, toneOf } from "./columns";
 import { cellOf, rowCount, type Table } from "./model";
 import "./table.css";
 
@@ -43,7 +43,7 @@ export function SimpleTable({ caption, table, renderName }: Props) {
                 return (
                   <td
                     key={column.key}
-                    className={right ? (bar ? "number share" : "number") : ""}
+                    className={right ? `number${bar ? " share" : ""}${toneOf(column, cell)}` : ""}
                     title={right ? title(cell) : undefined}
                     style={
                       bar ? ({ "--share": `${Math.min(100, cell)}%` } as CSSProperties) : undefined

@@ -1,4 +1,4 @@
-import { columnFormat, exact, largestOf, MISSING } from "../format";
+import { columnFormat, exact, largestOf, MISSING, signed } from "../format";
 import { type Cell, type Column, isMissing, type Table } from "./model";
 
 /** A column ready to be drawn. */
@@ -52,12 +52,19 @@ function sharedScales({ columns, rows }: Table): Map<string, number> {
   );
 }
 
-/** Keys that differ in nothing but self and total, or in mean, max, min and median, are of one family. */
+/** Keys that differ in nothing but self and total, in mean, max, min and median, or in the side of a comparison, are of one family. */
 function familyOf({ key, unit }: Column): string {
   const words = key
+    .replace(/^(base|exp|delta)_/, "")
     .split("_")
     .map((word) => (SUMS.has(word) ? "sum" : CALLS.has(word) ? "call" : word));
   return [unit, ...words].join(" ");
+}
+
+/** The class of a cell that says whether a cost has grown. */
+export function toneOf({ change }: Column, cell: Cell): "" | " worse" | " better" {
+  if (change !== "cost" || typeof cell !== "number") return "";
+  return cell > 0 ? " worse" : cell < 0 ? " better" : "";
 }
 
 const SUMS = new Set(["self", "total"]);
@@ -67,11 +74,16 @@ function numberColumn(column: Column, values: readonly Cell[], scale: number): D
   const { symbol: unit, text } = columnFormat(column.unit, values, scale);
   // "% device self" says its unit already.
   const symbol = unit === "%" && column.label.includes("%") ? null : unit;
+  const numberOf = (cell: Cell) => (typeof cell === "number" ? cell : null);
+  const cellText = (write: (number: number | null) => string) =>
+    column.change
+      ? (cell: Cell) => signed(numberOf(cell), write)
+      : (cell: Cell) => write(numberOf(cell));
   return {
     column,
     symbol,
-    text: (cell) => text(typeof cell === "number" ? cell : null),
-    title: (cell) => exact(typeof cell === "number" ? cell : null, column.unit),
+    text: cellText(text),
+    title: cellText((number) => exact(number, column.unit)),
     right: true,
     width: Math.max(80, headerWidth(column, symbol)),
   };

@@ -1,3 +1,14 @@
+export {
+  baselineOf,
+  type ComparedTexts,
+  changeOf,
+  deltaOf,
+  deltaPercentOf,
+  type RowStatus,
+  STATUS,
+  statusOf,
+  withBaseline,
+} from "./compare";
 export { DataTable, type DataTableProps } from "./DataTable";
 export { type Derivation, derive, perCall, shareOf } from "./derive";
 export { equals } from "./filter";

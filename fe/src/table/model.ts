@@ -14,6 +14,8 @@ export interface Column {
   readonly bar?: boolean;
   /** The text of a cell where there is little room; the whole text is its tooltip, and what is filtered and copied. */
   readonly brief?: (text: string) => string;
+  /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */
+  readonly change?: "cost" | "plain";
   /** Not shown until the user asks for it. */
   readonly hidden?: boolean;
 }

@@ -10,12 +10,14 @@ const SHOWN = 300;
 
 interface Props {
   label: string;
+  /** What it is called where the label alone would not tell it from others; the label is a part of it. */
+  name?: string;
   value: string | null;
   options: readonly Option[];
   onChange: (value: string) => void;
 }
 
-export function Combo({ label, value, options, onChange }: Props) {
+export function Combo({ label, name = label, value, options, onChange }: Props) {
   const [open, setOpen] = useState(false);
   const ref = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -32,7 +34,10 @@ export function Combo({ label, value, options, onChange }: Props) {
 
   return (
     <div className="combo" ref={ref}>
-      <span className="combo-label" id={`${id}-label`}>
+      <span className="visually-hidden" id={`${id}-label`}>
+        {name}
+      </span>
+      <span className="combo-label" aria-hidden="true">
         {label}
       </span>
       <button
@@ -56,7 +61,7 @@ export function Combo({ label, value, options, onChange }: Props) {
         <span className="combo-value">{current?.label ?? t.bar.none}</span>
         <Icon name="down" />
       </button>
-      {open && <ComboList id={id} label={label} value={value} options={options} onDone={finish} />}
+      {open && <ComboList id={id} label={name} value={value} options={options} onDone={finish} />}
     </div>
   );
 }

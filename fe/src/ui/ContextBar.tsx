@@ -1,14 +1,12 @@
 /** Which run, worker and span every view shows; refresh, link, theme, keys. */
 import { useEffect, useState } from "react";
-import type { RunStatus, Status, TraceStatus } from "../api";
-import { fraction } from "../format";
+import type { Status } from "../api";
 import { copyText, type ThemeChoice, useThemeChoice } from "../host";
 import { t } from "../i18n";
-import { linkToPage, type Selection, selectTrace, spansOf, workersOf } from "../state";
-import { Combo } from "./Combo";
+import { linkToPage, type Selection, selectTrace } from "../state";
+import { ComparedWith } from "./ComparedWith";
 import { Icon } from "./Icon";
-import type { Option } from "./options";
-import { traceProgress } from "./progress";
+import { TracePicker } from "./TracePicker";
 
 const NEXT_THEME: Record<ThemeChoice, ThemeChoice> = { auto: "light", light: "dark", dark: "auto" };
 const FEEDBACK_MS = 2_000;
@@ -24,31 +22,17 @@ interface Props {
 export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }: Props) {
   const { run, sel } = selection;
   const [theme, setTheme] = useThemeChoice();
-  const workers = run ? workersOf(run) : [];
-  const spans = run && sel ? spansOf(run, sel.worker) : [];
   return (
     <header className="bar">
       <section className="bar-pickers" aria-label={t.bar.label}>
-        <Combo
-          label={t.bar.run}
-          value={sel?.run ?? run?.name ?? null}
-          options={status?.runs.map(runOption) ?? []}
-          onChange={(name) => selectTrace({ run: name })}
+        <TracePicker
+          status={status}
+          run={sel?.run ?? run?.name ?? null}
+          worker={sel?.worker ?? null}
+          span={sel?.span ?? null}
+          onChange={selectTrace}
         />
-        <Combo
-          label={t.bar.worker}
-          value={sel?.worker ?? null}
-          options={run ? workers.map((worker) => workerOption(run, worker)) : []}
-          onChange={(worker) => selectTrace({ worker })}
-        />
-        {spans.length > 1 && (
-          <Combo
-            label={t.bar.span}
-            value={sel?.span ?? null}
-            options={spans.map((trace) => option(trace.span, [trace]))}
-            onChange={(span) => selectTrace({ span })}
-          />
-        )}
+        <ComparedWith selection={selection} status={status} />
       </section>
       <div className="bar-tools">
         <button
@@ -93,7 +77,9 @@ function CopyLink({ selection }: { selection: Selection }) {
     return () => clearTimeout(timer);
   }, [state]);
   const copy = async () => {
-    setState((await copyText(linkToPage(selection.sel))) ? "copied" : "refused");
+    setState(
+      (await copyText(linkToPage(selection.sel, selection.comparison))) ? "copied" : "refused",
+    );
   };
   return (
     <>
@@ -103,7 +89,7 @@ function CopyLink({ selection }: { selection: Selection }) {
           aria-label={t.bar.copyFailed}
           title={t.bar.copyFailed}
           readOnly
-          value={linkToPage(selection.sel)}
+          value={linkToPage(selection.sel, selection.comparison)}
           onFocus={(event) => event.target.select()}
         />
       )}
@@ -113,44 +99,4 @@ function CopyLink({ selection }: { selection: Selection }) {
       </button>
     </>
   );
-}
-
-function runOption(run: RunStatus): Option {
-  return option(run.name, run.traces);
-}
-
-function workerOption(run: RunStatus, worker: string): Option {
-  const traces = spansOf(run, worker);
-  return option(worker, traces, rankOf(traces));
-}
-
-/** Says of the traces behind an option what is not simply ready. */
-function option(
-  value: string,
-  traces: readonly TraceStatus[],
-  about: string | null = null,
-): Option {
-  const details = [about, stateOf(traces)].filter((detail) => detail !== null);
-  return { value, label: value, ...(details.length > 0 ? { detail: details.join(", ") } : {}) };
-}
-
-function rankOf(traces: readonly TraceStatus[]): string | null {
-  const known = traces.find(({ rank }) => rank !== null && rank !== undefined);
-  if (known?.rank === null || known?.rank === undefined) return null;
-  return t.bar.rank(known.rank, known.world_size ?? null);
-}
-
-function stateOf(traces: readonly TraceStatus[]): string | null {
-  const loading = traces.find((trace) => trace.state === "loading");
-  if (loading) {
-    const progress = traceProgress(loading);
-    return progress === null
-      ? t.traceState.loading
-      : `${t.traceState.loading} ${fraction(progress, 0)}`;
-  }
-  if (traces.some((trace) => trace.state === "queued")) return t.traceState.queued;
-  if (traces.length > 0 && traces.every((trace) => trace.state === "failed")) {
-    return t.traceState.failed;
-  }
-  return null;
 }

@@ -1,16 +1,20 @@
 /** What views draw with. The shell's own parts (context bar, rail, …) are not for them. */
 export { Async, Empty, type EmptyReason, Failure, Skeleton } from "./Async";
+export { BaselineNote, settled } from "./BaselineNote";
 export { Code } from "./Code";
 export { Combo } from "./Combo";
 export { CopyButton } from "./CopyButton";
 export { categoryColor } from "./categories";
 export { FilesTable } from "./Files";
 export { Help } from "./Help";
+export { Icon } from "./Icon";
 export { bySeverity, NoteList, PartialNotes } from "./Notes";
 export type { Option } from "./options";
 export { Panel, QueryPanel } from "./Panel";
 export { ProgressBar } from "./ProgressBar";
-export { fileRows } from "./progress";
+export { fileRows, traceProgress } from "./progress";
 export { Segmented } from "./Segmented";
 export { StepChoice } from "./StepChoice";
 export { Tile } from "./Tile";
+export { TracePicker } from "./TracePicker";
+export { traceTitle } from "./traceTitle";

@@ -1,4 +1,4 @@
-import type { BarSeriesOption, PieSeriesOption } from "echarts/charts";
+import type { BarSeriesOption, LineSeriesOption, PieSeriesOption } from "echarts/charts";
 import type {
   AriaComponentOption,
   GridComponentOption,
@@ -12,6 +12,7 @@ import { type TooltipContent, tooltipNode } from "../tooltip";
 
 export type ChartOption = ComposeOption<
   | BarSeriesOption
+  | LineSeriesOption
   | PieSeriesOption
   | AriaComponentOption
   | GridComponentOption

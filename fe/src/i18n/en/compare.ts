@@ -1,1 +1,188 @@
-export const compare = { title: "compare" };
+import type { PartKind } from "../../api";
+
+export const compare = {
+  baseline: "Baseline",
+  experiment: "Experiment",
+
+  /** The comparison that every view shows. */
+  mode: {
+    /** Where the span has to be told. */
+    span: (span: string) => `span ${span}`,
+    start: "Compare…",
+    startHint: "Choose a trace to compare with",
+    label: "Comparison",
+    comparedWith: (trace: string) => `Compared with ${trace}`,
+    itself: (trace: string) => `Compared with ${trace}: the trace that is shown`,
+    open: "Show in Diff",
+    end: "End the comparison",
+  },
+
+  /** Above the tables of other views. */
+  table: {
+    with: (trace: string) => `Compared with ${trace}.`,
+    steps: (baseline: string, here: string) =>
+      `Numbers are sums over all steps: ${baseline} in the baseline, ${here} here.`,
+    joining: "Loading the baseline…",
+    waiting: (percent: string | null) =>
+      percent === null
+        ? "The baseline is still being read."
+        : `The baseline is still being read: ${percent}`,
+    failed: (reason: string) => `The baseline could not be read: ${reason}`,
+    problem: (reason: string) => `The baseline could not be loaded: ${reason}`,
+    itself: "The baseline is this trace itself: there is nothing to compare.",
+    gone: "Only the baseline has this row.",
+  },
+
+  pickers: {
+    title: "What is compared",
+    help: "The experiment is the trace that all views show; the baseline is what it is compared with. A change is experiment − baseline, so that less time is a negative change.",
+    /** Names of pickers; the side comes first, because they stand next to those of the page. */
+    names: {
+      baseline: { run: "Baseline run", worker: "Baseline worker", span: "Baseline span" },
+      experiment: {
+        run: "Experiment run",
+        worker: "Experiment worker",
+        span: "Experiment span",
+      },
+    },
+    swap: "Swap",
+    swapHint: "Make the baseline the experiment, and the experiment the baseline",
+    everywhere: "Compare in all views",
+    everywhereHint: "Shows columns of this baseline in Operator and GPU Kernel, too",
+    end: "End the comparison",
+    why: {
+      earlier_run: "Chosen for you: the same worker in the run before.",
+      earlier_span: "Chosen for you: the span before of the same worker.",
+      later_run: "Chosen for you: the same worker in the next run.",
+      later_span: "Chosen for you: the next span of the same worker.",
+      other_worker: "Chosen for you: another worker of the same run.",
+      other_run: "Chosen for you: a trace of another run.",
+    },
+    set: "Operator and GPU Kernel show this comparison, too.",
+  },
+
+  states: {
+    itself: "Both sides are the same trace",
+    itselfReason: "Choose another baseline above. A trace compared with itself changes nowhere.",
+    single: "There is only one trace here",
+    singleReadable: "There is only one trace here that could be read",
+    singleReason:
+      "A second one is needed to see what became faster or slower: record the same program again after a change (another batch size, more data loader workers, a new release of PyTorch) into a run of its own next to this one. It appears here by itself.",
+    singleRemedy: (dir: string) =>
+      `on_trace_ready=tensorboard_trace_handler(${JSON.stringify(`${dir.replace(/\/+$/, "")}/after_the_change`)})`,
+    loadingTitle: (trace: string) => `The baseline is still being read: ${trace}`,
+    loading: (percent: string, done: string, total: string) =>
+      `${percent} – ${done} of ${total} read`,
+    queued: "It waits for its turn.",
+    failedTitle: (trace: string) => `The baseline could not be read: ${trace}`,
+    failedHelp: "Choose another one above.",
+    noPart: "This comparison has no such part",
+    noPartReason: "The link was made with other traces, or one of the files has changed.",
+    showAll: "Show everything",
+  },
+
+  headline: {
+    title: "What changed",
+    help: "Average wall time of the steps, and what it is spent on: where several things happen at once, the first in this list counts, so that the changes of the categories add up to that of the step. See the Overview for the categories.",
+    step: (before: string, after: string) => `Step ${before} → ${after}`,
+    host: (before: string, after: string) => `Host time ${before} → ${after}`,
+    device: (before: string, after: string) => `Device time ${before} → ${after}`,
+    noChange: "no change",
+    contributors: "Biggest contributors:",
+    against: "Against it:",
+    contributor: (category: string, change: string) => `${category} ${change}`,
+    noSteps:
+      "At least one of the traces has no steps: the time of the whole trace is compared, whatever the program did in it.",
+    differentSteps: (baseline: string, here: string) =>
+      `The baseline has ${baseline} steps, the experiment ${here}. Averages do not mind; for sums use “Per step”.`,
+    differentDevices: (baseline: string, here: string) =>
+      `Recorded on different devices: ${baseline} and ${here}. Kernels may have other names there.`,
+    noDevice: "no device",
+    table: "Average step by category",
+    category: "Category",
+    total: "Step",
+    delta: "Δ",
+    deltaPercent: "Δ %",
+  },
+
+  timeline: {
+    title: "Execution Comparison",
+    help: "What both programs do, side by side in the order of the program: modules and their backward, data loading, optimizer, steps, else annotations, else operators. Parts are paired by kind and name; what stands between two pairs is one part. Time is the device time of a part, on the host its duration.",
+    chart: "Parts of both programs",
+    part: "Part",
+    path: "Where you are",
+    everything: "Everything",
+    hint: "Click on a part, or choose it in the table below, to see what it consists of.",
+    measure: "Time",
+    host: "Host",
+    device: "Device",
+    measures: { total_ns: "Time", device_ns: "Device", duration_ns: "Host" },
+    order: "Parts",
+    orders: { each: "In order", name: "By name" },
+    sum: "Sum",
+    sums: { all: "All steps", step: "Per step" },
+    accumulated: "Accumulated difference",
+    difference: "Difference",
+    differencePercent: "Difference %",
+    beforeSum: "Baseline, running sum",
+    afterSum: "Experiment, running sum",
+    summary: (parts: number, changes: string) =>
+      `${parts === 1 ? "1 part" : `${parts} parts`} side by side: ${changes || "no change"}`,
+    leaf: "There is no level below this one",
+    leafReason:
+      "Nothing inside belongs together on both sides. The tables below still compare all that is in it.",
+    range: (first: string, last: string, all: string) => `Parts ${first} to ${last} of ${all}`,
+    earlier: "Earlier parts",
+    later: "Later parts",
+    repeated: (name: string, times: string) => `${name} × ${times}`,
+  },
+
+  kinds: {
+    module: "module",
+    backward: "backward",
+    dataloader: "data loading",
+    optimizer: "optimizer",
+    step: "step",
+    label: "annotation",
+    communication: "communication",
+    operator: "operator",
+    group: "group",
+  } satisfies Record<PartKind, string>,
+
+  tables: {
+    parts: "Parts",
+    partsHelp:
+      "The parts of the level shown. Choosing one goes into it. Rows come in the order of the program until you sort them.",
+    operators: "Operators compared",
+    operatorsHelp:
+      "All operators in the part shown and below it, by name. Rows come by the largest change until you sort them.",
+    kernels: "Kernels compared",
+    kernelsHelp:
+      "All kernels launched in the part shown, by name. Rows come by the largest change until you sort them.",
+    none: "Nothing to compare",
+    noOperators: "Neither of the two has operators here.",
+    noKernels: "Neither of the two has kernels here.",
+    path: "Path",
+    part: "Part",
+    partHelp:
+      "What the part is called; where both sides call it differently, baseline → experiment.",
+    times: "Times",
+    timesHelp: "How many parts of this level are called so.",
+    perStep: (baseline: string, here: string) =>
+      `Numbers are per step: divided by ${baseline} steps of the baseline and ${here} of the experiment.`,
+  },
+
+  columns: {
+    status: "Change",
+    statusHelp:
+      "new: only the experiment has it. gone: only the baseline has it. Else whether the first of the compared numbers is more, less or the same.",
+    statuses: { new: "new", gone: "gone", more: "more", less: "less", same: "same" },
+    baseline: (label: string) => `Baseline ${label}`,
+    delta: (label: string) => `Δ ${label}`,
+    deltaPercent: (label: string) => `Δ % ${label}`,
+    baselineHelp: (help: string) => `Baseline: ${help}`,
+    deltaHelp: (help: string) => `Experiment − baseline: ${help}`,
+    deltaPercentHelp: (label: string) =>
+      `Change of ${label} in percent of the baseline; none where the baseline is 0.`,
+  },
+};

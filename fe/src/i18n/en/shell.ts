@@ -177,6 +177,8 @@ with profile(
     span: (value: string) => `There is no span “${value}” of this worker; showing another one.`,
     rule: (value: string) =>
       `There is no rule “${value}” for finding steps; the usual ones are used.`,
+    baseline: (value: string) =>
+      `There is no trace “${value}” to compare with (any more); another one is suggested in Diff.`,
     pattern: (value: string) =>
       `“${value}” is not a regular expression; steps are found by the usual rules.`,
     view: (value: string) => `There is no view “${value}”; showing the overview.`,

@@ -1,6 +1,138 @@
+/** What is slower than in another trace, and where. */
+import { useCallback } from "react";
+import { type Status, type TraceStatus, useCompare, useStatus } from "../../api";
+import { bytes, fraction } from "../../format";
 import { t } from "../../i18n";
-import { Panel } from "../../ui";
+import {
+  baselineKey,
+  EVERYTHING,
+  type FoundTrace,
+  sameTraceName,
+  useParam,
+  usePart,
+  useSelection,
+} from "../../state";
+import { equals } from "../../table";
+import { Empty, Panel, ProgressBar, traceProgress, traceTitle } from "../../ui";
+import { Headline } from "./Headline";
+import { useLook } from "./look";
+import { Pickers } from "./Pickers";
+import type { Part } from "./parts";
+import { Kernels, Operators, Parts } from "./Tables";
+import { Timeline } from "./Timeline";
+import "./compare.css";
+
+const text = t.compare.states;
 
 export default function Compare() {
-  return <Panel title={t.compare.title}>{null}</Panel>;
+  const status = useStatus().data;
+  const { sel, comparison } = useSelection();
+  const baseline = comparison.set ?? comparison.suggested;
+  if (!status || !sel) return null;
+  if (!baseline) return <Single status={status} />;
+  return (
+    <>
+      <Pickers baseline={baseline} />
+      {sameTraceName(baseline.name, sel) ? (
+        <Panel title={t.compare.headline.title}>
+          <Empty title={text.itself} reason={text.itselfReason} />
+        </Panel>
+      ) : baseline.trace.state !== "ready" ? (
+        <Panel title={t.compare.headline.title}>
+          <NotReady trace={baseline.trace} title={traceTitle(status, baseline.name)} />
+        </Panel>
+      ) : (
+        <Compared baseline={baseline} />
+      )}
+    </>
+  );
+}
+
+function Single({ status }: { status: Status }) {
+  const failed = status.runs.some((run) => run.traces.some(({ state }) => state === "failed"));
+  return (
+    <Panel title={t.compare.pickers.title} help={t.compare.pickers.help}>
+      <Empty
+        title={failed ? text.singleReadable : text.single}
+        reason={text.singleReason}
+        remedy={text.singleRemedy(status.logdir)}
+      />
+    </Panel>
+  );
+}
+
+function NotReady({ trace, title }: { trace: TraceStatus; title: string }) {
+  if (trace.state === "failed") {
+    return (
+      <div className="state error" role="alert">
+        <strong>{text.failedTitle(title)}</strong>
+        <span>{trace.reason}</span>
+        <span>{text.failedHelp}</span>
+      </div>
+    );
+  }
+  const progress = traceProgress(trace);
+  return (
+    <div className="state" role="status">
+      <strong>{text.loadingTitle(title)}</strong>
+      <span className="num">
+        {trace.state === "queued" || progress === null
+          ? text.queued
+          : text.loading(fraction(progress, 0), bytes(trace.bytes_done), bytes(trace.bytes_total))}
+      </span>
+      <ProgressBar value={progress} label={text.loadingTitle(title)} />
+    </div>
+  );
+}
+
+function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace }) {
+  const { sel, trace: after } = useSelection();
+  const [path, open] = usePart();
+  const [, setFilter] = useParam<string>("q", "");
+  const key = sel && baselineKey(name, sel);
+  const versions = [before, after].map(versionOf).join(" ");
+  const query = useCompare(key, sel, path, versions);
+  const whole = useCompare(key, sel, EVERYTHING, versions);
+  const look = useLook(query.data);
+  const { setOrder } = look;
+
+  const pick = useCallback(
+    (part: Part) => {
+      if (part.path !== null) {
+        open(part.path);
+        return;
+      }
+      // Several of one name: shown one by one.
+      setFilter(equals("part", part.title));
+      setOrder("each");
+    },
+    [open, setFilter, setOrder],
+  );
+  if (!sel || !key) return null;
+
+  if (query.error?.status === 404 && path !== EVERYTHING) {
+    return (
+      <Panel title={t.compare.timeline.title}>
+        <Empty title={text.noPart} reason={text.noPartReason} />
+        <p className="compare-back">
+          <button type="button" className="button" onClick={() => open(EVERYTHING)}>
+            {text.showAll}
+          </button>
+        </p>
+      </Panel>
+    );
+  }
+  return (
+    <>
+      <Headline baseline={key} experiment={sel} whole={whole} />
+      <Timeline query={query} look={look} onPick={pick} onOpen={open} />
+      <Parts query={query} look={look} onPick={pick} />
+      <Operators query={query} look={look} />
+      <Kernels query={query} look={look} />
+    </>
+  );
+}
+
+function versionOf(trace: TraceStatus | null): string {
+  return trace ? `${trace.file} ${trace.size}` : "";
 }

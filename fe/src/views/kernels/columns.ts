@@ -1,7 +1,7 @@
 import type { KernelsTable } from "../../api";
 import { bareName } from "../../format";
 import { t } from "../../i18n";
-import { type Cell, derive, numberAt, shareOf, type Table } from "../../table";
+import { type Cell, derive, numberAt, shareOf, type Table, withBaseline } from "../../table";
 
 /** Shown when asked for: the others, with enough of the name, fit into a window of 1440 pixels. */
 const HIDDEN = [
@@ -13,21 +13,48 @@ const HIDDEN = [
 /** The same where operator, grid and block need room, too. */
 const HIDDEN_BY_LAUNCH = [...HIDDEN, "tensor_cores_used", "mean_blocks_per_sm"];
 
-/** The server's columns with the share of the kernel time. */
-export function kernelTable({ columns, rows, meta }: KernelsTable): Table {
-  const hidden = meta.group_by === "name_op_launch" ? HIDDEN_BY_LAUNCH : HIDDEN;
+/** Left out at first when the columns of a baseline need the room. */
+const HIDDEN_IN_COMPARISON = [
+  ...HIDDEN_BY_LAUNCH,
+  "mean_ns",
+  "max_ns",
+  "min_ns",
+  "mean_blocks_per_sm",
+];
+
+/** The server's columns with the share of the kernel time, and next to them what they were in the baseline. */
+export function kernelTable(
+  { columns, rows, meta }: KernelsTable,
+  baseline: KernelsTable | null = null,
+): Table {
+  const hidden = baseline
+    ? HIDDEN_IN_COMPARISON
+    : meta.group_by === "name_op_launch"
+      ? HIDDEN_BY_LAUNCH
+      : HIDDEN;
   const shown = columns.map((column) => ({
     ...column,
     ...(column.key === "name" && { brief: bareName }),
     hidden: hidden.includes(column.key),
   }));
-  return derive({ columns: shown, rows }, [
+  const table = { columns: shown, rows };
+  return derive(baseline ? compared(table, baseline) : table, [
     shareOf("total_ns", meta.kernel_ns, {
       key: "share",
       label: t.kernels.share,
       help: t.kernels.shareHelp,
     }),
   ]);
+}
+
+function compared(table: Table, baseline: KernelsTable): Table {
+  return withBaseline(table, baseline, {
+    keys: ["name", "operator", "grid", "block", "registers_per_thread", "shared_memory_bytes"],
+    measures: ["total_ns", "calls"],
+    shown: ["total_ns"],
+    calls: "calls",
+    texts: t.compare.columns,
+  });
 }
 
 /** Calls and time summed for each operator, the largest first. */

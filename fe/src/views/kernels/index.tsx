@@ -13,9 +13,9 @@ import {
 } from "../../charts";
 import { duration } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected, useSelection } from "../../state";
+import { useBaseline, useParam, useSelected, useSelection } from "../../state";
 import { DataTable, numberAt, rowCount, textAt } from "../../table";
-import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
+import { BaselineNote, Empty, Panel, QueryPanel, Segmented, settled } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
@@ -128,7 +128,10 @@ function Largest({ answer, chart, top }: LargestProps) {
 function TablePanel() {
   const { sel } = useSelection();
   const [group, setGroup] = useParam<KernelGroup>("g", "name");
-  const query = useKernels(sel, GROUPS.some(({ value }) => value === group) ? group : "name");
+  const known = GROUPS.some(({ value }) => value === group) ? group : "name";
+  const query = useKernels(sel, known);
+  const baseline = useBaseline();
+  const compared = useKernels(baseline?.key ?? null, known);
   return (
     <QueryPanel
       title={text.table}
@@ -137,16 +140,27 @@ function TablePanel() {
         <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
       }
     >
-      {(answer) => <KernelRows answer={answer} />}
+      {(answer) => (
+        <>
+          <BaselineNote baseline={baseline} query={compared} />
+          <KernelRows answer={answer} baseline={baseline?.key ? settled(compared) : null} />
+        </>
+      )}
     </QueryPanel>
   );
 }
 
-function KernelRows({ answer }: { answer: KernelsTable }) {
+interface RowsProps {
+  readonly answer: KernelsTable;
+  /** What it is compared with. */
+  readonly baseline: KernelsTable | null;
+}
+
+function KernelRows({ answer, baseline }: RowsProps) {
   const [filter, setFilter] = useParam<string>("q", "");
   const [sort, setSort] = useParam<string>("o", "-total_ns");
   const [selected, setSelected] = useSelected();
-  const table = useMemo(() => kernelTable(answer), [answer]);
+  const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
   const nameOf = (row: number) => textAt(table.rows, "name", row);
   return (
     <>
@@ -164,7 +178,11 @@ function KernelRows({ answer }: { answer: KernelsTable }) {
         renderExpanded={(row) => (
           <>
             <p className="kernel-name">{nameOf(row)}</p>
-            <ByOperator name={nameOf(row)} />
+            {table.rows.calls?.[row] === 0 ? (
+              <p className="muted">{t.compare.table.gone}</p>
+            ) : (
+              <ByOperator name={nameOf(row)} />
+            )}
           </>
         )}
       />

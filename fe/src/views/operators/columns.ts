@@ -1,6 +1,6 @@
 import type { OperatorsTable } from "../../api";
 import { t } from "../../i18n";
-import { derive, perCall, shareOf, type Table } from "../../table";
+import { derive, perCall, shareOf, type Table, withBaseline } from "../../table";
 
 const text = t.operators.shares;
 
@@ -12,12 +12,25 @@ const HIDDEN: ReadonlySet<string> = new Set([
   "tensor_core_total",
 ]);
 
-/** The server's columns with shares and averages. */
-export function operatorTable({ columns, rows, meta }: OperatorsTable): Table {
+/** Left out at first when the columns of a baseline need the room. */
+const HIDDEN_IN_COMPARISON: ReadonlySet<string> = new Set([
+  ...HIDDEN,
+  "tensor_core_self",
+  "device_total_ns",
+  "host_total_ns",
+]);
+
+/** The server's columns with shares and averages, and next to them what they were in the baseline. */
+export function operatorTable(
+  { columns, rows, meta }: OperatorsTable,
+  baseline: OperatorsTable | null = null,
+): Table {
+  const hidden = baseline ? HIDDEN_IN_COMPARISON : HIDDEN;
   const shown = columns.map((column) =>
-    HIDDEN.has(column.key) ? { ...column, hidden: true } : column,
+    hidden.has(column.key) ? { ...column, hidden: true } : column,
   );
-  return derive({ columns: shown, rows }, [
+  const table = { columns: shown, rows };
+  return derive(baseline ? compared(table, baseline) : table, [
     shareOf("device_self_ns", meta.device_ns, {
       key: "device_self_share",
       label: text.deviceSelf,
@@ -41,4 +54,21 @@ export function operatorTable({ columns, rows, meta }: OperatorsTable): Table {
       hidden: true,
     }),
   ]);
+}
+
+function compared(table: Table, baseline: OperatorsTable): Table {
+  const device = [table, baseline].some(({ rows }) => rows.device_self_ns);
+  return withBaseline(table, baseline, {
+    keys: ["name", "input_shape", "call_stack"],
+    measures: [
+      "device_self_ns",
+      "device_total_ns",
+      "host_self_ns",
+      "host_total_ns",
+      "calls",
+    ].filter((key) => device || !key.startsWith("device")),
+    shown: device ? ["device_self_ns"] : ["host_self_ns"],
+    calls: "calls",
+    texts: t.compare.columns,
+  });
 }

@@ -4,9 +4,9 @@ import { type OperatorGroup, type OperatorsTable, useOperators } from "../../api
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected, useSelection } from "../../state";
+import { useBaseline, useParam, useSelected, useSelection } from "../../state";
 import { DataTable, hasColumn, rowCount, textAt } from "../../table";
-import { Help, QueryPanel, Segmented } from "../../ui";
+import { BaselineNote, Help, QueryPanel, Segmented, settled } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
@@ -86,7 +86,10 @@ function LargestPanel() {
 function TablePanel() {
   const { sel } = useSelection();
   const [group, setGroup] = useParam<OperatorGroup>("g", "name");
-  const query = useOperators(sel, GROUPS.some(({ value }) => value === group) ? group : "name");
+  const known = GROUPS.some(({ value }) => value === group) ? group : "name";
+  const query = useOperators(sel, known);
+  const baseline = useBaseline();
+  const compared = useOperators(baseline?.key ?? null, known);
   return (
     <QueryPanel
       title={text.table}
@@ -96,17 +99,28 @@ function TablePanel() {
         <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
       }
     >
-      {(answer) => <OperatorRows answer={answer} />}
+      {(answer) => (
+        <>
+          <BaselineNote baseline={baseline} query={compared} />
+          <OperatorRows answer={answer} baseline={baseline?.key ? settled(compared) : null} />
+        </>
+      )}
     </QueryPanel>
   );
 }
 
-function OperatorRows({ answer }: { answer: OperatorsTable }) {
+interface RowsProps {
+  readonly answer: OperatorsTable;
+  /** What it is compared with. */
+  readonly baseline: OperatorsTable | null;
+}
+
+function OperatorRows({ answer, baseline }: RowsProps) {
   const hasDevice = hasColumn(answer, "device_self_ns");
   const [filter, setFilter] = useParam<string>("q", "");
   const [sort, setSort] = useParam<string>("o", hasDevice ? "-device_self_ns" : "-host_self_ns");
   const [selected, select] = useSelected();
-  const table = useMemo(() => operatorTable(answer), [answer]);
+  const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);
   return (
     <>
       <Totals answer={answer} />
@@ -120,7 +134,13 @@ function OperatorRows({ answer }: { answer: OperatorsTable }) {
         onSort={setSort}
         selected={selected?.kind === "op" ? selected.name : null}
         onSelect={(row) => select({ kind: "op", name: textAt(table.rows, "name", row) })}
-        renderExpanded={(row) => <Details rows={table.rows} row={row} hasDevice={hasDevice} />}
+        renderExpanded={(row) =>
+          table.rows.calls?.[row] === 0 ? (
+            <p className="muted">{t.compare.table.gone}</p>
+          ) : (
+            <Details rows={table.rows} row={row} hasDevice={hasDevice} />
+          )
+        }
       />
     </>
   );

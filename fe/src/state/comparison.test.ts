@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import type { RunStatus, Status, TraceStatus } from "../api";
+import {
+  baselineKey,
+  counterpart,
+  findTrace,
+  formatTraceName,
+  NO_COMPARISON,
+  parseTraceName,
+  resolveComparison,
+  type TraceName,
+} from "./comparison";
+
+function trace(worker: string, span = "1", more: Partial<TraceStatus> = {}): TraceStatus {
+  return {
+    worker,
+    span,
+    file: `${worker}.${span}.json`,
+    size: 1,
+    state: "ready",
+    bytes_done: 1,
+    bytes_total: 1,
+    events: 1,
+    reason: null,
+    notes: 0,
+    views: [],
+    ...more,
+  };
+}
+
+function run(name: string, ...traces: TraceStatus[]): RunStatus {
+  return { name, state: "ready", traces, skipped: [] };
+}
+
+function status(...runs: RunStatus[]): Status {
+  return { version: "1", logdir: "logs", scanning: false, error: null, runs };
+}
+
+const at = (name: string, worker: string, span = "1"): TraceName => ({ run: name, worker, span });
+const suggested = (of: Status, current: TraceName) => {
+  const { suggested: found } = resolveComparison(of, current, undefined, null).comparison;
+  return found && [found.why, ...Object.values(found.name)].join(" ");
+};
+
+describe("a trace in the address", () => {
+  it.each([at("resnet50_nw0", "0"), at("a~b%7Ec", "100%", "~"), at("runs/ä b", "%25", "2021-01")])(
+    "is %o and back",
+    (name) => {
+      const text = formatTraceName(name);
+      expect(text.split("~")).toHaveLength(3);
+      expect(parseTraceName(text)).toEqual(name);
+    },
+  );
+
+  it("may leave worker and span to us", () => {
+    expect(formatTraceName(at("r~1", "w"))).toBe("r%7E1~w~1");
+    expect(parseTraceName("r%7e1")).toEqual({ run: "r~1", worker: null, span: null });
+    expect(parseTraceName("")).toBeNull();
+    expect(parseTraceName("~w")).toBeNull();
+    const runs = [run("r", trace("w", "1", { state: "failed" }), trace("w", "2"))];
+    expect(findTrace(runs, { run: "r", worker: null, span: null })?.name.span).toBe("2");
+    expect(findTrace(runs, { run: "r", worker: "w", span: "1" })?.name.span).toBe("1");
+    expect(findTrace(runs, { run: "r", worker: "x", span: null })).toBeNull();
+  });
+});
+
+describe("the suggested baseline", () => {
+  it("is the same worker in the nearest run before", () => {
+    const runs = status(
+      run("run1", trace("w0"), trace("w1")),
+      run("run2", trace("w0"), trace("w1", "1"), trace("w1", "2")),
+      run("run10", trace("w1", "2")),
+    );
+    expect(suggested(runs, at("run10", "w1", "2"))).toBe("earlier_run run2 w1 2");
+    expect(suggested(runs, at("run2", "w0"))).toBe("earlier_run run1 w0 1");
+  });
+
+  it("skips runs that could not be read or have another worker", () => {
+    const runs = status(
+      run("a", trace("w0")),
+      run("b", trace("w0", "1", { state: "failed" })),
+      run("c", trace("x"), trace("y")),
+      run("d", trace("w0"), trace("w1")),
+    );
+    expect(suggested(runs, at("d", "w0"))).toBe("earlier_run a w0 1");
+  });
+
+  it("goes by rank, or by the only worker, where names are of processes", () => {
+    const ranked = status(
+      run("a", trace("host_1", "1", { rank: 1 }), trace("host_9", "1", { rank: 0 })),
+      run("b", trace("host_5", "1", { rank: 0 }), trace("host_6", "1", { rank: 1 })),
+    );
+    expect(suggested(ranked, at("b", "host_6"))).toBe("earlier_run a host_1 1");
+    const single = status(run("a", trace("vm_1")), run("b", trace("vm_2")));
+    expect(suggested(single, at("b", "vm_2"))).toBe("earlier_run a vm_1 1");
+  });
+
+  it("is a span before, a run or span after, another worker, or anything, in this order", () => {
+    const spans = [trace("w", "1"), trace("w", "2"), trace("w", "3")];
+    expect(suggested(status(run("a", ...spans)), at("a", "w", "3"))).toBe("earlier_span a w 2");
+    expect(suggested(status(run("a", ...spans), run("b", trace("w"))), at("a", "w", "1"))).toBe(
+      "later_run b w 1",
+    );
+    expect(suggested(status(run("a", ...spans)), at("a", "w", "1"))).toBe("later_span a w 2");
+    expect(suggested(status(run("a", trace("w0"), trace("w1"))), at("a", "w0"))).toBe(
+      "other_worker a w1 1",
+    );
+    const strangers = status(run("a", trace("x"), trace("y")), run("b", trace("p"), trace("q")));
+    expect(suggested(strangers, at("b", "p"))).toBe("other_worker b q 1");
+    expect(
+      suggested(status(run("a", trace("x"), trace("y")), run("b", trace("p"))), at("b", "p")),
+    ).toBe("other_run a x 1");
+  });
+
+  it("did its work on the same kind of device, if there is such a one", () => {
+    const gpu = { views: ["overview", "kernels"] };
+    const runs = status(
+      run("a", trace("w", "1", gpu)),
+      run("b", trace("w", "1", { views: ["overview"] })),
+      run("c", trace("w", "1", gpu)),
+      run("d", trace("w", "1", { state: "loading" })),
+    );
+    expect(suggested(runs, at("c", "w"))).toBe("earlier_run a w 1");
+    expect(suggested(runs, at("b", "w"))).toBe("later_run d w 1");
+    expect(suggested(status(...runs.runs.slice(0, 2)), at("b", "w"))).toBe("earlier_run a w 1");
+  });
+
+  it("is nothing where there is nothing else", () => {
+    const failed = trace("v", "1", { state: "failed" });
+    expect(suggested(status(run("a", trace("w"))), at("a", "w"))).toBeNull();
+    expect(suggested(status(run("a", trace("w"), failed)), at("a", "w"))).toBeNull();
+  });
+
+  it("stays while more runs appear, and not when it is gone", () => {
+    const before = status(run("run1", trace("w")), run("run3", trace("w")));
+    const current = at("run3", "w");
+    const first = resolveComparison(before, current, undefined, null).comparison.suggested;
+    const more = status(run("run1", trace("w")), run("run2", trace("w")), run("run3", trace("w")));
+    const again = resolveComparison(more, current, undefined, first).comparison.suggested;
+    expect(again?.name.run).toBe("run1");
+    const less = status(run("run2", trace("w")), run("run3", trace("w")));
+    expect(resolveComparison(less, current, undefined, first).comparison.suggested?.name.run).toBe(
+      "run2",
+    );
+  });
+
+  it("among 1,024 ranks is the one of the same rank", () => {
+    const ranks = (prefix: string) =>
+      Array.from({ length: 1024 }, (_, rank) => trace(`${prefix}${rank}`, "1", { rank }));
+    const many = status(run("a", ...ranks("x")), run("b", ...ranks("y")));
+    expect(suggested(many, at("b", "y1000"))).toBe("earlier_run a x1000 1");
+  });
+});
+
+describe("a comparison that is set", () => {
+  const runs = status(run("a", trace("w")), run("b", trace("w")));
+
+  it("is what the address names, also when it is the trace itself", () => {
+    const { comparison, dropped } = resolveComparison(runs, at("b", "w"), "b~w~1", null);
+    expect(comparison.set?.name).toEqual(at("b", "w"));
+    expect(comparison.suggested?.name).toEqual(at("a", "w"));
+    expect(dropped).toEqual([]);
+  });
+
+  it("is given up, and said so, when it does not exist", () => {
+    const { comparison, dropped } = resolveComparison(runs, at("b", "w"), "<b>~w~1", null);
+    expect(comparison.set).toBeNull();
+    expect(dropped).toEqual([{ kind: "baseline", value: "<b>~w~1" }]);
+  });
+
+  it("is nothing without runs", () => {
+    expect(resolveComparison(status(), null, undefined, null)).toEqual({
+      comparison: NO_COMPARISON,
+      dropped: [],
+    });
+  });
+
+  it("is asked for with the same choice of steps", () => {
+    const sel = { ...at("b", "w"), steps: "whole_trace" };
+    expect(baselineKey(at("a", "w"), sel)).toEqual({ ...at("a", "w"), steps: "whole_trace" });
+    expect(baselineKey(at("a", "w"), at("b", "w"))).toEqual(at("a", "w"));
+  });
+});
+
+it("finds the counterpart in a run that was picked", () => {
+  const picked = run("b", trace("w0", "1"), trace("w1", "1"), trace("w1", "2"));
+  expect(counterpart(picked, trace("w1", "2"))?.name).toEqual(at("b", "w1", "2"));
+  expect(counterpart(picked, trace("w1", "7"))?.name).toEqual(at("b", "w1", "2"));
+  expect(counterpart(picked, trace("other"))?.name.run).toBe("b");
+  expect(counterpart(run("empty"), trace("w"))).toBeNull();
+});

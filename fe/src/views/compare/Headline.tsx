@@ -1,0 +1,169 @@
+import { useMemo } from "react";
+import { type Compared, type Overview, type Result, type TraceKey, useOverview } from "../../api";
+import { change, count, duration, percentChange } from "../../format";
+import { t } from "../../i18n";
+import { SimpleTable, type Table } from "../../table";
+import { Async, Panel } from "../../ui";
+import { deviceNames, type StepChange, stepChange } from "./headline";
+
+const text = t.compare.headline;
+
+interface Props {
+  readonly baseline: TraceKey;
+  readonly experiment: TraceKey;
+  /** Of the whole traces. */
+  readonly whole: Result<Compared>;
+}
+
+/** The answer in a sentence, with the numbers that it is made of. */
+export function Headline({ baseline, experiment, whole }: Props) {
+  const before = useOverview(baseline);
+  const after = useOverview(experiment);
+  return (
+    <Panel title={text.title} help={text.help}>
+      <Async query={before}>
+        {(one) => (
+          <Async query={after}>
+            {(other) => <Changes baseline={one} experiment={other} whole={whole} />}
+          </Async>
+        )}
+      </Async>
+    </Panel>
+  );
+}
+
+interface ChangesProps {
+  readonly baseline: Overview;
+  readonly experiment: Overview;
+  readonly whole: Result<Compared>;
+}
+
+function Changes({ baseline, experiment, whole }: ChangesProps) {
+  const found = useMemo(() => stepChange(baseline, experiment), [baseline, experiment]);
+  const steps = [baseline, experiment].map(({ steps: { names } }) => names.length);
+  const devices = [baseline, experiment].map(deviceNames);
+  const remarks = [
+    ...(found === null ? [text.noSteps] : []),
+    ...(found !== null && steps[0] !== steps[1]
+      ? [text.differentSteps(count(steps[0]), count(steps[1]))]
+      : []),
+    ...(devices[0] !== devices[1]
+      ? [text.differentDevices(devices[0] || text.noDevice, devices[1] || text.noDevice)]
+      : []),
+  ];
+  return (
+    <div className="compare-change">
+      <div className="compare-headline">
+        {found ? (
+          <Step found={found} />
+        ) : (
+          <Async query={whole}>{(all) => <Whole all={all} />}</Async>
+        )}
+        {remarks.length > 0 && (
+          <ul className="compare-remarks">
+            {remarks.map((remark) => (
+              <li key={remark}>{remark}</li>
+            ))}
+          </ul>
+        )}
+      </div>
+      {found && <SimpleTable caption={text.table} table={categoryTable(found)} />}
+    </div>
+  );
+}
+
+function Step({ found }: { found: StepChange }) {
+  const { before, after, delta, percent, contributors, against } = found;
+  const named = (changes: StepChange["categories"]) =>
+    changes
+      .map((one) => text.contributor(t.overview.categories[one.category], change(one.delta, "ns")))
+      .join(", ");
+  return (
+    <>
+      <p className="compare-verdict">
+        {text.step(duration(before), duration(after))} <Amount delta={delta} percent={percent} />
+      </p>
+      {contributors.length > 0 && (
+        <p>
+          <strong>{text.contributors}</strong> {named(contributors)}
+        </p>
+      )}
+      {against.length > 0 && (
+        <p>
+          <strong>{text.against}</strong> {named(against)}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Whole({ all: { totals } }: { all: Compared }) {
+  return (
+    <>
+      <p className="compare-verdict">
+        {text.host(duration(totals.duration_ns), duration(totals.exp_duration_ns))}{" "}
+        <Amount
+          delta={totals.delta_duration_ns}
+          percent={percentChange(totals.duration_ns, totals.exp_duration_ns)}
+        />
+      </p>
+      {(totals.device_ns > 0 || totals.exp_device_ns > 0) && (
+        <p>
+          {text.device(duration(totals.device_ns), duration(totals.exp_device_ns))}{" "}
+          <Amount
+            delta={totals.delta_device_ns}
+            percent={percentChange(totals.device_ns, totals.exp_device_ns)}
+          />
+        </p>
+      )}
+    </>
+  );
+}
+
+/** `(+3 ms, +4.0 %)` */
+export function Amount({ delta, percent }: { delta: number; percent: number | null }) {
+  const amount =
+    percent === null
+      ? change(delta, "ns")
+      : `${change(delta, "ns")}, ${change(percent, "percent")}`;
+  return (
+    <span
+      className={
+        delta > 0 ? "compare-amount worse" : delta < 0 ? "compare-amount better" : "compare-amount"
+      }
+    >
+      {delta === 0 ? text.noChange : amount}
+    </span>
+  );
+}
+
+function categoryTable(found: StepChange): Table {
+  const rows = [
+    ...found.categories.map((one) => ({ ...one, name: t.overview.categories[one.category] })),
+    { ...found, name: text.total },
+  ];
+  const number = (key: string, label: string) =>
+    ({ key, label, type: "number", unit: "ns" }) as const;
+  return {
+    columns: [
+      { key: "category", label: text.category, type: "string", unit: null },
+      number("step_ns", t.compare.baseline),
+      number("exp_step_ns", t.compare.experiment),
+      { ...number("delta_step_ns", text.delta), change: "cost" },
+      {
+        key: "delta_percent",
+        label: text.deltaPercent,
+        type: "number",
+        unit: "percent",
+        change: "cost",
+      },
+    ],
+    rows: {
+      category: rows.map(({ name }) => name),
+      step_ns: rows.map(({ before }) => before),
+      exp_step_ns: rows.map(({ after }) => after),
+      delta_step_ns: rows.map(({ delta }) => delta),
+      delta_percent: rows.map(({ before, after }) => percentChange(before, after)),
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { useStatus } from "../../api";
+import { t } from "../../i18n";
+import {
+  counterpart,
+  type FoundTrace,
+  findTrace,
+  sameTraceName,
+  selectTrace,
+  setBaseline,
+  suggestBaseline,
+  swapTraces,
+  type TraceName,
+  useSelection,
+} from "../../state";
+import { Panel, TracePicker } from "../../ui";
+
+const text = t.compare.pickers;
+
+/** Both traces, each with its run, worker and span. */
+export function Pickers({ baseline }: { baseline: FoundTrace }) {
+  const status = useStatus().data;
+  const { sel, comparison } = useSelection();
+  if (!sel || !status) return null;
+  const { name, trace } = baseline;
+
+  const choose = (change: Partial<TraceName>) => {
+    const run = status.runs.find((each) => each.name === (change.run ?? name.run));
+    if (!run) return;
+    let chosen: FoundTrace | null;
+    if (change.span !== undefined) {
+      chosen = findTrace(status.runs, { ...name, span: change.span });
+    } else if (change.worker !== undefined) {
+      const { worker } = change;
+      chosen = counterpart(
+        { ...run, traces: run.traces.filter((each) => each.worker === worker) },
+        trace,
+      );
+    } else {
+      chosen = counterpart(run, trace);
+      // The run of the experiment itself: another trace of it is meant.
+      if (chosen && sameTraceName(chosen.name, sel)) chosen = suggestBaseline([run], sel) ?? chosen;
+    }
+    if (chosen) setBaseline(chosen.name);
+  };
+
+  const { set, suggested } = comparison;
+  return (
+    <Panel title={text.title} help={text.help}>
+      <div className="compare-pickers">
+        <fieldset className="compare-side">
+          <legend>
+            <span className="compare-swatch baseline" aria-hidden="true" /> {t.compare.baseline}
+          </legend>
+          <TracePicker names={text.names.baseline} status={status} {...name} onChange={choose} />
+        </fieldset>
+        <button
+          type="button"
+          className="button"
+          title={text.swapHint}
+          onClick={() => swapTraces(sel, name)}
+        >
+          ⇄ {text.swap}
+        </button>
+        <fieldset className="compare-side">
+          <legend>
+            <span className="compare-swatch experiment" aria-hidden="true" /> {t.compare.experiment}
+          </legend>
+          <TracePicker
+            names={text.names.experiment}
+            status={status}
+            run={sel.run}
+            worker={sel.worker}
+            span={sel.span}
+            onChange={selectTrace}
+          />
+        </fieldset>
+      </div>
+      <p className="compare-mode">
+        {set ? (
+          <>
+            <span>{text.set}</span>
+            <button type="button" className="button" onClick={() => setBaseline(null)}>
+              {text.end}
+            </button>
+          </>
+        ) : (
+          <>
+            {suggested && <span>{text.why[suggested.why]}</span>}
+            <button
+              type="button"
+              className="button"
+              title={text.everywhereHint}
+              onClick={() => setBaseline(name)}
+            >
+              {text.everywhere}
+            </button>
+          </>
+        )}
+      </p>
+    </Panel>
+  );
+}

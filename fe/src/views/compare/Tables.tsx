@@ -1,0 +1,179 @@
+import { useEffect, useMemo, useRef } from "react";
+import type { Compared, Result } from "../../api";
+import { count } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelected } from "../../state";
+import { DataTable, rowCount, type Table, textAt } from "../../table";
+import { QueryPanel } from "../../ui";
+import { kernelsTable, operatorsTable, partsTable } from "./columns";
+import type { Look } from "./look";
+import type { Part } from "./parts";
+
+const text = t.compare.tables;
+
+interface Props {
+  readonly query: Result<Compared>;
+  readonly look: Look;
+}
+
+/** Choosing a row goes into the part. */
+export function Parts({ query, look, onPick }: Props & { onPick: (part: Part) => void }) {
+  return (
+    <QueryPanel
+      title={text.parts}
+      help={text.partsHelp}
+      query={query}
+      empty={() =>
+        look.parts.length === 0
+          ? { title: t.compare.timeline.leaf, reason: t.compare.timeline.leafReason }
+          : null
+      }
+    >
+      {(answer) => <PartRows answer={answer} look={look} onPick={onPick} />}
+    </QueryPanel>
+  );
+}
+
+interface PartRowsProps {
+  readonly answer: Compared;
+  readonly look: Look;
+  readonly onPick: (part: Part) => void;
+}
+
+function PartRows({ answer, look, onPick }: PartRowsProps) {
+  const { parts, measure, grouped } = look;
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [sort, setSort] = useParam<string>("o", "");
+  const box = useRef<HTMLDivElement>(null);
+  const picked = useRef(false);
+  const table = useMemo(
+    () => partsTable(answer.parts, parts, measure, grouped),
+    [answer, parts, measure, grouped],
+  );
+  // The grid of another level is another one; who came with the keyboard goes on in it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: when the rows have changed
+  useEffect(() => {
+    if (!picked.current) return;
+    picked.current = false;
+    box.current?.querySelector<HTMLElement>("[role=grid]")?.focus({ preventScroll: true });
+  }, [table.rows]);
+  return (
+    <div ref={box}>
+      <PerStep answer={answer} look={look} />
+      <DataTable
+        id="compare-parts"
+        label={text.parts}
+        table={table}
+        nameKey="part"
+        filter={filter}
+        onFilter={setFilter}
+        sort={sort}
+        onSort={setSort}
+        onSelect={(row) => {
+          const part = parts[row];
+          if (!part) return;
+          picked.current = true;
+          onPick(part);
+        }}
+      />
+    </div>
+  );
+}
+
+export function Operators({ query, look }: Props) {
+  const [filter, setFilter] = useParam<string>("q2", "");
+  const [sort, setSort] = useParam<string>("o2", "");
+  const [selected, select] = useSelected();
+  return (
+    <QueryPanel
+      title={text.operators}
+      help={text.operatorsHelp}
+      query={query}
+      empty={({ operators }) =>
+        rowCount(operators) === 0 ? { title: text.none, reason: text.noOperators } : null
+      }
+    >
+      {(answer) => (
+        <Rows
+          id="compare-operators"
+          label={text.operators}
+          answer={answer}
+          look={look}
+          build={operatorsTable}
+          filter={filter}
+          onFilter={setFilter}
+          sort={sort}
+          onSort={setSort}
+          selected={selected?.kind === "op" ? selected.name : null}
+          onSelect={(name) => select({ kind: "op", name })}
+        />
+      )}
+    </QueryPanel>
+  );
+}
+
+export function Kernels({ query, look }: Props) {
+  const [filter, setFilter] = useParam<string>("q3", "");
+  const [sort, setSort] = useParam<string>("o3", "");
+  const [selected, select] = useSelected();
+  return (
+    <QueryPanel
+      title={text.kernels}
+      help={text.kernelsHelp}
+      query={query}
+      empty={({ kernels }) =>
+        rowCount(kernels) === 0 ? { title: text.none, reason: text.noKernels } : null
+      }
+    >
+      {(answer) => (
+        <Rows
+          id="compare-kernels"
+          label={text.kernels}
+          answer={answer}
+          look={look}
+          build={kernelsTable}
+          filter={filter}
+          onFilter={setFilter}
+          sort={sort}
+          onSort={setSort}
+          selected={selected?.kind === "kernel" ? selected.name : null}
+          onSelect={(name) => select({ kind: "kernel", name })}
+        />
+      )}
+    </QueryPanel>
+  );
+}
+
+interface RowsProps {
+  readonly id: string;
+  readonly label: string;
+  readonly answer: Compared;
+  readonly look: Look;
+  readonly build: (answer: Compared, divisors: Look["divisors"]) => Table;
+  readonly filter: string;
+  readonly onFilter: (text: string) => void;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+  readonly selected: string | null;
+  readonly onSelect: (name: string) => void;
+}
+
+function Rows({ answer, look, build, onSelect, ...rest }: RowsProps) {
+  const { divisors } = look;
+  const table = useMemo(() => build(answer, divisors), [build, answer, divisors]);
+  return (
+    <>
+      <PerStep answer={answer} look={look} />
+      <DataTable
+        {...rest}
+        table={table}
+        onSelect={(row) => onSelect(textAt(table.rows, "name", row))}
+      />
+    </>
+  );
+}
+
+function PerStep({ answer: { meta }, look }: { answer: Compared; look: Look }) {
+  if (!look.perStep) return null;
+  return <p className="muted">{text.perStep(count(meta.steps), count(meta.exp_steps))}</p>;
+}

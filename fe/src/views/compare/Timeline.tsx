@@ -1,0 +1,219 @@
+import { useCallback, useMemo } from "react";
+import type { Compared, CompareMeasure, Result } from "../../api";
+import { PairedBars, type PairedItem } from "../../charts";
+import { change, count, duration, percentChange } from "../../format";
+import { t } from "../../i18n";
+import { EVERYTHING } from "../../state";
+import { Empty, QueryPanel, Segmented } from "../../ui";
+import { Amount } from "./Headline";
+import type { Look } from "./look";
+import { type Part, SHOWN, sumOf, titleOf, windowOf } from "./parts";
+
+const text = t.compare.timeline;
+
+const NAMES = {
+  before: t.compare.baseline,
+  after: t.compare.experiment,
+  beforeSum: text.beforeSum,
+  afterSum: text.afterSum,
+  difference: text.difference,
+  differencePercent: text.differencePercent,
+  accumulated: text.accumulated,
+};
+
+interface Props {
+  readonly query: Result<Compared>;
+  readonly look: Look;
+  readonly onPick: (part: Part) => void;
+  readonly onOpen: (path: string) => void;
+}
+
+/** Where both programs spend their time, part by part, and the way through the levels. */
+export function Timeline({ query, look, onPick, onOpen }: Props) {
+  const answer = query.data;
+  const device = answer ? answer.totals.device_ns > 0 || answer.totals.exp_device_ns > 0 : false;
+  return (
+    <QueryPanel
+      title={text.title}
+      help={text.help}
+      query={query}
+      actions={
+        <>
+          {look.canDivide && (
+            <Segmented
+              label={text.sum}
+              value={look.perStep ? "step" : "all"}
+              options={SUMS}
+              onChange={look.setSum}
+            />
+          )}
+          {device && (
+            <Segmented
+              label={text.measure}
+              value={look.measure}
+              options={MEASURES}
+              onChange={look.setMeasure}
+            />
+          )}
+          <Segmented
+            labelled
+            label={text.order}
+            value={look.grouped ? "name" : "each"}
+            options={ORDERS}
+            onChange={look.setOrder}
+          />
+        </>
+      }
+    >
+      {(shown) => <Level answer={shown} look={look} onPick={onPick} onOpen={onOpen} />}
+    </QueryPanel>
+  );
+}
+
+const SUMS = (["all", "step"] as const).map((value) => ({ value, label: text.sums[value] }));
+const MEASURES = (["total_ns", "device_ns", "duration_ns"] as const).map((value) => ({
+  value,
+  label: text.measures[value],
+}));
+const ORDERS = (["each", "name"] as const).map((value) => ({ value, label: text.orders[value] }));
+
+interface LevelProps extends Omit<Props, "query"> {
+  readonly answer: Compared;
+}
+
+function Level({ answer, look, onPick, onOpen }: LevelProps) {
+  const { measure, divisors, parts } = look;
+  const totals = (["duration_ns", "device_ns"] as const)
+    .map((key) => ({
+      label: key === "device_ns" ? text.device : text.host,
+      before: answer.totals[key] / divisors.before,
+      after: answer.totals[`exp_${key}`] / divisors.after,
+    }))
+    .filter(({ before, after }) => before > 0 || after > 0);
+  return (
+    <>
+      <Trail answer={answer} onOpen={onOpen} />
+      <p className="compare-totals">
+        {totals.map(({ label, before, after }) => (
+          <span key={label}>
+            {label} {duration(before)} → {duration(after)}{" "}
+            <Amount delta={after - before} percent={percentChange(before, after)} />
+          </span>
+        ))}
+      </p>
+      {parts.length === 0 ? (
+        <Empty title={text.leaf} reason={text.leafReason} />
+      ) : (
+        <>
+          <Picture parts={parts} measure={measure} look={look} onPick={onPick} />
+          <p className="muted">{text.hint}</p>
+        </>
+      )}
+    </>
+  );
+}
+
+function Trail({ answer: { meta }, onOpen }: { answer: Compared; onOpen: (path: string) => void }) {
+  const trail = [
+    { path: EVERYTHING, title: text.everything },
+    ...meta.trail.map((part) => ({ path: part.path, title: titleOf(part) })),
+  ];
+  return (
+    <nav className="compare-trail" aria-label={text.path}>
+      <ol>
+        {trail.map(({ path, title }, index) => (
+          <li key={path}>
+            {index === trail.length - 1 ? (
+              <span aria-current="location" title={title}>
+                {title}
+              </span>
+            ) : (
+              <button type="button" className="link" title={title} onClick={() => onOpen(path)}>
+                {title}
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+interface PictureProps {
+  readonly parts: readonly Part[];
+  readonly measure: CompareMeasure;
+  readonly look: Look;
+  readonly onPick: (part: Part) => void;
+}
+
+function Picture({ parts, measure, look, onPick }: PictureProps) {
+  const { first, end } = windowOf(parts.length, look.page);
+  const shown = useMemo(() => parts.slice(first, end), [parts, first, end]);
+  const start = useMemo(() => sumOf(parts.slice(0, first), measure), [parts, first, measure]);
+  const items = useMemo<PairedItem[]>(
+    () =>
+      shown.map(({ title, kind, times, values }) => ({
+        label: times > 1 ? text.repeated(title, count(times)) : title,
+        details: t.compare.kinds[kind] ?? kind,
+        ...values[measure],
+      })),
+    [shown, measure],
+  );
+  const pick = useCallback(
+    (index: number) => {
+      const part = shown[index];
+      if (part) onPick(part);
+    },
+    [shown, onPick],
+  );
+  return (
+    <>
+      <PairedBars
+        title={text.chart}
+        summary={summary(items)}
+        items={items}
+        start={start}
+        itemLabel={text.part}
+        names={NAMES}
+        unit="ns"
+        onPick={pick}
+      />
+      {parts.length > SHOWN && (
+        <p className="compare-pages">
+          <button
+            type="button"
+            className="button"
+            disabled={first === 0}
+            onClick={() => look.setPage(first / SHOWN)}
+          >
+            ‹ {text.earlier}
+          </button>
+          <span role="status">{text.range(count(first + 1), count(end), count(parts.length))}</span>
+          <button
+            type="button"
+            className="button"
+            disabled={end === parts.length}
+            onClick={() => look.setPage(first / SHOWN + 2)}
+          >
+            {text.later} ›
+          </button>
+        </p>
+      )}
+    </>
+  );
+}
+
+const NAMED = 3;
+
+/** For those who do not see the picture: what changed most. */
+function summary(items: readonly PairedItem[]): string {
+  const changes = items
+    .map(({ label, before, after }) => ({ label, delta: after - before }))
+    .filter(({ delta }) => delta !== 0)
+    .sort((a, b) => Math.abs(b.delta) - Math.abs(a.delta))
+    .slice(0, NAMED);
+  return text.summary(
+    items.length,
+    changes.map(({ label, delta }) => `${label} ${change(delta, "ns")}`).join(", "),
+  );
+}

@@ -1,0 +1,197 @@
+/** The tables of the comparison, with the changes in percent and what became of each row. Pure. */
+import type { Compared, ComparedTable, CompareMeasure } from "../../api";
+import { percentChange } from "../../format";
+import { t } from "../../i18n";
+import {
+  type Cell,
+  type Column,
+  changeOf,
+  deltaOf,
+  deltaPercentOf,
+  numberAt,
+  type Rows,
+  STATUS,
+  statusOf,
+  type Table,
+} from "../../table";
+import { type Divisors, MEASURES, type Part } from "./parts";
+
+const text = t.compare;
+const exp = (key: string) => `exp_${key}`;
+
+const STATUS_COLUMN: Column = {
+  key: STATUS,
+  label: text.columns.status,
+  type: "string",
+  unit: null,
+  help: text.columns.statusHelp,
+};
+
+/** In the order in which they stand, and count: the first that has changed says whether a row is more or less. */
+const OPERATOR_MEASURES = ["device_self_ns", "host_self_ns", "device_total_ns", "host_total_ns"];
+
+/** Operators; of the whole program these are the rows of the operator view. */
+export function operatorsTable({ operators }: Compared, divisors: Divisors): Table {
+  const device = OPERATOR_MEASURES.some(
+    (key) => key.startsWith("device") && isAny(operators.rows, key),
+  );
+  return comparedTable(operators, divisors, {
+    measures: OPERATOR_MEASURES.filter((key) => device || !key.startsWith("device")),
+    shown: device ? ["device_self_ns"] : ["host_self_ns"],
+  });
+}
+
+export function kernelsTable({ kernels }: Compared, divisors: Divisors): Table {
+  return comparedTable(kernels, divisors, {
+    measures: ["total_ns"],
+    shown: ["total_ns"],
+  });
+}
+
+interface Choice {
+  /** Besides the calls. The rows come by the change of the first, then of the next. */
+  readonly measures: readonly string[];
+  /** Those of them whose columns are shown without being asked for. */
+  readonly shown: readonly string[];
+}
+
+const CALLS = "calls";
+
+function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice): Table {
+  const { measures } = choice;
+  const length = table.rows.name?.length ?? 0;
+  const rows: Record<string, readonly Cell[]> = { name: table.rows.name ?? [] };
+  for (const key of [CALLS, ...measures]) {
+    const before = divided(table.rows[key], divisors.before);
+    const after = divided(table.rows[exp(key)], divisors.after);
+    rows[key] = before;
+    rows[exp(key)] = after;
+    rows[deltaOf(key)] = before.map((value, row) => (after[row] ?? 0) - value);
+    rows[deltaPercentOf(key)] = before.map((value, row) => percentChange(value, after[row]));
+  }
+  const changes = (row: number) => measures.map((key) => numberAt(rows, deltaOf(key), row) ?? 0);
+  rows[STATUS] = Array.from({ length }, (_, row) => {
+    const calls = [numberAt(rows, CALLS, row), numberAt(rows, exp(CALLS), row)] as const;
+    return text.columns.statuses[
+      statusOf(...calls, changes(row).find((delta) => delta !== 0) ?? 0)
+    ];
+  });
+  const sizes = Array.from({ length }, (_, row) => changes(row).map(Math.abs));
+  const order = Array.from({ length }, (_, row) => row).sort((a, b) => {
+    const differs = measures.findIndex((_, m) => sizes[a]?.[m] !== sizes[b]?.[m]);
+    return differs < 0 ? 0 : (sizes[b]?.[differs] ?? 0) - (sizes[a]?.[differs] ?? 0);
+  });
+  const described = (key: string) => table.columns.find((column) => column.key === key);
+  const columns = [CALLS, ...measures].flatMap((key) =>
+    [key, exp(key), deltaOf(key)].flatMap((name) => {
+      const column = described(name);
+      const shown = [CALLS, ...choice.shown].includes(key);
+      return column
+        ? completed({ ...column, hidden: !shown }, key, choice.shown.includes(key))
+        : [];
+    }),
+  );
+  const name = described("name");
+  return {
+    columns: [...(name ? [{ ...name }] : []), STATUS_COLUMN, ...columns],
+    rows: Object.fromEntries(
+      Object.entries(rows).map(([key, cells]) => [key, order.map((row) => cells[row])]),
+    ),
+  };
+}
+
+/** A column of differences knows that it is one, and the percentages stand behind it. */
+function completed(column: Column, of: string, percentShown: boolean): Column[] {
+  if (column.key !== deltaOf(of)) return [column];
+  const change = changeOf(column);
+  const label = column.label.replace(/^Δ /, "");
+  return [
+    { ...column, change },
+    {
+      key: deltaPercentOf(of),
+      label: text.columns.deltaPercent(label),
+      type: "number",
+      unit: "percent",
+      help: text.columns.deltaPercentHelp(label),
+      change,
+      hidden: !percentShown,
+    },
+  ];
+}
+
+function divided(cells: readonly Cell[] | undefined, by: number): number[] {
+  return (cells ?? []).map((cell) => (typeof cell === "number" ? cell / by : 0));
+}
+
+function isAny(rows: Rows, key: string): boolean {
+  return [key, exp(key)].some((name) =>
+    (rows[name] ?? []).some((cell) => typeof cell === "number" && cell !== 0),
+  );
+}
+
+/** The parts as a table; `measure` is the one whose columns are shown. */
+export function partsTable(
+  { columns: described }: ComparedTable,
+  parts: readonly Part[],
+  measure: CompareMeasure,
+  grouped: boolean,
+): Table {
+  const rows: Record<string, Cell[]> = {
+    part: parts.map(({ title }) => title),
+    [STATUS]: parts.map(
+      ({ inBaseline, inExperiment, values }) =>
+        text.columns.statuses[
+          statusOf(
+            Number(inBaseline),
+            Number(inExperiment),
+            values[measure].after - values[measure].before,
+          )
+        ],
+    ),
+    kind: parts.map(({ kind }) => text.kinds[kind] ?? kind),
+    times: parts.map(({ times }) => times),
+    path: parts.map(({ path }) => path),
+  };
+  for (const key of MEASURES) {
+    rows[key] = parts.map(({ values }) => values[key].before);
+    rows[exp(key)] = parts.map(({ values }) => values[key].after);
+    rows[deltaOf(key)] = parts.map(({ values }) => values[key].after - values[key].before);
+    rows[deltaPercentOf(key)] = parts.map(({ values }) =>
+      percentChange(values[key].before, values[key].after),
+    );
+  }
+  const numbers = [measure, ...MEASURES.filter((key) => key !== measure)].flatMap((key) =>
+    [key, exp(key), deltaOf(key)].flatMap((name) => {
+      const column = described.find((candidate) => candidate.key === name);
+      return column ? completed({ ...column, hidden: key !== measure }, key, key === measure) : [];
+    }),
+  );
+  const kind = described.find(({ key }) => key === "kind");
+  return {
+    columns: [
+      {
+        key: "part",
+        label: text.tables.part,
+        type: "string",
+        unit: null,
+        help: text.tables.partHelp,
+      },
+      STATUS_COLUMN,
+      ...(kind ? [kind] : []),
+      ...(grouped
+        ? [
+            {
+              key: "times",
+              label: text.tables.times,
+              type: "number",
+              unit: "count",
+              help: text.tables.timesHelp,
+            } as const,
+          ]
+        : []),
+      ...numbers,
+      { key: "path", label: text.tables.path, type: "string", unit: null, hidden: true },
+    ],
+    rows,
+  };
+}

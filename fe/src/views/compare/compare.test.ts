@@ -1,0 +1,276 @@
+import { describe, expect, it } from "vitest";
+import type { Cell, Column, Compared, Overview } from "../../api";
+import { kernelsTable, operatorsTable, partsTable } from "./columns";
+import { stepChange } from "./headline";
+import {
+  briefName,
+  byName,
+  dividesBySteps,
+  partsOf,
+  SHOWN,
+  sumOf,
+  titleOf,
+  UNDIVIDED,
+  windowOf,
+} from "./parts";
+
+/** Of each key the columns and rows of both sides and the difference, as the server sends them. */
+function sides(rows: Record<string, [number[], number[]]>) {
+  const columns: Column[] = [];
+  const cells: Record<string, Cell[]> = {};
+  for (const [key, [before, after]] of Object.entries(rows)) {
+    const unit = key.endsWith("_ns") ? "ns" : "count";
+    for (const [prefix, label, values] of [
+      ["", "Baseline ", before],
+      ["exp_", "Experiment ", after],
+      ["delta_", "Δ ", after.map((value, i) => value - (before[i] ?? 0))],
+    ] as const) {
+      columns.push({ key: prefix + key, label: label + key, type: "number", unit, help: null });
+      cells[prefix + key] = values;
+    }
+  }
+  return { columns, cells };
+}
+
+const NAME: Column = { key: "name", label: "Name", type: "string", unit: null, help: null };
+
+function named(names: string[], rows: Record<string, [number[], number[]]>) {
+  const { columns, cells } = sides(rows);
+  return { columns: [NAME, ...columns], rows: { name: names, ...cells } };
+}
+
+const LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+const WORKERS = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__";
+
+function answer(): Compared {
+  const times = sides({
+    duration_ns: [
+      [10, 6, 10, 0],
+      [1, 8, 2, 5],
+    ],
+    device_ns: [
+      [0, 60, 0, 0],
+      [0, 60, 0, 50],
+    ],
+    total_ns: [
+      [10, 60, 10, 0],
+      [1, 60, 2, 50],
+    ],
+  });
+  return {
+    meta: { steps: 2, exp_steps: 4 } as Compared["meta"],
+    totals: {} as Compared["totals"],
+    parts: {
+      columns: times.columns,
+      rows: {
+        path: ["0-0", "0-1", "0-2", "0-3"],
+        name: [LOADER, "Net_0", LOADER, null],
+        exp_name: [WORKERS, "Net_0", WORKERS, "Head_0"],
+        kind: ["dataloader", "module", "dataloader", "module"],
+        has_parts: [false, true, true, false],
+        ...times.cells,
+      },
+    },
+    operators: named(["mm", "add", "copy", "view"], {
+      calls: [
+        [4, 8, 0, 2],
+        [8, 16, 4, 2],
+      ],
+      host_self_ns: [
+        [40, 80, 0, 6],
+        [80, 160, 8, 60],
+      ],
+      device_self_ns: [
+        [400, 100, 0, 0],
+        [800, 400, 40, 0],
+      ],
+      device_total_ns: [
+        [400, 100, 0, 0],
+        [800, 400, 40, 0],
+      ],
+      host_total_ns: [
+        [40, 80, 0, 6],
+        [80, 160, 8, 60],
+      ],
+    }),
+    kernels: named(["gemm", "old"], {
+      calls: [
+        [4, 2],
+        [4, 0],
+      ],
+      total_ns: [
+        [100, 10],
+        [100, 0],
+      ],
+    }),
+  };
+}
+
+describe("names of parts", () => {
+  it("are what tells them apart", () => {
+    expect(briefName(LOADER)).toBe("DataLoader (SingleProcess)");
+    expect(briefName("enumerate(DataPipe)#ShufflerIterDataPipe")).toBe(
+      "DataPipe (ShufflerIterDataPipe)",
+    );
+    expect(briefName("Optimizer.step#SGD.step")).toBe("SGD.step");
+    expect(briefName("Optimizer.zero_grad#SGD.zero_grad … Cnn_0")).toBe("SGD.zero_grad … Cnn_0");
+    expect(briefName("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")).toBe(
+      "AccumulateGrad",
+    );
+    expect(briefName("aten::mm … aten::add")).toBe("aten::mm … aten::add");
+  });
+
+  it("are both where the sides differ", () => {
+    expect(titleOf({ name: "A", exp_name: "A" })).toBe("A");
+    expect(titleOf({ name: "A", exp_name: "B" })).toBe("A → B");
+    expect(titleOf({ name: LOADER, exp_name: WORKERS })).toBe(
+      "DataLoader (SingleProcess → MultiProcessing)",
+    );
+    expect(titleOf({ name: null, exp_name: "B" })).toBe("B");
+    expect(titleOf({ name: "A", exp_name: null })).toBe("A");
+  });
+});
+
+describe("parts", () => {
+  it("know on which side they are", () => {
+    const parts = partsOf(answer(), UNDIVIDED);
+    expect(parts.map(({ inBaseline, inExperiment }) => [inBaseline, inExperiment])).toEqual([
+      [true, true],
+      [true, true],
+      [true, true],
+      [false, true],
+    ]);
+    expect(partsOf(answer(), { before: 2, after: 4 })[1]?.values.duration_ns).toEqual({
+      before: 3,
+      after: 2,
+    });
+  });
+
+  it("of one name are added up, and cannot be opened together", () => {
+    const [loader, net, head] = byName(partsOf(answer(), UNDIVIDED));
+    expect(loader).toMatchObject({ path: null, times: 2, hasParts: true });
+    expect(loader?.values.total_ns).toEqual({ before: 20, after: 3 });
+    expect(net).toMatchObject({ path: "0-1", times: 1 });
+    expect(head?.inBaseline).toBe(false);
+    expect(sumOf(byName(partsOf(answer(), UNDIVIDED)), "total_ns")).toEqual(
+      sumOf(partsOf(answer(), UNDIVIDED), "total_ns"),
+    );
+  });
+
+  it("come as a table with what became of them", () => {
+    const parts = partsOf(answer(), UNDIVIDED);
+    const { columns, rows } = partsTable(answer().parts, parts, "total_ns", false);
+    expect(rows.status).toEqual(["less", "same", "less", "new"]);
+    expect(rows.delta_total_percent).toEqual([-90, 0, -80, null]);
+    const shown = columns.filter(({ hidden }) => !hidden).map(({ key }) => key);
+    expect(shown).toEqual([
+      "part",
+      "status",
+      "total_ns",
+      "exp_total_ns",
+      "delta_total_ns",
+      "delta_total_percent",
+    ]);
+    expect(columns.every(({ key }) => rows[key]?.length === 4)).toBe(true);
+  });
+});
+
+describe("pictures of many parts", () => {
+  it("are pages that exist", () => {
+    expect(windowOf(3, 1)).toEqual({ first: 0, end: 3 });
+    expect(windowOf(SHOWN + 1, 2)).toEqual({ first: SHOWN, end: SHOWN + 1 });
+    expect(windowOf(SHOWN, 2)).toEqual({ first: 0, end: SHOWN });
+    for (const page of [0, -1, 99, Number.NaN, 1.5])
+      expect(windowOf(SHOWN * 2, page).end).toBeGreaterThan(0);
+    expect(windowOf(0, 1)).toEqual({ first: 0, end: 0 });
+  });
+});
+
+describe("sums", () => {
+  it("are per step when asked for, or when the numbers of steps differ", () => {
+    expect(dividesBySteps("", 6, 6)).toBe(false);
+    expect(dividesBySteps("", 6, 4)).toBe(true);
+    expect(dividesBySteps("all", 6, 4)).toBe(false);
+    expect(dividesBySteps("step", 6, 6)).toBe(true);
+    expect(dividesBySteps("step", 0, 6)).toBe(false);
+  });
+});
+
+describe("tables", () => {
+  it("of operators come by the change on the device, then on the host", () => {
+    const { rows } = operatorsTable(answer(), UNDIVIDED);
+    expect(rows.name).toEqual(["mm", "add", "copy", "view"]);
+    expect(rows.delta_device_self_ns).toEqual([400, 300, 40, 0]);
+    expect(rows.delta_device_self_percent).toEqual([100, 300, null, null]);
+    expect(rows.status).toEqual(["more", "more", "new", "more"]);
+  });
+
+  it("are ordered and judged anew per step", () => {
+    const { rows } = operatorsTable(answer(), { before: 2, after: 4 });
+    expect(rows.name).toEqual(["add", "copy", "view", "mm"]);
+    expect(rows.delta_device_self_ns).toEqual([50, 10, 0, 0]);
+    expect(rows.status).toEqual(["more", "new", "more", "same"]);
+    expect(rows.calls).toEqual([4, 0, 1, 2]);
+  });
+
+  it("leave the device out where nothing ran on one", () => {
+    const cpu = answer();
+    for (const key of ["device_self_ns", "device_total_ns"])
+      for (const prefix of ["", "exp_", "delta_"]) cpu.operators.rows[prefix + key] = [0, 0, 0, 0];
+    const { columns, rows } = operatorsTable(cpu, UNDIVIDED);
+    expect(columns.some(({ key }) => key.includes("device"))).toBe(false);
+    expect(rows.name).toEqual(["add", "view", "mm", "copy"]);
+    const shown = columns.filter(({ hidden }) => !hidden).map(({ key }) => key);
+    expect(shown).toContain("delta_host_self_percent");
+    expect(shown).not.toContain("delta_host_total_ns");
+  });
+
+  it("of kernels say what is gone", () => {
+    const { columns, rows } = kernelsTable(answer(), UNDIVIDED);
+    expect(rows.name).toEqual(["old", "gemm"]);
+    expect(rows.status).toEqual(["gone", "same"]);
+    expect(rows.delta_total_percent).toEqual([-100, 0]);
+    expect(columns.find(({ key }) => key === "delta_total_ns")?.change).toBe("cost");
+    expect(columns.find(({ key }) => key === "delta_calls")?.change).toBe("plain");
+  });
+});
+
+describe("the headline", () => {
+  const overview = (step: number, categories: Record<string, number>, names = ["1"]) =>
+    ({
+      steps: { names, categories: Object.keys(categories) },
+      average: { step_ns: step, category_ns: categories },
+    }) as unknown as Overview;
+
+  it("names what changed the step most, and what worked against it", () => {
+    const found = stepChange(
+      overview(178, { kernel: 98, dataloader: 60, cpu_exec: 13, other: 7 }),
+      overview(130, { kernel: 99, runtime: 2, dataloader: 1, cpu_exec: 21, other: 7 }),
+    );
+    expect(found).toMatchObject({ before: 178, after: 130, delta: -48 });
+    expect(found?.percent).toBeCloseTo(-26.97, 2);
+    expect(found?.contributors.map(({ category, delta }) => [category, delta])).toEqual([
+      ["dataloader", -59],
+    ]);
+    expect(found?.against.map(({ category, delta }) => [category, delta])).toEqual([
+      ["cpu_exec", 8],
+    ]);
+    const sum = found?.categories.reduce((all, { delta }) => all + delta, 0);
+    expect(sum).toBe(found?.delta);
+  });
+
+  it("names nothing for noise", () => {
+    const found = stepChange(
+      overview(1000, { kernel: 600, other: 400 }),
+      overview(1002, { kernel: 605, other: 397 }),
+    );
+    expect(found?.contributors).toEqual([]);
+    expect(found?.against).toEqual([]);
+  });
+
+  it("needs steps on both sides", () => {
+    expect(stepChange(overview(1, {}, []), overview(1, {}))).toBeNull();
+    expect(stepChange(overview(1, {}), overview(1, {}, []))).toBeNull();
+    expect(stepChange(overview(0, {}), overview(1, {}))?.percent).toBeNull();
+  });
+});

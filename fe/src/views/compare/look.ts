@@ -1,0 +1,66 @@
+/** How the view looks, as the address says it. */
+import { useMemo } from "react";
+import type { Compared, CompareMeasure } from "../../api";
+import { useParam } from "../../state";
+import {
+  byName,
+  type Divisors,
+  dividesBySteps,
+  MEASURES,
+  type Part,
+  partsOf,
+  UNDIVIDED,
+} from "./parts";
+
+export interface Look {
+  readonly measure: CompareMeasure;
+  readonly setMeasure: (measure: CompareMeasure) => void;
+  /** Parts of one name as one. */
+  readonly grouped: boolean;
+  readonly setOrder: (order: "each" | "name") => void;
+  /** Whether there are steps to divide by. */
+  readonly canDivide: boolean;
+  readonly perStep: boolean;
+  readonly setSum: (sum: "all" | "step") => void;
+  readonly divisors: Divisors;
+  readonly page: number;
+  readonly setPage: (page: number) => void;
+  /** Of the level shown. */
+  readonly parts: readonly Part[];
+}
+
+export function useLook(answer: Compared | undefined): Look {
+  const [m, setMeasure] = useParam<string>("m", "total_ns");
+  const [order, setOrder] = useParam<string>("g", "each");
+  const [sum, setSum] = useParam<string>("c", "");
+  const [n, setN] = useParam<string>("n", "1");
+  const before = answer?.meta.steps ?? 0;
+  const after = answer?.meta.exp_steps ?? 0;
+  const perStep = dividesBySteps(sum, before, after);
+  const grouped = order === "name";
+  const divisors = useMemo(
+    () => (perStep ? { before, after } : UNDIVIDED),
+    [perStep, before, after],
+  );
+  const parts = useMemo(() => {
+    if (!answer) return [];
+    const each = partsOf(answer, divisors);
+    return grouped ? byName(each) : each;
+  }, [answer, divisors, grouped]);
+  const device = answer ? answer.totals.device_ns > 0 || answer.totals.exp_device_ns > 0 : true;
+  return {
+    // On a host without a device all times are those of the host.
+    measure: (device && MEASURES.find((measure) => measure === m)) || "total_ns",
+    setMeasure,
+    grouped,
+    setOrder,
+    canDivide: before > 0 && after > 0 && (before > 1 || after > 1),
+    perStep,
+    // What would be chosen anyway is not written.
+    setSum: (next) => setSum((next === "step") === dividesBySteps("", before, after) ? "" : next),
+    divisors,
+    page: Number(n),
+    setPage: (page) => setN(String(page)),
+    parts,
+  };
+}
