@@ -57,7 +57,13 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(KernelTable)} - about_the_table == KERNELS.keys()
     assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()
     assert {f.name for f in fields(MemoryOperators)} - {"device", "unattributed", "all"} <= MEMORY.keys()
-    assert {f.name for f in fields(BlockTable)} - {"alloc_row", "release_row", "total", "reason"} <= MEMORY.keys()
+    assert {f.name for f in fields(BlockTable)} - {
+        "alloc_row",
+        "release_row",
+        "total",
+        "in_range",
+        "reason",
+    } <= MEMORY.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
     assert ({f.name for f in fields(StepOverlap)} | {f.name for f in fields(Waits)}) >= DISTRIBUTED.keys()
     about_the_device = {"id", "name", "memory_bytes", "compute_capability"}

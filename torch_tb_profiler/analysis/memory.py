@@ -124,18 +124,25 @@ def pair(device: Int64, address: Int64, size: Int64) -> tuple[Int64, Int64]:
 
 
 def operator_names(model: Model, node: Int64) -> tuple[list[str], list[str]]:
-    """Of each position in the call tree the name, and the name of what encloses the call; empty for none.
+    """Of each position in the call tree the name, and the name of what encloses the call; empty for none."""
+    strings = model.trace.strings
+    name, parent = operator_codes(model, node)
+    return [strings[code] for code in name.tolist()], [strings[code] for code in parent.tolist()]
+
+
+def operator_codes(model: Model, node: Int64) -> tuple[Int32, Int32]:
+    """The same as codes of strings; 0 is the empty one.
 
     Nested calls that count as one call (`definitions.OPERATORS["calls"]`) have the same parent.
     """
-    tree, strings, calls = model.tree, model.trace.strings, operator_calls(model)
+    tree, calls = model.tree, operator_calls(model)
     name, parent = np.zeros(len(node), np.int32), np.zeros(len(node), np.int32)
     there = np.flatnonzero(node >= 0)
     head = calls.node[calls.of_node[node[there]]]
     name[there] = tree.name[head]
     above = tree.parent[head]
     parent[there[above >= 0]] = tree.name[above[above >= 0]]
-    return [strings[code] for code in name.tolist()], [strings[code] for code in parent.tolist()]
+    return name, parent
 
 
 def _devices(kind: Int32, number: Int32) -> tuple[tuple[MemoryDevice, ...], Int64]:
