@@ -1,4 +1,5 @@
 export { ApiError, requestPath, setBase } from "./client";
+export * from "./memory";
 export { isBusy, isPending } from "./poll";
 export * from "./queries";
 export type * from "./types";

@@ -145,7 +145,8 @@ export function useHealth(sel: TraceKey | null): Result<Health> {
 /** Details of one row: another row's details would mislead while these are on their way. */
 const DETAIL = { keep: false };
 
-function useTraceQuery<T>(
+/** An answer about one trace; other files of this folder make their hooks of it. */
+export function useTraceQuery<T>(
   route: string,
   sel: TraceKey | null,
   query: Query = {},

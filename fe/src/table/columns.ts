@@ -1,4 +1,4 @@
-import { columnFormat, exact, largestOf, MISSING } from "../format";
+import { columnFormat, exact, largestOf, MISSING, value } from "../format";
 import { type Cell, type Column, isMissing, type Table } from "./model";
 
 /** A column ready to be drawn. */
@@ -64,7 +64,9 @@ const SUMS = new Set(["self", "total"]);
 const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 
 function numberColumn(column: Column, values: readonly Cell[], scale: number): DrawnColumn {
-  const { symbol: unit, text } = columnFormat(column.unit, values, scale);
+  const { symbol: unit, text } = column.ownUnits
+    ? { symbol: null, text: (number: number | null) => value(number, column.unit) }
+    : columnFormat(column.unit, values, scale);
   // "% device self" says its unit already.
   const symbol = unit === "%" && column.label.includes("%") ? null : unit;
   return {

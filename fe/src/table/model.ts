@@ -14,6 +14,8 @@ export interface Column {
   readonly bar?: boolean;
   /** The text of a cell where there is little room; the whole text is its tooltip, and what is filtered and copied. */
   readonly brief?: (text: string) => string;
+  /** Each value in the unit that suits it, where one unit for all would make most of them nothing. */
+  readonly ownUnits?: boolean;
   /** Not shown until the user asks for it. */
   readonly hidden?: boolean;
 }
