@@ -19,7 +19,7 @@ PANELS = {
     "kernels": "Kernels",
     "trace": "trace",
     "stacks": "stacks",
-    "memory": "memory",
+    "memory": "Memory in use",
     "distributed": "distributed",
     "modules": "modules",
     "lightning": "modules",

@@ -67,6 +67,7 @@ describe("timeAxis", () => {
 it("writes moments with the digits a window can tell apart", () => {
   expect(momentIn(226_886_000, { start: 0, end: 1.77e9 })).toBe("227 ms");
   expect(momentIn(226_886_123, { start: 226_000_000, end: 227_000_000 })).toBe("226,886 µs");
+  expect(momentIn(226_886_123, { start: 0, end: 1.77e9 }, 1e6)).toBe("226.886 ms");
   expect(fieldMoment(226_886_123, { start: 226_000_000, end: 227_000_000 })).toBe("226.8861");
   expect(fieldMoment(1_226_886_123, { start: 0, end: 1.77e9 })).toBe("1226.9");
 });

@@ -71,11 +71,11 @@ function axisUnit(step: number, end: number): DurationUnit {
   return durationUnit(Math.max(step, end / 1e4));
 }
 
-/** A moment as precisely as it can be pointed at in a window: more digits the narrower that is. */
-export function momentIn(time: number, window: TimeWindow): string {
+/** A moment with as many digits as tell that many moments of a window apart: more, the narrower it is. */
+export function momentIn(time: number, window: TimeWindow, moments = 1e3): string {
   const width = window.end - window.start;
   const unit = axisUnit(roundStep(Math.max(1, width / 10)), window.end);
-  return `${decimal(time / NS_PER[unit], digitsFor(width / 1e3, unit))} ${DURATION_SYMBOL[unit]}`;
+  return `${decimal(time / NS_PER[unit], digitsFor(width / moments, unit))} ${DURATION_SYMBOL[unit]}`;
 }
 
 /** The same in ms, as it is written into a field: without separators, whatever the language. */

@@ -116,8 +116,8 @@ function Pager({ label, page, pages, onPage }: PagerProps) {
   );
   return (
     <nav className="pager" aria-label={t.table.pages(label)}>
-      {button(t.table.firstPage, "⏮", 0, page === 0)}
-      {button(t.table.previousPage, "◀", page - 1, page === 0)}
+      {button(t.table.firstPage, "«", 0, page === 0)}
+      {button(t.table.previousPage, "‹", page - 1, page === 0)}
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -136,8 +136,8 @@ function Pager({ label, page, pages, onPage }: PagerProps) {
         />
         <span>{t.table.ofPages(count(pages))}</span>
       </form>
-      {button(t.table.nextPage, "▶", page + 1, page === pages - 1)}
-      {button(t.table.lastPage, "⏭", pages - 1, page === pages - 1)}
+      {button(t.table.nextPage, "›", page + 1, page === pages - 1)}
+      {button(t.table.lastPage, "»", pages - 1, page === pages - 1)}
     </nav>
   );
 }

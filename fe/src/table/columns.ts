@@ -66,7 +66,7 @@ const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 function numberColumn(column: Column, values: readonly Cell[], scale: number): DrawnColumn {
   const { symbol: unit, text } = column.ownUnits
     ? { symbol: null, text: (number: number | null) => value(number, column.unit) }
-    : columnFormat(column.unit, values, scale);
+    : columnFormat(column.unit, values, Math.min(scale, column.atMost ?? scale));
   // "% device self" says its unit already.
   const symbol = unit === "%" && column.label.includes("%") ? null : unit;
   return {

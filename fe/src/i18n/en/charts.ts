@@ -27,7 +27,7 @@ export const charts = {
     from: "From",
     to: "to",
     apply: "Apply",
-    anySpan: "any",
+    anySpan: "–",
     zoomIn: "Zoom in",
     zoomOut: "Zoom out",
     earlier: "Earlier",

@@ -118,7 +118,7 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
   maxSize: "Max size",
   sizeHint: "e.g. 1 MB",
   clearFilters: "Clear filters",
-  filtered: (n: string) => `of ${n} in the time range`,
+  filtered: (n: string, of: string) => `${n} of ${of} allocations match`,
 
   allocatedAt: "Allocated",
   releasedAt: "Released",

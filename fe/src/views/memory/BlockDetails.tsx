@@ -30,7 +30,7 @@ export function BlockDetails({ rows, row, look }: Props) {
             <span className="muted">{text.notRecorded}</span>
           ) : (
             <>
-              <span title={exact(time, "ns")}>{momentIn(time, { start: 0, end: 1e6 })}</span>{" "}
+              <span title={exact(time, "ns")}>{momentIn(time, { start: 0, end: time }, 1e6)}</span>{" "}
               <button
                 type="button"
                 className="button"

@@ -39,6 +39,8 @@ const COLORS: Record<LineKey, string> = {
 };
 /** For the label of the peak, which stands above it. */
 const HEADROOM = 0.06;
+/** Pieces are narrower than what can be pointed at. */
+const TABLE_MOMENTS = 1e5;
 const SCALES = (["zero", "fit"] as const).map((value) => ({ value, label: text.scales[value] }));
 
 interface PanelProps {
@@ -287,7 +289,7 @@ function tableRows(curve: DeviceMemory, window: TimeWindow, onPick: (time: numbe
       ? [
           {
             cells: [
-              momentIn(time, window),
+              momentIn(time, window, TABLE_MOMENTS),
               bytes(curve.allocated_min[i]),
               bytes(curve.allocated_max[i]),
               bytes(curve.allocated[i]),

@@ -35,6 +35,7 @@ export function EventsPanel({ look, device, tabs }: TableProps) {
       title={text.events}
       help={text.eventsHelp}
       query={query}
+      usable
       actions={tabs}
       empty={({ meta }) => {
         const note = meta.notes.find(({ kind }) => kind === "no_memory_addresses");
@@ -56,7 +57,7 @@ function Rows({ answer, look }: { answer: MemoryEventsTable } & Pick<TableProps,
     <>
       <p className="memory-line-of-text num">
         <RangeLine look={look} />
-        {total < inRange && <span>{text.filtered(count(inRange))}</span>}
+        {total < inRange && <span>{text.filtered(count(total), count(inRange))}</span>}
       </p>
       <PagedTable
         id="memory-events"

@@ -1,16 +1,19 @@
 /** The server's tables as they are shown. Pure. */
 import type { MemoryAliveTable, MemoryEventsTable, MemoryOperatorsTable } from "../../api";
-import { MISSING } from "../../format";
+import { MISSING, NS_PER } from "../../format";
 import { t } from "../../i18n";
 import { type Column, derive, numberAt, shareOf, type Table, textAt } from "../../table";
 
 const text = t.memory;
+
+const MOMENTS: ReadonlySet<string> = new Set(["alloc_ns", "release_ns"]);
 
 /** Sizes go from bytes to gigabytes in one table: each has a unit of its own. */
 function shown(column: Column): Column {
   return {
     ...column,
     ...(column.unit === "bytes" && { ownUnits: true }),
+    ...(MOMENTS.has(column.key) && { atMost: NS_PER.ms }),
     ...(column.key === "operator" && {
       brief: (name: string) => (name === MISSING ? text.outside : name),
     }),
