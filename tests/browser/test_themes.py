@@ -19,7 +19,7 @@ PANELS = {
     "kernels": "Kernels",
     "trace": "Longest slices",
     "stacks": "stacks",
-    "memory": "memory",
+    "memory": "Memory in use",
     "distributed": "Computation/Communication Overview",
     "modules": "modules",
     "lightning": "modules",

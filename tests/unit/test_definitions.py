@@ -60,7 +60,8 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(KernelTable)} - about_the_table == KERNELS.keys()
     assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()
     assert {f.name for f in fields(MemoryOperators)} - {"device", "unattributed", "all"} <= MEMORY.keys()
-    assert {f.name for f in fields(BlockTable)} - {"alloc_row", "release_row", "total", "reason"} <= MEMORY.keys()
+    about_the_page = {"alloc_row", "release_row", "total", "in_range", "reason"}
+    assert {f.name for f in fields(BlockTable)} - about_the_page <= MEMORY.keys()
     assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
     assert ({f.name for f in fields(StepOverlap)} | {f.name for f in fields(Waits)}) >= DISTRIBUTED.keys()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, memory, model_of, op
 from torch_tb_profiler.analysis.memory import NEVER, NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records, pair
-from torch_tb_profiler.analysis.memory_blocks import alive, memory_blocks, memory_events
+from torch_tb_profiler.analysis.memory_blocks import BlockFilter, BlockOrder, alive, memory_blocks, memory_events
 from torch_tb_profiler.analysis.memory_curve import memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory_operators import MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.operators import operators
@@ -269,10 +269,55 @@ def test_a_time_range_shows_blocks_with_an_end_in_it() -> None:
 
 def test_pages() -> None:
     model = model_of(curve_events())
-    page = memory_events(model, order="bytes", offset=1, limit=2)
-    assert (page.bytes.tolist(), page.total, len(page)) == ([5000, 4000], 11, 2)
-    assert memory_events(model, device="GPU0", order="duration", limit=1).duration_ns.tolist() == [505 * US]
+    page = memory_events(model, order="bytes", descending=True, offset=1, limit=2)
+    assert (page.bytes.tolist(), page.total, page.in_range, len(page)) == ([5000, 4000], 11, 11, 2)
+    longest = memory_events(model, device="GPU0", order="duration_ns", descending=True, limit=1)
+    assert longest.duration_ns.tolist() == [505 * US]
     assert len(memory_events(model, offset=100)) == 0
+
+
+def names_and_sizes() -> Model:
+    events = [op("aten::zeros", 0, 10), op("aten::empty", 2, 2), op("Add", 20, 10)]
+    events += [memory(1, 64, 1), memory(3, 16, 2), memory(21, 32, 3), memory(40, -16, 2), memory(50, -8, 4)]
+    return model_of(events)
+
+
+@pytest.mark.parametrize(
+    ("order", "up", "down"),
+    [
+        ("time", [64, 16, 32, 8], [8, 32, 16, 64]),
+        ("bytes", [8, 16, 32, 64], [64, 32, 16, 8]),
+        ("alloc_ns", [64, 16, 32, 8], [32, 16, 64, 8]),
+        ("release_ns", [16, 8, 64, 32], [8, 16, 64, 32]),
+        ("duration_ns", [16, 64, 32, 8], [16, 64, 32, 8]),
+        ("operator", [32, 16, 64, 8], [64, 16, 32, 8]),
+        ("parent", [16, 64, 32, 8], [16, 64, 32, 8]),
+        ("device", [64, 16, 32, 8], [64, 16, 32, 8]),
+    ],
+)
+def test_orders_with_what_is_missing_last(order: BlockOrder, up: list[int], down: list[int]) -> None:
+    model = names_and_sizes()
+    assert memory_events(model, order=order).bytes.tolist() == up
+    assert memory_events(model, order=order, descending=True).bytes.tolist() == down
+
+
+@pytest.mark.parametrize(
+    ("only", "sizes"),
+    [
+        (BlockFilter(), [64, 16, 32, 8]),
+        (BlockFilter(min_bytes=16), [64, 16, 32]),
+        (BlockFilter(max_bytes=16), [16, 8]),
+        (BlockFilter(min_bytes=16, max_bytes=32), [16, 32]),
+        (BlockFilter("ZEROS"), [64, 16]),
+        (BlockFilter("empty"), [16]),
+        (BlockFilter("add", 64), []),
+        (BlockFilter(""), [64, 16, 32, 8]),
+    ],
+)
+def test_filters(only: BlockFilter, sizes: list[int]) -> None:
+    table = memory_events(names_and_sizes(), only=only)
+    assert table.bytes.tolist() == sizes
+    assert (table.total, table.in_range) == (len(sizes), 4)
 
 
 def test_who_allocated() -> None:

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.memory import NO_TOTALS, NOT_RECORDED
 
 BASE_NS = 1_700_000_000_000_000_000
 CPU = (0, -1)
+DEVICES = [{"id": 0, "name": "H100", "totalGlobalMem": 2**36}]
 
 TRACES: dict[str, list[Event]] = {
     "new": [
@@ -37,7 +38,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     root = tmp_path_factory.mktemp("memory")
     (root / "logs").mkdir()
     for name, events in TRACES.items():
-        document = {"baseTimeNanoseconds": BASE_NS, "traceEvents": events}
+        document = {"baseTimeNanoseconds": BASE_NS, "deviceProperties": DEVICES, "traceEvents": events}
         (root / "logs" / f"{name}.pt.trace.json").write_text(json.dumps(document))
     with everything_read(root / "logs", root / "cache", 1) as workspace:
         yield client_of(workspace)
@@ -77,14 +78,17 @@ def test_events(client: Client) -> None:
         "release_ns": [60000, None, None],
         "duration_ns": [57000, None, None],
     }
-    page = get(client, f"/api/memory/events?{NEW}&order=bytes&offset=1&limit=1&device=GPU0")
+    page = get(client, f"/api/memory/events?{NEW}&order=-bytes&offset=1&limit=1&device=GPU0")
     assert (page["rows"]["bytes"], page["meta"]["total"], page["meta"]["offset"]) == ([1024], 2, 1)
+    some = get(client, f"/api/memory/events?{NEW}&order=bytes&min_bytes=8&max_bytes=2048&operator=Zeros")
+    assert (some["rows"]["bytes"], some["meta"]["total"], some["meta"]["in_range"]) == ([8, 2048], 2, 3)
 
 
 def test_curve(client: Client) -> None:
     answer = get(client, f"/api/memory/curve?{NEW}&start_ns=10000")
     gpu, cpu = answer["devices"]
     assert (answer["start_ns"], answer["end_ns"]) == (10000, 60000)
+    assert (gpu["device_bytes"], cpu["device_bytes"]) == (2**36, None)
     assert gpu["peak"] == {"time_ns": 50000, "allocated": 3072, "reserved": 4096}
     assert gpu["before"] == {"allocated": 2048, "reserved": 4096}
     assert (gpu["time_ns"], gpu["allocated"]) == ([50000, 60000], [3072, 1024])
@@ -122,7 +126,16 @@ def test_bad_values_of_memory_routes(client: Client) -> None:
         get(client, f"/memory_curve?{NEW}&{query}", 400)
     for query in ("start_ns=x", "end_ns=1.5", "bins=0", "bins=2001"):
         get(client, f"/api/memory/curve?{NEW}&{query}", 400)
-    for query in ("order=x", "offset=-1", "limit=0", "limit=10001", "start_ns=99999999999999999999"):
+    for query in (
+        "order=x",
+        "order=--bytes",
+        "min_bytes=-1",
+        "max_bytes=1.5",
+        "offset=-1",
+        "limit=0",
+        "limit=10001",
+        "start_ns=99999999999999999999",
+    ):
         get(client, f"/api/memory/events?{NEW}&{query}", 400)
     for route in ("events", "operators", "alive"):
         get(client, f"/api/memory/{route}?{NEW}&device=GPU7", 404)

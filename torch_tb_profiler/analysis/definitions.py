@@ -388,6 +388,13 @@ MEMORY = _by_key(
         "Memory that the caching allocator holds of the device, in use or not; 0 on the CPU, where nothing is kept.",
     ),
     Definition(
+        "device_bytes",
+        "Device total",
+        "number",
+        "bytes",
+        "Memory the device has (totalGlobalMem of the trace's deviceProperties).",
+    ),
+    Definition(
         "peak",
         "Peak",
         "number",

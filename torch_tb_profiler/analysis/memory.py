@@ -126,12 +126,12 @@ def pair(device: Int64, address: Int64, size: Int64) -> tuple[Int64, Int64]:
 def operator_names(model: Model, node: Int64) -> tuple[list[str], list[str]]:
     """Of each position in the call tree the name, and the name of what encloses the call; empty for none."""
     strings = model.trace.strings
-    name, parent = operator_name_codes(model, node)
+    name, parent = operator_codes(model, node)
     return [strings[code] for code in name.tolist()], [strings[code] for code in parent.tolist()]
 
 
-def operator_name_codes(model: Model, node: Int64) -> tuple[Int32, Int32]:
-    """Codes of the names that `operator_names` gives.
+def operator_codes(model: Model, node: Int64) -> tuple[Int32, Int32]:
+    """The same as codes of strings; 0 is the empty one.
 
     Nested calls that count as one call (`definitions.OPERATORS["calls"]`) have the same parent.
     """

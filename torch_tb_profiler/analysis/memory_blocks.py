@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.memory import (
     NOT_RECORDED,
     MemoryRecords,
     memory_records,
+    operator_codes,
     operator_names,
 )
 from torch_tb_profiler.analysis.memory_curve import MemoryAt, memory_curves
@@ -20,7 +21,8 @@ from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
-BlockOrder = Literal["time", "bytes", "duration"]
+BlockOrder = Literal["time", "device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns"]
+"""`time`: as first seen; else a column."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,8 @@ class MemoryBlocks:
 class BlockTable(Tabular):
     """Blocks as they are shown; parallel columns. Keys, units and definitions: `definitions.MEMORY`.
 
-    Times in ns; -1 when that end was not recorded. `total`: how many there are of which these are a page.
+    Times in ns; -1 when that end was not recorded. `total`: how many there are of which these are a page; `in_range`:
+    how many before the filter.
     """
 
     missing_below_zero: ClassVar = ("alloc_ns", "release_ns", "duration_ns", "alloc_row", "release_row")
@@ -70,10 +73,24 @@ class BlockTable(Tabular):
     alloc_row: Int64
     release_row: Int64
     total: int
+    in_range: int
     reason: str | None
 
     def __len__(self) -> int:
         return len(self.operator)
+
+
+@dataclass(frozen=True)
+class BlockFilter:
+    """Which blocks are wanted; None leaves it open.
+
+    operator               part of the name of the operator or of what encloses it, in any case
+    min_bytes, max_bytes   the size, both included
+    """
+
+    operator: str | None = None
+    min_bytes: int | None = None
+    max_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -133,18 +150,62 @@ def memory_events(
     order: BlockOrder = "time",
     offset: int = 0,
     limit: int | None = None,
+    descending: bool = False,
+    only: BlockFilter | None = None,
 ) -> BlockTable:
-    """A page of the blocks allocated or released in a time range: by time, or the largest or longest-lived first."""
-    records = memory_records(model)
-    blocks = blocks_within(model, start_ns, end_ns, device)
+    """A page of the blocks allocated or released in a time range, filtered and in order.
+
+    What has no value in the column to order by comes last in both directions; ties stay as first seen.
+    """
+    within = blocks_within(model, start_ns, end_ns, device)
+    blocks = within if only is None else _filtered(model, within, only)
+    place = _ordered(model, blocks, order, descending)
+    page = place[offset:] if limit is None else place[offset : offset + limit]
+    return block_table(model, blocks.take(page), len(blocks), len(within))
+
+
+def _filtered(model: Model, blocks: MemoryBlocks, only: BlockFilter) -> MemoryBlocks:
+    chosen = np.ones(len(blocks), np.bool_)
+    if only.min_bytes is not None:
+        chosen &= blocks.bytes >= only.min_bytes
+    if only.max_bytes is not None:
+        chosen &= blocks.bytes <= only.max_bytes
+    if only.operator:
+        wanted = only.operator.lower()
+        names = operator_codes(model, _at(memory_records(model).node, blocks.allocation))
+        codes = np.unique(np.concatenate(names))
+        found = [code for code in codes.tolist() if wanted in model.trace.strings[code].lower()]
+        chosen &= np.isin(names[0], found) | np.isin(names[1], found)
+    return blocks.take(chosen)
+
+
+def _ordered(model: Model, blocks: MemoryBlocks, order: BlockOrder, descending: bool) -> Int64:
+    """The positions of blocks in order."""
     if order == "time":
         place = np.arange(len(blocks))
-    elif order == "bytes":
-        place = np.argsort(-blocks.bytes, kind="stable")
-    else:
-        place = np.argsort(-_duration(records, blocks), kind="stable")
-    page = place[offset:] if limit is None else place[offset : offset + limit]
-    return block_table(model, blocks.take(page), len(blocks))
+        return place[::-1] if descending else place
+    values, known = _values(model, blocks, order)
+    return np.lexsort((-values if descending else values, ~known))
+
+
+def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64, Bool]:
+    """Numbers that order blocks as a column does, and which are there."""
+    records = memory_records(model)
+    if key in ("operator", "parent"):
+        codes = operator_codes(model, _at(records.node, blocks.allocation))[key == "parent"]
+        different, of = np.unique(codes, return_inverse=True)
+        names = [model.trace.strings[code] for code in different.tolist()]
+        rank = np.empty(len(names), np.int64)
+        rank[sorted(range(len(names)), key=lambda i: (names[i].lower(), names[i]))] = np.arange(len(names))
+        return rank[of], codes != 0
+    if key == "device":
+        return blocks.device, np.ones(len(blocks), np.bool_)
+    if key == "bytes":
+        return blocks.bytes, np.ones(len(blocks), np.bool_)
+    if key == "duration_ns":
+        return _duration(records, blocks), (blocks.allocation >= 0) & (blocks.release >= 0)
+    position = blocks.allocation if key == "alloc_ns" else blocks.release
+    return _at(records.time, position), position >= 0
 
 
 def alive(model: Model, device: str, time_ns: int | None = None, limit: int | None = None) -> AliveTable:
@@ -175,10 +236,10 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
         held = curve.last_at(time_ns)
         at = MemoryAt(held.position, time_ns, held.allocated, held.reserved)
     largest = found.take(np.argsort(-found.bytes, kind="stable")[:limit])
-    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found)))
+    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found), len(found)))
 
 
-def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
+def block_table(model: Model, blocks: MemoryBlocks, total: int, in_range: int) -> BlockTable:
     """Blocks with the names and times of their ends. The operator is the one that allocated."""
     records, memory = memory_records(model), model.trace.memory
     operator, parent = operator_names(model, _at(records.node, blocks.allocation))
@@ -198,6 +259,7 @@ def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
         alloc_row=_at(row, blocks.allocation),
         release_row=_at(row, blocks.release),
         total=total,
+        in_range=in_range,
         reason=reason,
     )
 

@@ -38,6 +38,7 @@ class MemoryCurve(Tabular):
     baseline   in use before the first record
     unrecorded what changed without a record: allocated[-1] = baseline + Σ bytes + unrecorded, exactly
     peak       most memory in use, and when it was first reached
+    device_bytes   what the device has, None where the file does not say and on the CPU
     """
 
     device: MemoryDevice
@@ -48,6 +49,7 @@ class MemoryCurve(Tabular):
     baseline: int
     unrecorded: int
     peak: MemoryAt
+    device_bytes: int | None
 
     def __len__(self) -> int:
         return len(self.time_ns)
@@ -161,7 +163,16 @@ def _curve(model: Model, records: MemoryRecords, device: int) -> MemoryCurve | N
         baseline=baseline,
         unrecorded=int(allocated[-1]) - baseline - int(size.sum()),
         peak=MemoryAt(int(position[top]), int(records.time[position[top]]), int(allocated[top]), int(reserved[top])),
+        device_bytes=_device_bytes(model, records.devices[device]),
     )
+
+
+def _device_bytes(model: Model, device: MemoryDevice) -> int | None:
+    """`totalGlobalMem` of its `deviceProperties`."""
+    if device.type == CPU or device.number < 0:
+        return None
+    total = (model.trace.header.device(device.number) or {}).get("totalGlobalMem")
+    return total if isinstance(total, int) and total > 0 else None
 
 
 def _filled(values: Int64, known: Bool, change: Int64) -> tuple[Int64, int]:

@@ -17,7 +17,14 @@ from torch_tb_profiler.analysis.kernels import KernelGrouping, KernelTable, kern
 from torch_tb_profiler.analysis.launch_delay import LaunchGrouping, LaunchStats, launch_stats
 from torch_tb_profiler.analysis.launch_queue import FULL_QUEUE, QueueLengths, StreamQueue, queue_lengths, stream_queues
 from torch_tb_profiler.analysis.memory import memory_records
-from torch_tb_profiler.analysis.memory_blocks import AliveTable, BlockOrder, BlockTable, alive, memory_events
+from torch_tb_profiler.analysis.memory_blocks import (
+    AliveTable,
+    BlockFilter,
+    BlockOrder,
+    BlockTable,
+    alive,
+    memory_events,
+)
 from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory_operators import MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, module_sources, modules
@@ -200,11 +207,14 @@ class TraceProfile:
         start_ns: int | None = None,
         end_ns: int | None = None,
         order: BlockOrder = "time",
+        descending: bool = False,
+        only: BlockFilter | None = None,
     ) -> BlockTable:
         """Allocations with their releases, of one device or of all."""
         name = None if device is None else self._memory_device(device)
         order = one_of(BlockOrder, order)
-        return self.ask(partial(memory_events, start_ns=start_ns, end_ns=end_ns, device=name, order=order))
+        question = partial(memory_events, start_ns=start_ns, end_ns=end_ns, device=name, order=order)
+        return self.ask(partial(question, descending=descending, only=only))
 
     def memory_alive(self, device: str | None = None, time_ns: int | None = None) -> AliveTable:
         """The blocks in use at a time, by default at the peak."""

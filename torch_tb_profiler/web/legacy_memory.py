@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.memory import memory_records, operator_name_codes
+from torch_tb_profiler.analysis.memory import memory_records, operator_codes
 from torch_tb_profiler.analysis.memory_blocks import MemoryBlocks, blocks_within
 from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
@@ -205,7 +205,7 @@ def _event_names(model: Model, blocks: MemoryBlocks) -> list[str]:
     """The operator that allocated; one that only makes empty tensors together with what called it."""
     records, strings = memory_records(model), model.trace.strings
     node = np.where(blocks.allocation >= 0, records.node[blocks.allocation], -1)
-    operator, parent = operator_name_codes(model, node)
+    operator, parent = operator_codes(model, node)
     pairs, of = np.unique(operator * np.int64(len(strings)) + parent, return_inverse=True)
     names = [_event_name(*(strings[code] for code in divmod(pair, len(strings)))) for pair in pairs.tolist()]
     return [names[i] for i in of.tolist()]

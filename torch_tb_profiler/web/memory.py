@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
+from typing import cast, get_args
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.memory import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
-from torch_tb_profiler.analysis.memory_blocks import BlockOrder, BlockTable, alive, memory_events
+from torch_tb_profiler.analysis.memory_blocks import BlockFilter, BlockOrder, BlockTable, alive, memory_events
 from torch_tb_profiler.analysis.memory_curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
 from torch_tb_profiler.model import Model
@@ -39,6 +40,8 @@ _OPERATOR_KEYS = (
     "allocation_size",
     "self_allocation_size",
 )
+_KEYS: tuple[str, ...] = get_args(BlockOrder)
+_ORDERS = (*_KEYS, *(f"-{key}" for key in _KEYS))
 _BLOCK_KEYS = ("device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns")
 
 
@@ -62,15 +65,17 @@ def events_answer(
     device: str | None,
     start_ns: int | None,
     end_ns: int | None,
-    order: BlockOrder,
+    order: str,
+    only: BlockFilter,
     offset: int,
     limit: int,
 ) -> Json:
     if device is not None:
         _known(model, device)
-    found = memory_events(model, start_ns, end_ns, device, order, offset, limit)
-    meta = _meta(model, trace, found.reason) | {"total": found.total, "group_by": None, "offset": offset}
-    return _blocks(meta, found)
+    key, descending = cast(BlockOrder, order.removeprefix("-")), order.startswith("-")
+    found = memory_events(model, start_ns, end_ns, device, key, offset, limit, descending, only)
+    counts = {"total": found.total, "in_range": found.in_range, "offset": offset}
+    return _blocks(_meta(model, trace, found.reason) | {"group_by": None} | counts, found)
 
 
 def operators_answer(
@@ -127,6 +132,7 @@ def _curve(curve: MemoryCurve, start: int, end: int, bins: int) -> Json:
         "peak": _at(curve.peak),
         "peak_in_range": _at(found.peak),
         "before": {"allocated": found.before.allocated, "reserved": found.before.reserved},
+        "device_bytes": curve.device_bytes,
         "baseline": curve.baseline,
         "unrecorded": curve.unrecorded,
         "time_ns": plain(found.time_ns),
@@ -179,16 +185,18 @@ def _curve_route(workspace: Workspace, parameters: Parameters) -> Answer:
 
 def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
     window = _Window.of(parameters)
-    orders: tuple[BlockOrder, ...] = ("time", "bytes", "duration")
-    order = parameters.choice("order", orders)
+    order = parameters.choice("order", _ORDERS)
+    smallest = parameters.whole_number("min_bytes", None, 0)
+    largest = parameters.whole_number("max_bytes", None, 0)
+    only = BlockFilter(parameters.get("operator"), smallest, largest)
     offset = parameters.whole_number("offset", 0, 0)
     limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
     device = parameters.get("device")
 
     def compute(model: Model, trace: OpenTrace) -> Json:
-        return events_answer(model, trace, device, *window.times(model), order, offset, limit)
+        return events_answer(model, trace, device, *window.times(model), order, only, offset, limit)
 
-    return _ask(workspace, parameters, ("events", device, window, order, offset, limit), compute)
+    return _ask(workspace, parameters, ("events", device, window, order, only, offset, limit), compute)
 
 
 def _operators_route(workspace: Workspace, parameters: Parameters) -> Answer:

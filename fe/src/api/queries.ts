@@ -145,6 +145,7 @@ export function useHealth(sel: TraceKey | null): Result<Health> {
 /** Details of one row: another row's details would mislead while these are on their way. */
 const DETAIL = { keep: false };
 
+/** An answer about one trace; other files of this folder make their hooks of it. */
 export function useTraceQuery<T>(
   route: string,
   sel: TraceKey | null,

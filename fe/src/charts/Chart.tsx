@@ -24,7 +24,8 @@ export interface ChartProps {
   readonly head: readonly string[];
   /** How many of the first columns are text; the others are numbers. */
   readonly texts?: number;
-  readonly rows: readonly ChartRow[];
+  /** A function where making them costs much: most people look at the picture only. */
+  readonly rows: readonly ChartRow[] | (() => readonly ChartRow[]);
 }
 
 /** The frame of every standard chart. Expects `build` and `onPick` to keep their identity while they mean the same. */
@@ -208,25 +209,27 @@ function ChartTable({ title, head, texts, rows }: TableProps) {
           </tr>
         </thead>
         <tbody>
-          {rows.map(({ cells: [name = "", ...others], onPick }, r) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
-            <tr key={r}>
-              <th scope="row">
-                {onPick ? (
-                  <button type="button" className="link" onClick={onPick}>
-                    {name}
-                  </button>
-                ) : (
-                  name
-                )}
-              </th>
-              {others.map((text, c) => (
-                <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
-                  {text}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {(typeof rows === "function" ? rows() : rows).map(
+            ({ cells: [name = "", ...others], onPick }, r) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
+              <tr key={r}>
+                <th scope="row">
+                  {onPick ? (
+                    <button type="button" className="link" onClick={onPick}>
+                      {name}
+                    </button>
+                  ) : (
+                    name
+                  )}
+                </th>
+                {others.map((text, c) => (
+                  <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
+                    {text}
+                  </td>
+                ))}
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
     </section>

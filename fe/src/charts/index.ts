@@ -2,12 +2,20 @@ export { Donut } from "./Donut";
 export { HBars } from "./HBars";
 export { PairedBars } from "./PairedBars";
 export { StackedBars } from "./StackedBars";
+export { TimeCurve, type TimeCurveProps } from "./TimeCurve";
+export { TimeRange } from "./TimeRange";
 export { TopNControl } from "./TopNControl";
 export { type ChartTheme, readTheme } from "./theme";
+export { type Axis, bytesAxis, momentIn } from "./ticks";
+export { contains, formatWindow, parseWindow, type TimeWindow, within } from "./timeWindow";
+export type { TooltipContent } from "./tooltip";
 export { DEFAULT_TOP, largest, parseTopN, type Ranked, slicesWithRest, type TopN } from "./topN";
 export type {
   BarSeries,
   ChartColor,
+  CurveLine,
+  CurveMark,
+  CurveSpan,
   DonutProps,
   HBarItem,
   HBarsProps,

@@ -93,3 +93,32 @@ export interface HBarsProps extends Common {
   readonly total?: number | null;
   readonly onPick?: (item: HBarItem, index: number) => void;
 }
+
+/** A step function over time. */
+export interface CurveLine {
+  readonly key: string;
+  readonly label: string;
+  readonly color: ChartColor;
+  /**
+   * A moment (ns) and the value from then on, in order. A moment with several values is drawn with all of them, so
+   * that a stretch of many changes shows its lowest and highest.
+   */
+  readonly points: readonly (readonly [number, number])[];
+  /** Filled below. */
+  readonly area?: boolean;
+  readonly dashed?: boolean;
+}
+
+/** A point worth a label. */
+export interface CurveMark {
+  readonly time: number;
+  readonly value: number;
+  readonly label: string;
+}
+
+/** A named stretch of the x axis, such as a step. */
+export interface CurveSpan {
+  readonly start: number;
+  readonly end: number;
+  readonly label: string;
+}

@@ -30,8 +30,9 @@ export function bytesIn(value: Maybe, unit: ByteUnit): string {
   if (!present(value)) return MISSING;
   const decimals = unit === "B" ? 0 : 2;
   const scaled = value / BYTES_PER[unit];
-  if (scaled > 0 && scaled < 0.5 * 10 ** -decimals) {
-    return `<${decimal(10 ** -decimals, decimals)}`;
+  // A small change must not look like none.
+  if (scaled !== 0 && Math.abs(scaled) < 0.5 * 10 ** -decimals) {
+    return `${scaled < 0 ? ">-" : "<"}${decimal(10 ** -decimals, decimals)}`;
   }
   return decimal(scaled, decimals, true);
 }

@@ -10,6 +10,8 @@ import {
   exact,
   fraction,
   MISSING,
+  parseBytes,
+  parseDuration,
   percent,
   value,
 } from ".";
@@ -56,6 +58,7 @@ describe("bytes", () => {
   it("has a fixed unit for columns", () => {
     expect(bytesIn(1024 ** 2, "MB")).toBe("1.00");
     expect(bytesIn(1, "MB")).toBe("<0.01");
+    expect(bytesIn(-1, "MB")).toBe(">-0.01");
   });
 
   it.each([
@@ -115,5 +118,25 @@ describe("by unit", () => {
     expect(columnFormat(null, [5, 7]).text(5)).toBe("5");
     expect(columnFormat(null, [5, 1.37]).text(5)).toBe("5.00");
     expect(columnFormat(null, [1.5]).text(0.001)).toBe("<0.01");
+  });
+});
+
+describe("what a person types", () => {
+  it("is a time, in the unit of the field when it names none", () => {
+    expect(parseDuration("226.9", "ms")).toBe(226_900_000);
+    expect(parseDuration(" 1,500 µs ", "ms")).toBe(1_500_000);
+    expect(parseDuration("2US", "ms")).toBe(2000);
+    expect(parseDuration(".5s", "ms")).toBe(500_000_000);
+    for (const wrong of ["", "x", "1 m", "1 2", "5 MB", "--1"]) {
+      expect(parseDuration(wrong, "ms"), wrong).toBeNull();
+    }
+  });
+
+  it("is a size", () => {
+    expect(parseBytes("512")).toBe(512);
+    expect(parseBytes("64k")).toBe(65_536);
+    expect(parseBytes("1.5 MB")).toBe(1_572_864);
+    expect(parseBytes("2 GiB")).toBe(2 * 1024 ** 3);
+    for (const wrong of ["", "big", "1 ms", "1e999"]) expect(parseBytes(wrong), wrong).toBeNull();
   });
 });

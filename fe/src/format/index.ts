@@ -10,5 +10,6 @@ export {
   durationUnit,
   NS_PER,
 } from "./duration";
-export { count, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
+export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
+export { parseBytes, parseDuration } from "./parse";
 export { type ColumnFormat, columnFormat, exact, largestOf, type Unit, value } from "./value";

@@ -1,20 +1,16 @@
-import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { count } from "../format";
-import { copyText } from "../host";
 import { t } from "../i18n";
-import { ColumnChooser } from "./ColumnChooser";
 import { drawColumns } from "./columns";
-import { ExportMenu } from "./ExportMenu";
 import { FilterBox } from "./FilterBox";
 import { Grid } from "./Grid";
+import { identityOf } from "./identity";
 import type { Table } from "./model";
 import { formatSorts, parseSorts, toggleSort } from "./sort";
-import { toCsv, toJson, toTsv } from "./text";
+import { TableTools, useCopyRows } from "./TableTools";
 import { useColumnState } from "./useColumnState";
 import { useTableRows } from "./useTableRows";
 import "./table.css";
-
-const MESSAGE_MS = 2_500;
 
 export interface DataTableProps {
   /** Under this name the columns are remembered and files are saved. */
@@ -41,18 +37,7 @@ export function DataTable(props: DataTableProps) {
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
   // Typing stays fluent while a large table is filtered.
   const { order, total, problem } = useTableRows(table, useDeferredValue(filter), nameKey, sorts);
-  const [message, setMessage] = useState("");
-  useEffect(() => {
-    if (!message) return;
-    const timer = setTimeout(() => setMessage(""), MESSAGE_MS);
-    return () => clearTimeout(timer);
-  }, [message]);
-
-  const shown = columns.visible.map(({ column }) => column);
-  const copy = async (text: string, rows: number) => {
-    const done = await copyText(text);
-    setMessage(done ? t.table.copied(count(rows)) : t.table.copyFailed);
-  };
+  const copying = useCopyRows(columns.visible, table.rows);
   const onSortColumn = (key: string, additive: boolean) => {
     const column = table.columns.find((candidate) => candidate.key === key);
     if (column) onSort(formatSorts(toggleSort(sorts, column, additive)));
@@ -63,26 +48,19 @@ export function DataTable(props: DataTableProps) {
       <div className="data-table-bar">
         <FilterBox label={label} filter={filter} onFilter={onFilter} problem={problem} />
         <span className="data-table-count" role="status">
-          {message || t.table.rows(count(order.length), count(total))}
+          {copying.message || t.table.rows(count(order.length), count(total))}
         </span>
-        <ColumnChooser drawn={drawn} columns={columns} />
-        <button
-          type="button"
-          className="button"
-          title={t.table.copyHint}
-          onClick={() => void copy(toTsv(shown, table.rows, order), order.length)}
-        >
-          {t.table.copy}
-        </button>
-        <ExportMenu
-          name={id}
-          csv={() => toCsv(shown, table.rows, order)}
-          json={() => toJson(shown, table.rows, order)}
-          onCopy={(text) => void copy(text, order.length)}
+        <TableTools
+          id={id}
+          drawn={drawn}
+          columns={columns}
+          rows={table.rows}
+          order={order}
+          copying={copying}
         />
       </div>
       <Grid
-        key={identity(table.rows)}
+        key={identityOf(table.rows)}
         label={label}
         rows={table.rows}
         order={order}
@@ -93,7 +71,7 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? null}
         onSelect={props.onSelect}
         renderExpanded={props.renderExpanded}
-        onCopyRow={(row) => void copy(toTsv(shown, table.rows, [row]), 1)}
+        onCopyRow={(row) => copying.copyRows([row])}
       />
       {order.length === 0 && total > 0 && (
         <p className="data-table-empty">
@@ -105,17 +83,4 @@ export function DataTable(props: DataTableProps) {
       )}
     </div>
   );
-}
-
-const identities = new WeakMap<object, number>();
-let nextIdentity = 0;
-
-/** Row numbers mean something else in other data, so what the grid remembers by them must go. */
-function identity(rows: object): number {
-  let found = identities.get(rows);
-  if (found === undefined) {
-    found = nextIdentity++;
-    identities.set(rows, found);
-  }
-  return found;
 }

@@ -60,3 +60,25 @@ it("does not mix bytes with time", () => {
   };
   expect(drawColumns(table, BOOLS).map(({ symbol }) => symbol)).toEqual(["KB", "KB", "µs"]);
 });
+
+it("keeps the digits of moments, and a unit for each size", () => {
+  const [moment, size] = drawColumns(
+    {
+      columns: [
+        { key: "at_ns", label: "At", type: "number", unit: "ns", atMost: 1e6 },
+        { key: "bytes", label: "Size", type: "number", unit: "bytes", ownUnits: true },
+      ],
+      rows: { at_ns: [1_616_339_000, 5000], bytes: [512, 3 * 1024 ** 3] },
+    },
+    { yes: "Yes", no: "No", unknown: "–" },
+  );
+  expect(moment?.symbol).toBe("ms");
+  expect(moment?.text(1_616_339_000)).toBe("1,616.339");
+  expect(size?.symbol).toBeNull();
+  expect([512, 3 * 1024 ** 3, null].map((value) => size?.text(value))).toEqual([
+    "512 B",
+    "3 GB",
+    "–",
+  ]);
+  expect(size?.title(2048)).toBe("2,048 bytes");
+});

@@ -1,4 +1,4 @@
-import { columnFormat, exact, largestOf, MISSING, signed } from "../format";
+import { columnFormat, exact, largestOf, MISSING, signed, value } from "../format";
 import { type Cell, type Column, isMissing, type Table } from "./model";
 
 /** A column ready to be drawn. */
@@ -71,7 +71,9 @@ const SUMS = new Set(["self", "total"]);
 const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 
 function numberColumn(column: Column, values: readonly Cell[], scale: number): DrawnColumn {
-  const { symbol: unit, text } = columnFormat(column.unit, values, scale);
+  const { symbol: unit, text } = column.ownUnits
+    ? { symbol: null, text: (number: number | null) => value(number, column.unit) }
+    : columnFormat(column.unit, values, Math.min(scale, column.atMost ?? scale));
   // "% device self" says its unit already.
   const symbol = unit === "%" && column.label.includes("%") ? null : unit;
   const numberOf = (cell: Cell) => (typeof cell === "number" ? cell : null);

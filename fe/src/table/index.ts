@@ -23,5 +23,7 @@ export {
   type Table,
   textAt,
 } from "./model";
+export { PagedTable, type PagedTableProps } from "./PagedTable";
+export { parsePage } from "./pages";
 export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";

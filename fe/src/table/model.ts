@@ -16,6 +16,10 @@ export interface Column {
   readonly brief?: (text: string) => string;
   /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */
   readonly change?: "cost" | "plain";
+  /** Each value in the unit that suits it, where one unit for all would make most of them nothing. */
+  readonly ownUnits?: boolean;
+  /** The unit of the column suits at most this value: moments differ in the digits that a larger unit would drop. */
+  readonly atMost?: number;
   /** Not shown until the user asks for it. */
   readonly hidden?: boolean;
 }

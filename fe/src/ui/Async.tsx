@@ -17,10 +17,12 @@ interface Props<T> {
   query: Result<T>;
   /** Why there is nothing to draw, or null when there is something. */
   empty?: (data: T) => EmptyReason | null;
+  /** The old answer can be used while the new one is on its way: it holds the field whose text is being typed. */
+  usable?: boolean;
   children: (data: T) => ReactNode;
 }
 
-export function Async<T>({ query, empty, children }: Props<T>) {
+export function Async<T>({ query, empty, usable = false, children }: Props<T>) {
   const { data, error } = query;
   if (data === undefined) {
     if (error?.loading) return <Waiting error={error} />;
@@ -36,7 +38,7 @@ export function Async<T>({ query, empty, children }: Props<T>) {
         </div>
       )}
       {error && !error.loading && <Failure error={error} onRetry={() => void query.refetch()} />}
-      <div className="panel-content" inert={query.isPlaceholderData}>
+      <div className="panel-content" inert={query.isPlaceholderData && !usable}>
         {reason ? <Empty {...reason} /> : children(data)}
       </div>
     </div>

@@ -33,14 +33,22 @@ interface QueryPanelProps<T> extends Omit<PanelProps, "children"> {
   query: Result<T>;
   /** Why there is nothing to draw, or null when there is something. */
   empty?: (data: T) => EmptyReason | null;
+  /** See `Async`. */
+  usable?: boolean;
   children: (data: T) => ReactNode;
 }
 
 /** A panel that waits for an answer and says so when it is late, empty, partial or missing. */
-export function QueryPanel<T>({ query, empty, children, ...frame }: QueryPanelProps<T>) {
+export function QueryPanel<T>({
+  query,
+  empty,
+  usable = false,
+  children,
+  ...frame
+}: QueryPanelProps<T>) {
   return (
     <Panel {...frame}>
-      <Async query={query} {...(empty ? { empty } : {})}>
+      <Async query={query} usable={usable} {...(empty ? { empty } : {})}>
         {children}
       </Async>
     </Panel>

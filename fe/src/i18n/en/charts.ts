@@ -17,4 +17,22 @@ export const charts = {
   summary: (title: string, parts: string) => (parts ? `${title}: ${parts}` : `${title}: no data`),
   part: (label: string, value: string, share: string) => `${label} ${value} (${share})`,
   andMore: (n: number) => `and ${n} more`,
+
+  curve: {
+    cursor: "Moment",
+    cursorHint: "Arrow keys move the cursor; Esc shows everything again.",
+    outside: (moment: string) => `outside the range shown: ${moment}`,
+    lines: "Lines",
+    range: "Time range",
+    from: "From",
+    to: "to",
+    apply: "Apply",
+    anySpan: "–",
+    zoomIn: "Zoom in",
+    zoomOut: "Zoom out",
+    earlier: "Earlier",
+    later: "Later",
+    reset: "Reset zoom",
+    resetHint: "Also: right click or double click on the curve, or Esc",
+  },
 };

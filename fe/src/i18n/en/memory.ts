@@ -1,1 +1,129 @@
-export const memory = { title: "memory" };
+export const memory = {
+  curve: "Memory in use",
+  curveHelp: `Allocated: memory in use by tensors, as the device's allocator counts it.
+Reserved: what the caching allocator holds of the device, in use or not; 0 on the CPU, where nothing is kept.
+Device total: what the device has.
+
+Scale: from 0, or fitted to the first line, where a small change shows.
+
+The lines are step functions over every record. Where a pixel stands for many records, the lowest and the highest are drawn, so no peak is lost; zooming in asks for more detail.
+
+Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow keys on the slider, sets the moment for which the table below says what was alive; without one it is the peak of what is shown.`,
+  curveOf: (device: string) => `Memory in use on ${device}`,
+  summary: (device: string, from: string, to: string, peak: string, at: string) =>
+    `Memory in use on ${device} from ${from} to ${to}: at most ${peak} allocated, at ${at}`,
+  device: "Device",
+  scale: "Scale",
+  scales: { zero: "From 0", fit: "Fit" },
+  lines: { allocated: "Allocated", reserved: "Reserved", total: "Device total" },
+  noDevice: (wanted: string, shown: string) =>
+    `This trace has no memory of ${wanted}; showing ${shown}.`,
+  noRange: "The time range of the link is not in this trace; showing everything.",
+  noTotals: (device: string) => `The trace does not hold how much memory of ${device} was in use.`,
+
+  empty: "No memory was recorded",
+  emptyReason: "The profiler writes down allocations and releases only when asked to.",
+  emptyRemedy: "profile(profile_memory=True)",
+
+  facts: {
+    peak: "Peak allocated",
+    peakHelp:
+      "Most memory in use at once, and when that was first reached. Taken from every record, not from what is drawn.",
+    reserved: "Peak reserved",
+    reservedHelp: "Most memory that the caching allocator held of the device.",
+    total: "Device total",
+    totalHelp: "Memory the device has (totalGlobalMem of the trace's deviceProperties).",
+    baseline: "Before the recording",
+    baselineHelp:
+      "Memory in use before the first record: parameters, optimizer state, whatever was there already.",
+    here: "Peak in the range",
+    hereHelp: "Most memory in use inside the range shown.",
+    at: (time: string) => `at ${time}`,
+    in: (step: string) => `in ${step}`,
+    ofTotal: (share: string) => `${share} taken at most`,
+    ofPeak: (share: string) => `${share} of the peak`,
+    slack: (size: string) => `${size} more than allocated`,
+  },
+
+  peak: (size: string) => `Peak ${size}`,
+  peakHere: (size: string) => `Peak here ${size}`,
+  step: (name: string) => (/^\d+$/.test(name) ? `Step ${name}` : name),
+  stepLabel: "Step",
+  between: (low: string, high: string) => `${low} – ${high}`,
+  table: {
+    time: "Time",
+    lowest: "Allocated, lowest",
+    highest: "Allocated, highest",
+    last: "Allocated, last",
+    reserved: "Reserved",
+  },
+
+  tabs: "Table",
+  tab: {
+    alive: "Alive",
+    holders: "Alive by operator",
+    events: "Allocations",
+    operators: "Operators",
+  },
+  alive: "What was alive",
+  aliveHelp: `Blocks allocated until the moment (that very time included) and not released, the largest first.
+
+Known blocks were allocated during the recording. What was allocated before it has no record: only its sum is known.`,
+  events: "Allocations",
+  eventsHelp:
+    "Every allocation with its release of which at least one lies in the time range. An end that was not recorded is empty.",
+  operators: "Operators",
+  operatorsHelp: `What operators allocated and released in the time range, themselves and with everything they called. Operators without any record on the device are left out.
+
+Select a row to see the operator's times, and to go to it in the Operator view.`,
+
+  whole: "the whole recording",
+  range: (from: string, to: string) => `${from} to ${to}`,
+  follows: (range: string) => `Time range: ${range}`,
+
+  at: {
+    peak: (time: string) => `At the peak, ${time}:`,
+    peakOfRange: (time: string) => `At the peak of the range, ${time}:`,
+    cursor: (time: string) => `At ${time}:`,
+  },
+  backToPeak: "Back to the peak",
+  inUse: "in use",
+  known: "in known blocks",
+  blocksAlive: (n: string) => (n === "1" ? "1 block" : `${n} blocks`),
+  unknown: "allocated before the recording",
+  onlyLargest: (shown: string, total: string) =>
+    `Only the ${shown} largest of ${total} blocks are listed.`,
+  share: "% in use",
+  shareHelp: "Size divided by the memory in use at the moment.",
+  outside: "(outside of operators)",
+  beforeRecording: "(allocated before the recording)",
+  blocks: "Blocks",
+  blocksHelp: "How many blocks were alive.",
+  holdersBytesHelp: "Σ sizes of the blocks.",
+  largest: "Largest",
+  largestHelp: "Size of the largest of the blocks.",
+
+  total: (allocated: string, count: string, change: string) =>
+    `${allocated} allocated in ${count} allocations, net ${change}`,
+  outsideTotal: (allocated: string, change: string) =>
+    `of it outside of operators: ${allocated} allocated, net ${change}`,
+  outsideHelpTitle: "what happens outside of operators",
+  outsideHelp:
+    "Allocations and releases outside of every operator, such as releases when Python drops a tensor. Σ self + this = everything recorded on the device, exactly.",
+  noOperators: "No operator changed the memory of the device in this range.",
+
+  filterName: "Filter: Allocations",
+  filterHint: "Operator, e.g. conv",
+  minSize: "Min size",
+  maxSize: "Max size",
+  sizeHint: "e.g. 1 MB",
+  clearFilters: "Clear filters",
+  filtered: (n: string, of: string) => `${n} of ${of} allocations match`,
+
+  allocatedAt: "Allocated",
+  releasedAt: "Released",
+  notRecorded: "not recorded",
+  setMoment: "Set the moment",
+  setMomentOf: (end: string, time: string) => `Set the moment to ${time} (${end})`,
+  zoomLifetime: "Zoom to its lifetime",
+};

@@ -24,6 +24,14 @@ export const table = {
 
   rows: (shown: string, total: string) =>
     shown === total ? `${total} rows` : `${shown} of ${total} rows`,
+  page: (first: string, last: string, total: string) => `${first}–${last} of ${total} rows`,
+  pages: (table: string) => `Pages: ${table}`,
+  firstPage: "First page",
+  previousPage: "Previous page",
+  nextPage: "Next page",
+  lastPage: "Last page",
+  pageField: "Page",
+  ofPages: (pages: string) => `of ${pages}`,
   noMatch: "No row matches the filter.",
   clearFilter: "Clear the filter",
 

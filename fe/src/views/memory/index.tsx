@@ -1,6 +1,69 @@
+/** How much memory was in use, when was it most, and what held it. */
+import { type MemoryCurves, useMemoryCurves } from "../../api";
 import { t } from "../../i18n";
-import { Panel } from "../../ui";
+import { useSelection } from "../../state";
+import { Empty, Panel, QueryPanel } from "../../ui";
+import { CurvePanel } from "./CurvePanel";
+import { momentOf } from "./look";
+import { Tables } from "./Tables";
+import { useLook } from "./useLook";
+import "./memory.css";
+
+const text = t.memory;
 
 export default function Memory() {
-  return <Panel title={t.memory.title}>{null}</Panel>;
+  const { sel } = useSelection();
+  const query = useMemoryCurves(sel);
+  if (!query.data) {
+    return (
+      <QueryPanel title={text.curve} query={query}>
+        {() => null}
+      </QueryPanel>
+    );
+  }
+  if (query.data.meta.devices.length === 0) return <NotRecorded curves={query.data} />;
+  return <Recorded curves={query.data} query={query} />;
+}
+
+function NotRecorded({ curves }: { curves: MemoryCurves }) {
+  const note = curves.meta.notes.find(({ kind }) => kind === "no_memory");
+  return (
+    <Panel title={text.curve} help={text.curveHelp}>
+      <Empty
+        title={text.empty}
+        reason={note?.text ?? text.emptyReason}
+        remedy={note?.remedy ?? text.emptyRemedy}
+      />
+    </Panel>
+  );
+}
+
+interface Props {
+  readonly curves: MemoryCurves;
+  readonly query: ReturnType<typeof useMemoryCurves>;
+}
+
+function Recorded({ curves, query }: Props) {
+  const { sel } = useSelection();
+  const look = useLook(curves);
+  const detail = useMemoryCurves(sel, look.range);
+  const whole = curveOf(curves, look.device);
+  const here = detail.isPlaceholderData ? null : curveOf(detail.data, look.device);
+  const moment = whole && momentOf(look.cursor, look.range, whole, here);
+  return (
+    <>
+      <CurvePanel query={query} detail={detail} whole={whole} here={here} look={look} />
+      <Tables
+        look={look}
+        // What is still shown of another trace must not be asked of this one.
+        device={query.isPlaceholderData ? null : look.device}
+        hasCurve={whole !== null}
+        moment={moment}
+      />
+    </>
+  );
+}
+
+function curveOf(curves: MemoryCurves | undefined, device: string | null) {
+  return curves?.devices.find((curve) => curve.device === device) ?? null;
 }

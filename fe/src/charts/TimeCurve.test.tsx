@@ -1,0 +1,314 @@
+import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { pixelOf, shownSpans, timeCurveOption, timeOf } from "./options/timeCurve";
+import { TimeCurve, type TimeCurveProps } from "./TimeCurve";
+import { TimeRange } from "./TimeRange";
+import type { ChartTheme } from "./theme";
+import { bytesAxis } from "./ticks";
+
+vi.mock("./engine", () => ({
+  init: () => ({ setOption() {}, resize() {}, dispose() {}, on() {}, off() {} }),
+}));
+
+const NASTY = "<img src=x onerror=alert(1)>";
+const window_ = { start: 1000, end: 2000 };
+const theme: ChartTheme = {
+  text: "#000",
+  muted: "#555",
+  line: "#ccc",
+  surface: "#fff",
+  font: "sans-serif",
+  series: ["#111111"],
+  patterns: false,
+  resolve: (color) => color,
+};
+const data = {
+  lines: [
+    {
+      key: "a",
+      label: "Allocated",
+      color: "blue",
+      points: [
+        [1000, 1],
+        [1500, 3],
+        [1500, 2],
+        [2000, 2],
+      ],
+    },
+  ],
+  window: window_,
+  y: bytesAxis(0, 3),
+  marks: [{ time: 1500, value: 3, label: "Peak" }],
+  spans: [
+    { start: 900, end: 1400, label: "one" },
+    { start: 1400, end: 2100, label: "two" },
+    { start: 2100, end: 2200, label: "three" },
+  ],
+  cursor: null,
+} as const;
+
+describe("timeCurveOption", () => {
+  interface Drawn {
+    series: { id: string; data: number[][] }[];
+    xAxis: { axisTick: { customValues: number[] }; axisLabel: { customValues: number[] } }[];
+  }
+  const drawn = (more = {}) =>
+    timeCurveOption({ ...data, ...more }, theme, 800) as unknown as Drawn;
+  const ids = (more = {}) => drawn(more).series.map(({ id }) => id);
+
+  it("draws every point, marks and a cursor that are in sight", () => {
+    expect(drawn().series[0]?.data).toEqual(data.lines[0].points);
+    expect(ids()).toEqual(["a", "mark0"]);
+    expect(ids({ cursor: 1200 })).toEqual(["a", "cursor", "mark0"]);
+    expect(ids({ cursor: 999, window: { start: 1600, end: 1700 } })).toEqual(["a"]);
+  });
+
+  it("names spans in the middle of what is seen of them", () => {
+    const [, top] = drawn().xAxis;
+    expect(top?.axisTick.customValues).toEqual([1400]);
+    expect(top?.axisLabel.customValues).toEqual([1200, 1700]);
+  });
+
+  it("leaves out spans that are too many to tell apart", () => {
+    const many = Array.from({ length: 200 }, (_, i) => ({
+      start: 1000 + 5 * i,
+      end: 1005 + 5 * i,
+      label: String(i),
+    }));
+    expect(shownSpans(many, window_, 800)).toEqual([]);
+    expect(shownSpans(many, { start: 1000, end: 1100 }, 800)).toHaveLength(20);
+  });
+});
+
+it("finds the moment of a pixel and back", () => {
+  expect(timeOf(250, window_, 500)).toBe(1500);
+  expect(pixelOf(1500, window_, 500)).toBe(250);
+  expect(timeOf(-20, window_, 500)).toBe(1000);
+  expect(timeOf(900, window_, 500)).toBe(2000);
+  expect(timeOf(10, window_, 0)).toBe(1000);
+});
+
+const onWindow = vi.fn();
+const onCursor = vi.fn();
+const onToggle = vi.fn();
+
+function show(props: Partial<TimeCurveProps> = {}) {
+  render(
+    <TimeCurve
+      title="Memory"
+      summary="Memory: at most 3 bytes"
+      {...data}
+      zoomed={false}
+      onWindow={onWindow}
+      moment={1500}
+      onCursor={onCursor}
+      readout={(time) => ({
+        title: `at ${time}`,
+        lines: [{ label: NASTY, value: "2 B", share: "2 bytes" }],
+      })}
+      legend={[
+        { key: "a", label: "Allocated", color: "blue", shown: true },
+        { key: "b", label: "Reserved", color: "red", shown: false },
+      ]}
+      onToggle={onToggle}
+      head={["Time", "Allocated"]}
+      rows={() => [{ cells: ["1 µs", "1 B"] }]}
+      {...props}
+    />,
+  );
+  const plot = document.querySelector(".time-curve-plot") as HTMLElement;
+  return { plot, slider: screen.getByRole("slider") };
+}
+
+beforeAll(() => {
+  vi.spyOn(HTMLElement.prototype, "getBoundingClientRect").mockReturnValue({
+    ...new DOMRect(100, 0, 500, 200),
+    left: 100,
+    width: 500,
+  } as DOMRect);
+  HTMLElement.prototype.setPointerCapture = () => {};
+});
+beforeEach(() => void vi.clearAllMocks());
+afterEach(cleanup);
+
+function press(plot: HTMLElement, from: number, to: number, timeStamp = 5000) {
+  fireEvent.pointerDown(plot, { button: 0, clientX: from });
+  fireEvent.pointerMove(plot, { clientX: to });
+  const up = new MouseEvent("pointerup", { bubbles: true, clientX: to });
+  Object.defineProperty(up, "timeStamp", { value: timeStamp });
+  fireEvent(plot, up);
+}
+
+describe("TimeCurve by pointer", () => {
+  it("zooms to what was dragged over, in either direction and beyond the edge", () => {
+    const { plot } = show();
+    press(plot, 200, 350);
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 1200, end: 1500 });
+    press(plot, 350, 200);
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 1200, end: 1500 });
+    press(plot, 350, 900);
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 1500, end: 2000 });
+    expect(onCursor).not.toHaveBeenCalled();
+  });
+
+  it("sets the cursor by a click and gives its slider the focus", () => {
+    const { plot, slider } = show();
+    press(plot, 200, 202);
+    expect(onCursor).toHaveBeenLastCalledWith(1204);
+    expect(onWindow).not.toHaveBeenCalled();
+    expect(document.activeElement).toBe(slider);
+  });
+
+  it("goes back by a double click and forgets the clicks", () => {
+    const { plot } = show({ zoomed: true, cursor: 1300 });
+    press(plot, 200, 200, 5000);
+    press(plot, 200, 200, 5100);
+    fireEvent.doubleClick(plot);
+    expect(onCursor.mock.calls).toEqual([[1200], [1300]]);
+    expect(onWindow).toHaveBeenLastCalledWith(null);
+  });
+
+  it("goes back by a right click, and leaves the menu alone when there is nothing to go back to", () => {
+    const first = show();
+    expect(fireEvent.contextMenu(first.plot)).toBe(true);
+    expect(onWindow).not.toHaveBeenCalled();
+    cleanup();
+    const { plot } = show({ zoomed: true });
+    expect(fireEvent.contextMenu(plot)).toBe(false);
+    expect(onWindow).toHaveBeenLastCalledWith(null);
+  });
+
+  it("tells what holds under the pointer, as text", () => {
+    const { plot } = show();
+    fireEvent.pointerMove(plot, { clientX: 200 });
+    expect(screen.getByText("at 1200")).toBeTruthy();
+    expect(screen.getByText(NASTY)).toBeTruthy();
+    expect(document.querySelector("img")).toBeNull();
+    fireEvent.pointerLeave(plot);
+    expect(screen.queryByText("at 1200")).toBeNull();
+  });
+});
+
+describe("TimeCurve by keyboard", () => {
+  it("has a slider for the moment that says what holds there", () => {
+    const { slider } = show();
+    expect((slider as HTMLInputElement).value).toBe("1500");
+    expect(slider.getAttribute("aria-valuetext")).toBe(`at 1500, ${NASTY} 2 B`);
+    fireEvent.change(slider, { target: { value: "1501" } });
+    expect(onCursor).toHaveBeenLastCalledWith(1501);
+  });
+
+  it("says when the moment is not in sight", () => {
+    const { slider } = show({ cursor: 5000 });
+    expect((slider as HTMLInputElement).value).toBe("2000");
+    expect(slider.getAttribute("aria-valuetext")).toContain("outside the range shown");
+  });
+
+  it("goes back by Escape: first the zoom, then the cursor, then it is the page's", () => {
+    const pressEscape = (slider: HTMLElement) => fireEvent.keyDown(slider, { key: "Escape" });
+    expect(pressEscape(show({ zoomed: true, cursor: 1300 }).slider)).toBe(false);
+    expect(onWindow).toHaveBeenLastCalledWith(null);
+    expect(onCursor).not.toHaveBeenCalled();
+    cleanup();
+    expect(pressEscape(show({ cursor: 1300 }).slider)).toBe(false);
+    expect(onCursor).toHaveBeenLastCalledWith(null);
+    cleanup();
+    expect(pressEscape(show().slider)).toBe(true);
+  });
+
+  it("puts lines in and out by buttons", () => {
+    show();
+    const reserved = screen.getByRole("button", { name: "Reserved" });
+    expect(reserved.getAttribute("aria-pressed")).toBe("false");
+    fireEvent.click(reserved);
+    expect(onToggle).toHaveBeenLastCalledWith("b");
+  });
+
+  it("shows the numbers as a table", () => {
+    show();
+    fireEvent.click(screen.getByRole("button", { name: "Show as table" }));
+    const row = within(screen.getByRole("table")).getAllByRole("row")[1];
+    expect(row?.textContent).toBe("1 µs1 B");
+  });
+});
+
+describe("TimeRange", () => {
+  const MS = 1_000_000;
+  const whole = { start: 0, end: 100 * MS };
+  const spans = [
+    { start: 10 * MS, end: 30 * MS, label: "Step 1" },
+    { start: 30 * MS, end: 55 * MS, label: "Step 2" },
+  ];
+  const range = (window = whole, cursor: number | null = null) => {
+    render(
+      <TimeRange
+        window={window}
+        whole={whole}
+        zoomed={window !== whole}
+        onWindow={onWindow}
+        cursor={cursor}
+        spans={spans}
+        spanLabel="Step"
+      />,
+    );
+    return {
+      from: screen.getByRole("textbox", { name: "From" }) as HTMLInputElement,
+      to: screen.getByRole("textbox", { name: "to" }) as HTMLInputElement,
+      apply: screen.getByRole("button", { name: "Apply" }) as HTMLButtonElement,
+    };
+  };
+  const button = (name: string) => screen.getByRole("button", { name }) as HTMLButtonElement;
+
+  it("takes times as they are typed, and leaves the other end exactly where it is", () => {
+    const { from, to, apply } = range({ start: 20_000_001, end: 40_000_003 });
+    expect([from.value, to.value]).toEqual(["20.000", "40.000"]);
+    expect(apply.disabled).toBe(true);
+    fireEvent.change(to, { target: { value: "35000 µs" } });
+    fireEvent.submit(to);
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 20_000_001, end: 35_000_000 });
+  });
+
+  it("says what is no time, and what is no range", () => {
+    const { from, to, apply } = range();
+    fireEvent.change(from, { target: { value: "soon" } });
+    expect(from.getAttribute("aria-invalid")).toBe("true");
+    expect(apply.disabled).toBe(true);
+    fireEvent.change(from, { target: { value: "90" } });
+    fireEvent.change(to, { target: { value: "80" } });
+    expect(to.getAttribute("aria-invalid")).toBe("true");
+    fireEvent.submit(to);
+    expect(onWindow).not.toHaveBeenCalled();
+  });
+
+  it("zooms to a span and shows which one it is", () => {
+    range();
+    const select = screen.getByRole("combobox", { name: "Step" }) as HTMLSelectElement;
+    fireEvent.change(select, { target: { value: "1" } });
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 30 * MS, end: 55 * MS });
+    cleanup();
+    range({ start: 30 * MS, end: 55 * MS });
+    const chosen = screen.getByRole("combobox", { name: "Step" }) as HTMLSelectElement;
+    expect(chosen.value).toBe("1");
+    fireEvent.change(chosen, { target: { value: "" } });
+    expect(onWindow).toHaveBeenLastCalledWith(null);
+  });
+
+  it("zooms around the cursor, moves, and goes back", () => {
+    range({ start: 20 * MS, end: 40 * MS }, 25 * MS);
+    fireEvent.click(button("Zoom in"));
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 22.5 * MS, end: 32.5 * MS });
+    fireEvent.click(button("Later"));
+    expect(onWindow).toHaveBeenLastCalledWith({ start: 30 * MS, end: 50 * MS });
+    fireEvent.click(button("Reset zoom"));
+    expect(onWindow).toHaveBeenLastCalledWith(null);
+    fireEvent.keyDown(button("Zoom in"), { key: "Escape" });
+    expect(onWindow).toHaveBeenCalledTimes(4);
+  });
+
+  it("has nothing to go back to when everything is shown", () => {
+    range();
+    for (const name of ["Zoom out", "Earlier", "Later", "Reset zoom"]) {
+      expect(button(name).disabled, name).toBe(true);
+    }
+  });
+});

@@ -1,0 +1,174 @@
+import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
+import { parseDuration } from "../format";
+import { t } from "../i18n";
+import { fieldMoment } from "./ticks";
+import { contains, middle, moved, scaled, type TimeWindow } from "./timeWindow";
+import type { CurveSpan } from "./types";
+
+const text = t.charts.curve;
+
+interface Props {
+  readonly window: TimeWindow;
+  readonly whole: TimeWindow;
+  readonly zoomed: boolean;
+  /** Null: back to everything. */
+  readonly onWindow: (window: TimeWindow | null) => void;
+  /** Where zooming in goes to, if it is in sight. */
+  readonly cursor: number | null;
+  readonly spans: readonly CurveSpan[];
+  /** What a span is: "Step". */
+  readonly spanLabel: string;
+}
+
+/** What dragging over a `TimeCurve` does, for the keyboard, and to the nanosecond. */
+export function TimeRange(props: Props) {
+  const { window, whole, zoomed, onWindow, cursor, spans, spanLabel } = props;
+  const around = cursor !== null && contains(window, cursor) ? cursor : middle(window);
+  const chosen = spans.findIndex(({ start, end }) => start === window.start && end === window.end);
+  const id = useId();
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !zoomed) return;
+    event.preventDefault();
+    onWindow(null);
+  };
+  return (
+    <fieldset className="time-range" onKeyDown={onKeyDown}>
+      <legend className="visually-hidden">{text.range}</legend>
+      <Fields window={window} onWindow={onWindow} />
+      {spans.length > 0 && (
+        <span className="time-range-field">
+          <label htmlFor={id}>{spanLabel}</label>
+          <select
+            id={id}
+            className="select"
+            value={chosen < 0 ? "" : String(chosen)}
+            onChange={({ target }) => {
+              const span = spans[Number(target.value)];
+              onWindow(target.value === "" || !span ? null : { start: span.start, end: span.end });
+            }}
+          >
+            <option value="">{text.anySpan}</option>
+            {spans.map(({ label }, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two spans may have the same name
+              <option key={i} value={String(i)}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </span>
+      )}
+      <span className="time-range-buttons">
+        <Button label={text.zoomIn} onClick={() => onWindow(scaled(window, 0.5, around))}>
+          +
+        </Button>
+        <Button
+          label={text.zoomOut}
+          disabled={!zoomed}
+          onClick={() => onWindow(scaled(window, 2, around))}
+        >
+          −
+        </Button>
+        <Button
+          label={text.earlier}
+          disabled={window.start <= whole.start}
+          onClick={() => onWindow(moved(window, -0.5, whole))}
+        >
+          ◀
+        </Button>
+        <Button
+          label={text.later}
+          disabled={window.end >= whole.end}
+          onClick={() => onWindow(moved(window, 0.5, whole))}
+        >
+          ▶
+        </Button>
+      </span>
+      <button
+        type="button"
+        className="button"
+        disabled={!zoomed}
+        title={text.resetHint}
+        onClick={() => onWindow(null)}
+      >
+        {text.reset}
+      </button>
+    </fieldset>
+  );
+}
+
+interface ButtonProps {
+  readonly label: string;
+  readonly disabled?: boolean;
+  readonly onClick: () => void;
+  readonly children: string;
+}
+
+function Button({ label, disabled = false, onClick, children }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      className="button icon"
+      aria-label={label}
+      title={label}
+      disabled={disabled}
+      onClick={onClick}
+    >
+      <span aria-hidden="true">{children}</span>
+    </button>
+  );
+}
+
+interface Draft {
+  readonly of: TimeWindow;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+function Fields({ window, onWindow }: Pick<Props, "window" | "onWindow">) {
+  // What has been typed and not taken over; it is forgotten when the window becomes another one.
+  const [draft, setDraft] = useState<Draft>({ of: window });
+  const { from, to } = draft.of === window ? draft : { from: undefined, to: undefined };
+  const id = useId();
+  // The fields show fewer digits than the window has: what was not touched stays as it is.
+  const start = from === undefined ? window.start : parseDuration(from, "ms");
+  const end = to === undefined ? window.end : parseDuration(to, "ms");
+  const ordered = start !== null && end !== null && start < end;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (ordered) onWindow({ start, end });
+  };
+  return (
+    <form className="time-range-fields" onSubmit={submit}>
+      <span className="time-range-field">
+        <label htmlFor={`${id}from`}>{text.from}</label>
+        <input
+          id={`${id}from`}
+          className="field num"
+          autoComplete="off"
+          aria-invalid={start === null || (end !== null && !ordered)}
+          value={from ?? fieldMoment(window.start, window)}
+          onChange={(event) => setDraft({ of: window, from: event.target.value, to })}
+        />
+      </span>
+      <span className="time-range-field">
+        <label htmlFor={`${id}to`}>{text.to}</label>
+        <input
+          id={`${id}to`}
+          className="field num"
+          autoComplete="off"
+          aria-invalid={end === null || (start !== null && !ordered)}
+          value={to ?? fieldMoment(window.end, window)}
+          onChange={(event) => setDraft({ of: window, from, to: event.target.value })}
+        />
+        <span className="muted">ms</span>
+      </span>
+      <button
+        type="submit"
+        className="button"
+        disabled={!ordered || (from === undefined && to === undefined)}
+      >
+        {text.apply}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,145 @@
+import { useMemo } from "react";
+import { type MemoryAliveTable, useMemoryAlive } from "../../api";
+import { momentIn } from "../../charts";
+import { bytes, count, exact, fraction } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelected, useSelection } from "../../state";
+import { DataTable, rowCount, type Table, textAt } from "../../table";
+import { QueryPanel } from "../../ui";
+import { BlockDetails } from "./BlockDetails";
+import { aliveTable, holdersTable } from "./columns";
+import { MOST_BLOCKS, type Moment } from "./look";
+import type { TableProps } from "./Tables";
+import { useSettled } from "./useSettled";
+
+const text = t.memory;
+const SETTLE_MS = 120;
+
+interface Props extends TableProps {
+  /** By operator; else block by block. */
+  readonly grouped: boolean;
+  /** Null when there is no curve to have a peak, and while it is not known. */
+  readonly moment: Moment | null;
+}
+
+export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
+  const { sel } = useSelection();
+  // The peak itself is left to the server: more may have happened in the same nanosecond.
+  const at = moment === null || moment.kind === "peak" ? null : moment.time;
+  const query = useMemoryAlive(sel, device, useSettled(at, SETTLE_MS), MOST_BLOCKS);
+  return (
+    <QueryPanel
+      title={text.alive}
+      help={text.aliveHelp}
+      query={query}
+      actions={tabs}
+      empty={({ meta }) => {
+        const note = meta.notes.find(({ kind }) => kind === "no_memory_addresses");
+        return note ? { reason: note.text } : null;
+      }}
+    >
+      {(answer) => (
+        <>
+          <Sum answer={answer} look={look} kind={moment?.kind ?? "peak"} />
+          <Blocks answer={answer} look={look} grouped={grouped} />
+        </>
+      )}
+    </QueryPanel>
+  );
+}
+
+function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & AnswerProps) {
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [sort, setSort] = useParam<string>("o", "-bytes");
+  const [selected, select] = useSelected();
+  const table = useMemo<Table>(
+    () => (grouped ? holdersTable(answer) : aliveTable(answer)),
+    [answer, grouped],
+  );
+  const { total } = answer.meta;
+  const listed = rowCount(answer);
+  return (
+    <>
+      {listed < total && (
+        <p className="memory-notice" role="status">
+          {text.onlyLargest(count(listed), count(total))}
+        </p>
+      )}
+      <DataTable
+        id={grouped ? "memory-holders" : "memory-alive"}
+        label={text.alive}
+        table={table}
+        nameKey="operator"
+        filter={filter}
+        onFilter={setFilter}
+        sort={sort}
+        onSort={setSort}
+        selected={selected?.kind === "op" ? selected.name : null}
+        onSelect={(row) => {
+          const name = textAt(table.rows, "operator", row);
+          if (name !== "" && name !== text.beforeRecording) select({ kind: "op", name });
+        }}
+        {...(grouped
+          ? {}
+          : {
+              renderExpanded: (row: number) => (
+                <BlockDetails rows={table.rows} row={row} look={look} />
+              ),
+            })}
+      />
+    </>
+  );
+}
+
+interface AnswerProps {
+  readonly answer: MemoryAliveTable;
+}
+
+interface SumProps extends AnswerProps, Pick<Props, "look"> {
+  readonly kind: Moment["kind"];
+}
+
+/** In use = known + unknown, as numbers and as a bar. */
+function Sum({ answer: { meta }, look, kind }: SumProps) {
+  const { at, known_bytes: known = 0, unknown_bytes: unknown = 0, total } = meta;
+  if (!at) return null;
+  const moment = momentIn(at.time_ns, look.range ?? look.whole);
+  const share = (part: number) => (at.allocated > 0 ? part / at.allocated : 0);
+  const parts = [
+    {
+      key: "known",
+      size: known,
+      label: `${text.known} (${text.blocksAlive(count(total))})`,
+    },
+    { key: "unknown", size: unknown, label: text.unknown },
+  ];
+  return (
+    <div className="memory-sum num">
+      <p>
+        <strong title={exact(at.time_ns, "ns")}>{text.at[kind](moment)}</strong>{" "}
+        <span title={exact(at.allocated, "bytes")}>
+          {bytes(at.allocated)} {text.inUse}
+        </span>
+        {look.cursor !== null && (
+          <button type="button" className="button" onClick={() => look.setCursor(null)}>
+            {text.backToPeak}
+          </button>
+        )}
+      </p>
+      <div className="memory-bar" aria-hidden="true">
+        {parts.map(({ key, size }) => (
+          <span key={key} className={`memory-${key}`} style={{ flexGrow: Math.max(0, size) }} />
+        ))}
+      </div>
+      <ul>
+        {parts.map(({ key, size, label }) => (
+          <li key={key}>
+            <span className={`memory-square memory-${key}`} aria-hidden="true" />
+            <strong title={exact(size, "bytes")}>{bytes(size)}</strong> {label}{" "}
+            <span className="muted">{fraction(share(size))}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

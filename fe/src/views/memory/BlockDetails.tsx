@@ -1,0 +1,55 @@
+import { momentIn } from "../../charts";
+import { exact } from "../../format";
+import { t } from "../../i18n";
+import { numberAt, type Rows } from "../../table";
+import type { Look } from "./useLook";
+
+const text = t.memory;
+
+interface Props {
+  readonly rows: Rows;
+  readonly row: number;
+  readonly look: Look;
+}
+
+/** The two ends of a block, as ways to the curve. */
+export function BlockDetails({ rows, row, look }: Props) {
+  const { whole, setCursor, setRange } = look;
+  const start = numberAt(rows, "alloc_ns", row);
+  const end = numberAt(rows, "release_ns", row);
+  const ends = [
+    { label: text.allocatedAt, time: start },
+    { label: text.releasedAt, time: end },
+  ];
+  return (
+    <div className="memory-block num">
+      {ends.map(({ label, time }) => (
+        <span key={label}>
+          {label}{" "}
+          {time === null ? (
+            <span className="muted">{text.notRecorded}</span>
+          ) : (
+            <>
+              <span title={exact(time, "ns")}>{momentIn(time, { start: 0, end: time }, 1e6)}</span>{" "}
+              <button
+                type="button"
+                className="button"
+                aria-label={text.setMomentOf(label, exact(time, "ns"))}
+                onClick={() => setCursor(time)}
+              >
+                {text.setMoment}
+              </button>
+            </>
+          )}
+        </span>
+      ))}
+      <button
+        type="button"
+        className="button"
+        onClick={() => setRange({ start: start ?? whole.start, end: end ?? whole.end })}
+      >
+        {text.zoomLifetime}
+      </button>
+    </div>
+  );
+}

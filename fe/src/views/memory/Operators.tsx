@@ -1,0 +1,79 @@
+import { useMemo } from "react";
+import { type MemoryOperatorsTable, useMemoryOperators } from "../../api";
+import { bytes, count } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelected, useSelection } from "../../state";
+import { DataTable, rowCount, textAt } from "../../table";
+import { Help, QueryPanel } from "../../ui";
+import { operatorsTable } from "./columns";
+import { RangeLine, type TableProps } from "./Tables";
+
+const text = t.memory;
+
+export function OperatorsPanel({ look, device, tabs }: TableProps) {
+  const { sel } = useSelection();
+  const query = useMemoryOperators(sel, device, look.range);
+  return (
+    <QueryPanel
+      title={text.operators}
+      help={text.operatorsHelp}
+      query={query}
+      actions={tabs}
+      empty={(data) => (rowCount(data) === 0 ? { reason: text.noOperators } : null)}
+    >
+      {(answer) => (
+        <>
+          <Totals answer={answer} look={look} />
+          <Rows answer={answer} />
+        </>
+      )}
+    </QueryPanel>
+  );
+}
+
+function Rows({ answer }: { answer: MemoryOperatorsTable }) {
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [sort, setSort] = useParam<string>("o", "-self_size_increase");
+  const [selected, select] = useSelected();
+  const table = useMemo(() => operatorsTable(answer), [answer]);
+  return (
+    <DataTable
+      id="memory-operators"
+      label={text.operators}
+      table={table}
+      filter={filter}
+      onFilter={setFilter}
+      sort={sort}
+      onSort={setSort}
+      selected={selected?.kind === "op" ? selected.name : null}
+      onSelect={(row) => select({ kind: "op", name: textAt(table.rows, "name", row) })}
+    />
+  );
+}
+
+function Totals({ answer, look }: { answer: MemoryOperatorsTable } & Pick<TableProps, "look">) {
+  const { all, unattributed } = answer.meta;
+  return (
+    <p className="memory-line-of-text num">
+      <RangeLine look={look} />
+      {all && (
+        <span>
+          {text.total(
+            bytes(all.allocation_size),
+            count(all.allocation_count),
+            bytes(all.size_increase),
+          )}
+        </span>
+      )}
+      {unattributed && (
+        <span>
+          {text.outsideTotal(
+            bytes(unattributed.allocation_size),
+            bytes(unattributed.size_increase),
+          )}{" "}
+          <Help title={text.outsideHelpTitle}>{text.outsideHelp}</Help>
+        </span>
+      )}
+    </p>
+  );
+}

@@ -1,0 +1,73 @@
+/** What the address says about this view. Pure. */
+import type { DeviceMemory } from "../../api";
+import { parseWindow, type TimeWindow, within } from "../../charts";
+
+export const TABS = ["alive", "holders", "events", "operators"] as const;
+export type Tab = (typeof TABS)[number];
+
+export function tabOf(text: string): Tab | null {
+  return TABS.find((tab) => tab === text) ?? null;
+}
+
+/** Rows per page of allocations, and the most blocks that are asked for at a moment. */
+export const PAGE = 1000;
+export const MOST_BLOCKS = 10_000;
+
+export interface Sizes {
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+/** `1048576-`, `-4096`, `512-4096`: limits in bytes, both included. */
+export function parseSizes(text: string): Sizes {
+  const match = /^(\d{0,15})-(\d{0,15})$/.exec(text);
+  const limit = (digits: string | undefined) => (digits ? Number(digits) : null);
+  return { min: limit(match?.[1]), max: limit(match?.[2]) };
+}
+
+export function formatSizes({ min, max }: Sizes): string {
+  return min === null && max === null ? "" : `${min ?? ""}-${max ?? ""}`;
+}
+
+/** A moment inside the recording, or null. */
+export function parseMoment(text: string, whole: TimeWindow): number | null {
+  if (!/^\d{1,15}$/.test(text)) return null;
+  const time = Number(text);
+  return time >= whole.start && time <= whole.end ? time : null;
+}
+
+/** The part of the recording to show; null for all of it, and for what is no part of it. */
+export function parseRange(text: string, whole: TimeWindow): TimeWindow | null {
+  const wanted = parseWindow(text);
+  return wanted && within(wanted, whole);
+}
+
+/** The moment whose blocks are listed. */
+export interface Moment {
+  readonly kind: "cursor" | "peak" | "peakOfRange";
+  readonly time: number;
+}
+
+/** The chosen one, else the peak of what is shown; null while the peak of the range is not known. */
+export function momentOf(
+  cursor: number | null,
+  range: TimeWindow | null,
+  whole: DeviceMemory,
+  here: DeviceMemory | null,
+): Moment | null {
+  if (cursor !== null) return { kind: "cursor", time: cursor };
+  if (range === null) return { kind: "peak", time: whole.peak.time_ns };
+  if (here === null) return null;
+  const { time_ns } = here.peak_in_range;
+  // What was in use already when the range began was reached before it.
+  return time_ns === whole.peak.time_ns
+    ? { kind: "peak", time: time_ns }
+    : { kind: "peakOfRange", time: Math.max(time_ns, range.start) };
+}
+
+/** The range of a link that this trace has nothing of. */
+export function isForeign(text: string, whole: TimeWindow): boolean {
+  if (text === "") return false;
+  const wanted = parseWindow(text);
+  return wanted === null || wanted.end <= whole.start || wanted.start >= whole.end;
+}
