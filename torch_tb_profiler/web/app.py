@@ -12,7 +12,17 @@ from werkzeug import Request, Response
 
 from torch_tb_profiler.analysis.kernels import KernelGrouping
 from torch_tb_profiler.analysis.operators import OperatorGrouping
-from torch_tb_profiler.web import answers, distributed, legacy_routes, logdir, memory, modules, static_files, trace_file
+from torch_tb_profiler.web import (
+    answers,
+    distributed,
+    legacy_routes,
+    logdir,
+    memory,
+    modules,
+    stacks,
+    static_files,
+    trace_file,
+)
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, respond, respond_error
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
@@ -129,6 +139,7 @@ ROUTES: dict[str, Route] = {
     **distributed.ROUTES,
     **memory.ROUTES,
     **modules.ROUTES,
+    **stacks.ROUTES,
     **trace_file.ROUTES,
     **legacy_routes.ROUTES,
 }
