@@ -68,6 +68,17 @@ def merged_paths(found: Stacks) -> Paths:
     return {path: ns for path, ns in zip(names, found.self_host.tolist(), strict=True) if ns}
 
 
+def left_out(now: list[tuple[int, int, int, int, str]], place: int, annotations: set[str]) -> bool:
+    """An annotation while a frame crosses it; but an operator that crosses the frame, too, keeps what is around it."""
+    start, end, *_, name = now[place]
+    for other, (f, g, kind, _, _) in enumerate(now):
+        begins_it, ends_it = f < start < -g < -end, start < f < -end < -g
+        between = {n for _, _, k, _, n in now[place + 1 : other] if k == 1} - annotations
+        if name in annotations and kind == 0 and (begins_it or (ends_it and not between)):
+            return True
+    return False
+
+
 def by_hand(model: Model) -> Paths:
     """At every moment what is running, in the order in which it began."""
     strings, found = model.trace.strings, Counter[tuple[str, ...]]()
@@ -82,12 +93,7 @@ def by_hand(model: Model) -> Paths:
         times = sorted({t for r in mine for t in r[1:3]})
         for begin, end in pairwise(times):
             now = sorted((s, -e, kind, depth, name) for _, s, e, kind, depth, name in mine if s <= begin and end <= e)
-            frames = [(s, -e) for s, e, kind, *_ in now if kind == 0]
-
-            def left_out(s: int, e: int, name: str, frames: list[tuple[int, int]] = frames) -> bool:
-                return name in annotations and any(f < s < g < e or s < f < e < g for f, g in frames)
-
-            path = tuple(name for s, e, kind, _, name in now if kind == 0 or not left_out(s, -e, name))
+            path = tuple(name for place, (*_, name) in enumerate(now) if not left_out(now, place, annotations))
             if path:
                 found[path] += end - begin
     return dict(found)

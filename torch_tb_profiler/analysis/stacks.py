@@ -549,7 +549,7 @@ def _callers(
 ) -> tuple[_Shown, tuple[_Ends, np.uint64] | None]:
     """What the time was spent in, who called that, who called those, …, as far as it is worth `limit`.
 
-    Stops at the entry of the id `wanted`, and gives the ends that lead there and the state before it.
+    Stops at the entry of the id `wanted` (0: none), and gives the ends that lead there and the state before it.
     """
     labels = len(found.labels)
     columns: list[list[Int64]] = []
@@ -572,7 +572,7 @@ def _callers(
         at_top = found.parent[ends.at] < 0
         own = sums_at(place[at_top], ends.self_ns[at_top], n)
         columns.append([c[big] for c in (label, parent, _ids(after), own, total, calls, first)])
-        is_wanted = np.flatnonzero(big & (_ids(after) == wanted)) if wanted else ()
+        is_wanted = np.flatnonzero(big & (_ids(after) == wanted))
         if len(is_wanted):
             reached = ends.take(place == is_wanted[0]), before[is_wanted[0]]
             break
