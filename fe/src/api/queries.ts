@@ -145,7 +145,8 @@ export function useHealth(sel: TraceKey | null): Result<Health> {
 /** Details of one row: another row's details would mislead while these are on their way. */
 const DETAIL = { keep: false };
 
-function useTraceQuery<T>(
+/** A route about one trace; for the topics that have a file of their own. */
+export function useTraceQuery<T>(
   route: string,
   sel: TraceKey | null,
   query: Query = {},

@@ -4,7 +4,7 @@
  * z schema · v view · r, k, s run, rank (worker), span · sel selection · u theme override ·
  * sr, sp how steps are found: the name of a rule, a pattern of annotation names; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
- * p pinned · x expanded · m metric · n top N · c chart.
+ * p pinned, or paths of files · x expanded · m metric · n top N · c chart · f what is zoomed into.
  */
 import type { Params } from "../host";
 
@@ -14,7 +14,7 @@ export type Patch = Readonly<Record<string, string | null>>;
 export const SCHEMA = "1";
 
 /** Mean something different in every view, so they are put aside when the view changes. */
-export const VIEW_KEYS: readonly string[] = ["g", "q", "o", "d", "t", "p", "x", "m", "n", "c"];
+export const VIEW_KEYS: readonly string[] = ["g", "q", "o", "d", "t", "p", "x", "m", "n", "c", "f"];
 
 /** Changing one of these is a step that Back should undo; everything else is adjusted in place. */
 const STEP_KEYS: readonly string[] = ["v", "r", "k", "s"];

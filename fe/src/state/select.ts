@@ -1,5 +1,5 @@
-/** The global selection, written as `op:aten::conv2d` or `kernel:volta_sgemm`. Pure. */
-export type SelectionKind = "op" | "kernel";
+/** The global selection, written as `op:aten::conv2d`, `kernel:volta_sgemm` or `mod:Net_0/Linear_1`. Pure. */
+export type SelectionKind = "op" | "kernel" | "mod";
 
 export interface Selected {
   kind: SelectionKind;
@@ -7,7 +7,7 @@ export interface Selected {
 }
 
 export function parseSelected(text: string | null | undefined): Selected | null {
-  const match = /^(op|kernel):(.+)$/s.exec(text ?? "");
+  const match = /^(op|kernel|mod):(.+)$/s.exec(text ?? "");
   return match ? { kind: match[1] as SelectionKind, name: match[2] as string } : null;
 }
 

@@ -1,5 +1,6 @@
 export { DataTable, type DataTableProps } from "./DataTable";
 export { type Derivation, derive, perCall, shareOf } from "./derive";
+export { FilterBox } from "./FilterBox";
 export { equals } from "./filter";
 export {
   type Cell,
@@ -14,3 +15,5 @@ export {
 } from "./model";
 export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";
+export { TreeTable, type TreeTableProps } from "./TreeTable";
+export { type Matches, useMatches } from "./useMatches";

@@ -9,3 +9,4 @@ export { Panel, QueryPanel } from "./Panel";
 export { ProgressBar } from "./ProgressBar";
 export { fileRows } from "./progress";
 export { Segmented } from "./Segmented";
+export { SourceLink } from "./SourceLink";

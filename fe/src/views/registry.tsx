@@ -21,7 +21,12 @@ export const VIEWS: Record<ViewId, ComponentType<object>> = {
 export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }>> = {
   op: later(() => import("./operators/inspector")),
   kernel: later(() => import("./kernels/inspector")),
+  mod: later(() => import("./modules/inspector")),
 };
 
 /** The view in which a selected thing is a row. */
-export const HOME: Record<SelectionKind, ViewId> = { op: "operators", kernel: "kernels" };
+export const HOME: Record<SelectionKind, ViewId> = {
+  op: "operators",
+  kernel: "kernels",
+  mod: "modules",
+};

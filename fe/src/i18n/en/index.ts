@@ -2,6 +2,7 @@ import { capture } from "./capture";
 import { charts } from "./charts";
 import { compare } from "./compare";
 import { distributed } from "./distributed";
+import { flame } from "./flame";
 import { kernels } from "./kernels";
 import { memory } from "./memory";
 import { modules } from "./modules";
@@ -20,6 +21,7 @@ export const en = {
   charts,
   compare,
   distributed,
+  flame,
   kernels,
   memory,
   modules,

@@ -69,7 +69,7 @@ export const shell = {
   inspector: {
     label: "Selected",
     close: "Clear the selection",
-    kinds: { op: "Operator", kernel: "Kernel" },
+    kinds: { op: "Operator", kernel: "Kernel", mod: "Module" },
     showIn: (view: string) => `Show in ${view}`,
     copyName: "Copy name",
   },
