@@ -26,9 +26,12 @@ export const HUES: Record<FlameKind, string> = {
 
 export type Rgb = readonly [number, number, number];
 
-/** Shares of the hue in the fill, the rest is the surface; by the name's hash. */
+/** Shares of the hue in the fill, the rest is the surface; by the name's hash. Less where the text needs it. */
 const STRENGTHS = [0.42, 0.48, 0.54] as const;
 const DIMMED = 0.12;
+const HIT = 0.7;
+/** What WCAG asks of text of this size, and a little. */
+const READABLE = 4.6;
 
 export interface Palette {
   readonly fills: Record<FlameKind, readonly string[]>;
@@ -45,14 +48,19 @@ export interface Palette {
 /** `property`: the value of a custom property, `#rrggbb`. */
 export function paletteOf(property: (name: string) => string, font: string): Palette {
   const surface = parseColor(property("--surface"));
-  const mixed = (name: string, strength: number) =>
-    css(mix(parseColor(property(name)), surface, strength));
+  const text = parseColor(property("--text"));
+  const mixed = (name: string, strength: number) => {
+    const hue = parseColor(property(name));
+    let share = strength;
+    while (share > DIMMED && contrast(mix(hue, surface, share), text) < READABLE) share -= 0.02;
+    return css(mix(hue, surface, share));
+  };
   const by = <T>(make: (hue: string) => T) =>
     Object.fromEntries(KINDS.map((kind) => [kind, make(HUES[kind])])) as Record<FlameKind, T>;
   return {
     fills: by((hue) => STRENGTHS.map((strength) => mixed(hue, strength))),
     dimmed: by((hue) => mixed(hue, DIMMED)),
-    hit: mixed("--series-2", 0.66),
+    hit: mixed("--series-2", HIT),
     text: property("--text"),
     muted: property("--text-3"),
     surface: property("--surface"),
@@ -96,6 +104,20 @@ export function mix(color: Rgb, surface: Rgb, strength: number): Rgb {
   return color.map((part, i) =>
     Math.round(part * strength + (surface[i] ?? 0) * (1 - strength)),
   ) as unknown as Rgb;
+}
+
+/** By the definition of WCAG 2, 1…21. */
+export function contrast(a: Rgb, b: Rgb): number {
+  const [low = 0, high = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(color: Rgb): number {
+  const [red = 0, green = 0, blue = 0] = color.map((part) => {
+    const x = part / 255;
+    return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 function css(color: Rgb): string {
