@@ -75,6 +75,10 @@ class Model:
         """Python frames of every host thread."""
         return self._frames[0]
 
+    def innermost_frame(self, track: Int32, time: Int64) -> Int32:
+        """Position in `frames` of the innermost frame of each track at a time, -1 for none."""
+        return self._frames[1].innermost(track, time)
+
     @cached_property
     def _tree(self) -> tuple[CallTree, Nesting]:
         return call_tree(self.trace, self._frames[1])

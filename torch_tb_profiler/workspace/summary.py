@@ -13,6 +13,8 @@ def summarize(model: Model) -> Summary:
     views = ["overview", "operators"]
     if model.has_kernels:
         views.append("kernels")
+    if len(model.frames) or len(model.tree):
+        views.append("stacks")
     if is_distributed(model):
         views.append("distributed")
     if len(model.trace.memory):

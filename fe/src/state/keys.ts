@@ -5,7 +5,7 @@
  * sr, sp how steps are found: the name of a rule, a pattern of annotation names · b the trace that is
  * compared with, `run~rank~span`; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
- * p pinned, or a part · x expanded · m metric · n top N · c chart ·
+ * p pinned, a part, or paths of files · x expanded · m metric · n top N · c chart · f what is zoomed into ·
  * q2, o2, q3, o3 filter and sort of further tables.
  */
 import type { Params } from "../host";
@@ -27,6 +27,7 @@ export const VIEW_KEYS: readonly string[] = [
   "m",
   "n",
   "c",
+  "f",
   "q2",
   "o2",
   "q3",

@@ -1,5 +1,5 @@
-/** The global selection, written as `op:aten::conv2d` or `kernel:volta_sgemm`. Pure. */
-export type SelectionKind = "op" | "kernel" | "step";
+/** The global selection, written as `op:aten::conv2d`, `kernel:volta_sgemm`, `mod:Net_0/Linear_1` or `step:5`. Pure. */
+export type SelectionKind = "op" | "kernel" | "mod" | "step";
 
 export interface Selected {
   kind: SelectionKind;
@@ -7,7 +7,7 @@ export interface Selected {
 }
 
 export function parseSelected(text: string | null | undefined): Selected | null {
-  const match = /^(op|kernel|step):(.+)$/s.exec(text ?? "");
+  const match = /^(op|kernel|mod|step):(.+)$/s.exec(text ?? "");
   return match ? { kind: match[1] as SelectionKind, name: match[2] as string } : null;
 }
 

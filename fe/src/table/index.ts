@@ -11,6 +11,7 @@ export {
 } from "./compare";
 export { DataTable, type DataTableProps } from "./DataTable";
 export { type Derivation, derive, perCall, shareOf } from "./derive";
+export { FilterBox } from "./FilterBox";
 export { equals } from "./filter";
 export {
   type Cell,
@@ -27,3 +28,5 @@ export { PagedTable, type PagedTableProps } from "./PagedTable";
 export { parsePage } from "./pages";
 export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";
+export { TreeTable, type TreeTableProps } from "./TreeTable";
+export { type Matches, useMatches } from "./useMatches";

@@ -14,6 +14,7 @@ export { Panel, QueryPanel } from "./Panel";
 export { ProgressBar } from "./ProgressBar";
 export { fileRows, traceProgress } from "./progress";
 export { Segmented } from "./Segmented";
+export { SourceLink } from "./SourceLink";
 export { StepChoice } from "./StepChoice";
 export { Tile } from "./Tile";
 export { TracePicker } from "./TracePicker";

@@ -21,6 +21,7 @@ export const VIEWS: Record<ViewId, ComponentType<object>> = {
 export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }>> = {
   op: later(() => import("./operators/inspector")),
   kernel: later(() => import("./kernels/inspector")),
+  mod: later(() => import("./modules/inspector")),
   step: later(() => import("./steps/inspector")),
 };
 
@@ -28,5 +29,6 @@ export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }>> 
 export const HOME: Record<SelectionKind, ViewId> = {
   op: "operators",
   kernel: "kernels",
+  mod: "modules",
   step: "steps",
 };

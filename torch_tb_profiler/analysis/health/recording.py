@@ -27,6 +27,15 @@ NO_MODULES = Note(
 )
 
 
+NO_STACKS = Note(
+    "no_stacks",
+    "info",
+    "Call stacks are not recorded: which line of code called an operator is not known.",
+    touches=("operators", "stacks"),
+    remedy="profile(with_stack=True)",
+)
+
+
 def _no_operators(model: Model) -> Iterator[Note]:
     if not _has_operators(model):
         yield Note(
@@ -69,13 +78,7 @@ def _no_shapes(model: Model) -> Iterator[Note]:
 def _no_stacks(model: Model) -> Iterator[Note]:
     operators = model.trace.operators
     if _has_operators(model) and not operators.call_stack.any() and not len(model.trace.python_frames):
-        yield Note(
-            "no_stacks",
-            "info",
-            "Call stacks are not recorded: which line of code called an operator is not known.",
-            touches=("operators",),
-            remedy="profile(with_stack=True)",
-        )
+        yield NO_STACKS
 
 
 def _no_memory(model: Model) -> Iterator[Note]:

@@ -3,6 +3,7 @@ import { charts } from "./charts";
 import { columns } from "./columns";
 import { compare } from "./compare";
 import { distributed } from "./distributed";
+import { flame } from "./flame";
 import { kernels } from "./kernels";
 import { memory } from "./memory";
 import { modules } from "./modules";
@@ -22,6 +23,7 @@ export const en = {
   columns,
   compare,
   distributed,
+  flame,
   kernels,
   memory,
   modules,

@@ -1,1 +1,51 @@
-export const modules = { title: "modules" };
+export const modules = {
+  table: "Modules",
+  tableHelp: `One entry for each path of modules from an outermost one; all calls on that path together. Modules stand in the order of their first calls until a column is clicked, which orders those below the same module.
+
+The backward of a module is what autograd ran for the operators of its forward.`,
+  source: "Source",
+  sources: { nn: "nn.Module", lightning: "Lightning" },
+  metric: "Metric",
+  metrics: {
+    device_total_ns: "Device total",
+    device_self_ns: "Device self",
+    backward_device_ns: "Device backward",
+    host_total_ns: "Host total",
+    host_self_ns: "Host self",
+    backward_host_ns: "Host backward",
+  },
+  share: (metric: string) => `% ${metric.toLowerCase()}`,
+  shareHelp: (metric: string) => `${metric} of the module divided by that of all modules.`,
+  total: (metric: string, time: string) => `${metric} of all modules ${time}`,
+  noTime: (metric: string) => `No module has any time of this kind: ${metric.toLowerCase()}.`,
+
+  flame: "Flame graph",
+  flameHelp: `The same modules as boxes: a box is as wide as its share of the metric, and stands below the module that calls it. Click to zoom in and to select; boxes above the one that fills the width lead out again.
+
+Colours tell classes of modules apart. What the filter of the table finds is highlighted.`,
+  spoken: (name: string, time: string, share: string) => `${name}: ${time}, ${share}`,
+
+  hooks: "Lightning hooks",
+  hooksHelp:
+    "What Lightning's Trainer called, as its PyTorchProfiler marks it. Hooks call each other: self is without the hooks called directly inside.",
+  hooksCaption: "By name",
+  hooksShare: "% self",
+  hooksShareHelp: "Self time of the hook divided by the self time of all hooks.",
+
+  empty: "No modules in this trace",
+  emptyReason:
+    "Calls of nn.Module were not recorded, or the model is compiled: torch.compile runs no module calls.",
+  emptyRemedy: "profile(with_modules=True) or profile(with_stack=True)",
+  noLightning: "No Lightning modules in this trace",
+  noLightningReason:
+    "PyTorch Lightning marks its modules and hooks when the Trainer runs with its own PyTorchProfiler. Nothing in this trace carries such a mark.",
+  lightningRemedy: `from lightning.pytorch.profilers import PyTorchProfiler
+
+trainer = Trainer(profiler=PyTorchProfiler(dirpath="logs", record_module_names=True))`,
+  showOther: (source: string) => `Show ${source}`,
+
+  gone: "This trace has no module of this path.",
+  calledBy: "Called by",
+  contains: "Modules directly inside",
+  showStacks: "Show in Stacks",
+};

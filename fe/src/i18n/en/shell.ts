@@ -69,7 +69,7 @@ export const shell = {
   inspector: {
     label: "Selected",
     close: "Clear the selection",
-    kinds: { op: "Operator", kernel: "Kernel", step: "Step" },
+    kinds: { op: "Operator", kernel: "Kernel", mod: "Module", step: "Step" },
     showIn: (view: string) => `Show in ${view}`,
     copyName: "Copy name",
   },

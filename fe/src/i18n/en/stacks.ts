@@ -1,1 +1,60 @@
-export const stacks = { title: "stacks" };
+export const stacks = {
+  title: "Call stacks",
+  help: `At every moment the stack is what was running on a thread: Python functions, modules, annotations and operators, what began first outside. Stacks with the same names are one box, over all threads and steps.
+
+Host: time on the host. Device: time of the kernels, copies and fills, which stand below the stack that launched them.
+
+Top-down: from what was called first, in the order in which it was first seen. Left heavy: the same with the largest box at the left. Bottom-up: from what took the time to its callers.`,
+  weight: "Weight",
+  weights: { device: "Device time", host: "Host time" },
+  mode: "Order",
+  modes: { top_down: "Top-down", left_heavy: "Left heavy", bottom_up: "Bottom-up" },
+  show: "Show as",
+  shows: { flame: "Flame graph", table: "Table" },
+  filter: "Call stacks",
+
+  files: "Files",
+  filesHint: "e.g. train.py  or  -site-packages",
+  filesHelp: `Only frames of files whose path contains one of these words are shown; words after a minus leave files out. The time of other frames is added to what is around them. Modules, annotations, operators and device work always stay.`,
+
+  whole: (weight: string, time: string, entries: string) =>
+    `${weight} ${time} in ${entries} different stacks`,
+  noStack: (time: string, share: string) => `${time} (${share}) launched outside of any stack`,
+  noStackHelpTitle: "device time outside of any stack",
+  noStackHelp:
+    "Device work that was launched while no Python function, operator or annotation ran, as by CUDA graphs, or before the recording began. It stands at the top, below the name of the API call.",
+  folded: (time: string) =>
+    `Boxes below ${time} are together in “(smaller)”. Zoom in to see them one by one.`,
+  threads: "all threads together",
+
+  noFrames: "Without Python functions",
+  share: "% total",
+  shareHelp: "Total of the entry divided by the time of all stacks.",
+
+  empty: "No call stacks in this trace",
+  emptyReason: "It holds neither Python functions nor operators nor annotations of this weight.",
+  emptyRemedy: "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], with_stack=True)",
+  gone: "The box this link zooms into is not in this trace. Everything is shown.",
+
+  tooltip: {
+    total: "Total",
+    self: "Self",
+    calls: "Calls",
+    folded: "Entries",
+  },
+  spoken: (name: string, kind: string, time: string, share: string) =>
+    `${name}, ${kind}: ${time}, ${share}`,
+
+  details: "The chosen box",
+  detailsNone: "Click a box to zoom in and to see its numbers here.",
+  inspect: {
+    op: "Operator in the inspector",
+    kernel: "Kernel in the inspector",
+    mod: "Module in the inspector",
+  },
+  detailsNoneTable: "Choose a row to see its numbers here.",
+  zoom: "Zoom into it",
+  open: (place: string) => `Open ${place} in the editor`,
+  copy: (place: string) => `Copy ${place}`,
+  copied: "Copied",
+};

@@ -54,6 +54,16 @@ export const table = {
   keysHint:
     "Arrow keys move, Enter selects, Right and Left open and close details, Ctrl+C copies the row.",
 
+  /** Rows inside each other. */
+  tree: {
+    openAll: "Expand all",
+    closeAll: "Collapse all",
+    open: "Expand",
+    close: "Collapse",
+    keysHint:
+      "Arrow keys move, Right opens a row or goes into it, Left closes it or goes out of it, Enter selects, Ctrl+C copies the row.",
+  },
+
   yes: "Yes",
   no: "No",
   unknown: "–",

@@ -1,6 +1,6 @@
-import { t } from "../../i18n";
-import { Panel } from "../../ui";
+/** Which modules take the time, forward and backward. */
+import { ModulesView } from "./View";
 
 export default function Modules() {
-  return <Panel title={t.modules.title}>{null}</Panel>;
+  return <ModulesView usual="nn" />;
 }

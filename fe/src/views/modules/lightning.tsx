@@ -1,1 +1,6 @@
-export { default } from "./index";
+/** The same view, for those who look for Lightning. */
+import { ModulesView } from "./View";
+
+export default function Lightning() {
+  return <ModulesView usual="lightning" />;
+}

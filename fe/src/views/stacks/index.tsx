@@ -1,6 +1,238 @@
+/** Where the time goes by call stack. */
+import { type ReactNode, useCallback, useMemo, useState } from "react";
+import type { StackRows, StacksTable, StackWeight } from "../../api";
+import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../flame";
+import { count, duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { Panel } from "../../ui";
+import { useParam } from "../../state";
+import { FilterBox, TreeTable, useMatches } from "../../table";
+import { Help, NoteList, QueryPanel, Segmented } from "../../ui";
+import { Details } from "./Details";
+import { Files } from "./Files";
+import { entriesOf, kindsOf } from "./looks";
+import { stackTable, withAbove } from "./rows";
+import { useZoom } from "./useZoom";
+import "./stacks.css";
+
+const text = t.stacks;
+
+const MODES = (["top_down", "left_heavy", "bottom_up"] as const).map((value) => ({
+  value,
+  label: text.modes[value],
+}));
+type Mode = (typeof MODES)[number]["value"];
+const SHOWS = (["flame", "table"] as const).map((value) => ({ value, label: text.shows[value] }));
+type Show = (typeof SHOWS)[number]["value"];
+
+const NOTHING = { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy };
 
 export default function Stacks() {
-  return <Panel title={t.stacks.title}>{null}</Panel>;
+  const [weightParam, setWeight] = useParam<string>("m", "");
+  const [modeParam, setMode] = useParam<Mode>("g", "top_down");
+  const [show, setShow] = useParam<Show>("c", "flame");
+  const [files, setFiles] = useParam<string>("p", "");
+  const [zoom, setZoom] = useParam<string>("f", "");
+  const mode = MODES.some(({ value }) => value === modeParam) ? modeParam : "top_down";
+  const weight = weightParam === "host" || weightParam === "device" ? weightParam : undefined;
+  const direction = mode === "bottom_up" ? "bottom_up" : "top_down";
+  const root = /^\d{1,16}$/.test(zoom) ? Number(zoom) : 0;
+  const { query, shown, gone } = useZoom({ weight, direction, files }, root);
+  const weights = query.data?.meta.weights ?? [];
+  const shownWeight = query.data?.meta.weight ?? "host";
+  // What is zoomed into from the top is something else seen from the bottom.
+  const chooseMode = (next: Mode) => {
+    if ((next === "bottom_up") !== (mode === "bottom_up")) setZoom("");
+    setMode(next);
+  };
+  return (
+    <QueryPanel
+      title={text.title}
+      help={text.help}
+      query={query}
+      empty={(data) => (data.meta.entries === 0 ? NOTHING : null)}
+      actions={
+        <>
+          {weights.length > 1 && (
+            <Segmented
+              label={text.weight}
+              value={shownWeight}
+              options={weights.map((value) => ({ value, label: text.weights[value] }))}
+              onChange={(next: StackWeight) => setWeight(next === weights[0] ? "" : next)}
+            />
+          )}
+          <Segmented label={text.mode} value={mode} options={MODES} onChange={chooseMode} />
+          <Segmented label={text.show} value={show} options={SHOWS} onChange={setShow} />
+        </>
+      }
+    >
+      {(answer) => {
+        const drawn = shown ?? answer;
+        const filesField = <Files value={files} onChange={setFiles} />;
+        return (
+          <div className="stacks">
+            <Totals answer={drawn} />
+            {!drawn.meta.has_frames && (
+              <NoteList notes={drawn.meta.notes.filter(({ kind }) => kind === "no_stacks")} />
+            )}
+            {gone && (
+              <p className="stacks-gone" role="status">
+                {text.gone}
+              </p>
+            )}
+            {show === "table" ? (
+              <StackTree answer={drawn} root={root} onRoot={setZoom} files={filesField} />
+            ) : (
+              <StackFlame
+                answer={drawn}
+                heavy={mode !== "top_down"}
+                root={root}
+                onRoot={setZoom}
+                files={filesField}
+              />
+            )}
+          </div>
+        );
+      }}
+    </QueryPanel>
+  );
+}
+
+function Totals({ answer: { meta } }: { answer: StacksTable }) {
+  const { weight, all_ns: all, no_stack_ns: none } = meta;
+  return (
+    <p className="stacks-totals">
+      <span>
+        {text.whole(text.weights[weight], duration(all), count(meta.entries))}, {text.threads}
+      </span>
+      {none > 0 && (
+        <span>
+          {text.noStack(duration(none), fraction(none / all))}{" "}
+          <Help title={text.noStackHelpTitle}>{text.noStackHelp}</Help>
+        </span>
+      )}
+    </p>
+  );
+}
+
+interface PartProps {
+  readonly answer: StacksTable;
+  /** Id of what is zoomed into, 0 for everything. */
+  readonly root: number;
+  readonly onRoot: (root: string) => void;
+  /** The field for files, which stands beside the search. */
+  readonly files: ReactNode;
+}
+
+function useRows(answer: StacksTable) {
+  return useMemo(() => {
+    const rows = withAbove(answer);
+    return { rows, table: stackTable(answer, rows) };
+  }, [answer]);
+}
+
+function StackFlame({
+  answer,
+  heavy,
+  root,
+  onRoot,
+  files,
+}: PartProps & { readonly heavy: boolean }) {
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [chosen, setChosen] = useState(0);
+  const { rows, table } = useRows(answer);
+  const entries = useMemo(() => entriesOf(answer, rows), [answer, rows]);
+  const layout = useLayout(entries, heavy);
+  const { hits, problem } = useMatches(table, filter);
+  const focus = root ? rows.id.indexOf(root) : -1;
+  const selected = chosen ? rows.id.indexOf(chosen) : -1;
+  const setFocus = (row: number) => onRoot(row < 0 ? "" : String(rows.id[row]));
+  const hit = hits && found(layout, hits, focus);
+  const { meta } = answer;
+  return (
+    <>
+      <div className="stacks-search">
+        <FilterBox label={text.filter} filter={filter} onFilter={setFilter} problem={problem} />
+        {files}
+        <span role="status" className="stacks-found">
+          {hit &&
+            (hit.entries > 0
+              ? t.flame.found(count(hit.entries), fraction(hit.share))
+              : t.flame.foundNone)}
+        </span>
+      </div>
+      <Crumbs
+        chain={chainOf(layout, focus).map((row) => ({ key: row, label: entries.label(row) }))}
+        onFocus={setFocus}
+      />
+      <Flame
+        title={text.title}
+        entries={entries}
+        layout={layout}
+        focus={focus}
+        onFocus={setFocus}
+        selected={selected}
+        onSelect={(row) => setChosen(rows.id[row] ?? 0)}
+        hits={hits}
+      />
+      <div className="stacks-foot">
+        <Legend kinds={kindsOf(rows, KINDS)} />
+        {rows.folded.some((n) => n > 0) && (
+          <span className="muted">{text.folded(duration(meta.limit_ns))}</span>
+        )}
+      </div>
+      <Details rows={rows} row={selected >= 0 ? selected : focus} whole={meta.all_ns} />
+    </>
+  );
+}
+
+/** Rows with this share of the time are open, so that the table shows where it goes. */
+const HOT = 0.1;
+
+function StackTree({ answer, root, onRoot, files }: PartProps) {
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [sort, setSort] = useParam<string>("o", "-total_ns");
+  const [expansion, setExpansion] = useParam<string>("x", "");
+  const [chosen, setChosen] = useState(root);
+  const { rows, table } = useRows(answer);
+  const selected = chosen ? rows.id.indexOf(chosen) : -1;
+  const focus = root ? rows.id.indexOf(root) : -1;
+  const hot = answer.meta.whole_ns * HOT;
+  const usuallyOpen = useCallback((row: number) => (rows.total_ns[row] ?? 0) >= hot, [rows, hot]);
+  return (
+    <>
+      {files}
+      <Crumbs
+        chain={chain(rows, focus).map((row) => ({ key: row, label: rows.name[row] ?? "" }))}
+        onFocus={(row) => onRoot(row < 0 ? "" : String(rows.id[row]))}
+      />
+      <TreeTable
+        id="stacks"
+        label={text.filter}
+        table={table}
+        parent={rows.parent}
+        keys={rows.id}
+        filter={filter}
+        onFilter={setFilter}
+        sort={sort}
+        onSort={setSort}
+        usuallyOpen={usuallyOpen}
+        expansion={expansion}
+        onExpansion={setExpansion}
+        selected={selected}
+        onSelect={(row) => setChosen(rows.id[row] ?? 0)}
+      />
+      <Details
+        rows={rows}
+        row={selected >= 0 ? selected : focus}
+        whole={answer.meta.all_ns}
+        onZoom={(row) => onRoot(String(rows.id[row]))}
+      />
+    </>
+  );
+}
+
+function chain(rows: StackRows, row: number): number[] {
+  const found: number[] = [];
+  for (let r = row; r >= 0; r = rows.parent[r] ?? -1) found.unshift(r);
+  return found;
 }

@@ -1,0 +1,125 @@
+/** The colours of boxes: a hue says what kind it is, small differences tell neighbours apart. Pure but for `readPalette`. */
+
+export const KINDS = [
+  "frame",
+  "builtin",
+  "module",
+  "annotation",
+  "operator",
+  "device",
+  "other",
+  "smaller",
+] as const;
+export type FlameKind = (typeof KINDS)[number];
+
+/** Custom properties of `theme.css`. */
+export const HUES: Record<FlameKind, string> = {
+  frame: "--series-1",
+  builtin: "--series-5",
+  module: "--series-7",
+  annotation: "--series-8",
+  operator: "--series-3",
+  device: "--series-6",
+  other: "--series-10",
+  smaller: "--series-rest",
+};
+
+export type Rgb = readonly [number, number, number];
+
+/** Shares of the hue in the fill, the rest is the surface; by the name's hash. Less where the text needs it. */
+const STRENGTHS = [0.42, 0.48, 0.54] as const;
+const DIMMED = 0.12;
+const HIT = 0.7;
+/** What WCAG asks of text of this size, and a little. */
+const READABLE = 4.6;
+
+export interface Palette {
+  readonly fills: Record<FlameKind, readonly string[]>;
+  /** Of boxes that a search does not find. */
+  readonly dimmed: Record<FlameKind, string>;
+  readonly hit: string;
+  readonly text: string;
+  readonly muted: string;
+  readonly surface: string;
+  readonly accent: string;
+  readonly font: string;
+}
+
+/** `property`: the value of a custom property, `#rrggbb`. */
+export function paletteOf(property: (name: string) => string, font: string): Palette {
+  const surface = parseColor(property("--surface"));
+  const text = parseColor(property("--text"));
+  const mixed = (name: string, strength: number) => {
+    const hue = parseColor(property(name));
+    let share = strength;
+    while (share > DIMMED && contrast(mix(hue, surface, share), text) < READABLE) share -= 0.02;
+    return css(mix(hue, surface, share));
+  };
+  const by = <T>(make: (hue: string) => T) =>
+    Object.fromEntries(KINDS.map((kind) => [kind, make(HUES[kind])])) as Record<FlameKind, T>;
+  return {
+    fills: by((hue) => STRENGTHS.map((strength) => mixed(hue, strength))),
+    dimmed: by((hue) => mixed(hue, DIMMED)),
+    hit: mixed("--series-2", HIT),
+    text: property("--text"),
+    muted: property("--text-3"),
+    surface: property("--surface"),
+    accent: property("--accent"),
+    font,
+  };
+}
+
+export function readPalette(element: Element): Palette {
+  const style = getComputedStyle(element);
+  // A canvas writes every colour as #rrggbb, however the style sheet says it.
+  const context = document.createElement("canvas").getContext("2d");
+  const property = (name: string) => {
+    const text = style.getPropertyValue(name).trim();
+    if (!context) return text;
+    context.fillStyle = text;
+    return String(context.fillStyle);
+  };
+  return paletteOf(property, style.fontFamily || "sans-serif");
+}
+
+export function fillOf({ fills }: Palette, kind: FlameKind, name: string): string {
+  const shades = fills[kind];
+  return shades[hash(name) % shades.length] ?? "";
+}
+
+/** Small and quick; equal names have equal colours in every trace. */
+export function hash(text: string): number {
+  let found = 0;
+  for (let i = 0; i < text.length; i++) found = (Math.imul(found, 31) + text.charCodeAt(i)) | 0;
+  return found >>> 0;
+}
+
+export function parseColor(text: string): Rgb {
+  const match = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text.trim());
+  if (!match) return [128, 128, 128];
+  return [1, 2, 3].map((i) => Number.parseInt(match[i] ?? "80", 16)) as unknown as Rgb;
+}
+
+export function mix(color: Rgb, surface: Rgb, strength: number): Rgb {
+  return color.map((part, i) =>
+    Math.round(part * strength + (surface[i] ?? 0) * (1 - strength)),
+  ) as unknown as Rgb;
+}
+
+/** By the definition of WCAG 2, 1…21. */
+export function contrast(a: Rgb, b: Rgb): number {
+  const [low = 0, high = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(color: Rgb): number {
+  const [red = 0, green = 0, blue = 0] = color.map((part) => {
+    const x = part / 255;
+    return x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function css(color: Rgb): string {
+  return `#${color.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+}

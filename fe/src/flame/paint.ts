@@ -1,0 +1,83 @@
+import type { Palette } from "./colors";
+import { fitted } from "./label";
+import type { Box } from "./layout";
+
+export const ROW = 20;
+const GAP = 1;
+const PADDING = 4;
+/** Narrower boxes have no text. */
+const TEXT_FROM = 26;
+export const FONT_SIZE = 11;
+
+/** What a view says about its entries. */
+export interface BoxLook {
+  readonly label: (entry: number) => string;
+  readonly fill: (entry: number) => string;
+}
+
+/** Something boxes can be drawn on: the canvas, or an SVG file. */
+export interface Surface {
+  rect(x: number, y: number, width: number, height: number, fill: string): void;
+  text(text: string, x: number, y: number, fill: string): void;
+  measure(text: string): number;
+}
+
+/** `top`: pixels that are scrolled out of sight. */
+export function paint(
+  surface: Surface,
+  boxes: readonly Box[],
+  look: BoxLook,
+  palette: Palette,
+  top = 0,
+): void {
+  for (const { entry, level, x, width } of boxes) {
+    const fill = entry < 0 ? palette.dimmed.smaller : look.fill(entry);
+    surface.rect(x, level * ROW - top, Math.max(width - GAP, 0.5), ROW - GAP, fill);
+  }
+  // After all boxes: setting the colour once is quicker than for every box in turn.
+  for (const { entry, level, x, width } of boxes) {
+    if (entry < 0 || width < TEXT_FROM) continue;
+    const text = fitted(look.label(entry), width - 2 * PADDING - GAP, surface.measure);
+    if (text) surface.text(text, x + PADDING, level * ROW - top + 14, palette.text);
+  }
+}
+
+export function canvasSurface(context: CanvasRenderingContext2D, palette: Palette): Surface {
+  context.font = `${FONT_SIZE}px ${palette.font}`;
+  let last = "";
+  const use = (fill: string) => {
+    if (fill === last) return;
+    context.fillStyle = fill;
+    last = fill;
+  };
+  return {
+    rect(x, y, width, height, fill) {
+      use(fill);
+      context.fillRect(x, y, width, height);
+    },
+    text(text, x, y, fill) {
+      use(fill);
+      context.fillText(text, x, y);
+    },
+    measure: (text) => context.measureText(text).width,
+  };
+}
+
+/** An outline inside of a box. */
+export function outline(
+  context: CanvasRenderingContext2D,
+  box: Box,
+  top: number,
+  color: string,
+  lineWidth: number,
+): void {
+  context.strokeStyle = color;
+  context.lineWidth = lineWidth;
+  const inset = lineWidth / 2;
+  context.strokeRect(
+    box.x + inset,
+    box.level * ROW - top + inset,
+    Math.max(box.width - GAP - lineWidth, 1),
+    ROW - GAP - lineWidth,
+  );
+}

@@ -1,0 +1,219 @@
+// biome-ignore-all lint/a11y/useSemanticElements: virtual rows are positioned boxes, which table elements cannot be
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and points at the active row
+import { useVirtualizer } from "@tanstack/react-virtual";
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type MouseEvent,
+  type PointerEvent,
+  useEffect,
+  useId,
+  useRef,
+  useState,
+} from "react";
+import { t } from "../i18n";
+import { ROW_HEIGHT } from "./Grid";
+import { HEADER_HEIGHT, Header } from "./Header";
+import { cellOf, type Rows } from "./model";
+import type { Sort } from "./sort";
+import { TreeRow } from "./TreeRow";
+import type { ColumnState } from "./useColumnState";
+
+const PAGE = 15;
+const OVERSCAN = 6;
+
+export interface TreeGridProps {
+  readonly label: string;
+  readonly rows: Rows;
+  /** The rows that can be seen, from the top down. */
+  readonly visible: readonly number[];
+  readonly level: Int32Array;
+  readonly parent: ArrayLike<number>;
+  readonly isOpen: (row: number) => boolean;
+  readonly isParent: (row: number) => boolean;
+  readonly onToggle: (row: number) => void;
+  /** Null: all; else only rows with a 1 are what was looked for. */
+  readonly hits: Uint8Array | null;
+  readonly columns: ColumnState;
+  readonly sorts: readonly Sort[];
+  readonly onSort: (key: string, additive: boolean) => void;
+  /** A row, -1 for none. */
+  readonly selected: number;
+  readonly onSelect: (row: number) => void;
+  readonly onCopyRow: (row: number) => void;
+}
+
+/** The virtual ARIA treegrid. The grid itself has the focus; `active` is the row that the keys act on. */
+export function TreeGrid(props: TreeGridProps) {
+  const { label, rows, visible, level, parent, isOpen, isParent, onToggle, hits } = props;
+  const { columns, selected, onSelect } = props;
+  const id = useId();
+  const scroller = useRef<HTMLDivElement>(null);
+  const [activeRow, setActiveRow] = useState<number | null>(null);
+
+  const virtual = useVirtualizer({
+    count: visible.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    getItemKey: (index) => visible[index] ?? index,
+    overscan: OVERSCAN,
+    scrollMargin: HEADER_HEIGHT,
+    scrollPaddingStart: HEADER_HEIGHT,
+    useFlushSync: false,
+  });
+
+  // Selected somewhere else: bring the row into sight, once it can be seen.
+  const scrolledTo = useRef(-1);
+  useEffect(() => {
+    if (selected === scrolledTo.current) return;
+    const index = visible.indexOf(selected);
+    if (selected >= 0 && index < 0) return;
+    scrolledTo.current = selected;
+    if (selected < 0) return;
+    setActiveRow(selected);
+    virtual.scrollToIndex(index, { align: "auto" });
+  }, [selected, visible, virtual]);
+
+  const active = activeRow === null ? -1 : visible.indexOf(activeRow);
+  const go = (index: number) => {
+    const next = Math.max(0, Math.min(visible.length - 1, index));
+    setActiveRow(visible[next] ?? null);
+    virtual.scrollToIndex(next, { align: "auto" });
+  };
+  const select = (row: number) => {
+    scrolledTo.current = row;
+    onSelect(row);
+  };
+
+  const onClick = (event: MouseEvent) => {
+    const target = event.target as Element;
+    const place = target.closest<HTMLElement>("[data-row]")?.dataset.row;
+    const row = place === undefined ? undefined : visible[Number(place)];
+    if (row === undefined) return;
+    setActiveRow(row);
+    if (target.closest(".tree-expander")) onToggle(row);
+    else select(row);
+  };
+
+  const onDoubleClick = (event: MouseEvent) => {
+    const place = (event.target as Element).closest<HTMLElement>("[data-row]")?.dataset.row;
+    const row = place === undefined ? undefined : visible[Number(place)];
+    if (row !== undefined && isParent(row) && !(event.target as Element).closest(".tree-expander"))
+      onToggle(row);
+  };
+
+  // As in Grid.tsx: the exact value is written when it is asked for.
+  const onPointerOver = (event: PointerEvent) => {
+    const cell = (event.target as Element).closest<HTMLElement>("[data-row] > [aria-colindex]");
+    if (!cell || cell.title) return;
+    const drawn = columns.visible[Number(cell.getAttribute("aria-colindex")) - 1];
+    const row = visible[Number(cell.parentElement?.dataset.row)];
+    if (drawn && row !== undefined) cell.title = drawn.title(cellOf(rows, drawn.column.key, row));
+  };
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.target !== event.currentTarget) return;
+    const row = visible[active];
+    switch (event.key) {
+      case "ArrowDown":
+        go(active + 1);
+        break;
+      case "ArrowUp":
+        go(active - 1);
+        break;
+      case "PageDown":
+        go(active + PAGE);
+        break;
+      case "PageUp":
+        go(active - PAGE);
+        break;
+      case "Home":
+        go(0);
+        break;
+      case "End":
+        go(visible.length - 1);
+        break;
+      case "ArrowRight":
+        if (row === undefined || !isParent(row)) break;
+        if (isOpen(row)) go(active + 1);
+        else onToggle(row);
+        break;
+      case "ArrowLeft":
+        if (row === undefined) break;
+        if (isParent(row) && isOpen(row)) onToggle(row);
+        else if ((parent[row] ?? -1) >= 0) go(visible.indexOf(parent[row] ?? -1));
+        break;
+      case "Enter":
+      case " ":
+        if (row !== undefined) select(row);
+        break;
+      case "c":
+        // Text the user has marked is copied by the browser.
+        if (!(event.ctrlKey || event.metaKey) || row === undefined || getSelection()?.toString())
+          return;
+        props.onCopyRow(row);
+        break;
+      default:
+        return;
+    }
+    event.preventDefault();
+  };
+
+  const rowId = (index: number) => `${id}row${index}`;
+  const items = virtual.getVirtualItems();
+  const activeShown = active >= 0 && items.some((item) => item.index === active);
+  const style = {
+    "--columns": columns.template,
+    "--grid-width": `${columns.width}px`,
+  } as CSSProperties;
+  return (
+    <div
+      ref={scroller}
+      className="data-grid"
+      role="treegrid"
+      aria-label={label}
+      aria-description={t.table.tree.keysHint}
+      aria-rowcount={visible.length + 1}
+      aria-colcount={columns.visible.length}
+      aria-activedescendant={activeShown ? rowId(active) : undefined}
+      tabIndex={0}
+      style={style}
+      onClick={onClick}
+      onDoubleClick={onDoubleClick}
+      onPointerOver={onPointerOver}
+      onKeyDown={onKeyDown}
+      onFocus={(event) => {
+        if (event.target === event.currentTarget && active < 0 && visible.length > 0)
+          setActiveRow(visible[0] ?? null);
+      }}
+    >
+      <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
+      <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start }) => {
+          const row = visible[index] ?? 0;
+          return (
+            <div
+              key={row}
+              role="presentation"
+              className="grid-item"
+              style={{ transform: `translateY(${start - HEADER_HEIGHT}px)` }}
+            >
+              <TreeRow
+                id={rowId(index)}
+                index={index}
+                row={row}
+                rows={rows}
+                columns={columns.visible}
+                level={level[row] ?? 0}
+                open={isParent(row) ? isOpen(row) : null}
+                selected={row === selected}
+                active={index === active}
+                faint={hits !== null && !hits[row]}
+              />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,199 @@
+import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { count } from "../format";
+import { copyText } from "../host";
+import { t } from "../i18n";
+import { ColumnChooser } from "./ColumnChooser";
+import { drawColumns } from "./columns";
+import { ExportMenu } from "./ExportMenu";
+import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
+import { FilterBox } from "./FilterBox";
+import { rowCount, type Table } from "./model";
+import { formatSorts, parseSorts, sortRows, toggleSort } from "./sort";
+import { TreeGrid } from "./TreeGrid";
+import { toCsv, toJson, toTsv } from "./text";
+import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "./tree";
+import { useColumnState } from "./useColumnState";
+import { useMatches } from "./useMatches";
+import "./table.css";
+import "./tree.css";
+
+const MESSAGE_MS = 2_500;
+const NOTHING_CLOSED: ReadonlySet<number> = new Set();
+
+export interface TreeTableProps {
+  /** Under this name the columns are remembered and files are saved. */
+  readonly id: string;
+  readonly label: string;
+  /** Must keep its identity while it has the same contents. */
+  readonly table: Table;
+  /** Of each row, -1 at the top. Parents stand before their children. */
+  readonly parent: readonly number[];
+  /** What an open row is remembered by: whole numbers that mean the same the next time; the row itself when left out. */
+  readonly keys?: readonly number[];
+  readonly filter: string;
+  readonly onFilter: (text: string) => void;
+  /** As in `DataTable`; it orders the rows within the same parent. */
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+  /** Whether a row is open when nobody has said anything; the outermost ones when left out. */
+  readonly usuallyOpen?: (row: number) => boolean;
+  /** As `formatExpansion` writes it. */
+  readonly expansion: string;
+  readonly onExpansion: (expansion: string) => void;
+  /** A row, -1 for none. */
+  readonly selected: number;
+  readonly onSelect: (row: number) => void;
+}
+
+/** A table of rows inside each other: filter box, buttons and grid. */
+export function TreeTable(props: TreeTableProps) {
+  const { id, label, table, parent, keys, filter, onFilter, sort, selected } = props;
+  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
+  const columns = useColumnState(id, drawn);
+  const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
+  const level = useMemo(() => levelsOf(parent), [parent]);
+  const children = useMemo(() => {
+    if (sorts.length === 0) return childrenOf(parent);
+    const all = Array.from({ length: rowCount(table) }, (_, row) => row);
+    return childrenOf(parent, sortRows(all, table.rows, sorts));
+  }, [parent, table, sorts]);
+
+  const matches = useMatches(table, useDeferredValue(filter));
+  const { hits } = matches;
+  const kept = useMemo(() => (hits ? withParents(parent, hits) : null), [parent, hits]);
+  const expansion = useMemo(() => parseExpansion(props.expansion), [props.expansion]);
+  const setExpansion = (next: Expansion) => props.onExpansion(formatExpansion(next));
+  const keyOf = (row: number) => keys?.[row] ?? row;
+  // What a filter finds must be seen, so everything is open then but what is closed by hand meanwhile.
+  const [closed, setClosed] = useState<{ hits: Uint8Array | null; rows: ReadonlySet<number> }>({
+    hits: null,
+    rows: NOTHING_CLOSED,
+  });
+  const closedRows = closed.hits === hits ? closed.rows : NOTHING_CLOSED;
+  const { usuallyOpen } = props;
+  const usual = useCallback(
+    (row: number) => (usuallyOpen ? usuallyOpen(row) : level[row] === 0),
+    [usuallyOpen, level],
+  );
+  const open = (row: number) =>
+    hits ? !closedRows.has(row) : isOpen(expansion, keyOf(row), usual(row));
+  const onToggle = (row: number) => {
+    if (!hits) {
+      setExpansion(toggle(expansion, keyOf(row)));
+      return;
+    }
+    const rows = new Set(closedRows);
+    if (!rows.delete(row)) rows.add(row);
+    setClosed({ hits, rows });
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `open` depends on nothing else
+  const visible = useMemo(
+    () => visibleRows(children, open, kept),
+    [children, kept, expansion, closedRows, usual, keys],
+  );
+
+  // What was selected somewhere else must not be hidden in a closed row.
+  const shownFor = useRef(-1);
+  useEffect(() => {
+    if (selected === shownFor.current) return;
+    shownFor.current = selected;
+    if (selected < 0 || hits) return;
+    const opened = around(parent, selected).reduce(
+      (next, row) =>
+        isOpen(next, keys?.[row] ?? row, usual(row)) ? next : toggle(next, keys?.[row] ?? row),
+      expansion,
+    );
+    if (opened !== expansion) props.onExpansion(formatExpansion(opened));
+  }, [selected, hits, parent, keys, usual, expansion, props.onExpansion]);
+
+  const [message, setMessage] = useState("");
+  useEffect(() => {
+    if (!message) return;
+    const timer = setTimeout(() => setMessage(""), MESSAGE_MS);
+    return () => clearTimeout(timer);
+  }, [message]);
+  const shown = columns.visible.map(({ column }) => column);
+  const copy = async (text: string, rows: number) => {
+    const done = await copyText(text);
+    setMessage(done ? t.table.copied(count(rows)) : t.table.copyFailed);
+  };
+  const total = rowCount(table);
+  return (
+    <div className="data-table">
+      <div className="data-table-bar">
+        <FilterBox label={label} filter={filter} onFilter={onFilter} problem={matches.problem} />
+        <span className="data-table-count" role="status">
+          {message || t.table.rows(count(matches.count), count(total))}
+        </span>
+        <button
+          type="button"
+          className="button"
+          onClick={() => {
+            setExpansion({ base: "all", toggled: NOTHING_CLOSED });
+            setClosed({ hits, rows: NOTHING_CLOSED });
+          }}
+        >
+          {t.table.tree.openAll}
+        </button>
+        <button
+          type="button"
+          className="button"
+          onClick={() => {
+            setExpansion({ base: "none", toggled: NOTHING_CLOSED });
+            setClosed({ hits, rows: new Set(parent.filter((row) => row >= 0)) });
+          }}
+        >
+          {t.table.tree.closeAll}
+        </button>
+        <ColumnChooser drawn={drawn} columns={columns} />
+        <button
+          type="button"
+          className="button"
+          title={t.table.copyHint}
+          onClick={() => void copy(toTsv(shown, table.rows, visible), visible.length)}
+        >
+          {t.table.copy}
+        </button>
+        <ExportMenu
+          name={id}
+          csv={() => toCsv(table.columns, table.rows, everything(total, children))}
+          json={() => toJson(table.columns, table.rows, everything(total, children))}
+          onCopy={(text) => void copy(text, total)}
+        />
+      </div>
+      <TreeGrid
+        label={label}
+        rows={table.rows}
+        visible={visible}
+        level={level}
+        parent={parent}
+        isOpen={open}
+        isParent={(row) => countChildren(children, row) > 0}
+        onToggle={onToggle}
+        hits={hits}
+        columns={columns}
+        sorts={sorts}
+        onSort={(key, additive) => {
+          const column = table.columns.find((candidate) => candidate.key === key);
+          if (column) props.onSort(formatSorts(toggleSort(sorts, column, additive)));
+        }}
+        selected={selected}
+        onSelect={props.onSelect}
+        onCopyRow={(row) => void copy(toTsv(shown, table.rows, [row]), 1)}
+      />
+      {visible.length === 0 && total > 0 && (
+        <p className="data-table-empty">
+          {t.table.noMatch}{" "}
+          <button type="button" className="link" onClick={() => onFilter("")}>
+            {t.table.clearFilter}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A file has all rows, whether they are open or not. */
+function everything(total: number, children: ReturnType<typeof childrenOf>): readonly number[] {
+  return total === 0 ? [] : visibleRows(children, () => true, null);
+}

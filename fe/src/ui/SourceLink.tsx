@@ -1,0 +1,35 @@
+import { useState } from "react";
+import { canOpenInEditor, copyText, openInEditor } from "../host";
+import { t } from "../i18n";
+
+interface Props {
+  readonly file: string;
+  /** Counts from 1. */
+  readonly line: number;
+}
+
+/** A place in a source file: opened in the editor around us, elsewhere its path is copied. */
+export function SourceLink({ file, line }: Props) {
+  const [copied, setCopied] = useState(false);
+  const place = `${file}:${line}`;
+  const inEditor = canOpenInEditor();
+  return (
+    <span className="source-link">
+      <button
+        type="button"
+        className="link"
+        title={inEditor ? t.stacks.open(place) : t.stacks.copy(place)}
+        onBlur={() => setCopied(false)}
+        onClick={() => {
+          if (inEditor) openInEditor(file, line);
+          else void copyText(place).then(setCopied);
+        }}
+      >
+        {place}
+      </button>
+      <span role="status" className="muted">
+        {copied ? ` ${t.stacks.copied}` : ""}
+      </span>
+    </span>
+  );
+}

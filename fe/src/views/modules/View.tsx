@@ -1,0 +1,221 @@
+import { useMemo } from "react";
+import { type ModuleSource, type ModulesTable, useModules } from "../../api";
+import { Crumbs, chainOf, Flame, type FlameEntries, type FlameKind, useLayout } from "../../flame";
+import { hash } from "../../flame/colors";
+import { duration, fraction } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelected, useSelection } from "../../state";
+import {
+  numberAt,
+  rowCount,
+  SimpleTable,
+  type Table,
+  TreeTable,
+  textAt,
+  useMatches,
+} from "../../table";
+import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
+import { hookTable, moduleTable } from "./columns";
+import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
+import { className, pathOf, rowOf } from "./paths";
+import "./modules.css";
+
+const text = t.modules;
+const SOURCES = (["nn", "lightning"] as const).map((value) => ({
+  value,
+  label: text.sources[value],
+}));
+
+/** `usual`: the source that is shown unless another is chosen. */
+export function ModulesView({ usual }: { usual: ModuleSource }) {
+  const { query, source, setSource } = useSource(usual);
+  const [wanted, setMetric] = useParam<string>("m", "");
+  const { data } = query;
+  const metrics = data ? metricsOf(data) : [];
+  const metric = chosenMetric(wanted, metrics);
+  const isEmpty = data !== undefined && rowCount(data) === 0;
+  const others = data?.meta.sources.filter((each) => each !== source) ?? [];
+  return (
+    <>
+      <QueryPanel
+        title={text.table}
+        help={text.tableHelp}
+        query={query}
+        actions={
+          <>
+            <Segmented label={text.source} value={source} options={SOURCES} onChange={setSource} />
+            {!isEmpty && (
+              <Segmented
+                label={text.metric}
+                value={metric}
+                options={metrics.map((value) => ({ value, label: text.metrics[value] }))}
+                onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
+              />
+            )}
+          </>
+        }
+      >
+        {(answer) =>
+          rowCount(answer) === 0 ? (
+            <>
+              <NoModules answer={answer} source={source} />
+              {others.map((each) => (
+                <button key={each} type="button" className="button" onClick={() => setSource(each)}>
+                  {text.showOther(text.sources[each])}
+                </button>
+              ))}
+            </>
+          ) : (
+            <ModuleRows answer={answer} metric={metric} />
+          )
+        }
+      </QueryPanel>
+      {!isEmpty && (
+        <QueryPanel title={text.flame} help={text.flameHelp} query={query}>
+          {(answer) => <ModuleFlame answer={answer} metric={metric} />}
+        </QueryPanel>
+      )}
+      {data?.hooks && source === "lightning" && (
+        <Panel title={text.hooks} help={text.hooksHelp}>
+          <SimpleTable caption={text.hooksCaption} table={hookTable(data.hooks)} />
+        </Panel>
+      )}
+    </>
+  );
+}
+
+/** What the address says; else the view's own source; else, where only the other one is recorded, that. */
+function useSource(usual: ModuleSource) {
+  const { sel } = useSelection();
+  const [wanted, setWanted] = useParam<string>("g", "");
+  const chosen = SOURCES.find(({ value }) => value === wanted)?.value;
+  const first = useModules(sel, chosen ?? usual);
+  const instead =
+    chosen === undefined && usual === "nn" && first.data && rowCount(first.data) === 0
+      ? first.data.meta.sources.find((each) => each !== usual)
+      : undefined;
+  const second = useModules(instead ? sel : null, instead);
+  const source = instead ?? chosen ?? usual;
+  const setSource = (next: ModuleSource) => setWanted(next === usual && !instead ? "" : next);
+  return { query: instead ? second : first, source, setSource };
+}
+
+function NoModules({ answer, source }: { answer: ModulesTable; source: ModuleSource }) {
+  if (source === "lightning")
+    return (
+      <Empty
+        title={text.noLightning}
+        reason={text.noLightningReason}
+        remedy={text.lightningRemedy}
+      />
+    );
+  const note = answer.meta.notes.find(({ kind }) => kind === "no_modules");
+  return (
+    <Empty title={text.empty} reason={text.emptyReason} remedy={note?.remedy ?? text.emptyRemedy} />
+  );
+}
+
+interface Shown {
+  readonly answer: ModulesTable;
+  readonly metric: Metric;
+}
+
+function useSelectedModule(answer: ModulesTable): [number, (row: number) => void] {
+  const [selected, select] = useSelected();
+  const path = selected?.kind === "mod" ? selected.name : null;
+  const row = useMemo(() => rowOf(answer, path), [answer, path]);
+  return [row, (next) => select({ kind: "mod", name: pathOf(answer, next) })];
+}
+
+function ModuleRows({ answer, metric }: Shown) {
+  const [filter, setFilter] = useParam<string>("q", "");
+  const [sort, setSort] = useParam<string>("o", "");
+  const [expansion, setExpansion] = useParam<string>("x", "");
+  const [selected, select] = useSelectedModule(answer);
+  const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
+  return (
+    <div className="modules-rows">
+      <p className="modules-total">
+        {text.total(text.metrics[metric], duration(wholeOf(answer, metric)))}
+      </p>
+      <TreeTable
+        id="modules"
+        label={text.table}
+        table={table}
+        parent={answer.rows.parent as number[]}
+        filter={filter}
+        onFilter={setFilter}
+        sort={sort}
+        onSort={setSort}
+        expansion={expansion}
+        onExpansion={setExpansion}
+        selected={selected}
+        onSelect={select}
+      />
+    </div>
+  );
+}
+
+/** Modules have one kind; hues tell their classes apart. */
+const CLASS_HUES: readonly FlameKind[] = ["module", "frame", "operator", "device", "annotation"];
+
+function ModuleFlame({ answer, metric }: Shown) {
+  const [path, setPath] = useParam<string>("f", "");
+  const [filter] = useParam<string>("q", "");
+  const [selected, select] = useSelectedModule(answer);
+  const table: Table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
+  const { hits } = useMatches(table, filter);
+  const entries = useMemo(() => entriesOf(answer, metric), [answer, metric]);
+  const layout = useLayout(entries, false);
+  const focus = useMemo(() => rowOf(answer, path), [answer, path]);
+  const setFocus = (row: number) => setPath(row < 0 ? "" : pathOf(answer, row));
+  if (layout.whole === 0) return <p className="muted">{text.noTime(text.metrics[metric])}</p>;
+  return (
+    <div className="modules-flame">
+      <Crumbs
+        chain={chainOf(layout, focus).map((row) => ({ key: row, label: entries.label(row) }))}
+        onFocus={setFocus}
+      />
+      <Flame
+        title={text.flame}
+        entries={entries}
+        layout={layout}
+        focus={focus}
+        onFocus={setFocus}
+        selected={selected}
+        onSelect={select}
+        hits={hits}
+      />
+    </div>
+  );
+}
+
+function entriesOf(answer: ModulesTable, metric: Metric): FlameEntries {
+  const { rows } = answer;
+  const whole = wholeOf(answer, metric);
+  const name = (row: number) => textAt(rows, "name", row);
+  const share = (row: number) => fraction((numberAt(rows, metric, row) ?? 0) / whole);
+  return {
+    size: rowCount(answer),
+    parent: rows.parent as number[],
+    own: ownValues(answer, metric),
+    label: name,
+    name,
+    kind: (row) => CLASS_HUES[hash(className(name(row))) % CLASS_HUES.length] ?? "module",
+    tooltip: (row) => ({
+      title: pathOf(answer, row),
+      lines: [
+        {
+          label: text.metrics[metric],
+          value: duration(numberAt(rows, metric, row)),
+          share: share(row),
+        },
+        ...answer.columns
+          .filter(({ key, unit }) => unit === "ns" && key !== metric)
+          .map(({ key, label }) => ({ label, value: duration(numberAt(rows, key, row)) })),
+        { label: t.stacks.tooltip.calls, value: String(numberAt(rows, "calls", row) ?? "") },
+      ],
+    }),
+    spoken: (row) => text.spoken(name(row), duration(numberAt(rows, metric, row)), share(row)),
+  };
+}

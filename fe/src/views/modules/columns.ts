@@ -1,0 +1,60 @@
+import type { ModulesTable } from "../../api";
+import { t } from "../../i18n";
+import { type Column, derive, only, shareOf, type Table } from "../../table";
+import { type Metric, wholeOf } from "./metrics";
+
+const text = t.modules;
+
+/** For files and for the column chooser. */
+const HIDDEN = ["id", "parent", "module_id", "mean_device_ns", "mean_host_ns"];
+
+/** The server's columns, the name first, with the share of the metric as a bar beside it. */
+export function moduleTable(answer: ModulesTable, metric: Metric): Table {
+  const columns: Column[] = answer.columns.map((column) => ({
+    ...column,
+    hidden: HIDDEN.includes(column.key),
+  }));
+  const names = columns.filter(({ key }) => key === "name");
+  const others = columns.filter(({ key }) => key !== "name");
+  const label = text.metrics[metric];
+  const rows = {
+    ...answer.rows,
+    module_id: (answer.rows.module_id ?? []).map((id) => (id === -1 ? null : id)),
+  };
+  return derive({ columns: [...names, ...others], rows }, [
+    shareOf(metric, wholeOf(answer, metric), {
+      key: "share",
+      label: text.share(label),
+      help: text.shareHelp(label),
+    }),
+  ]);
+}
+
+/** Hooks with their share of the time. */
+export function hookTable(hooks: NonNullable<ModulesTable["hooks"]>): Table {
+  const whole = (hooks.rows.host_self_ns ?? []).reduce<number>((sum, ns) => sum + Number(ns), 0);
+  return derive(hooks, [
+    shareOf("host_self_ns", whole, {
+      key: "share",
+      label: text.hooksShare,
+      help: text.hooksShareHelp,
+    }),
+  ]);
+}
+
+/** The modules directly inside one, the largest first. */
+export function insideOf(answer: ModulesTable, row: number, metric: Metric): Table {
+  const value = (r: number) => Number(answer.rows[metric]?.[r] ?? 0);
+  const inside = (answer.rows.parent ?? []).flatMap((parent, r) => (parent === row ? [r] : []));
+  inside.sort((a, b) => value(b) - value(a));
+  const { columns } = only(answer, ["name", metric]);
+  return {
+    columns,
+    rows: Object.fromEntries(
+      [...columns.map(({ key }) => key), "id"].map((key) => [
+        key,
+        inside.map((r) => answer.rows[key]?.[r]),
+      ]),
+    ),
+  };
+}

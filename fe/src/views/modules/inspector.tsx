@@ -1,0 +1,87 @@
+/** The selected module, whatever view is shown. */
+import { useMemo } from "react";
+import { type ModuleSource, type ModulesTable, useModules } from "../../api";
+import { t } from "../../i18n";
+import { goToView, useParam, useSelected, useSelection } from "../../state";
+import { equals, numberAt, RowNumbers, rowCount, SimpleTable, textAt } from "../../table";
+import { Async } from "../../ui";
+import { insideOf, moduleTable } from "./columns";
+import { chosenMetric, metricsOf } from "./metrics";
+import { pathOf, rowOf } from "./paths";
+import "./modules.css";
+
+const text = t.modules;
+
+export default function ModuleInspector({ name }: { name: string }) {
+  const { sel } = useSelection();
+  const query = useModules(sel);
+  return <Async query={query}>{(answer) => <InSource answer={answer} name={name} />}</Async>;
+}
+
+/** The path does not say who named the module. */
+function InSource({ answer, name }: { answer: ModulesTable; name: string }) {
+  const { sel } = useSelection();
+  const row = useMemo(() => rowOf(answer, name), [answer, name]);
+  const other: ModuleSource | undefined =
+    row < 0 ? answer.meta.sources.find((source) => source !== answer.meta.source) : undefined;
+  const query = useModules(other ? sel : null, other);
+  if (row >= 0) return <Numbers answer={answer} row={row} />;
+  if (!other) return <p className="muted">{text.gone}</p>;
+  return (
+    <Async query={query}>
+      {(found) => {
+        const at = rowOf(found, name);
+        return at < 0 ? <p className="muted">{text.gone}</p> : <Numbers answer={found} row={at} />;
+      }}
+    </Async>
+  );
+}
+
+function Numbers({ answer, row }: { answer: ModulesTable; row: number }) {
+  const [, select] = useSelected();
+  const [wanted] = useParam<string>("m", "");
+  const metric = chosenMetric(wanted, metricsOf(answer));
+  const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
+  const inside = useMemo(() => insideOf(answer, row, metric), [answer, row, metric]);
+  const parent = numberAt(answer.rows, "parent", row) ?? -1;
+  const go = (to: number) => select({ kind: "mod", name: pathOf(answer, to) });
+  return (
+    <div className="module-inspector">
+      {parent >= 0 && (
+        <p>
+          {text.calledBy}{" "}
+          <button type="button" className="link" onClick={() => go(parent)}>
+            {textAt(answer.rows, "name", parent)}
+          </button>
+        </p>
+      )}
+      <RowNumbers table={table} row={row} without={["name", "id", "parent"]} />
+      {answer.meta.source === "nn" && (
+        <button
+          type="button"
+          className="button"
+          onClick={() =>
+            goToView("stacks", null, { q: equals("name", textAt(answer.rows, "name", row)) })
+          }
+        >
+          {text.showStacks}
+        </button>
+      )}
+      {rowCount(inside) > 0 && (
+        <SimpleTable
+          caption={text.contains}
+          table={inside}
+          renderName={(at, name) => (
+            <button
+              type="button"
+              className="link"
+              onClick={() => go(numberAt(inside.rows, "id", at) ?? row)}
+            >
+              {name}
+            </button>
+          )}
+        />
+      )}
+    </div>
+  );
+}

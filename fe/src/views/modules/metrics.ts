@@ -1,0 +1,46 @@
+import type { ModulesTable } from "../../api";
+import { hasColumn, numberAt, rowCount } from "../../table";
+
+export const METRICS = [
+  "device_total_ns",
+  "device_self_ns",
+  "backward_device_ns",
+  "host_total_ns",
+  "host_self_ns",
+  "backward_host_ns",
+] as const;
+export type Metric = (typeof METRICS)[number];
+
+/** Those that this trace has; the first is what matters most. */
+export function metricsOf(answer: ModulesTable): Metric[] {
+  return METRICS.filter((key) => hasColumn(answer, key));
+}
+
+export function chosenMetric(wanted: string, metrics: readonly Metric[]): Metric {
+  return metrics.find((metric) => metric === wanted) ?? metrics[0] ?? "host_total_ns";
+}
+
+/** Of each module what its box is wide for beside those of the modules in it. */
+export function ownValues({ rows }: ModulesTable, metric: Metric): Float64Array {
+  const size = rows.id?.length ?? 0;
+  const own = Float64Array.from({ length: size }, (_, row) => numberAt(rows, metric, row) ?? 0);
+  if (metric === "device_self_ns" || metric === "host_self_ns") return own;
+  const inside = new Float64Array(size);
+  for (let row = 0; row < size; row++) {
+    const parent = numberAt(rows, "parent", row) ?? -1;
+    if (parent >= 0) inside[parent] = (inside[parent] ?? 0) + (own[row] ?? 0);
+  }
+  // Lightning's modules are inside each other by name, so they can take longer than what is around them.
+  return own.map((value, row) => Math.max(0, value - (inside[row] ?? 0)));
+}
+
+/** What the shares of a metric refer to: that of the outermost modules, or of all for times without nested modules. */
+export function wholeOf(answer: ModulesTable, metric: Metric): number {
+  const isSelf = metric === "device_self_ns" || metric === "host_self_ns";
+  let whole = 0;
+  for (let row = 0; row < rowCount(answer); row++) {
+    const isTop = (numberAt(answer.rows, "parent", row) ?? -1) < 0;
+    if (isSelf || isTop) whole += numberAt(answer.rows, metric, row) ?? 0;
+  }
+  return whole;
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import type { Column, ModulesTable } from "../../api";
+import { hookTable, insideOf, moduleTable } from "./columns";
+import { chosenMetric, metricsOf, ownValues, wholeOf } from "./metrics";
+import { className, pathOf, rowOf } from "./paths";
+
+const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
+  key,
+  label: key,
+  type: key === "name" ? "string" : "number",
+  unit,
+  help: null,
+});
+
+function answer(rows: ModulesTable["rows"], source: "nn" | "lightning" = "nn"): ModulesTable {
+  return {
+    meta: {
+      run: "r",
+      worker: "w",
+      span: "1",
+      device_type: "GPU",
+      notes: [],
+      source,
+      sources: [source],
+      total: rows.id?.length ?? 0,
+    },
+    columns: Object.keys(rows).map((key) => column(key, key.endsWith("_ns") ? "ns" : null)),
+    rows,
+    hooks: null,
+  };
+}
+
+const net = answer({
+  id: [0, 1, 2, 3],
+  parent: [-1, 0, 0, -1],
+  name: ["Net_0", "Linear_0", "Linear_1", "Loss"],
+  module_id: [0, 0, 1, 4],
+  calls: [1, 1, 1, 1],
+  host_total_ns: [100, 30, 40, 10],
+  host_self_ns: [30, 20, 20, 10],
+  device_total_ns: [0, 0, 0, 0],
+});
+
+describe("metrics", () => {
+  it("are those the trace has", () => {
+    expect(metricsOf(net)).toEqual(["device_total_ns", "host_total_ns", "host_self_ns"]);
+    expect(chosenMetric("host_self_ns", metricsOf(net))).toBe("host_self_ns");
+    expect(chosenMetric("<b>", metricsOf(net))).toBe("device_total_ns");
+    expect(chosenMetric("", [])).toBe("host_total_ns");
+  });
+
+  it("make boxes as wide as the total of the module", () => {
+    expect([...ownValues(net, "host_total_ns")]).toEqual([30, 30, 40, 10]);
+    expect([...ownValues(net, "host_self_ns")]).toEqual([30, 20, 20, 10]);
+    expect(wholeOf(net, "host_total_ns")).toBe(110);
+    expect(wholeOf(net, "host_self_ns")).toBe(80);
+  });
+
+  it("never make a box narrower than what is in it", () => {
+    const odd = answer({
+      id: [0, 1],
+      parent: [-1, 0],
+      name: ["net", "net.l"],
+      host_total_ns: [10, 25],
+    });
+    expect([...ownValues(odd, "host_total_ns")]).toEqual([0, 25]);
+  });
+});
+
+describe("paths", () => {
+  it("lead to a module and back", () => {
+    const paths = ["Net_0", "Net_0/Linear_0", "Net_0/Linear_1", "Loss#4"];
+    expect(paths.map((_, row) => pathOf(net, row))).toEqual(paths);
+    expect(paths.map((path) => rowOf(net, path))).toEqual([0, 1, 2, 3]);
+    expect([rowOf(net, "Linear_0"), rowOf(net, ""), rowOf(net, null)]).toEqual([-1, -1, -1]);
+  });
+
+  it("are Lightning's own", () => {
+    const lightning = answer(
+      { id: [0, 1], parent: [-1, 0], name: ["net", "net.0.l1"], module_id: [-1, -1] },
+      "lightning",
+    );
+    expect(pathOf(lightning, 1)).toBe("net.0.l1");
+    expect(rowOf(lightning, "net.0.l1")).toBe(1);
+  });
+
+  it("tell classes", () => {
+    expect([className("Conv2d_12"), className("Loss")]).toEqual(["Conv2d", "Loss"]);
+  });
+});
+
+describe("tables", () => {
+  it("have the name first and the share beside the metric", () => {
+    const table = moduleTable(net, "host_total_ns");
+    const keys = table.columns.map(({ key }) => key);
+    expect(keys[0]).toBe("name");
+    expect(keys.indexOf("share")).toBe(keys.indexOf("host_total_ns") + 1);
+    expect(table.rows.share?.[1]).toBeCloseTo((30 / 110) * 100);
+    expect(table.columns.filter(({ hidden }) => hidden).map(({ key }) => key)).toEqual([
+      "id",
+      "parent",
+      "module_id",
+    ]);
+  });
+
+  it("list what is directly inside, the largest first", () => {
+    const inside = insideOf(net, 0, "host_total_ns");
+    expect(inside.rows.name).toEqual(["Linear_1", "Linear_0"]);
+    expect(inside.rows.id).toEqual([2, 1]);
+  });
+
+  it("share out the time of hooks", () => {
+    const hooks = hookTable({
+      columns: [column("name", null), column("host_self_ns")],
+      rows: { name: ["a", "b"], host_self_ns: [30, 10] },
+    });
+    expect(hooks.rows.share).toEqual([75, 25]);
+  });
+});

@@ -1,0 +1,86 @@
+import type { StackRows } from "../../api";
+import { parseFrameName } from "../../flame";
+import { count, duration, exact, fraction } from "../../format";
+import { t } from "../../i18n";
+import { type Selected, useSelected } from "../../state";
+import { CopyButton, SourceLink } from "../../ui";
+import { modulePath } from "./rows";
+
+const text = t.stacks;
+
+interface Props {
+  readonly rows: StackRows;
+  /** -1: none. */
+  readonly row: number;
+  readonly whole: number;
+  /** Where a click does not zoom in. */
+  readonly onZoom?: (row: number) => void;
+}
+
+/** The chosen box in words. */
+export function Details({ rows, row, whole, onZoom }: Props) {
+  const [, select] = useSelected();
+  if (row < 0)
+    return (
+      <p className="stacks-details muted">{onZoom ? text.detailsNoneTable : text.detailsNone}</p>
+    );
+  const name = rows.name[row] ?? "";
+  const kind = rows.kind[row] ?? "other";
+  const place = kind === "frame" ? parseFrameName(name) : null;
+  const selection = selectionOf(rows, row);
+  const share = (ns = 0) => (whole > 0 ? ` (${fraction(ns / whole)})` : "");
+  return (
+    <section className="stacks-details" aria-label={text.details}>
+      <h3>
+        <span className="badge">{t.flame.kinds[kind]}</span> {name}
+      </h3>
+      <dl>
+        {[
+          { term: text.tooltip.total, ns: rows.total_ns[row] },
+          { term: text.tooltip.self, ns: rows.self_ns[row] },
+        ].map(({ term, ns }) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd title={exact(ns, "ns")}>
+              {duration(ns)}
+              {share(ns)}
+            </dd>
+          </div>
+        ))}
+        <div>
+          <dt>{text.tooltip.calls}</dt>
+          <dd>{count(rows.calls[row])}</dd>
+        </div>
+      </dl>
+      <div className="stacks-actions">
+        {onZoom && kind !== "smaller" && (
+          <button type="button" className="button" onClick={() => onZoom(row)}>
+            {text.zoom}
+          </button>
+        )}
+        {place && <SourceLink file={place.file} line={place.line} />}
+        <CopyButton text={name} label={t.inspector.copyName} />
+        {selection && (
+          <button type="button" className="button" onClick={() => select(selection)}>
+            {text.inspect[selection.kind]}
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** What other views know it as. Copies and fills are no kernels. */
+function selectionOf(rows: StackRows, row: number): Selected | null {
+  const name = rows.name[row] ?? "";
+  switch (rows.kind[row]) {
+    case "operator":
+      return { kind: "op", name };
+    case "device":
+      return /^mem(cpy|set)\b/i.test(name) ? null : { kind: "kernel", name };
+    case "module":
+      return { kind: "mod", name: modulePath(rows, row) };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,70 @@
+/** What is written on the boxes and in their tooltips. Pure. */
+import type { StackKind, StackRows, StacksTable } from "../../api";
+import {
+  builtinLabel,
+  type FlameEntries,
+  type FlameKind,
+  frameLabel,
+  kernelLabel,
+} from "../../flame";
+import { count, duration, fraction } from "../../format";
+import { t } from "../../i18n";
+import { ownValues } from "./rows";
+
+const text = t.stacks;
+
+export function labelOf(kind: StackKind, name: string): string {
+  switch (kind) {
+    case "frame":
+      return frameLabel(name);
+    case "builtin":
+      return builtinLabel(name);
+    case "device":
+      return kernelLabel(name);
+    default:
+      return name;
+  }
+}
+
+export function entriesOf({ meta }: StacksTable, rows: StackRows): FlameEntries {
+  const name = (row: number) => rows.name[row] ?? "";
+  const kind = (row: number): FlameKind => rows.kind[row] ?? "other";
+  const share = (ns: number) => fraction(meta.all_ns > 0 ? ns / meta.all_ns : null);
+  return {
+    size: rows.id.length,
+    parent: rows.parent,
+    own: ownValues(rows, meta.above?.id.length ?? 0),
+    name,
+    kind,
+    label: (row) => labelOf(rows.kind[row] ?? "other", name(row)),
+    tooltip: (row) => ({
+      title: name(row),
+      subtitle: t.flame.kinds[kind(row)],
+      lines: [
+        { label: text.tooltip.total, ...numbers(rows.total_ns[row]) },
+        { label: text.tooltip.self, ...numbers(rows.self_ns[row]) },
+        { label: text.tooltip.calls, value: count(rows.calls[row]) },
+        ...(rows.folded[row]
+          ? [{ label: text.tooltip.folded, value: count(rows.folded[row]) }]
+          : []),
+      ],
+    }),
+    spoken: (row) =>
+      text.spoken(
+        name(row),
+        t.flame.kinds[kind(row)],
+        duration(rows.total_ns[row]),
+        share(rows.total_ns[row] ?? 0),
+      ),
+  };
+
+  function numbers(ns: number | undefined) {
+    return { value: duration(ns), share: share(ns ?? 0) };
+  }
+}
+
+/** The kinds there are, in the order of the legend. */
+export function kindsOf(rows: StackRows, all: readonly FlameKind[]): FlameKind[] {
+  const found = new Set<string>(rows.kind);
+  return all.filter((kind) => found.has(kind));
+}

@@ -1,0 +1,61 @@
+/** The entries of an answer as one tree. Pure. */
+import type { StackRows, StacksTable } from "../../api";
+import { t } from "../../i18n";
+import { derive, shareOf, type Table } from "../../table";
+
+/** What is around the part that was asked for, and the part itself below it. */
+export function withAbove({ meta: { above }, rows }: StacksTable): StackRows {
+  if (!above || above.id.length === 0) return rows;
+  const shift = above.id.length;
+  const joined = Object.fromEntries(
+    (Object.keys(rows) as (keyof StackRows)[]).map((key) => [key, [...above[key], ...rows[key]]]),
+  ) as unknown as StackRows;
+  joined.parent = [
+    ...above.parent,
+    ...rows.parent.map((parent) => (parent < 0 ? shift - 1 : parent + shift)),
+  ];
+  return joined;
+}
+
+/** Of each entry what its box is wide for beside those below; nothing of what is around the part that was asked for. */
+export function ownValues(rows: StackRows, above: number): number[] {
+  return rows.self_ns.map((ns, row) => (row < above ? 0 : ns));
+}
+
+/** Where it matters what the server left out: something below an entry is folded. */
+export function isFolded(rows: StackRows, row: number): boolean {
+  const inside = new Uint8Array(rows.id.length);
+  inside[row] = 1;
+  for (let i = row; i < rows.id.length; i++) {
+    const parent = rows.parent[i] ?? -1;
+    if (parent >= 0 && inside[parent]) inside[i] = 1;
+    if (inside[i] && (rows.folded[i] ?? 0) > 0) return true;
+  }
+  return false;
+}
+
+const HIDDEN = ["id", "parent", "folded"];
+
+/** The same entries as a table, with the share of everything. */
+export function stackTable({ columns, meta }: StacksTable, rows: StackRows): Table {
+  const shown = columns.map((column) => ({ ...column, hidden: HIDDEN.includes(column.key) }));
+  const names = shown.filter(({ key }) => key === "name");
+  return derive(
+    { columns: [...names, ...shown.filter(({ key }) => key !== "name")], rows: { ...rows } },
+    [
+      shareOf("total_ns", meta.all_ns, {
+        key: "share",
+        label: t.stacks.share,
+        help: t.stacks.shareHelp,
+      }),
+    ],
+  );
+}
+
+/** The modules around an entry and itself, as the Module view names them. */
+export function modulePath(rows: StackRows, row: number): string {
+  const parts: string[] = [];
+  for (let r = row; r >= 0; r = rows.parent[r] ?? -1)
+    if (rows.kind[r] === "module") parts.push(rows.name[r] ?? "");
+  return parts.reverse().join("/");
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import type { StackKind, StackRows, StacksTable } from "../../api";
+import { entriesOf, kindsOf, labelOf } from "./looks";
+import { isFolded, modulePath, ownValues, stackTable, withAbove } from "./rows";
+
+function rows(
+  ...entries: [number, number, string, StackKind, number, number, number?][]
+): StackRows {
+  return {
+    id: entries.map((e) => e[0]),
+    parent: entries.map((e) => e[1]),
+    name: entries.map((e) => e[2]),
+    kind: entries.map((e) => e[3]),
+    self_ns: entries.map((e) => e[4]),
+    total_ns: entries.map((e) => e[5]),
+    calls: entries.map(() => 1),
+    folded: entries.map((e) => e[6] ?? 0),
+  };
+}
+
+function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
+  return {
+    meta: {
+      run: "r",
+      worker: "w",
+      span: "1",
+      device_type: "CPU",
+      notes: [],
+      weight: "host",
+      weights: ["host"],
+      direction: "top_down",
+      files: "",
+      root: 0,
+      whole_ns: 100,
+      all_ns: 200,
+      no_stack_ns: 0,
+      entries: 4,
+      limit_ns: 1,
+      has_frames: true,
+      above,
+    },
+    columns: ["id", "parent", "name", "total_ns"].map((key) => ({
+      key,
+      label: key,
+      type: key === "name" ? "string" : "number",
+      unit: key === "total_ns" ? "ns" : null,
+      help: null,
+    })),
+    rows: shown,
+  };
+}
+
+const part = rows(
+  [7, -1, "Linear_0", "module", 10, 100],
+  [8, 0, "m.py(3): f", "frame", 60, 60],
+  [-1, 0, "(smaller)", "smaller", 30, 30, 5],
+);
+const above = rows(
+  [5, -1, "main.py(1): main", "frame", 90, 200],
+  [6, 0, "Net_0", "module", 0, 100],
+);
+
+describe("entries", () => {
+  it("stand below what is around them", () => {
+    const joined = withAbove(answer(part, above));
+    expect(joined.id).toEqual([5, 6, 7, 8, -1]);
+    expect(joined.parent).toEqual([-1, 0, 1, 2, 2]);
+    expect(withAbove(answer(part))).toBe(part);
+    expect(withAbove(answer(part, rows()))).toBe(part);
+  });
+
+  it("have the width of what was asked for", () => {
+    const all = answer(part, above);
+    expect(ownValues(withAbove(all), 2)).toEqual([0, 0, 10, 60, 30]);
+    expect(Array.from(entriesOf(all, withAbove(all)).own)).toEqual([0, 0, 10, 60, 30]);
+  });
+
+  it("say where something is folded", () => {
+    const joined = withAbove(answer(part, above));
+    expect([0, 1, 2, 3, 4].map((row) => isFolded(joined, row))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      true,
+    ]);
+  });
+
+  it("know their modules", () => {
+    expect(modulePath(withAbove(answer(part, above)), 3)).toBe("Net_0/Linear_0");
+  });
+
+  it("are a table with the share of everything", () => {
+    const all = answer(part, above);
+    const table = stackTable(all, withAbove(all));
+    expect(table.columns.map(({ key }) => key)).toEqual([
+      "name",
+      "id",
+      "parent",
+      "total_ns",
+      "share",
+    ]);
+    expect(table.rows.share).toEqual([100, 50, 50, 30, 15]);
+  });
+});
+
+describe("looks", () => {
+  it("are by kind", () => {
+    expect(labelOf("frame", "a/m.py(3): f")).toBe("f · m.py:3");
+    expect(labelOf("builtin", "<built-in function len>")).toBe("len (built-in)");
+    expect(labelOf("operator", "aten::mm")).toBe("aten::mm");
+    expect(kindsOf(part, ["frame", "operator", "module", "smaller"])).toEqual([
+      "frame",
+      "module",
+      "smaller",
+    ]);
+  });
+
+  it("tell total, self, calls, and how many are folded", () => {
+    const all = answer(part);
+    const { tooltip, spoken } = entriesOf(all, part);
+    expect(tooltip(1)).toEqual({
+      title: "m.py(3): f",
+      subtitle: "Python",
+      lines: [
+        { label: "Total", value: "60 ns", share: "30.0 %" },
+        { label: "Self", value: "60 ns", share: "30.0 %" },
+        { label: "Calls", value: "1" },
+      ],
+    });
+    expect(tooltip(2).lines.at(-1)).toEqual({ label: "Entries", value: "5" });
+    expect(spoken(1)).toBe("m.py(3): f, Python: 60 ns, 30.0 %");
+  });
+});
