@@ -51,6 +51,7 @@ Top-down: from what was called first, in the order in which it was first seen. L
     op: "Operator in the inspector",
     kernel: "Kernel in the inspector",
     mod: "Module in the inspector",
+    step: "Step in the inspector",
   },
   detailsNoneTable: "Choose a row to see its numbers here.",
   zoom: "Zoom into it",
