@@ -1,56 +1,92 @@
 /** Which run, worker and span every view shows; refresh, link, theme, keys. */
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import type { RunStatus, Status, TraceStatus } from "../api";
 import { fraction } from "../format";
 import { copyText, type ThemeChoice, useThemeChoice } from "../host";
-import { t } from "../i18n";
-import { linkToPage, type Selection, selectTrace, spansOf, workersOf } from "../state";
+import { LANGUAGES, type LanguageId, t } from "../i18n";
+import {
+  formatRange,
+  linkToPage,
+  type Selection,
+  selectTrace,
+  spansOf,
+  useStepRange,
+} from "../state";
+import { StepBrush } from "./brush/StepBrush";
 import { Combo } from "./Combo";
 import { Icon } from "./Icon";
+import { switchLanguage } from "./language";
 import type { Option } from "./options";
 import { traceProgress } from "./progress";
 
 const NEXT_THEME: Record<ThemeChoice, ThemeChoice> = { auto: "light", light: "dark", dark: "auto" };
 const FEEDBACK_MS = 2_000;
+const SHORT: Record<LanguageId, string> = { en: "EN", "zh-CN": "中文" };
+const PALETTE_KEYS = /Mac|iP(hone|ad)/.test(navigator.platform) ? "⌘K" : "Ctrl K";
 
 interface Props {
   status: Status | undefined;
   selection: Selection;
   refreshing: boolean;
+  link: CopiedLink;
   onRefresh: () => void;
   onKeys: () => void;
+  onPalette: () => void;
 }
 
-export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }: Props) {
-  const { run, sel } = selection;
+export function ContextBar(props: Props) {
+  const { status, selection, refreshing, link, onRefresh, onKeys, onPalette } = props;
+  const { run, trace, steps, range } = selection;
   const [theme, setTheme] = useThemeChoice();
-  const workers = run ? workersOf(run) : [];
-  const spans = run && sel ? spansOf(run, sel.worker) : [];
+  const [, setRange] = useStepRange();
+  const runs = useMemo(() => status?.runs.map(runOption) ?? [], [status]);
+  const workers = useMemo(() => (run ? workerOptions(run) : []), [run]);
+  const spans = run && trace ? spansOf(run, trace.worker) : [];
   return (
     <header className="bar">
       <section className="bar-pickers" aria-label={t.bar.label}>
         <Combo
           label={t.bar.run}
-          value={sel?.run ?? run?.name ?? null}
-          options={status?.runs.map(runOption) ?? []}
+          value={run?.name ?? null}
+          options={runs}
           onChange={(name) => selectTrace({ run: name })}
         />
         <Combo
           label={t.bar.worker}
-          value={sel?.worker ?? null}
-          options={run ? workers.map((worker) => workerOption(run, worker)) : []}
+          value={trace?.worker ?? null}
+          options={workers}
           onChange={(worker) => selectTrace({ worker })}
         />
         {spans.length > 1 && (
           <Combo
             label={t.bar.span}
-            value={sel?.span ?? null}
+            value={trace?.span ?? null}
             options={spans.map((trace) => option(trace.span, [trace]))}
             onChange={(span) => selectTrace({ span })}
           />
         )}
+        {steps && steps.names.length > 1 && (
+          <StepBrush
+            // Half a choice must not be carried over to other steps.
+            key={`${trace?.file} ${steps.names.length}`}
+            steps={steps}
+            range={range}
+            onChange={(next) => setRange(formatRange(steps.names, next))}
+          />
+        )}
       </section>
       <div className="bar-tools">
+        <button
+          type="button"
+          className="button bar-search"
+          aria-label={t.palette.title}
+          aria-keyshortcuts="Control+K Meta+K"
+          title={t.palette.title}
+          onClick={onPalette}
+        >
+          <Icon name="search" />
+          <span className="bar-keys">{PALETTE_KEYS}</span>
+        </button>
         <button
           type="button"
           className="button quiet"
@@ -61,7 +97,8 @@ export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }:
           {refreshing ? <span className="spinner" /> : <Icon name="refresh" />}
           {t.bar.refresh}
         </button>
-        <CopyLink selection={selection} />
+        <CopyLink link={link} />
+        <LanguageSwitch />
         <button
           type="button"
           className="button quiet icon"
@@ -85,16 +122,30 @@ export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }:
   );
 }
 
-function CopyLink({ selection }: { selection: Selection }) {
-  const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
+/** Copying the address of the page, which has more than one button. */
+export interface CopiedLink {
+  state: "idle" | "copied" | "refused";
+  copy: () => void;
+  /** To be taken by hand where copying is refused. */
+  address: () => string;
+}
+
+export function useCopyLink({ run, trace }: Selection): CopiedLink {
+  const [state, setState] = useState<CopiedLink["state"]>("idle");
   useEffect(() => {
     if (state !== "copied") return;
     const timer = setTimeout(() => setState("idle"), FEEDBACK_MS);
     return () => clearTimeout(timer);
   }, [state]);
+  const address = () =>
+    linkToPage(run && trace && { run: run.name, worker: trace.worker, span: trace.span });
   const copy = async () => {
-    setState((await copyText(linkToPage(selection.sel))) ? "copied" : "refused");
+    setState((await copyText(address())) ? "copied" : "refused");
   };
+  return { state, copy: () => void copy(), address };
+}
+
+function CopyLink({ link: { state, copy, address } }: { link: CopiedLink }) {
   return (
     <>
       {state === "refused" && (
@@ -103,11 +154,11 @@ function CopyLink({ selection }: { selection: Selection }) {
           aria-label={t.bar.copyFailed}
           title={t.bar.copyFailed}
           readOnly
-          value={linkToPage(selection.sel)}
+          value={address()}
           onFocus={(event) => event.target.select()}
         />
       )}
-      <button type="button" className="button quiet" aria-live="polite" onClick={() => void copy()}>
+      <button type="button" className="button quiet" aria-live="polite" onClick={copy}>
         <Icon name="link" />
         {state === "copied" ? t.bar.linkCopied : t.bar.copyLink}
       </button>
@@ -115,13 +166,37 @@ function CopyLink({ selection }: { selection: Selection }) {
   );
 }
 
+/** There are two: the button names the other one, in its own words. */
+function LanguageSwitch() {
+  const ids = Object.keys(LANGUAGES) as LanguageId[];
+  const other = ids.find((id) => id !== t.lang) ?? "en";
+  return (
+    <button
+      type="button"
+      className="button quiet"
+      lang={other}
+      title={LANGUAGES[other]}
+      onClick={() => switchLanguage(other)}
+    >
+      {SHORT[other]}
+      <span className="visually-hidden"> {LANGUAGES[other]}</span>
+    </button>
+  );
+}
+
 function runOption(run: RunStatus): Option {
   return option(run.name, run.traces);
 }
 
-function workerOption(run: RunStatus, worker: string): Option {
-  const traces = spansOf(run, worker);
-  return option(worker, traces, rankOf(traces));
+function workerOptions(run: RunStatus): Option[] {
+  // One pass: a run may have a thousand workers, and this is drawn at every news of them.
+  const traces = new Map<string, TraceStatus[]>();
+  for (const trace of run.traces) {
+    const spans = traces.get(trace.worker);
+    if (spans) spans.push(trace);
+    else traces.set(trace.worker, [trace]);
+  }
+  return [...traces].map(([worker, spans]) => option(worker, spans, rankOf(spans)));
 }
 
 /** Says of the traces behind an option what is not simply ready. */

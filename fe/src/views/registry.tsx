@@ -18,10 +18,18 @@ export const VIEWS: Record<ViewId, ComponentType<object>> = {
   capture: later(() => import("./capture")),
 };
 
-export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }>> = {
+/** Null: the drawer shows only the name and where to see it. */
+export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }> | null> = {
   op: later(() => import("./operators/inspector")),
   kernel: later(() => import("./kernels/inspector")),
+  mod: null, // later(() => import("./modules/inspector")),
+  step: null, // later(() => import("./steps/inspector")),
 };
 
 /** The view in which a selected thing is a row. */
-export const HOME: Record<SelectionKind, ViewId> = { op: "operators", kernel: "kernels" };
+export const HOME: Record<SelectionKind, ViewId> = {
+  op: "operators",
+  kernel: "kernels",
+  mod: "modules",
+  step: "steps",
+};
