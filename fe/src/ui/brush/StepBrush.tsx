@@ -110,7 +110,7 @@ export function StepBrush({ steps, range, onChange }: Props) {
       </span>
       <div
         ref={strip}
-        className="brush-strip"
+        className={draft || range ? "brush-strip" : "brush-strip all"}
         title={pointed === null ? t.range.hint : stepText(steps, pointed)}
         onPointerDown={onPointerDown}
         onPointerMove={onPointerMove}

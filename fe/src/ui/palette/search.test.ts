@@ -6,10 +6,9 @@ function entry(kind: EntryKind, label: string, about: string = kind): Entry {
 }
 
 describe("how well a word fits", () => {
-  it("the whole, then a beginning, then a word, then a part, then letters", () => {
-    const scores = ["mm", "mm_out", "aten::mm", "aten::addmm", "aten::max_min"].map((text) =>
-      fitness(text, "mm"),
-    );
+  it("the whole, then a word, then beginnings, then a part, then letters", () => {
+    const names = ["mm", "aten::mm", "mmbackward0", "x::mmback", "aten::addmm", "aten::max_min"];
+    const scores = names.map((text) => fitness(text, "mm"));
     expect(scores.every((score) => score !== null)).toBe(true);
     expect(scores).toEqual(scores.toSorted((a, b) => (b ?? 0) - (a ?? 0)));
     expect(new Set(scores).size).toBe(scores.length);

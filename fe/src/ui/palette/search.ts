@@ -28,21 +28,20 @@ export interface Entry {
 
 /** How well a word fits a text, or null. Both in lower case. */
 export function fitness(text: string, word: string): number | null {
-  const at = text.indexOf(word);
-  if (at === 0) return text.length === word.length ? 100 : 80;
-  if (at > 0) return startsWord(text, at) || laterStart(text, word, at) ? 60 : 40;
-  return scattered(text, word);
+  if (text === word) return 100;
+  let best: number | null = null;
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    const starts = startsWord(text, at);
+    const ends = at + word.length === text.length;
+    // The last word is the name proper: `mm` means aten::mm, not MmBackward0.
+    const score = starts && ends ? 90 : at === 0 ? 80 : starts ? 60 : 40;
+    best = Math.max(best ?? 0, score);
+  }
+  return best ?? scattered(text, word);
 }
 
 function startsWord(text: string, at: number): boolean {
   return at === 0 || /[^a-z0-9]/.test(text[at - 1] ?? "");
-}
-
-function laterStart(text: string, word: string, from: number): boolean {
-  for (let at = text.indexOf(word, from + 1); at > 0; at = text.indexOf(word, at + 1)) {
-    if (startsWord(text, at)) return true;
-  }
-  return false;
 }
 
 /** Letters in between are allowed, but a few only: names of kernels hold all letters somewhere. */
