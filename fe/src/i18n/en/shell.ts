@@ -244,5 +244,5 @@ with profile(
     help: "Show this list",
   },
 
-  copy: { copy: "Copy", copied: "Copied" },
+  copy: { copy: "Copy", copied: "Copied", refused: "Copying is not allowed here" },
 };

@@ -237,5 +237,5 @@ with profile(
     help: "显示此列表",
   },
 
-  copy: { copy: "复制", copied: "已复制" },
+  copy: { copy: "复制", copied: "已复制", refused: "此处不允许复制" },
 };
