@@ -93,7 +93,7 @@ def test_narrow_windows_cut_nothing_off(open_page: OpenPage, tensorboard: Server
         expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
         expect(profiler.inspector).to_be_visible()
         for name in ("Refresh", "Copy link", "Keyboard shortcuts", "Expand the menu", "Files", "Clear the selection"):
-            expect(profiler.ui.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+            expect(profiler.ui.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
         too_wide = profiler.ui.locator("body").evaluate(
             """(body) => ["html", "body", ".shell", ".bar", ".rail", ".inspector", ".main"].filter((part) => {
                 const at = body.ownerDocument.querySelector(part);

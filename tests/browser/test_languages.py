@@ -76,3 +76,16 @@ def test_pictures_in_chinese(open_page: OpenPage, alone: Server, output: Path, t
         expect(profiler.ui.get_by_label("正在加载…")).to_have_count(0)
         expect(profiler.ui.get_by_text("正在绘制…")).to_have_count(0)
         screenshot(page, output, f"zh-CN-{view}-{theme}")
+
+
+@pytest.mark.parametrize(("view", "name"), [("operators", "算子"), ("kernels", "内核")])
+def test_columns_are_named_in_chinese(view: str, name: str, open_page: OpenPage, alone: Server) -> None:
+    """The server names and explains them in English; words of its that changed would be seen here."""
+    profiler = Profiler(open_page(locale="zh-CN"), alone).open(r=GPU_RUN, v=view)
+    panel = profiler.panel(name)
+    panel.get_by_role("button", name="列").click()
+    labels = panel.get_by_role("group", name="列").locator("label")
+    expect(labels.first).to_be_visible()
+    assert [label for label in labels.all_inner_texts() if not CHINESE.search(label)] == []
+    explained = labels.evaluate_all("(labels) => labels.map((label) => label.title).filter(Boolean)")
+    assert explained and [text for text in explained if not CHINESE.search(text)] == []

@@ -12,6 +12,11 @@ export type Messages = typeof en;
  */
 export let t: Messages = en;
 
+/** A text of the server, such as the label of a column, in the language in use as far as it is known there. */
+export function serverText(text: string): string {
+  return t.server[text] ?? text;
+}
+
 export async function settleLanguage(): Promise<void> {
   if (pickLanguage(wantedLanguages()) === "en") return;
   try {

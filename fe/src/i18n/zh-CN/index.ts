@@ -6,6 +6,7 @@ import { charts } from "./charts";
 import { kernels } from "./kernels";
 import { operators } from "./operators";
 import { overview } from "./overview";
+import { server } from "./server";
 import { shell } from "./shell";
 import { table } from "./table";
 
@@ -24,6 +25,7 @@ export const zhCN: Messages = {
   modules,
   operators,
   overview,
+  server,
   stacks,
   steps,
   table,
