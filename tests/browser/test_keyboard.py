@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
+from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def test_from_the_start_to_an_operator_and_its_numbers(profiler: Profiler) -> No
     expect(profiler.picker("Run")).to_have_accessible_name(f"Run {GPU_RUN}")
     expect(profiler.picker("Run")).to_be_focused()
 
-    page.keyboard.press("2")
+    page.keyboard.press("3")
     grid = profiler.grid("Operators")
     expect(grid.count).to_be_visible()
     page.keyboard.press("/")
@@ -50,7 +52,7 @@ def test_from_the_start_to_an_operator_and_its_numbers(profiler: Profiler) -> No
     page.keyboard.press("ArrowLeft")
     expect(grid.root.get_by_role("heading", name="Call stacks")).to_have_count(0)
 
-    tab_to(page, inspector.get_by_role("button", name="Show kernels"))
+    tab_to(page, inspector.get_by_role("button", name="Show in GPU Kernel"))
     page.keyboard.press("Enter")
     expect(profiler.heading("GPU Kernel")).to_be_visible()
     expect(inspector).to_be_visible()
@@ -61,9 +63,9 @@ def test_from_the_start_to_an_operator_and_its_numbers(profiler: Profiler) -> No
 def test_the_focus_can_always_be_seen(profiler: Profiler) -> None:
     """Whatever Tab stops at has an outline, or a shadow in its place."""
     page = profiler.page
-    page.keyboard.press("2")
+    page.keyboard.press("3")
     expect(profiler.grid("Operators").count).to_be_visible()
-    for _ in range(40):
+    for _ in range(60):
         page.keyboard.press("Tab")
         hidden = page.evaluate(
             """() => {
@@ -78,17 +80,34 @@ def test_the_focus_can_always_be_seen(profiler: Profiler) -> None:
 
 
 def test_number_keys_change_the_view(profiler: Profiler) -> None:
-    for key, title in (("3", "GPU Kernel"), ("2", "Operator"), ("1", "Overview")):
-        profiler.page.keyboard.press(key)
+    for number, title in enumerate(list(VIEWS.values())[:9], start=1):
+        profiler.page.keyboard.press(str(number))
         expect(profiler.heading(title)).to_be_visible()
 
 
+def test_every_view_has_a_letter(profiler: Profiler) -> None:
+    """Those that the list of keys names, and no others."""
+    page = profiler.page
+    page.keyboard.press("?")
+    dialog = profiler.ui.get_by_role("dialog", name="Keyboard")
+    jumps = dialog.get_by_role("term").filter(has_text=re.compile("g[a-z]$"))
+    letters = [text[-1] for text in jumps.all_inner_texts()]
+    page.keyboard.press("Escape")
+    assert len(set(letters)) == len(VIEWS)
+    for letter, title in zip(letters, VIEWS.values(), strict=True):
+        page.keyboard.press("g")
+        page.keyboard.press(letter)
+        expect(profiler.heading(title)).to_be_visible()
+    page.keyboard.press("o")
+    expect(profiler.heading(title)).to_be_visible()
+
+
 def test_letters_in_a_field_are_text(profiler: Profiler) -> None:
-    profiler.page.keyboard.press("2")
+    profiler.page.keyboard.press("3")
     grid = profiler.grid("Operators")
     grid.filter.focus()
-    profiler.page.keyboard.type("1?")
-    expect(grid.filter).to_have_value("1?")
+    profiler.page.keyboard.type("go1?")
+    expect(grid.filter).to_have_value("go1?")
     expect(profiler.heading("Operator")).to_be_visible()
     expect(profiler.ui.get_by_role("dialog")).to_have_count(0)
 

@@ -91,7 +91,7 @@ def test_select_shows_the_numbers(opened: Profiler) -> None:
     for label, key in (("Calls", "calls"), ("Device self", "device_self_ns"), ("Host total", "host_total_ns")):
         shown = definition(inspector, label).inner_text()
         assert numbers.same(shown, rows[key][1]), f"{label}: {shown}"
-    inspector.get_by_role("button", name="Show kernels").click()
+    inspector.get_by_role("button", name="Show in GPU Kernel").click()
     expect(opened.heading("GPU Kernel")).to_be_visible()
     assert opened.state["q"] == f'operator="{name}"'
 

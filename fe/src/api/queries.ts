@@ -14,6 +14,7 @@ import type {
   Health,
   KernelGroup,
   KernelsTable,
+  Meta,
   OperatorGroup,
   OperatorsTable,
   Overview,
@@ -29,6 +30,11 @@ export const STATUS_KEY = ["status"] as const;
 
 export function traceKey(sel: TraceKey): readonly unknown[] {
   return ["trace", sel.run, sel.worker, sel.span];
+}
+
+/** The same trace with all its steps. */
+export function allSteps({ from_step: _, to_step: __, ...sel }: TraceKey): TraceKey {
+  return sel;
 }
 
 export function createQueryClient(): QueryClient {
@@ -138,8 +144,14 @@ export function useKernels(
   return useTraceQuery("kernels", sel, { group_by: groupBy });
 }
 
+/** Of the palette, which needs their names only. */
+export function useModuleNames(sel: TraceKey | null): Result<Table<Meta>> {
+  return useTraceQuery("modules", sel);
+}
+
 export function useHealth(sel: TraceKey | null): Result<Health> {
-  return useTraceQuery("health", sel);
+  // About the whole file, whatever steps are looked at.
+  return useTraceQuery("health", sel && allSteps(sel));
 }
 
 /** Details of one row: another row's details would mislead while these are on their way. */
@@ -152,13 +164,9 @@ export function useTraceQuery<T>(
   query: Query = {},
   { keep } = { keep: true },
 ): Result<T> {
+  const { run, worker, span, ...how } = sel ?? {};
   return useQuery<T, ApiError>({
-    queryKey: [
-      ...(sel ? traceKey(sel) : ["trace", null, null, null]),
-      { steps: sel?.steps, step_pattern: sel?.step_pattern },
-      route,
-      query,
-    ],
+    queryKey: ["trace", run ?? null, worker ?? null, span ?? null, how, route, query],
     queryFn: ({ signal }) => get<T>(route, { ...sel, ...query }, signal),
     enabled: sel !== null,
     // The old answer stays, dimmed, until the new one is here.

@@ -22,6 +22,9 @@ export interface TraceKey extends StepChoice {
   run: string;
   worker: string;
   span: string;
+  /** Names of the first and the last step to look at, of `Steps.names`; both are included. */
+  from_step?: string;
+  to_step?: string;
 }
 
 // --- status -------------------------------------------------------------------------------------

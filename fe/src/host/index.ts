@@ -3,6 +3,7 @@ export { canSave, saveFile } from "./download";
 export { canOpenInEditor, openInEditor } from "./editor";
 export { inTensorBoard, isEmbedded } from "./frame";
 export type { Params } from "./hash";
+export { rememberLanguage, wantedLanguages } from "./language";
 export { linkTo, onParamsChange, readParams, writeParams } from "./location";
 export { onHostReload } from "./messages";
 export { read as readStored, write as writeStored } from "./storage";

@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { editorLine } from "./editor";
 import { parseMessage, replyTo } from "./messages";
 
 it("answers a request of the host with its id", () => {
@@ -18,9 +17,4 @@ it("ignores what is not a message", () => {
   for (const data of ["", "{", "null", 3, null, { type: "x" }, { id: 1 }]) {
     expect(parseMessage(data)).toBeNull();
   }
-});
-
-it("counts lines from 0 for the editor, but never sends 0", () => {
-  expect(editorLine(12)).toBe(11);
-  expect(editorLine(1)).toBe(1);
 });

@@ -59,6 +59,11 @@ export function selectTrace(change: Partial<TraceKey>): void {
   paramStore().set(patch);
 }
 
+/** Writes what is still waiting, before the page is left. */
+export function flushParams(): void {
+  paramStore().flush();
+}
+
 export interface StepParams {
   /** The name of a rule, and a pattern, exactly as the address has them. */
   rule: string | null;
@@ -76,7 +81,14 @@ export function useStepParams(): [StepParams, (next: Partial<StepParams>) => voi
   return [{ rule: sr ?? null, pattern: sp ?? null }, set];
 }
 
-/** The operator or kernel that every view marks and the inspector describes. */
+/** The first and last step to which the views are limited, as the address has them; see `range.ts`. */
+export function useStepRange(): [string | null, (range: string | null) => void] {
+  const { st } = useParams();
+  const set = useCallback((range: string | null) => paramStore().set({ st: range }), []);
+  return [st ?? null, set];
+}
+
+/** The operator, kernel, module or step that every view marks and the inspector describes. */
 export function useSelected(): [Selected | null, (selected: Selected | null) => void] {
   const text = useParams().sel;
   const set = useCallback(

@@ -13,8 +13,9 @@ describe("applyPatch", () => {
 });
 
 describe("isStep", () => {
-  it("is a step to change view, run, worker or span", () => {
+  it("is a step to change view, run, worker, span or range of steps", () => {
     expect(isStep({ v: null })).toBe(true);
+    expect(isStep({ st: "5~7" })).toBe(true);
     expect(isStep({ r: "run" })).toBe(true);
     expect(isStep({ q: "conv", sel: "op:x" })).toBe(false);
   });

@@ -1,7 +1,8 @@
 /**
  * The keys of a deep link (all state of the page is in the URL).
  *
- * z schema · v view · r, k, s run, rank (worker), span · sel selection · u theme override ·
+ * z schema · v view · r, k, s run, rank (worker), span · st first and last step, `5~10` ·
+ * sel selection · u theme override ·
  * sr, sp how steps are found: the name of a rule, a pattern of annotation names · b the trace that is
  * compared with, `run~rank~span`; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
@@ -35,7 +36,7 @@ export const VIEW_KEYS: readonly string[] = [
 ];
 
 /** Changing one of these is a step that Back should undo; everything else is adjusted in place. */
-const STEP_KEYS: readonly string[] = ["v", "r", "k", "s", "b"];
+const STEP_KEYS: readonly string[] = ["v", "r", "k", "s", "st", "b"];
 
 export function isStep(patch: Patch): boolean {
   return STEP_KEYS.some((key) => key in patch);

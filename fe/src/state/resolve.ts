@@ -11,7 +11,7 @@ export interface Wanted {
 
 /** Something the address named that does not exist (any more). */
 export interface Dropped {
-  kind: "run" | "worker" | "span" | "rule" | "pattern" | "baseline";
+  kind: "run" | "worker" | "span" | "rule" | "pattern" | "steps" | "baseline";
   value: string;
 }
 

@@ -1,10 +1,12 @@
 import { expect, it } from "vitest";
-import { formatSelected, parseSelected } from "./select";
+import { formatSelected, parseSelected, SELECTION_KINDS } from "./select";
 
 it("reads back what it writes, colons and line breaks included", () => {
-  for (const name of ["aten::conv2d", "void f<a:b>(int)\n", "op:x"]) {
-    const selected = { kind: "kernel", name } as const;
-    expect(parseSelected(formatSelected(selected))).toEqual(selected);
+  for (const kind of SELECTION_KINDS) {
+    for (const name of ["aten::conv2d", "void f<a:b>(int)\n", "op:x"]) {
+      const selected = { kind, name };
+      expect(parseSelected(formatSelected(selected))).toEqual(selected);
+    }
   }
 });
 
@@ -12,5 +14,6 @@ it("ignores what it does not know", () => {
   expect(parseSelected("slice:12")).toBeNull();
   expect(parseSelected("step:12")).toEqual({ kind: "step", name: "12" });
   expect(parseSelected("op:")).toBeNull();
+  expect(parseSelected("op")).toBeNull();
   expect(parseSelected(null)).toBeNull();
 });

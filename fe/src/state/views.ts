@@ -15,6 +15,22 @@ export const VIEW_IDS = [
 ] as const;
 export type ViewId = (typeof VIEW_IDS)[number];
 
+/** The letter that goes there after `g`. */
+export const JUMP_KEYS: Readonly<Record<ViewId, string>> = {
+  overview: "o",
+  steps: "s",
+  operators: "p",
+  kernels: "k",
+  trace: "t",
+  stacks: "f",
+  memory: "m",
+  distributed: "d",
+  modules: "n",
+  lightning: "l",
+  compare: "v",
+  capture: "c",
+};
+
 export type GroupId = "summary" | "time" | "memory" | "ranks" | "program" | "compare" | "about";
 
 /** The same views by what they are about. */

@@ -1,5 +1,6 @@
 import { change, exact, value } from "../format";
 import { t } from "../i18n";
+import { inWords } from "./columns";
 import { type Cell, type Column, cellOf, isMissing, type Table } from "./model";
 
 interface Props {
@@ -15,6 +16,7 @@ export function RowNumbers({ table, row, without = [] }: Props) {
     <dl className="row-numbers">
       {table.columns
         .filter(({ key }) => !without.includes(key))
+        .map(inWords)
         .map((column) => {
           const cell = cellOf(table.rows, column.key, row);
           return (

@@ -1,4 +1,5 @@
 import { columnFormat, exact, largestOf, MISSING, signed, value } from "../format";
+import { serverText } from "../i18n";
 import { type Cell, type Column, isMissing, type Table } from "./model";
 
 /** A column ready to be drawn. */
@@ -22,7 +23,7 @@ export interface BoolTexts {
 
 export function drawColumns(table: Table, bools: BoolTexts): DrawnColumn[] {
   const scales = sharedScales(table);
-  return table.columns.map((column, index) => {
+  return table.columns.map(inWords).map((column, index) => {
     const values = table.rows[column.key] ?? [];
     return column.type === "number"
       ? numberColumn(column, values, scales.get(familyOf(column)) ?? 0)
@@ -30,6 +31,12 @@ export function drawColumns(table: Table, bools: BoolTexts): DrawnColumn[] {
         ? boolColumn(column, bools)
         : textColumn(column, values, index === 0);
   });
+}
+
+/** Labels and definitions in the language of the page. */
+export function inWords<C extends Column>(column: C): C {
+  const { label, help } = column;
+  return { ...column, label: serverText(label), ...(help ? { help: serverText(help) } : {}) };
 }
 
 /**

@@ -1,15 +1,22 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { Combo } from "./Combo";
+import type { Option } from "./options";
 
 const OPTIONS = ["rank0", "rank1", "rank10"].map((label) => ({ value: label, label }));
 const onChange = vi.fn();
 
-beforeEach(() => {
-  onChange.mockReset();
-  render(<Combo label="Worker" value="rank0" options={OPTIONS} onChange={onChange} />);
+beforeAll(() => {
+  // The virtual list needs a box with a size, which a DOM without layout does not have.
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(320);
+  vi.spyOn(HTMLElement.prototype, "offsetHeight", "get").mockReturnValue(28);
 });
+beforeEach(() => onChange.mockReset());
 afterEach(cleanup);
+
+function show(options: readonly Option[] = OPTIONS): void {
+  render(<Combo label="Worker" value="rank0" options={options} onChange={onChange} />);
+}
 
 function open(): HTMLElement {
   fireEvent.click(screen.getByRole("button", { name: "Worker rank0" }));
@@ -17,6 +24,7 @@ function open(): HTMLElement {
 }
 
 it("is filtered by typing and answered with Enter", () => {
+  show();
   const field = open();
   fireEvent.change(field, { target: { value: "1" } });
   expect(screen.getAllByRole("option")).toHaveLength(2);
@@ -27,7 +35,28 @@ it("is filtered by typing and answered with Enter", () => {
 });
 
 it("is left with Escape, changing nothing", () => {
+  show();
   fireEvent.keyDown(open(), { key: "Escape" });
   expect(screen.queryByRole("listbox")).toBeNull();
   expect(onChange).not.toHaveBeenCalled();
+});
+
+it("holds a thousand ranks and draws those in sight", () => {
+  show(
+    Array.from({ length: 1024 }, (_, rank) => ({
+      value: `rank${rank}`,
+      label: `rank${rank}`,
+      detail: `rank ${rank} of 1024`,
+    })),
+  );
+  const field = open();
+  const options = screen.getAllByRole("option");
+  expect(options.length).toBeGreaterThan(5);
+  expect(options.length).toBeLessThan(60);
+  expect(options[0]?.getAttribute("aria-setsize")).toBe("1024");
+
+  fireEvent.change(field, { target: { value: "1023" } });
+  expect(screen.getAllByRole("option")).toHaveLength(1);
+  fireEvent.keyDown(field, { key: "Enter" });
+  expect(onChange).toHaveBeenCalledExactlyOnceWith("rank1023");
 });

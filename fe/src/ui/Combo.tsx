@@ -1,12 +1,23 @@
 /** A picker with a filter, for lists of one to a thousand runs or ranks. */
-import { type KeyboardEvent, useCallback, useEffect, useId, useRef, useState } from "react";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  useCallback,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { t } from "../i18n";
 import { useDismiss } from "./dismiss";
 import { Icon } from "./Icon";
 import { matching, move, type Option } from "./options";
 
-/** More are reached by typing. */
-const SHOWN = 300;
+/** Of an option on one line. */
+const OPTION_HEIGHT = 28;
+const OVERSCAN = 8;
 
 interface Props {
   label: string;
@@ -76,39 +87,52 @@ interface ListProps {
 
 function ComboList({ id, label, value, options, onDone }: ListProps) {
   const [filter, setFilter] = useState("");
-  const found = matching(options, filter);
-  const shown = found.slice(0, SHOWN);
+  const found = useMemo(() => matching(options, filter), [options, filter]);
   const [active, setActive] = useState(() =>
     Math.max(
       0,
-      shown.findIndex((option) => option.value === value),
+      found.findIndex((option) => option.value === value),
     ),
   );
   const input = useRef<HTMLInputElement>(null);
-  const activeItem = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: found.length,
+    getScrollElement: () => list.current,
+    estimateSize: () => OPTION_HEIGHT,
+    getItemKey: (index) => found[index]?.value ?? index,
+    overscan: OVERSCAN,
+    useFlushSync: false,
+  });
+  // Rows are placed one by one, so the list cannot see for itself how wide they are.
+  const widest = useMemo(
+    () => Math.max(0, ...options.map(({ label, detail = "" }) => label.length + detail.length)),
+    [options],
+  );
 
   useEffect(() => {
     input.current?.focus();
   }, []);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the active item as it changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the active option, and the filter
   useEffect(() => {
-    activeItem.current?.scrollIntoView({ block: "nearest" });
+    if (found.length > 0) virtual.scrollToIndex(active, { align: "auto" });
   }, [active, filter]);
 
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
     if (event.key === "Enter") {
       event.preventDefault();
-      onDone(shown[active]?.value ?? null);
+      onDone(found[active]?.value ?? null);
       return;
     }
-    const next = move(event.key, active, shown.length);
+    const next = move(event.key, active, found.length);
     if (next === null) return;
     event.preventDefault();
     setActive(next);
   };
 
   return (
-    <div className="combo-pop">
+    <div className="combo-pop" style={{ "--widest": `${widest}ch` } as CSSProperties}>
       <input
         ref={input}
         className="combo-filter"
@@ -117,7 +141,7 @@ function ComboList({ id, label, value, options, onDone }: ListProps) {
         aria-expanded="true"
         aria-autocomplete="list"
         aria-controls={`${id}-list`}
-        aria-activedescendant={shown[active] ? `${id}-${active}` : undefined}
+        aria-activedescendant={found[active] ? `${id}-${active}` : undefined}
         placeholder={t.combo.filter(label)}
         autoComplete="off"
         spellCheck={false}
@@ -128,29 +152,36 @@ function ComboList({ id, label, value, options, onDone }: ListProps) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div className="combo-list" id={`${id}-list`} role="listbox" aria-label={label}>
-        {shown.map((option, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the filter handles the keys
-          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the filter
-          <div
-            key={option.value}
-            ref={index === active ? activeItem : undefined}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={option.value === value}
-            className={index === active ? "active" : undefined}
-            onPointerMove={() => setActive(index)}
-            onClick={() => onDone(option.value)}
-          >
-            <span className="combo-option">{option.label}</span>
-            {option.detail && <span className="muted">{option.detail}</span>}
-          </div>
-        ))}
+      <div className="combo-list" ref={list} id={`${id}-list`} role="listbox" aria-label={label}>
+        <div role="presentation" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, key, start }) => {
+            const option = found[index];
+            if (!option) return null;
+            return (
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the filter handles the keys
+              // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the filter
+              <div
+                key={key}
+                ref={virtual.measureElement}
+                data-index={index}
+                id={`${id}-${index}`}
+                role="option"
+                aria-selected={option.value === value}
+                aria-setsize={found.length}
+                aria-posinset={index + 1}
+                className={index === active ? "active" : undefined}
+                style={{ transform: `translateY(${start}px)` }}
+                onPointerMove={() => setActive(index)}
+                onClick={() => onDone(option.value)}
+              >
+                <span className="combo-option">{option.label}</span>
+                {option.detail && <span className="muted">{option.detail}</span>}
+              </div>
+            );
+          })}
+        </div>
       </div>
-      {shown.length === 0 && <p className="combo-foot muted">{t.combo.noMatch}</p>}
-      {found.length > shown.length && (
-        <p className="combo-foot muted">{t.combo.more(String(found.length - shown.length))}</p>
-      )}
+      {found.length === 0 && <p className="combo-foot muted">{t.combo.noMatch}</p>}
     </div>
   );
 }

@@ -2,39 +2,67 @@
 import { useEffect, useState } from "react";
 import type { Status } from "../api";
 import { copyText, type ThemeChoice, useThemeChoice } from "../host";
-import { t } from "../i18n";
-import { linkToPage, type Selection, selectTrace } from "../state";
+import { LANGUAGES, type LanguageId, t } from "../i18n";
+import { formatRange, linkToPage, type Selection, selectTrace, useStepRange } from "../state";
+import { StepBrush } from "./brush/StepBrush";
 import { ComparedWith } from "./ComparedWith";
 import { Icon } from "./Icon";
+import { switchLanguage } from "./language";
 import { TracePicker } from "./TracePicker";
 
 const NEXT_THEME: Record<ThemeChoice, ThemeChoice> = { auto: "light", light: "dark", dark: "auto" };
 const FEEDBACK_MS = 2_000;
+const SHORT: Record<LanguageId, string> = { en: "EN", "zh-CN": "中文" };
+const PALETTE_KEYS = /Mac|iP(hone|ad)/.test(navigator.platform) ? "⌘K" : "Ctrl K";
 
 interface Props {
   status: Status | undefined;
   selection: Selection;
   refreshing: boolean;
+  link: CopiedLink;
   onRefresh: () => void;
   onKeys: () => void;
+  onPalette: () => void;
 }
 
-export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }: Props) {
-  const { run, sel } = selection;
+export function ContextBar(props: Props) {
+  const { status, selection, refreshing, link, onRefresh, onKeys, onPalette } = props;
+  const { run, trace, steps, range } = selection;
   const [theme, setTheme] = useThemeChoice();
+  const [, setRange] = useStepRange();
   return (
     <header className="bar">
       <section className="bar-pickers" aria-label={t.bar.label}>
         <TracePicker
           status={status}
-          run={sel?.run ?? run?.name ?? null}
-          worker={sel?.worker ?? null}
-          span={sel?.span ?? null}
+          run={run?.name ?? null}
+          worker={trace?.worker ?? null}
+          span={trace?.span ?? null}
           onChange={selectTrace}
         />
         <ComparedWith selection={selection} status={status} />
+        {steps && steps.names.length > 1 && (
+          <StepBrush
+            // Half a choice must not be carried over to other steps.
+            key={`${trace?.file} ${steps.names.length}`}
+            steps={steps}
+            range={range}
+            onChange={(next) => setRange(formatRange(steps.names, next))}
+          />
+        )}
       </section>
       <div className="bar-tools">
+        <button
+          type="button"
+          className="button bar-search"
+          aria-label={t.palette.title}
+          aria-keyshortcuts="Control+K Meta+K"
+          title={t.palette.title}
+          onClick={onPalette}
+        >
+          <Icon name="search" />
+          <span className="bar-keys">{PALETTE_KEYS}</span>
+        </button>
         <button
           type="button"
           className="button quiet"
@@ -45,7 +73,8 @@ export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }:
           {refreshing ? <span className="spinner" /> : <Icon name="refresh" />}
           {t.bar.refresh}
         </button>
-        <CopyLink selection={selection} />
+        <CopyLink link={link} />
+        <LanguageSwitch />
         <button
           type="button"
           className="button quiet icon"
@@ -69,18 +98,33 @@ export function ContextBar({ status, selection, refreshing, onRefresh, onKeys }:
   );
 }
 
-function CopyLink({ selection }: { selection: Selection }) {
-  const [state, setState] = useState<"idle" | "copied" | "refused">("idle");
+/** Copying the address of the page, which has more than one button. */
+export interface CopiedLink {
+  state: "idle" | "copied" | "refused";
+  copy: () => void;
+  /** To be taken by hand where copying is refused. */
+  address: () => string;
+}
+
+export function useCopyLink({ run, trace, comparison }: Selection): CopiedLink {
+  const [state, setState] = useState<CopiedLink["state"]>("idle");
   useEffect(() => {
     if (state !== "copied") return;
     const timer = setTimeout(() => setState("idle"), FEEDBACK_MS);
     return () => clearTimeout(timer);
   }, [state]);
-  const copy = async () => {
-    setState(
-      (await copyText(linkToPage(selection.sel, selection.comparison))) ? "copied" : "refused",
+  const address = () =>
+    linkToPage(
+      run && trace && { run: run.name, worker: trace.worker, span: trace.span },
+      comparison,
     );
+  const copy = async () => {
+    setState((await copyText(address())) ? "copied" : "refused");
   };
+  return { state, copy: () => void copy(), address };
+}
+
+function CopyLink({ link: { state, copy, address } }: { link: CopiedLink }) {
   return (
     <>
       {state === "refused" && (
@@ -89,14 +133,32 @@ function CopyLink({ selection }: { selection: Selection }) {
           aria-label={t.bar.copyFailed}
           title={t.bar.copyFailed}
           readOnly
-          value={linkToPage(selection.sel, selection.comparison)}
+          value={address()}
           onFocus={(event) => event.target.select()}
         />
       )}
-      <button type="button" className="button quiet" aria-live="polite" onClick={() => void copy()}>
+      <button type="button" className="button quiet" aria-live="polite" onClick={copy}>
         <Icon name="link" />
         {state === "copied" ? t.bar.linkCopied : t.bar.copyLink}
       </button>
     </>
+  );
+}
+
+/** There are two: the button names the other one, in its own words. */
+function LanguageSwitch() {
+  const ids = Object.keys(LANGUAGES) as LanguageId[];
+  const other = ids.find((id) => id !== t.lang) ?? "en";
+  return (
+    <button
+      type="button"
+      className="button quiet"
+      lang={other}
+      title={LANGUAGES[other]}
+      onClick={() => switchLanguage(other)}
+    >
+      {SHORT[other]}
+      <span className="visually-hidden"> {LANGUAGES[other]}</span>
+    </button>
   );
 }

@@ -5,10 +5,10 @@ import { t } from "../i18n";
 const SHOWN_MS = 1_500;
 
 export function CopyButton({ text, label = t.copy.copy }: { text: string; label?: string }) {
-  const [copied, setCopied] = useState(false);
+  const [copied, setCopied] = useState<boolean | null>(null);
   useEffect(() => {
-    if (!copied) return;
-    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    if (copied === null) return;
+    const timer = setTimeout(() => setCopied(null), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [copied]);
   return (
@@ -18,7 +18,7 @@ export function CopyButton({ text, label = t.copy.copy }: { text: string; label?
       onClick={() => void copyText(text).then(setCopied)}
       aria-live="polite"
     >
-      {copied ? t.copy.copied : label}
+      {copied === null ? label : copied ? t.copy.copied : t.copy.refused}
     </button>
   );
 }

@@ -23,9 +23,11 @@ export function Dialog({ title, onClose, children }: Props) {
       ref={ref}
       className="dialog"
       aria-labelledby={id}
-      onClose={onClose}
+      onClose={() => {
+        if (!ref.current?.open) onClose();
+      }}
       onClick={(event) => {
-        if (event.target === ref.current) onClose();
+        if (event.target === ref.current) ref.current.close();
       }}
     >
       <div className="dialog-head">
@@ -34,7 +36,8 @@ export function Dialog({ title, onClose, children }: Props) {
           type="button"
           className="button quiet icon"
           aria-label={t.panel.close}
-          onClick={onClose}
+          // The browser gives the focus back to where it was.
+          onClick={() => ref.current?.close()}
         >
           <Icon name="close" />
         </button>

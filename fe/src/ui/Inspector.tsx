@@ -1,44 +1,111 @@
-/** The drawer at the right: the selected operator or kernel, whatever view is shown. */
+/** The drawer at the right: what is selected, whatever view is shown. */
 import type { ReactNode } from "react";
 import { t } from "../i18n";
-import { goToView, type Selected, useViewId } from "../state";
-import { HOME } from "../views/registry";
+import {
+  formatRange,
+  goToView,
+  type Selected,
+  type Selection,
+  useStepRange,
+  useViewId,
+} from "../state";
+import { placesOf } from "../views/places";
 import { CopyButton } from "./CopyButton";
 import { Icon } from "./Icon";
+import { useSmall } from "./media";
+import { Splitter } from "./Splitter";
+import { useWidth } from "./size";
+
+const LIMITS = { least: 240, usual: 360, most: 800 };
 
 interface Props {
   selected: Selected;
+  selection: Selection;
   onClose: () => void;
   children: ReactNode;
 }
 
-export function Inspector({ selected, onClose, children }: Props) {
+export function Inspector({ selected, selection, onClose, children }: Props) {
   const [view] = useViewId();
-  const home = HOME[selected.kind];
+  const small = useSmall();
+  const [width, setWidth] = useWidth("inspector", LIMITS);
+  const places = placesOf(selected, selection.trace).filter((place) => place.view !== view);
   return (
-    <aside className="inspector" aria-label={t.inspector.label}>
-      <div className="inspector-head">
-        <span className="badge">{t.inspector.kinds[selected.kind]}</span>
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={t.inspector.close}
-          title={`${t.inspector.close} (Esc)`}
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
-      </div>
-      <h2 className="inspector-name">{selected.name}</h2>
-      <div className="inspector-actions">
-        <CopyButton text={selected.name} label={t.inspector.copyName} />
-        {view !== home && (
-          <button type="button" className="button" onClick={() => goToView(home)}>
-            {t.inspector.showIn(t.views[home])}
+    <>
+      {!small && (
+        <Splitter
+          label={t.inspector.width}
+          side="left"
+          width={width}
+          limits={LIMITS}
+          onChange={setWidth}
+        />
+      )}
+      <aside
+        className="inspector"
+        style={small ? undefined : { width }}
+        aria-label={t.inspector.label}
+      >
+        <div className="inspector-head">
+          <span className="badge">{t.inspector.kinds[selected.kind]}</span>
+          <button
+            type="button"
+            className="button quiet icon"
+            aria-label={t.inspector.close}
+            title={`${t.inspector.close} (Esc)`}
+            onClick={onClose}
+          >
+            <Icon name="close" />
           </button>
+        </div>
+        <h2 className="inspector-name">{selected.name}</h2>
+        <div className="inspector-actions">
+          <CopyButton text={selected.name} label={t.inspector.copyName} />
+          {selected.kind === "step" && <OnlyThisStep name={selected.name} selection={selection} />}
+        </div>
+        {places.length > 0 && (
+          <fieldset className="inspector-places">
+            <legend>{t.inspector.places}</legend>
+            {places.map(({ view: id, look }) => (
+              <button
+                key={id}
+                type="button"
+                className="button"
+                aria-label={t.inspector.showIn(t.views[id])}
+                onClick={() => goToView(id, null, look)}
+              >
+                <Icon name={id} />
+                {t.views[id]}
+              </button>
+            ))}
+          </fieldset>
         )}
-      </div>
-      <div className="inspector-body">{children}</div>
-    </aside>
+        <div className="inspector-body">{children}</div>
+      </aside>
+    </>
+  );
+}
+
+/** The brush by another way: from a step to everything that happened in it. */
+function OnlyThisStep({
+  name,
+  selection: { steps, range },
+}: {
+  name: string;
+  selection: Selection;
+}) {
+  const [, setRange] = useStepRange();
+  const at = steps?.names.indexOf(name) ?? -1;
+  if (!steps || at < 0 || steps.names.length < 2) return null;
+  const only = range?.first === at && range.last === at;
+  return (
+    <button
+      type="button"
+      className="button"
+      aria-pressed={only}
+      onClick={() => setRange(only ? null : formatRange(steps.names, { first: at, last: at }))}
+    >
+      {t.inspector.onlyStep}
+    </button>
   );
 }

@@ -1,12 +1,20 @@
 /** The frame: context bar, rail, the view, inspector, status line. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { type TraceKey, useDropStale, useStatusPolling } from "../api";
+import { useDropStale, useStatusPolling } from "../api";
 import { t } from "../i18n";
-import { goToView, useSelected, useSelection, useViewId, VIEW_IDS, type ViewId } from "../state";
+import {
+  goToView,
+  type Selection,
+  useSelected,
+  useSelection,
+  useViewId,
+  type ViewId,
+} from "../state";
 import { INSPECTORS, VIEWS } from "../views/registry";
 import { Boundary } from "./Boundary";
-import { ContextBar } from "./ContextBar";
+import { RangeChip } from "./brush/RangeChip";
+import { ContextBar, useCopyLink } from "./ContextBar";
 import { FilesDialog } from "./Files";
 import { Inspector } from "./Inspector";
 import { KeysDialog } from "./KeysDialog";
@@ -15,12 +23,13 @@ import { NoRuns } from "./NoRuns";
 import { ViewNotes } from "./Notes";
 import { NotesDialog } from "./NotesDialog";
 import { Notices } from "./Notices";
+import { Palette } from "./palette/Palette";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
-import { actionFor, isTyping } from "./shortcuts";
+import { useShortcuts } from "./useShortcuts";
 import "./shell.css";
 
-type DialogName = "keys" | "files" | "notes";
+type DialogName = "keys" | "files" | "notes" | "palette";
 
 export function Shell() {
   const query = useStatusPolling();
@@ -31,39 +40,24 @@ export function Shell() {
   const [selected, setSelected] = useSelected();
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const main = useRef<HTMLElement>(null);
+  const link = useCopyLink(selection);
   useDropStale(status);
 
   useEffect(() => {
     document.title = `${t.views[view]} – ${t.product}`;
   }, [view]);
 
-  const shortcuts = useRef<(event: KeyboardEvent) => void>(() => {});
-  useEffect(() => {
-    shortcuts.current = (event) => {
-      if (event.defaultPrevented || dialog) return;
-      const action = actionFor(event);
-      if (!action || (isTyping(event.target) && action.type !== "clear")) return;
-      if (action.type === "view") {
-        const id = VIEW_IDS[action.index];
-        if (id) goToView(id);
-      } else if (action.type === "help") {
-        setDialog("keys");
-      } else if (action.type === "clear") {
-        if (isTyping(event.target)) (event.target as HTMLElement).blur();
-        else setSelected(null);
-      } else {
-        const field = main.current?.querySelector<HTMLInputElement>("input[type=search]");
-        if (!field) return;
-        event.preventDefault();
-        field.focus();
-      }
-    };
+  useShortcuts(dialog === null, {
+    view: goToView,
+    palette: () => setDialog("palette"),
+    help: () => setDialog("keys"),
+    clear: () => setSelected(null),
+    filter: () => {
+      const field = main.current?.querySelector<HTMLInputElement>("input[type=search]");
+      field?.focus();
+      return field !== null && field !== undefined;
+    },
   });
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => shortcuts.current(event);
-    document.addEventListener("keydown", listen);
-    return () => document.removeEventListener("keydown", listen);
-  }, []);
 
   const [refreshing, setRefreshing] = useState(false);
   const refresh = async () => {
@@ -81,10 +75,12 @@ export function Shell() {
         status={status}
         selection={selection}
         refreshing={refreshing}
+        link={link}
         onRefresh={() => void refresh()}
         onKeys={() => setDialog("keys")}
+        onPalette={() => setDialog("palette")}
       />
-      <Rail view={view} />
+      <Rail view={view} trace={selection.trace} />
       <main className="main" ref={main}>
         <Notices
           dropped={selection.dropped}
@@ -102,14 +98,16 @@ export function Shell() {
         ) : selection.trace.state !== "ready" ? (
           <LoadingPage status={status} selection={selection} trace={selection.trace} />
         ) : (
-          <CurrentView view={view} sel={selection.sel} />
+          <CurrentView view={view} selection={selection} />
         )}
       </main>
-      {selected && InspectorBody && selection.trace?.state === "ready" && (
-        <Inspector selected={selected} onClose={() => setSelected(null)}>
-          <Boundary key={`${selected.kind}:${selected.name}`}>
-            <InspectorBody name={selected.name} />
-          </Boundary>
+      {selected && selection.trace?.state === "ready" && (
+        <Inspector selected={selected} selection={selection} onClose={() => setSelected(null)}>
+          {InspectorBody && (
+            <Boundary key={`${selected.kind}:${selected.name}`}>
+              <InspectorBody name={selected.name} />
+            </Boundary>
+          )}
         </Inspector>
       )}
       <StatusLine
@@ -121,16 +119,33 @@ export function Shell() {
       {dialog === "keys" && <KeysDialog onClose={close} />}
       {dialog === "files" && status && <FilesDialog status={status} onClose={close} />}
       {dialog === "notes" && selection.sel && <NotesDialog sel={selection.sel} onClose={close} />}
+      {dialog === "palette" && (
+        <Palette
+          status={status}
+          selection={selection}
+          commands={{
+            refresh: () => void refresh(),
+            copyLink: link.copy,
+            keys: () => setDialog("keys"),
+            files: () => setDialog("files"),
+            notes: () => setDialog("notes"),
+          }}
+          onClose={close}
+        />
+      )}
     </div>
   );
 }
 
-function CurrentView({ view, sel }: { view: ViewId; sel: TraceKey | null }) {
+function CurrentView({ view, selection }: { view: ViewId; selection: Selection }) {
   const View = VIEWS[view];
   return (
     <div className="view">
-      <h1>{t.views[view]}</h1>
-      <ViewNotes sel={sel} view={view} />
+      <div className="view-head">
+        <h1>{t.views[view]}</h1>
+        <RangeChip view={view} selection={selection} />
+      </div>
+      <ViewNotes sel={selection.sel} view={view} />
       <Boundary key={view}>
         <View />
       </Boundary>

@@ -1,8 +1,9 @@
 /** Pickers for one trace: run, worker, and span where there are several. */
+import { useMemo } from "react";
 import type { RunStatus, Status, TraceKey, TraceStatus } from "../api";
 import { fraction } from "../format";
 import { t } from "../i18n";
-import { spansOf, workersOf } from "../state";
+import { spansOf } from "../state";
 import { Combo } from "./Combo";
 import type { Option } from "./options";
 import { traceProgress } from "./progress";
@@ -23,6 +24,8 @@ interface Props {
 
 export function TracePicker({ status, run: name, worker, span, names = t.bar, onChange }: Props) {
   const run = status?.runs.find((each) => each.name === name) ?? null;
+  const runs = useMemo(() => status?.runs.map(runOption) ?? [], [status]);
+  const workers = useMemo(() => (run ? workerOptions(run) : []), [run]);
   const spans = run && worker !== null ? spansOf(run, worker) : [];
   return (
     <>
@@ -30,14 +33,14 @@ export function TracePicker({ status, run: name, worker, span, names = t.bar, on
         label={t.bar.run}
         name={names.run}
         value={name}
-        options={status?.runs.map(runOption) ?? []}
+        options={runs}
         onChange={(next) => onChange({ run: next })}
       />
       <Combo
         label={t.bar.worker}
         name={names.worker}
         value={worker}
-        options={run ? workersOf(run).map((each) => workerOption(run, each)) : []}
+        options={workers}
         onChange={(next) => onChange({ worker: next })}
       />
       {spans.length > 1 && (
@@ -57,9 +60,15 @@ function runOption(run: RunStatus): Option {
   return option(run.name, run.traces);
 }
 
-function workerOption(run: RunStatus, worker: string): Option {
-  const traces = spansOf(run, worker);
-  return option(worker, traces, rankOf(traces));
+function workerOptions(run: RunStatus): Option[] {
+  // One pass: a run may have a thousand workers, and this is drawn at every news of them.
+  const traces = new Map<string, TraceStatus[]>();
+  for (const trace of run.traces) {
+    const spans = traces.get(trace.worker);
+    if (spans) spans.push(trace);
+    else traces.set(trace.worker, [trace]);
+  }
+  return [...traces].map(([worker, spans]) => option(worker, spans, rankOf(spans)));
 }
 
 /** Says of the traces behind an option what is not simply ready. */

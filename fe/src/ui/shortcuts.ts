@@ -1,6 +1,11 @@
 /** What a key means when no field or dialog wants it. Pure. */
+import { JUMP_KEYS, VIEW_IDS, type ViewId } from "../state/views";
+
 export type Action =
-  | { type: "view"; index: number }
+  | { type: "view"; view: ViewId }
+  /** The next key is the letter of a view. */
+  | { type: "jump" }
+  | { type: "palette" }
   | { type: "filter" }
   | { type: "help" }
   | { type: "clear" };
@@ -12,11 +17,22 @@ export interface Key {
   altKey: boolean;
 }
 
-export function actionFor(event: Key): Action | null {
+/** `jumping`: the key before was `g`. */
+export function actionFor(event: Key, jumping = false): Action | null {
+  const key = event.key.toLowerCase();
+  if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "k") return { type: "palette" };
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
-  if (/^[1-9]$/.test(event.key)) return { type: "view", index: Number(event.key) - 1 };
-  if (event.key === "/") return { type: "filter" };
-  if (event.key === "?") return { type: "help" };
+  if (jumping) {
+    const view = VIEW_IDS.find((id) => JUMP_KEYS[id] === key);
+    if (view) return { type: "view", view };
+  }
+  if (/^[1-9]$/.test(key)) {
+    const view = VIEW_IDS[Number(key) - 1];
+    return view ? { type: "view", view } : null;
+  }
+  if (key === "g") return { type: "jump" };
+  if (key === "/") return { type: "filter" };
+  if (key === "?") return { type: "help" };
   if (event.key === "Escape") return { type: "clear" };
   return null;
 }

@@ -18,7 +18,8 @@ export const VIEWS: Record<ViewId, ComponentType<object>> = {
   capture: later(() => import("./capture")),
 };
 
-export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }>> = {
+/** Null: the drawer shows only the name and where to see it. */
+export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }> | null> = {
   op: later(() => import("./operators/inspector")),
   kernel: later(() => import("./kernels/inspector")),
   mod: later(() => import("./modules/inspector")),

@@ -29,6 +29,8 @@ export const en = {
   modules,
   operators,
   overview,
+  /** What the server says, by its own words; those that are not here are shown as they are. */
+  server: {} as Record<string, string>,
   stacks,
   steps,
   table,

@@ -55,6 +55,5 @@ Always by operator name. The number of bars or slices does not change the table.
 
   kernels: "Kernels it launched",
   kernelsNone: "It launched no kernels itself.",
-  showKernels: "Show kernels",
   gone: "This trace has no operator of this name.",
 };

@@ -37,11 +37,13 @@ export const shell = {
   combo: {
     filter: (label: string) => `Filter ${label.toLowerCase()}`,
     noMatch: "No match",
-    more: (n: string) => `${n} more – type to narrow down`,
   },
 
   rail: {
     label: "Views",
+    width: "Width of the menu",
+    jump: (letter: string) => `Keys: g ${letter}`,
+    noData: (view: string) => `${view}: nothing was recorded for this view; it says how to`,
     groups: {
       summary: "Summary",
       time: "Time",
@@ -66,11 +68,55 @@ export const shell = {
     none: "nothing: there are no steps",
   } as Record<string, string>,
 
+  /** Which steps the views show. */
+  range: {
+    label: "Steps",
+    first: "First step",
+    last: "Last step",
+    hint: "Drag to choose steps, click for one step; arrow keys move the ends. Every view shows the chosen steps only.",
+    step: (name: string, time: string) => `Step ${name}, ${time}`,
+    all: (n: number) => `all ${n}`,
+    between: (first: string, last: string) => (first === last ? first : `${first}–${last}`),
+    chip: (first: string, last: string, of: string) =>
+      first === last ? `Step ${first} of ${of}` : `Steps ${first}–${last} of ${of}`,
+    notHere: (range: string) => `About the whole file, not only steps ${range}`,
+    clear: "Show all steps",
+  },
+
+  palette: {
+    title: "Go to or do anything",
+    hint: "A view, run, operator, kernel, module, step or action",
+    results: "What was found",
+    kinds: {
+      view: "View",
+      action: "Action",
+      run: "Run",
+      worker: "Worker",
+      span: "Span",
+      step: "Step",
+      op: "Operator",
+      kernel: "Kernel",
+      mod: "Module",
+    },
+    nothing: "Nothing is called so.",
+    all: (n: number) => (n === 1 ? "1 entry" : `${n} entries`),
+    some: (shown: string, total: string) => `The best ${shown} of ${total}`,
+    loading: "names are still loading",
+    copyLink: "Copy a link to this page",
+    refresh: "Refresh: look for new traces and load the answers again",
+    theme: (name: string) => `Theme: ${name}`,
+    language: (name: string) => `Language: ${name}`,
+    notes: "Notes on this trace",
+  },
+
   inspector: {
     label: "Selected",
     close: "Clear the selection",
+    width: "Width of the drawer",
     kinds: { op: "Operator", kernel: "Kernel", mod: "Module", step: "Step" },
+    places: "Show in",
     showIn: (view: string) => `Show in ${view}`,
+    onlyStep: "Only this step in all views",
     copyName: "Copy name",
   },
 
@@ -181,6 +227,8 @@ with profile(
       `There is no trace “${value}” to compare with (any more); another one is suggested in Diff.`,
     pattern: (value: string) =>
       `“${value}” is not a regular expression; steps are found by the usual rules.`,
+    steps: (value: string) =>
+      `There are no steps “${value.replace("~", "–")}” in this trace (any more); showing all steps.`,
     view: (value: string) => `There is no view “${value}”; showing the overview.`,
     schema: "This link was made by a newer version; parts of it may be ignored.",
     dismiss: "Dismiss",
@@ -190,10 +238,13 @@ with profile(
     title: "Keyboard",
     close: "Close",
     view: (name: string) => `Go to ${name}`,
+    or: "or",
+    palette: "Search views, runs, operators, kernels, actions",
+    more: "Tables, charts, the steps and the edges of the menu and the drawer move with the arrow keys once they have the focus.",
     filter: "Filter the table",
     escape: "Clear the selection",
     help: "Show this list",
   },
 
-  copy: { copy: "Copy", copied: "Copied" },
+  copy: { copy: "Copy", copied: "Copied", refused: "Copying is not allowed here" },
 };

@@ -20,7 +20,7 @@ export function Frames({ stack }: { stack: string }) {
 }
 
 function FrameLink({ frame }: { frame: Frame }) {
-  const [copied, setCopied] = useState(false);
+  const [copied, setCopied] = useState<boolean | null>(null);
   const { file, line } = frame;
   if (file === null || line === null) return <span className="frame">{frame.text}</span>;
   const inEditor = canOpenInEditor();
@@ -30,7 +30,7 @@ function FrameLink({ frame }: { frame: Frame }) {
         type="button"
         className="link frame"
         title={inEditor ? text.openFrame(placeOf(frame)) : text.copyFrame(placeOf(frame))}
-        onBlur={() => setCopied(false)}
+        onBlur={() => setCopied(null)}
         onClick={() => {
           if (inEditor) openInEditor(file, line);
           else void copyText(placeOf(frame)).then(setCopied);
@@ -39,7 +39,7 @@ function FrameLink({ frame }: { frame: Frame }) {
         {frame.text}
       </button>
       <span role="status" className="muted">
-        {copied ? ` ${text.frameCopied}` : ""}
+        {copied === null ? "" : ` ${copied ? text.frameCopied : t.copy.refused}`}
       </span>
     </>
   );

@@ -1,7 +1,7 @@
 import { useOperatorKernels } from "../../api";
 import { t } from "../../i18n";
 import { goToView, useSelection } from "../../state";
-import { equals, only, rowCount, SimpleTable } from "../../table";
+import { only, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
 
 const text = t.operators;
@@ -43,14 +43,5 @@ export function Launched({ name, shape, compact = false }: Props) {
         }
       </Async>
     </section>
-  );
-}
-
-export function ShowKernels({ name }: { name: string }) {
-  const look = { g: "name_op_launch", q: equals("operator", name) };
-  return (
-    <button type="button" className="button" onClick={() => goToView("kernels", null, look)}>
-      {text.showKernels}
-    </button>
   );
 }

@@ -6,7 +6,7 @@ import { useSelection } from "../../state";
 import { hasColumn, RowNumbers } from "../../table";
 import { Async } from "../../ui";
 import { operatorTable } from "./columns";
-import { Launched, ShowKernels } from "./Launched";
+import { Launched } from "./Launched";
 import "./operators.css";
 
 export default function OperatorInspector({ name }: { name: string }) {
@@ -22,12 +22,7 @@ function Numbers({ answer, name }: { answer: OperatorsTable; name: string }) {
   return (
     <div className="operator-inspector">
       <RowNumbers table={table} row={row} without={["name", "has_call_stack"]} />
-      {hasColumn(answer, "device_self_ns") && (
-        <>
-          <ShowKernels name={name} />
-          <Launched name={name} shape={null} compact />
-        </>
-      )}
+      {hasColumn(answer, "device_self_ns") && <Launched name={name} shape={null} compact />}
     </div>
   );
 }

@@ -1,0 +1,71 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { en } from "./en";
+import { pickLanguage } from "./languages";
+import { zhCN } from "./zh-CN";
+
+describe("the language", () => {
+  it("is the first wanted one that there is", () => {
+    expect(pickLanguage(["zh-CN", "en"])).toBe("zh-CN");
+    expect(pickLanguage(["zh"])).toBe("zh-CN");
+    expect(pickLanguage(["de-DE", "en-US", "zh-CN"])).toBe("en");
+    expect(pickLanguage(["fr", "zh-TW"])).toBe("zh-CN");
+    expect(pickLanguage(["fr", "zhx"])).toBe("en");
+    expect(pickLanguage([])).toBe("en");
+  });
+});
+
+describe("settling it", () => {
+  afterEach(() => {
+    localStorage.clear();
+    vi.resetModules();
+  });
+
+  it("takes what was chosen here before what the browser says", async () => {
+    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+    const i18n = await import(".");
+    expect(i18n.t.lang).toBe("en");
+    await i18n.settleLanguage();
+    // Read anew: `t` is a binding, not a copy.
+    expect(i18n.t.lang).toBe("zh-CN");
+  });
+});
+
+/** Every text by its path; functions are called with texts and numbers that can be recognised. */
+function texts(messages: object, path = ""): [string, string][] {
+  return Object.entries(messages).flatMap(([key, value]): [string, string][] => {
+    const at = path ? `${path}.${key}` : key;
+    if (typeof value === "string") return [[at, value]];
+    if (typeof value === "function") return [[at, String(value)]];
+    return texts(value as object, at);
+  });
+}
+
+/** Names and code that are the same in every language. */
+const SAME =
+  /^(product|views\.lightning|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.part|kernels\.tensor|overview\.tiles\.tensor)$/;
+
+describe("Chinese", () => {
+  // Areas that still stand in English as a whole; see zh-CN/index.ts.
+  const waiting = Object.keys(en).filter(
+    (area) => en[area as keyof typeof en] === zhCN[area as keyof typeof en],
+  );
+  const ours = Object.fromEntries(Object.entries(en).filter(([key]) => !waiting.includes(key)));
+  const theirs = new Map(texts(zhCN));
+
+  it("says everything in Chinese that is said in words", () => {
+    const same = texts(ours)
+      .filter(([path]) => !SAME.test(path))
+      .filter(
+        ([path, text]) => path !== "lang" && !/[\u4e00-\u9fff]/.test(theirs.get(path) ?? text),
+      )
+      .map(([path]) => path);
+    expect(same).toEqual([]);
+  });
+
+  it("keeps the numbers and names that a text is given", () => {
+    expect(zhCN.range.chip("5", "10", "24")).toMatch(/5–10.*24/);
+    expect(zhCN.status.loading(2, "40 %", "4 MB", "10 MB")).toMatch(/2.*40 %.*4 MB.*10 MB/);
+    expect(zhCN.dropped.steps("5~7")).toContain("5–7");
+    expect(zhCN.table.rows("3", "10")).toMatch(/3.*10/);
+  });
+});

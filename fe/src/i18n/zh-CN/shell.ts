@@ -1,0 +1,242 @@
+import type { shell as en } from "../en/shell";
+
+export const shell: typeof en = {
+  product: "PyTorch Profiler",
+  views: {
+    overview: "概览",
+    steps: "迭代步",
+    operators: "算子",
+    kernels: "GPU 内核",
+    trace: "跟踪",
+    stacks: "调用栈",
+    memory: "内存",
+    distributed: "分布式",
+    modules: "模块",
+    lightning: "Lightning",
+    compare: "对比",
+    capture: "采集信息",
+  },
+
+  bar: {
+    label: "当前显示的内容",
+    run: "运行",
+    worker: "Worker",
+    span: "Span",
+    rank: (rank, of) => (of === null ? `rank ${rank}` : `rank ${rank}，共 ${of}`),
+    none: "无",
+    refresh: "刷新",
+    refreshHint: "查找新的跟踪并重新加载数据",
+    copyLink: "复制链接",
+    linkCopied: "链接已复制",
+    copyFailed: "此处不允许复制，请从这个框中取得地址",
+    keys: "键盘快捷键",
+    theme: (choice) => `主题：${choice}。点击切换`,
+    themes: { auto: "自动", light: "浅色", dark: "深色" },
+  },
+
+  combo: {
+    filter: (label) => `筛选${label}`,
+    noMatch: "没有匹配项",
+  },
+
+  rail: {
+    label: "视图",
+    width: "菜单宽度",
+    jump: (letter) => `按键：g ${letter}`,
+    noData: (view) => `${view}：没有采集该视图的数据；视图中说明了如何采集`,
+    groups: {
+      summary: "摘要",
+      time: "时间",
+      memory: "内存",
+      ranks: "Rank",
+      program: "程序",
+      compare: "对比",
+      about: "关于",
+    },
+    collapse: "折叠菜单",
+    expand: "展开菜单",
+  },
+
+  stepRules: {
+    profiler_step: "ProfilerStep 标记",
+    inference_engine: "推理引擎的标记",
+    training_framework: "训练框架的标记",
+    repeated_annotation: "重复出现的标注",
+    whole_trace: "无：整个跟踪作为一步",
+    pattern: "您指定的模式",
+    none: "无：没有步",
+  },
+
+  range: {
+    label: "迭代步",
+    first: "第一步",
+    last: "最后一步",
+    hint: "拖动选择若干步，单击选择一步；方向键移动两端。所有视图只显示所选的步。",
+    step: (name, time) => `步 ${name}，${time}`,
+    all: (n) => `全部 ${n} 步`,
+    between: (first, last) => (first === last ? first : `${first}–${last}`),
+    chip: (first, last, of) =>
+      first === last ? `步 ${first}（共 ${of} 步）` : `步 ${first}–${last}（共 ${of} 步）`,
+    notHere: (range) => `关于整个文件，不限于步 ${range}`,
+    clear: "显示所有步",
+  },
+
+  palette: {
+    title: "跳转或执行任意操作",
+    hint: "视图、运行、算子、内核、模块、步或操作",
+    results: "搜索结果",
+    kinds: {
+      view: "视图",
+      action: "操作",
+      run: "运行",
+      worker: "Worker",
+      span: "Span",
+      step: "步",
+      op: "算子",
+      kernel: "内核",
+      mod: "模块",
+    },
+    nothing: "没有找到。",
+    all: (n) => `${n} 项`,
+    some: (shown, total) => `最佳的 ${shown} 项，共 ${total} 项`,
+    loading: "名称仍在加载",
+    copyLink: "复制本页链接",
+    refresh: "刷新：查找新的跟踪并重新加载数据",
+    theme: (name) => `主题：${name}`,
+    language: (name) => `语言：${name}`,
+    notes: "关于此跟踪的提示",
+  },
+
+  inspector: {
+    label: "选中项",
+    close: "清除选择",
+    width: "抽屉宽度",
+    kinds: { op: "算子", kernel: "内核", mod: "模块", step: "步" },
+    places: "查看位置",
+    showIn: (view) => `在${view}中查看`,
+    onlyStep: "所有视图只显示这一步",
+    copyName: "复制名称",
+  },
+
+  status: {
+    events: (n) => `${n} 个事件`,
+    notes: (n) => (n === 0 ? "没有提示" : `${n} 条提示`),
+    files: "文件",
+    loading: (traces, percent, done, total) =>
+      `正在加载 ${traces} 个跟踪：${percent}（${done}，共 ${total}）`,
+    scanning: "正在查找跟踪…",
+    failed: (n) => `${n} 个文件无法读取`,
+    skipped: (n) => `跳过了 ${n} 个文件`,
+    offline: "无法连接服务器。当前显示的是最后一次得到的数据。",
+    retry: "重试",
+    version: (v) => `torch-tb-profiler ${v}`,
+  },
+
+  traceState: {
+    queued: "等待中",
+    loading: "加载中",
+    ready: "就绪",
+    failed: "失败",
+    skipped: "已跳过",
+  },
+
+  panel: {
+    help: (title) => `关于“${title}”`,
+    close: "关闭",
+    loading: "正在加载…",
+    refreshing: "正在刷新",
+    waiting: "仍在读取跟踪",
+    waitingProgress: (percent) => `仍在读取跟踪：${percent}`,
+    error: "加载失败",
+    request: "请求",
+    retry: "重试",
+    empty: "没有可显示的内容",
+    record: "用下面的代码可以采集：",
+    notes: (n) => `关于这些数据有 ${n} 条提示`,
+    crashed: "此视图因错误而停止",
+    again: "重试",
+  },
+
+  severity: { info: "提示", warning: "警告", error: "错误" },
+
+  files: {
+    title: "日志目录中的文件",
+    run: "运行",
+    file: "文件",
+    size: "大小",
+    state: "状态",
+    reason: "说明",
+    none: "没有跟踪文件。",
+    progress: (percent, done, total) => `${percent} – ${done}，共 ${total}`,
+    close: "关闭",
+  },
+
+  notes: {
+    title: "此跟踪关于自身的说明，以及没有说明的内容",
+    none: "此跟踪没有发现异常。",
+    capture: "采集环境",
+  },
+
+  loading: {
+    connecting: "正在询问服务器有哪些内容…",
+    title: (file) => `正在加载 ${file}`,
+    queued: "正在排队等待。",
+    bytes: (percent, done, total) => `${percent} – 已读取 ${done}，共 ${total}`,
+    ready: "现在可以查看",
+    others: "其他文件",
+    more: (n) => `另有 ${n} 个：见下方“文件”`,
+    failedTitle: (file) => `无法读取 ${file}`,
+    failedHelp: "文件可能不完整，或者不是 PyTorch 跟踪。其他运行不受影响。",
+    unreachable: "无法连接服务器",
+    unreachableHelp: "页面无法取得跟踪列表。服务器仍在运行吗？",
+  },
+
+  noRuns: {
+    title: "没有找到跟踪",
+    scanning: "正在查找跟踪…",
+    scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
+    failed: "无法读取日志目录：",
+    how: "可以这样采集一个，它会自动出现在这里：",
+    snippet: (dir) => `import torch
+from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
+
+with profile(
+    activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
+    schedule=schedule(wait=1, warmup=1, active=3),
+    on_trace_ready=tensorboard_trace_handler(${JSON.stringify(dir)}),
+    record_shapes=True,
+    with_stack=True,
+    profile_memory=True,
+) as prof:
+    for batch in loader:
+        train_step(batch)
+        prof.step()`,
+  },
+
+  dropped: {
+    run: (value) => `运行“${value}”不存在（或已不存在），改为显示另一个。`,
+    worker: (value) => `此运行中没有 worker“${value}”，改为显示另一个。`,
+    span: (value) => `此 worker 没有 span“${value}”，改为显示另一个。`,
+    rule: (value) => `没有名为“${value}”的识别规则，改用通常的规则。`,
+    baseline: (value) => `没有（或已没有）可供对比的跟踪“${value}”；“对比”视图中另有建议。`,
+    pattern: (value) => `“${value}”不是有效的正则表达式，按通常的规则识别步。`,
+    steps: (value) => `此跟踪中没有（或已没有）步“${value.replace("~", "–")}”，显示所有步。`,
+    view: (value) => `没有视图“${value}”，改为显示概览。`,
+    schema: "此链接由较新的版本生成，其中部分内容可能被忽略。",
+    dismiss: "关闭提示",
+  },
+
+  keys: {
+    title: "键盘",
+    close: "关闭",
+    view: (name) => `转到${name}`,
+    or: "或",
+    palette: "搜索视图、运行、算子、内核和操作",
+    more: "表格、图表、迭代步以及菜单和抽屉的边缘在获得焦点后可用方向键操作。",
+    filter: "筛选表格",
+    escape: "清除选择",
+    help: "显示此列表",
+  },
+
+  copy: { copy: "复制", copied: "已复制", refused: "此处不允许复制" },
+};

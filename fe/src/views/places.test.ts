@@ -1,0 +1,29 @@
+import { expect, it } from "vitest";
+import type { TraceStatus } from "../api";
+import { SELECTION_KINDS } from "../state";
+import { hasData, placesOf } from "./places";
+import { HOME } from "./registry";
+
+const TRACE = {
+  state: "ready",
+  views: ["overview", "operators", "kernels"],
+} as unknown as TraceStatus;
+
+it("begins where the thing is a row", () => {
+  for (const kind of SELECTION_KINDS) {
+    expect(placesOf({ kind, name: "x" }, null)[0]?.view).toBe(HOME[kind]);
+  }
+});
+
+it("leaves out views without data, and keeps those nobody says anything of", () => {
+  const views = placesOf({ kind: "op", name: "aten::mm" }, TRACE).map(({ view }) => view);
+  expect(views).toEqual(["operators", "kernels", "trace", "stacks"]);
+  expect(hasData("memory", TRACE)).toBe(false);
+  expect(hasData("capture", TRACE)).toBe(true);
+  expect(hasData("memory", { ...TRACE, state: "loading" })).toBe(true);
+});
+
+it("asks for an operator's kernels with a filter that survives quotes", () => {
+  const kernels = placesOf({ kind: "op", name: 'a "b"' }, null)[1];
+  expect(kernels?.look.q).toBe('operator="a \\"b\\""');
+});

@@ -1,0 +1,55 @@
+/** Where selected things can be seen. The one place that knows how views are to look for that. Pure. */
+import type { TraceStatus } from "../api";
+import type { Params } from "../host";
+import type { Selected, SelectionKind, ViewId } from "../state";
+import { equals } from "../table/filter";
+
+export interface Place {
+  readonly view: ViewId;
+  /** How the view is to look. */
+  readonly look: Params;
+}
+
+/** Views of which the server says whether a trace has something for them; the others always have. */
+const MAY_LACK_DATA: readonly ViewId[] = [
+  "kernels",
+  "memory",
+  "distributed",
+  "modules",
+  "lightning",
+];
+
+export function hasData(view: ViewId, trace: TraceStatus | null): boolean {
+  if (trace?.state !== "ready" || !MAY_LACK_DATA.includes(view)) return true;
+  return trace.views.includes(view);
+}
+
+/** The first place is where it is a row. A filter of before could hide it there, so it is taken off. */
+const PLACES: Record<SelectionKind, (name: string) => readonly Place[]> = {
+  op: (name): readonly Place[] => [
+    { view: "operators", look: { q: "" } },
+    { view: "kernels", look: { g: "name_op_launch", q: equals("operator", name) } },
+    { view: "trace", look: { q: name } },
+    { view: "stacks", look: { q: name } },
+    { view: "memory", look: { q: equals("name", name) } },
+  ],
+  kernel: (name): readonly Place[] => [
+    { view: "kernels", look: { q: "" } },
+    { view: "trace", look: { q: name } },
+    { view: "stacks", look: { q: name } },
+  ],
+  mod: (name): readonly Place[] => [
+    { view: "modules", look: { q: "" } },
+    { view: "trace", look: { q: name } },
+    { view: "stacks", look: { q: name } },
+  ],
+  step: (): readonly Place[] => [
+    { view: "steps", look: { q: "" } },
+    { view: "overview", look: {} },
+    { view: "trace", look: {} },
+  ],
+};
+
+export function placesOf({ kind, name }: Selected, trace: TraceStatus | null): readonly Place[] {
+  return PLACES[kind](name).filter(({ view }) => hasData(view, trace));
+}

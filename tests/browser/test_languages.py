@@ -1,0 +1,91 @@
+"""English and Chinese: what the browser asks for, what was chosen, and that the choice loses nothing."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage, screenshot
+from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
+from tests.browser.servers import Server
+from tests.browser.watch import Watch
+
+CHINESE = re.compile("[\u4e00-\u9fff]")
+
+
+def test_the_browsers_language(open_page: OpenPage, alone: Server, watch: Watch) -> None:
+    profiler = Profiler(open_page(locale="zh-CN"), alone).open(r=GPU_RUN)
+    expect(profiler.heading("概览")).to_be_visible()
+    expect(profiler.ui.locator("html")).to_have_attribute("lang", "zh-CN")
+    expect(profiler.page).to_have_title("概览 – PyTorch Profiler")
+    expect(profiler.panel("每步时间分解").get_by_role("img")).to_be_visible()
+    # Texts that are read when the code of a view or of the tables is loaded.
+    profiler.ui.get_by_role("link", name="算子").click()
+    grid = profiler.grid("算子")
+    expect(profiler.ui.get_by_role("searchbox", name="筛选：算子")).to_be_visible()
+    expect(grid.panel.get_by_text(re.compile(r"^\d+ 行$"))).to_be_visible()
+    expect(profiler.panel("耗时最多的算子").get_by_role("button", name="主机自身耗时")).to_be_visible()
+
+
+def test_english_readers_load_no_chinese(open_page: OpenPage, alone: Server, watch: Watch) -> None:
+    profiler = Profiler(open_page(locale="de-DE"), alone).open(r=GPU_RUN)
+    expect(profiler.panel("Step Time Breakdown")).to_be_visible()
+    expect(profiler.ui.locator("html")).to_have_attribute("lang", "en")
+    assert not any("zh-CN" in url for url in watch.requests)
+    shown = set(CHINESE.findall(profiler.ui.locator("body").inner_text()))
+    assert shown <= set("简体中文"), "only the name of the language"
+
+
+@pytest.mark.parametrize("host", ["tensorboard", "alone"])
+def test_switching_keeps_everything(host: str, open_page: OpenPage, request: pytest.FixtureRequest) -> None:
+    profiler = Profiler(open_page(), request.getfixturevalue(host))
+    profiler.open(r=CPU_RUN, v="operators", g="name_shape", sel="op:aten::add")
+    grid = profiler.grid("Operators")
+    expect(grid.count).to_be_visible()
+    # Switched before the filter has been written into the address.
+    grid.filter.fill("aten::add")
+    profiler.ui.get_by_role("button", name="中文").click()
+    expect(profiler.heading("算子")).to_be_visible()
+    expect(profiler.ui.get_by_role("searchbox", name="筛选：算子")).to_have_value("aten::add")
+    drawer = profiler.ui.get_by_role("complementary", name="选中项")
+    expect(drawer.get_by_role("heading", name="aten::add", exact=True)).to_be_visible()
+    assert profiler.state["g"] == "name_shape"
+
+    # Remembered, until something else is chosen: here in the palette.
+    profiler.page.reload()
+    expect(profiler.heading("算子")).to_be_visible()
+    profiler.heading("算子").click()
+    profiler.page.keyboard.press("Control+k")
+    field = profiler.ui.get_by_role("combobox", name="跳转或执行任意操作")
+    field.fill("english")
+    profiler.page.keyboard.press("Enter")
+    expect(profiler.heading("Operator")).to_be_visible()
+    expect(grid.filter).to_have_value("aten::add")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_pictures_in_chinese(open_page: OpenPage, alone: Server, output: Path, theme: str) -> None:
+    page = open_page(locale="zh-CN", color_scheme=theme, viewport={"width": 1280, "height": 900})
+    profiler = Profiler(page, alone).open(r=GPU_RUN)
+    for at, view in enumerate(VIEWS, start=1):
+        profiler.ui.get_by_role("navigation").get_by_role("link").nth(at - 1).click()
+        expect(profiler.ui.get_by_role("heading", level=1)).to_be_visible()
+        expect(profiler.ui.get_by_label("正在加载…")).to_have_count(0)
+        expect(profiler.ui.get_by_text("正在绘制…")).to_have_count(0)
+        screenshot(page, output, f"zh-CN-{view}-{theme}")
+
+
+@pytest.mark.parametrize(("view", "name"), [("operators", "算子"), ("kernels", "内核")])
+def test_columns_are_named_in_chinese(view: str, name: str, open_page: OpenPage, alone: Server) -> None:
+    """The server names and explains them in English; words of its that changed would be seen here."""
+    profiler = Profiler(open_page(locale="zh-CN"), alone).open(r=GPU_RUN, v=view)
+    panel = profiler.panel(name)
+    panel.get_by_role("button", name="列").click()
+    labels = panel.get_by_role("group", name="列").locator("label")
+    expect(labels.first).to_be_visible()
+    assert [label for label in labels.all_inner_texts() if not CHINESE.search(label)] == []
+    explained = labels.evaluate_all("(labels) => labels.map((label) => label.title).filter(Boolean)")
+    assert explained and [text for text in explained if not CHINESE.search(text)] == []
