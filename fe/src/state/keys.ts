@@ -4,7 +4,7 @@
  * z schema · v view · r, k, s run, rank (worker), span · sel selection · u theme override ·
  * sr, sp how steps are found: the name of a rule, a pattern of annotation names; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
- * p pinned · x expanded · m metric · n top N · c chart.
+ * p pinned · x expanded · m metric · n top N · c chart. A view may use a letter for something of its own; its README says so.
  */
 import type { Params } from "../host";
 
