@@ -317,7 +317,7 @@ def test_arrow_keys_set_the_moment(opened: Profiler) -> None:
     expect(cursor(opened)).to_have_attribute("aria-valuetext", re.compile("^2.16 ms, Allocated 5.513 GB, Reserved"))
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    moment = int(comes(opened, "c"))
+    moment = int(comes(opened, "c", cursor(opened).input_value()))
     assert moment > curve_of(opened)["peak"]["time_ns"]
     meta = asked(opened, "alive", device="GPU0", at_ns=moment)["meta"]
     panel = opened.panel("What was alive")
