@@ -317,14 +317,13 @@ def test_arrow_keys_set_the_moment(opened: Profiler) -> None:
     expect(cursor(opened)).to_have_attribute("aria-valuetext", re.compile("^2.16 ms, Allocated 5.513 GB, Reserved"))
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    moment = int(comes(opened, "c"))
+    moment = int(comes(opened, "c", cursor(opened).input_value()))
     assert moment > curve_of(opened)["peak"]["time_ns"]
     meta = asked(opened, "alive", device="GPU0", at_ns=moment)["meta"]
     panel = opened.panel("What was alive")
     expect(panel.locator("strong").first).to_have_attribute("title", f"{moment:,} ns")
-    expect(panel.get_by_text(re.compile("[KMG]B in use"))).to_have_attribute(
-        "title", f"{meta['at']['allocated']:,} bytes"
-    )
+    in_use = panel.get_by_text(re.compile("[KMG]B in use"))
+    expect(in_use).to_have_attribute("title", f"{meta['at']['allocated']:,} bytes")
     page.keyboard.press("Escape")
     goes(opened, "c")
 

@@ -7,7 +7,14 @@ export { TimeRange } from "./TimeRange";
 export { TopNControl } from "./TopNControl";
 export { type ChartTheme, readTheme } from "./theme";
 export { type Axis, bytesAxis, momentIn } from "./ticks";
-export { contains, formatWindow, parseWindow, type TimeWindow, within } from "./timeWindow";
+export {
+  contains,
+  formatWindow,
+  NARROWEST_NS,
+  parseWindow,
+  type TimeWindow,
+  within,
+} from "./timeWindow";
 export type { TooltipContent } from "./tooltip";
 export { DEFAULT_TOP, largest, parseTopN, type Ranked, slicesWithRest, type TopN } from "./topN";
 export type {

@@ -42,7 +42,7 @@ function texts(messages: object, path = ""): [string, string][] {
 
 /** Names and code that are the same in every language. */
 const SAME =
-  /^(product|views\.lightning|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.part|kernels\.tensor|overview\.tiles\.tensor)$/;
+  /^(product|views\.lightning|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.tensor|overview\.tiles\.tensor)$/;
 
 describe("Chinese", () => {
   // Areas that still stand in English as a whole; see zh-CN/index.ts.

@@ -7,7 +7,8 @@
  * compared with, `run~rank~span`; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
  * p pinned, a part, or paths of files · x expanded · m metric · n top N · c chart · f what is zoomed into ·
- * q2, o2, q3, o3 filter and sort of further tables.
+ * q2, o2, q3, o3 filter and sort of further tables. A view may use a letter for something of its own; its README
+ * says so.
  */
 import type { Params } from "../host";
 

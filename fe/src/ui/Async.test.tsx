@@ -51,3 +51,17 @@ it("keeps old data in sight, marked, while the new is on its way", () => {
   expect(screen.getByText("old")).toBeTruthy();
   expect(screen.getByText("Refreshing")).toBeTruthy();
 });
+
+it("lets old data be used meanwhile only where the panel says so", () => {
+  const stale = { data: "old", isFetching: true, isPlaceholderData: true };
+  const inert = () => screen.getByText("old").closest("[inert]") !== null;
+  show(stale);
+  expect(inert()).toBe(true);
+  cleanup();
+  render(
+    <Async query={query(stale)} usable>
+      {(data) => <p>{data}</p>}
+    </Async>,
+  );
+  expect(inert()).toBe(false);
+});

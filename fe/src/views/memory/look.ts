@@ -1,6 +1,6 @@
 /** What the address says about this view. Pure. */
 import type { DeviceMemory } from "../../api";
-import { parseWindow, type TimeWindow, within } from "../../charts";
+import { NARROWEST_NS, parseWindow, type TimeWindow, within } from "../../charts";
 
 export const TABS = ["alive", "holders", "events", "operators"] as const;
 export type Tab = (typeof TABS)[number];
@@ -12,6 +12,11 @@ export function tabOf(text: string): Tab | null {
 /** Rows per page of allocations, and the most blocks that are asked for at a moment. */
 export const PAGE = 1000;
 export const MOST_BLOCKS = 10_000;
+
+/** From the first record to the last; of a single one, too, there is a width to draw. */
+export function wholeOf(start: number, end: number): TimeWindow {
+  return { start, end: Math.max(end, start + NARROWEST_NS) };
+}
 
 export interface Sizes {
   readonly min: number | null;

@@ -20,6 +20,7 @@ import {
   parseRange,
   parseSizes,
   tabOf,
+  wholeOf,
 } from "./look";
 
 const whole = { start: 100, end: 1100 };
@@ -179,6 +180,11 @@ describe("the address", () => {
       expect(parseSizes(formatSizes(sizes))).toEqual(sizes);
     }
     expect(parseSizes("<b>")).toEqual({ min: null, max: null });
+  });
+
+  it("has a width to draw even for one record", () => {
+    expect(wholeOf(100, 1100)).toEqual(whole);
+    expect(wholeOf(7, 7)).toEqual({ start: 7, end: 17 });
   });
 
   it("keeps tab, range and moment, if they can be meant", () => {

@@ -2,7 +2,7 @@ import { useCallback, useMemo } from "react";
 import type { MemoryCurves } from "../../api";
 import { formatWindow, type TimeWindow, within } from "../../charts";
 import { useParam } from "../../state";
-import { isForeign, parseMoment, parseRange, type Tab, tabOf } from "./look";
+import { isForeign, parseMoment, parseRange, type Tab, tabOf, wholeOf } from "./look";
 
 export interface Look {
   readonly device: string | null;
@@ -29,7 +29,7 @@ export function useLook(curves: MemoryCurves): Look {
   const [, setPage] = useParam<string>("p", "");
   const { devices } = curves.meta;
   const whole = useMemo(
-    () => ({ start: curves.start_ns, end: curves.end_ns }),
+    () => wholeOf(curves.start_ns, curves.end_ns),
     [curves.start_ns, curves.end_ns],
   );
   const range = useMemo(() => parseRange(rangeText, whole), [rangeText, whole]);
