@@ -121,6 +121,18 @@ def test_modules(client: Client, profile: Profile) -> None:
     assert_same(profile.trace(RUN, WORKER).modules(), get(client, f"/api/modules?{TRACE}"))
 
 
+def test_stacks(client: Client, profile: Profile) -> None:
+    trace = profile.trace(RUN, WORKER)
+    assert_same(trace.stacks(), get(client, f"/api/stacks?{TRACE}"))
+    url = f"/api/stacks?{TRACE}&weight=host&direction=bottom_up&files=train"
+    answer = get(client, f"{url}&smallest_share=0.01")
+    assert_same(trace.stacks("host", "bottom_up", "train", smallest_share=0.01), answer)
+    root = answer["rows"]["id"][1]
+    assert_same(trace.stacks("host", "bottom_up", "train", root), get(client, f"{url}&root={root}"))
+    with pytest.raises(ProfileError, match="has no call stack 5"):
+        trace.stacks(root=5)
+
+
 def test_distributed(client: Client, profile: Profile) -> None:
     answer = get(client, f"/api/distributed?run={RUN}")
     assert_same(profile.run(RUN).communication(), answer["operations"])
@@ -162,6 +174,7 @@ def test_data_frames(profile: Profile) -> None:
         trace.memory_alive,
         trace.modules,
         trace.hooks,
+        trace.stacks,
         trace.findings,
         profile.run(RUN).communication,
     ]

@@ -87,7 +87,7 @@ def test_status(client: Client, workspace: Workspace) -> None:
         "events": 8,
         "reason": None,
         "notes": 0,
-        "views": ["overview", "operators", "kernels"],
+        "views": ["overview", "operators", "kernels", "stacks"],
         "rank": None,
         "world_size": None,
         "host_name": None,

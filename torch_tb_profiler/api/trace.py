@@ -37,6 +37,7 @@ from torch_tb_profiler.analysis.operators import (
     operators,
 )
 from torch_tb_profiler.analysis.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.stacks import SMALLEST_SHARE, Direction, StackTable, Weight, stacks
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.discovery import TraceFile
@@ -233,6 +234,24 @@ class TraceProfile:
     def hooks(self) -> HookTable:
         """Lightning's hooks."""
         return self.ask(hooks)
+
+    def stacks(
+        self,
+        weight: Weight | None = None,
+        direction: Direction = "top_down",
+        files: str = "",
+        root: int = 0,
+        smallest_share: float = SMALLEST_SHARE,
+    ) -> StackTable:
+        """Time by call stack; what the parameters mean: docs/views/stacks.md."""
+        chosen = None if weight is None else one_of(Weight, weight)
+        direction = one_of(Direction, direction)
+        found = self.ask(
+            partial(stacks, weight=chosen, direction=direction, files=files, root=root, smallest_share=smallest_share)
+        )
+        if found is None:
+            raise ProfileError(f"{self.file} has no call stack {root}")
+        return found
 
     # two traces -------------------------------------------------------------------------------------------
 

@@ -12,9 +12,19 @@ import {
 import { type TooltipContent, tooltipNode } from "../charts/tooltip";
 import { canSave, saveFile, useTheme } from "../host";
 import { t } from "../i18n";
-import { type FlameKind, fillOf, type Palette, readPalette } from "./colors";
+import { type FlameKind, fillsOf, type Palette, readPalette } from "./colors";
 import { type Box, boxesOf, type FlameData, type Layout, layoutOf, levelsOf } from "./layout";
-import { type BoxLook, canvasSurface, outline, paint, ROW } from "./paint";
+import {
+  type BoxLook,
+  canvasSurface,
+  colorOf,
+  GAP,
+  outline,
+  paint,
+  paintLabels,
+  ROW,
+} from "./paint";
+import { rasterize } from "./pixels";
 import { svgOf } from "./svg";
 import { type Move, moved } from "./walk";
 import "../charts/charts.css";
@@ -67,6 +77,7 @@ export function Flame(props: Props) {
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const drawn = useRef<readonly Box[]>([]);
+  const image = useRef<ImageData | null>(null);
   const [hover, setHover] = useState<Hover | null>(null);
   const [cursor, setCursor] = useState<{ layout: Layout; entry: number } | null>(null);
   const [focused, setFocused] = useState(false);
@@ -81,12 +92,7 @@ export function Flame(props: Props) {
     () =>
       palette && {
         label: entries.label,
-        fill: (entry) =>
-          hits === null
-            ? fillOf(palette, entries.kind(entry), entries.name(entry))
-            : hits[entry]
-              ? palette.hit
-              : palette.dimmed[entries.kind(entry)],
+        ...fillsOf(palette, entries.size, entries.kind, entries.name, hits),
       },
     [entries, hits, palette],
   );
@@ -104,8 +110,6 @@ export function Flame(props: Props) {
       element.style.width = `${width}px`;
       element.style.height = `${height}px`;
     }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
     const boxes = boxesOf(
       layout,
       focus,
@@ -114,7 +118,21 @@ export function Flame(props: Props) {
       Math.ceil((top + height) / ROW),
     );
     drawn.current = boxes;
-    paint(canvasSurface(context, palette), boxes, look, palette, top);
+    if (wide > 0 && high > 0) {
+      if (image.current?.width !== wide || image.current.height !== high)
+        image.current = context.createImageData(wide, high);
+      const pixels = new Uint32Array(image.current.data.buffer);
+      rasterize(
+        { pixels, width: wide, height: high, ratio },
+        boxes,
+        look.colors,
+        (box) => colorOf(box, look),
+        { row: ROW, gap: GAP, top },
+      );
+      context.putImageData(image.current, 0, 0);
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    paintLabels(canvasSurface(context, palette), boxes, look, palette, top);
     for (const box of boxes) {
       if (box.entry < 0) continue;
       if (box.entry === selected) outline(context, box, top, palette.text, 1.5);

@@ -82,9 +82,34 @@ export function readPalette(element: Element): Palette {
   return paletteOf(property, style.fontFamily || "sans-serif");
 }
 
-export function fillOf({ fills }: Palette, kind: FlameKind, name: string): string {
-  const shades = fills[kind];
-  return shades[hash(name) % shades.length] ?? "";
+export interface Fills {
+  /** By entry: a place in `colors`. */
+  readonly fill: Uint8Array;
+  readonly colors: readonly string[];
+}
+
+/** `hits`: 1 for each entry that a search finds, null without a search. */
+export function fillsOf(
+  palette: Palette,
+  size: number,
+  kind: (entry: number) => FlameKind,
+  name: (entry: number) => string,
+  hits: Uint8Array | null,
+): Fills {
+  const colors = [
+    palette.hit,
+    ...KINDS.flatMap((each) => [palette.dimmed[each], ...palette.fills[each]]),
+    palette.dimmed.smaller,
+  ];
+  const shades = STRENGTHS.length;
+  const first = new Map(KINDS.map((each, i) => [each, 1 + i * (shades + 1)]));
+  const fill = new Uint8Array(size);
+  for (let entry = 0; entry < size; entry++) {
+    const dimmed = first.get(kind(entry)) ?? 0;
+    if (hits === null) fill[entry] = dimmed + 1 + (hash(name(entry)) % shades);
+    else fill[entry] = hits[entry] ? 0 : dimmed;
+  }
+  return { fill, colors };
 }
 
 /** Small and quick; equal names have equal colours in every trace. */

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { contrast, fillOf, HUES, KINDS, mix, paletteOf, parseColor } from "./colors";
+import { contrast, fillsOf, HUES, KINDS, mix, paletteOf, parseColor } from "./colors";
 import { builtinLabel, fitted, frameLabel, kernelLabel, parseFrameName } from "./label";
 import { boxesOf, chainOf, layoutOf, levelsOf, SMALLEST } from "./layout";
 import { ROW } from "./paint";
+import { rasterize } from "./pixels";
 import { svgOf } from "./svg";
 import { found, moved } from "./walk";
 
@@ -209,8 +210,25 @@ describe("colours", () => {
 
   it("are the same for the same name", () => {
     const palette = paletteOf(theme(false), "sans");
-    expect(fillOf(palette, "frame", "f")).toBe(fillOf(palette, "frame", "f"));
-    expect(palette.fills.frame).toContain(fillOf(palette, "frame", "anything"));
+    const names = ["f", "g", "f", "h"];
+    const kinds = ["frame", "frame", "frame", "device"] as const;
+    const of = (hits: Uint8Array | null) => {
+      const { fill, colors } = fillsOf(
+        palette,
+        4,
+        (i) => kinds[i] ?? "other",
+        (i) => names[i] ?? "",
+        hits,
+      );
+      return [...fill].map((i) => colors[i]);
+    };
+    const [f, g, again, h] = of(null);
+    expect(again).toBe(f);
+    expect(palette.fills.frame).toContain(f);
+    expect(palette.fills.frame).toContain(g);
+    expect(palette.fills.device).toContain(h);
+    const { frame, device } = palette.dimmed;
+    expect(of(Uint8Array.from([0, 1, 0, 0]))).toEqual([frame, palette.hit, frame, device]);
     expect(mix([0, 0, 0], [200, 100, 50], 0.5)).toEqual([100, 50, 25]);
     expect(contrast([255, 255, 255], [0, 0, 0])).toBeCloseTo(21);
     expect(contrast([119, 119, 119], [255, 255, 255])).toBeCloseTo(4.48, 2);
@@ -218,11 +236,69 @@ describe("colours", () => {
   });
 });
 
+describe("pixels", () => {
+  const RED = 0xff0000ff;
+  const GREEN = 0xff00ff00;
+  const draw = (boxes: Parameters<typeof rasterize>[1], top = 0, ratio = 1) => {
+    const [width, height] = [8 * ratio, 6 * ratio];
+    const pixels = new Uint32Array(width * height).fill(7);
+    const colors = ["#ff0000", "#00ff00"];
+    const place = { row: 3, gap: 1, top };
+    rasterize({ pixels, width, height, ratio }, boxes, colors, ({ entry }) => entry % 2, place);
+    const letter = (pixel: number) =>
+      pixel === RED ? "r" : pixel === GREEN ? "g" : pixel ? "?" : ".";
+    return Array.from({ length: height }, (_, y) =>
+      [...pixels.subarray(y * width, (y + 1) * width)].map(letter).join(""),
+    );
+  };
+  const BOXES = [
+    { entry: 0, level: 0, x: 0, width: 8 },
+    { entry: 1, level: 1, x: 0, width: 4 },
+    { entry: 2, level: 1, x: 4, width: 1.4 },
+    { entry: 3, level: 1, x: 5.4, width: 0.6 },
+  ];
+
+  it("are filled level by level, with gaps where there is room", () => {
+    expect(draw(BOXES)).toEqual([
+      "rrrrrrr.",
+      "rrrrrrr.",
+      "........",
+      "ggg.rg..",
+      "ggg.rg..",
+      "........",
+    ]);
+  });
+
+  it("are only those that can be seen", () => {
+    expect(draw(BOXES, 4)).toEqual([
+      "ggg.rg..",
+      "........",
+      "........",
+      "........",
+      "........",
+      "........",
+    ]);
+    expect(draw(BOXES, 100).join("")).toMatch(/^\.+$/);
+  });
+
+  it("are as fine as the screen", () => {
+    const rows = draw(BOXES, 0, 2);
+    expect(rows[0]).toBe("rrrrrrrrrrrrrr..");
+    expect(rows[3]).toBe(rows[0]);
+    expect(rows[4]).toBe("................");
+    expect(rows[6]).toBe("gggggg..r..g....");
+  });
+});
+
 describe("the file", () => {
   it("holds names as text", () => {
     const svg = svgOf(
       boxesOf(layout, -1, 400),
-      { label: (entry) => (entry === 0 ? `<script>"&\u0000` : `n${entry}`), fill: () => "#abcdef" },
+      {
+        label: (entry) => (entry === 0 ? `<script>"&\u0000` : `n${entry}`),
+        fill: new Uint8Array(6),
+        colors: ["#abcdef"],
+      },
       paletteOf(theme(false), '"A", sans'),
       400,
       layout.levels,

@@ -3,16 +3,19 @@ import { fitted } from "./label";
 import type { Box } from "./layout";
 
 export const ROW = 20;
-const GAP = 1;
+export const GAP = 1;
 const PADDING = 4;
 /** Narrower boxes have no text. */
 const TEXT_FROM = 26;
 export const FONT_SIZE = 11;
 
-/** What a view says about its entries. */
+/** How the entries look. */
 export interface BoxLook {
   readonly label: (entry: number) => string;
-  readonly fill: (entry: number) => string;
+  /** By entry: which of the colours. */
+  readonly fill: Uint8Array;
+  /** The last is that of boxes that are drawn as one. */
+  readonly colors: readonly string[];
 }
 
 /** Something boxes can be drawn on: the canvas, or an SVG file. */
@@ -22,7 +25,7 @@ export interface Surface {
   measure(text: string): number;
 }
 
-/** `top`: pixels that are scrolled out of sight. */
+/** Boxes and their labels. `top`: pixels that are scrolled out of sight. */
 export function paint(
   surface: Surface,
   boxes: readonly Box[],
@@ -30,16 +33,31 @@ export function paint(
   palette: Palette,
   top = 0,
 ): void {
-  for (const { entry, level, x, width } of boxes) {
-    const fill = entry < 0 ? palette.dimmed.smaller : look.fill(entry);
+  for (const box of boxes) {
+    const { level, x, width } = box;
+    const fill = look.colors[colorOf(box, look)] ?? palette.muted;
     surface.rect(x, level * ROW - top, Math.max(width - GAP, 0.5), ROW - GAP, fill);
   }
-  // After all boxes: setting the colour once is quicker than for every box in turn.
+  paintLabels(surface, boxes, look, palette, top);
+}
+
+export function paintLabels(
+  surface: Surface,
+  boxes: readonly Box[],
+  look: BoxLook,
+  palette: Palette,
+  top = 0,
+): void {
   for (const { entry, level, x, width } of boxes) {
     if (entry < 0 || width < TEXT_FROM) continue;
     const text = fitted(look.label(entry), width - 2 * PADDING - GAP, surface.measure);
     if (text) surface.text(text, x + PADDING, level * ROW - top + 14, palette.text);
   }
+}
+
+/** A place in `look.colors`. */
+export function colorOf({ entry }: Box, { fill, colors }: BoxLook): number {
+  return entry < 0 ? colors.length - 1 : (fill[entry] ?? 0);
 }
 
 export function canvasSurface(context: CanvasRenderingContext2D, palette: Palette): Surface {

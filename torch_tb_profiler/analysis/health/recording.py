@@ -31,7 +31,7 @@ NO_STACKS = Note(
     "no_stacks",
     "info",
     "Call stacks are not recorded: which line of code called an operator is not known.",
-    touches=("operators", "stacks"),
+    touches=("operators",),
     remedy="profile(with_stack=True)",
 )
 
