@@ -100,6 +100,7 @@ export const compare = {
     differentDevices: (baseline: string, here: string) =>
       `Recorded on different devices: ${baseline} and ${here}. Kernels may have other names there.`,
     noDevice: "no device",
+    unnamed: "a device without a name",
     table: "Average step by category",
     category: "Category",
     total: "Step",

@@ -47,7 +47,7 @@ interface ChangesProps {
 function Changes({ baseline, experiment, children }: ChangesProps) {
   const found = useMemo(() => stepChange(baseline, experiment), [baseline, experiment]);
   const steps = [baseline, experiment].map(({ steps: { names } }) => names.length);
-  const devices = [baseline, experiment].map(deviceNames);
+  const devices = [baseline, experiment].map((each) => deviceNames(each, text.unnamed));
   const remarks = [
     ...(found === null ? [text.noSteps] : []),
     ...(found !== null && steps[0] !== steps[1]
