@@ -601,7 +601,9 @@ def test_pictures(theme: Any, open_page: OpenPage, alone: Server, output: Path) 
         "kernels": {"v": "kernels", "r": GPU_RUN, "k": "rank1", "b": f"{GPU_RUN}~rank0~1"},
     }.items():
         profiler.open(**state)
+        expect(profiler.ui.get_by_role("heading", level=1)).to_be_visible()
         expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        expect(profiler.ui.get_by_role("img").locator("canvas").first).to_be_visible()
         expect(profiler.ui.get_by_text("Drawing…")).to_have_count(0)
         profiler.page.wait_for_timeout(300)
         profiler.page.screenshot(path=folder / f"compare-{name}-{theme}.png")

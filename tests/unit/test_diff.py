@@ -221,3 +221,25 @@ def test_a_slower_kernel_is_the_first_row() -> None:
     )
     assert delta(left_kernels, right_kernels, ("total_ns",)).name[0] == "kernel4"
     assert delta(left_ops, right_ops, ("device_self_ns", "host_self_ns")).name[0] == "op4"
+
+
+@pytest.mark.parametrize("detail", ["parts", "all"])
+def test_whether_there_are_children_is_known_without_aligning_them(detail: Any) -> None:
+    pairs = [
+        (training(), training()),
+        (training(backward_tid=2), [annotation("ProfilerStep#1", 0, 900), module("Net_0", 10, 200), op("x", 300, 9)]),
+        ([op("x", 0, 10), op("y", 20, 10)], [op("x", 0, 10), op("z", 20, 10)]),
+        ([op("x", 0, 10), op("y", 20, 10)], [op("p", 0, 10), op("q", 20, 10)]),
+        ([op("x_1", 0, 10), op("y", 20, 10)], [op("x_2", 0, 10), op("z", 20, 10)]),
+    ]
+    seen = set()
+    for left, right in pairs:
+        comparison = Comparison(model_of(left), model_of(right), detail)
+        waiting = [comparison.root()]
+        while waiting:
+            node = waiting.pop()
+            children = comparison.children(node)
+            assert comparison.has_children(node) == bool(children)
+            seen.add(bool(children))
+            waiting += children
+    assert seen == {True, False}

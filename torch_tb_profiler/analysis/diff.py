@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -31,6 +32,7 @@ _ANNOTATIONS = frozenset({Kind.LABEL})
 _ALL = frozenset(Kind)
 #: of these a run has one at a time, so that another name (another loader, another optimizer) is still the same part
 _ROLES = frozenset({Kind.STEP, Kind.DATALOADER, Kind.OPTIMIZER})
+_KINDS = {int(kind): kind for kind in Kind}
 _NUMBER = re.compile(r"_\d+(?=\.backward$|$)")
 
 
@@ -220,12 +222,10 @@ class Comparison:
 
     def children(self, node: Node) -> list[Node]:
         """What the two sides of a node consist of, aligned; empty when nothing in them belongs together."""
-        left, right = node.left.nodes, node.right.nodes
-        if len(left) == 1 and len(right) == 1:
-            left = np.fromiter(self.left.children(int(left[0])), np.int64)
-            right = np.fromiter(self.right.children(int(right[0])), np.int64)
-        elif not (len(left) > 1 and len(right) > 1):
+        inside = self._inside(node)
+        if inside is None:
             return []
+        left, right = inside
         pairs = self._pairs(left, right)
         if not pairs:
             return []
@@ -237,6 +237,28 @@ class Comparison:
             i, j = paired_left + 1, paired_right + 1
         kept = [(a, b) for a, b in cuts if len(a) or len(b)]
         return [Node(f"{node.path}-{k}", Side(self.left, a), Side(self.right, b)) for k, (a, b) in enumerate(kept)]
+
+    def has_children(self, node: Node) -> bool:
+        """Whether there are any; without aligning them, which would cost more than the level that asks."""
+        inside = self._inside(node)
+        if inside is None:
+            return False
+        wanted = _PARTS if self._detail == "parts" else _ALL
+        mine, theirs = (
+            {loose if self._detail == "all" else key for _, key, loose in _keys(program.timed, nodes, wanted)}
+            for program, nodes in zip((self.left, self.right), inside, strict=True)
+        )
+        return not mine.isdisjoint(theirs)
+
+    def _inside(self, node: Node) -> tuple[Int64, Int64] | None:
+        """What the two sides consist of: a single node of its children, several of themselves."""
+        left, right = node.left.nodes, node.right.nodes
+        if len(left) == 1 and len(right) == 1:
+            left = np.fromiter(self.left.children(int(left[0])), np.int64)
+            right = np.fromiter(self.right.children(int(right[0])), np.int64)
+        elif not (len(left) > 1 and len(right) > 1):
+            return None
+        return left, right
 
     def _pairs(self, left: Int64, right: Int64) -> list[tuple[int, int]]:
         """What has most to say comes first: parts with a role, else annotations, else every node."""
@@ -270,12 +292,16 @@ def _keys(
 ) -> list[tuple[int, tuple[Kind, str], tuple[Kind, str]]]:
     """Place, key and loose key of the nodes that can be paired."""
     found = []
-    for place, node in enumerate(nodes.tolist()):
-        kind = Kind(int(timed.tree.kind[node]))
+    for place, (name, number) in enumerate(zip(timed.names(nodes), timed.tree.kind[nodes].tolist(), strict=True)):
+        kind = _KINDS[number]
         if kind in wanted:
-            name = timed.name(node)
-            found.append((place, (kind, name), (kind, "" if kind in _ROLES else _NUMBER.sub("", name))))
+            found.append((place, (kind, name), (kind, "" if kind in _ROLES else _without_number(name))))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _without_number(name: str) -> str:
+    return _NUMBER.sub("", name)
 
 
 def _and_below(timed: TimedProgram, nodes: Int64) -> Int64:

@@ -45,6 +45,12 @@ class TimedProgram:
         text: str = self.strings[int(self.tree.name[node])]
         return text + ".backward" if self.tree.kind[node] == Kind.BACKWARD else text
 
+    def names(self, nodes: Int64) -> list[str]:
+        """`name` of many."""
+        backward = int(Kind.BACKWARD)
+        of = zip(self.tree.name[nodes].tolist(), self.tree.kind[nodes].tolist(), strict=True)
+        return [self.strings[code] + (".backward" if kind == backward else "") for code, kind in of]
+
 
 @remembered
 def nn_program(model: Model) -> TimedProgram:

@@ -105,7 +105,7 @@ def _parts(comparison: Comparison, node: Node) -> Json:
             "name": _name(child.left),
             "exp_name": _name(child.right),
             "kind": _kind(child),
-            "has_parts": bool(comparison.children(child)),
+            "has_parts": comparison.has_children(child),
             **_times(child.left.times, child.right.times),
         }
         for key, value in row.items():

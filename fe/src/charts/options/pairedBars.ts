@@ -32,6 +32,9 @@ const GAP = 34;
 const LOWER = 120;
 const LABELS = 92;
 export const PAIRED_HEIGHT = TOP + UPPER + GAP + LOWER + LABELS;
+/** As the lines are drawn. */
+const DASHES = "path://M0,4H5V6H0zM8,4H13V6H8zM16,4H21V6H16z";
+const LINE = "path://M0,4H20V6H0z";
 /** Narrower than this, labels are turned. */
 const UPRIGHT = 96;
 
@@ -104,12 +107,12 @@ export function pairedBarsOption(
       textStyle: { color: theme.text },
       inactiveColor: theme.muted,
       data: [
-        names.before,
-        names.after,
-        names.beforeSum,
-        names.afterSum,
-        names.difference,
-        names.accumulated,
+        { name: names.before },
+        { name: names.after },
+        { name: names.beforeSum, icon: DASHES },
+        { name: names.afterSum, icon: DASHES },
+        { name: names.difference },
+        { name: names.accumulated, icon: LINE },
       ],
     },
     tooltip: {

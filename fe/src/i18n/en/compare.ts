@@ -88,6 +88,8 @@ export const compare = {
     host: (before: string, after: string) => `Host time ${before} → ${after}`,
     device: (before: string, after: string) => `Device time ${before} → ${after}`,
     noChange: "no change",
+    hardly: (change: string) => `${change}, less than 0.1 %`,
+    noContributor: "No category changed by as much as 1 % of the step.",
     contributors: "Biggest contributors:",
     against: "Against it:",
     contributor: (category: string, change: string) => `${category} ${change}`,
@@ -98,6 +100,7 @@ export const compare = {
     differentDevices: (baseline: string, here: string) =>
       `Recorded on different devices: ${baseline} and ${here}. Kernels may have other names there.`,
     noDevice: "no device",
+    unnamed: "a device without a name",
     table: "Average step by category",
     category: "Category",
     total: "Step",

@@ -1,7 +1,8 @@
-import { useMemo } from "react";
-import { type Compared, type Overview, type Result, type TraceKey, useOverview } from "../../api";
+import { type ReactNode, useMemo } from "react";
+import { type Overview, type TraceKey, useCompare, useOverview } from "../../api";
 import { change, count, duration, percentChange } from "../../format";
 import { t } from "../../i18n";
+import { EVERYTHING } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import { Async, Panel } from "../../ui";
 import { deviceNames, type StepChange, stepChange } from "./headline";
@@ -11,12 +12,12 @@ const text = t.compare.headline;
 interface Props {
   readonly baseline: TraceKey;
   readonly experiment: TraceKey;
-  /** Of the whole traces. */
-  readonly whole: Result<Compared>;
+  /** See `useCompare`. */
+  readonly versions: string;
 }
 
 /** The answer in a sentence, with the numbers that it is made of. */
-export function Headline({ baseline, experiment, whole }: Props) {
+export function Headline({ baseline, experiment, versions }: Props) {
   const before = useOverview(baseline);
   const after = useOverview(experiment);
   return (
@@ -24,7 +25,11 @@ export function Headline({ baseline, experiment, whole }: Props) {
       <Async query={before}>
         {(one) => (
           <Async query={after}>
-            {(other) => <Changes baseline={one} experiment={other} whole={whole} />}
+            {(other) => (
+              <Changes baseline={one} experiment={other}>
+                <Whole baseline={baseline} experiment={experiment} versions={versions} />
+              </Changes>
+            )}
           </Async>
         )}
       </Async>
@@ -35,13 +40,14 @@ export function Headline({ baseline, experiment, whole }: Props) {
 interface ChangesProps {
   readonly baseline: Overview;
   readonly experiment: Overview;
-  readonly whole: Result<Compared>;
+  /** What is said in place of the step, where there is none. */
+  readonly children: ReactNode;
 }
 
-function Changes({ baseline, experiment, whole }: ChangesProps) {
+function Changes({ baseline, experiment, children }: ChangesProps) {
   const found = useMemo(() => stepChange(baseline, experiment), [baseline, experiment]);
   const steps = [baseline, experiment].map(({ steps: { names } }) => names.length);
-  const devices = [baseline, experiment].map(deviceNames);
+  const devices = [baseline, experiment].map((each) => deviceNames(each, text.unnamed));
   const remarks = [
     ...(found === null ? [text.noSteps] : []),
     ...(found !== null && steps[0] !== steps[1]
@@ -54,11 +60,7 @@ function Changes({ baseline, experiment, whole }: ChangesProps) {
   return (
     <div className="compare-change">
       <div className="compare-headline">
-        {found ? (
-          <Step found={found} />
-        ) : (
-          <Async query={whole}>{(all) => <Whole all={all} />}</Async>
-        )}
+        {found ? <Step found={found} /> : children}
         {remarks.length > 0 && (
           <ul className="compare-remarks">
             {remarks.map((remark) => (
@@ -88,6 +90,7 @@ function Step({ found }: { found: StepChange }) {
           <strong>{text.contributors}</strong> {named(contributors)}
         </p>
       )}
+      {contributors.length + against.length === 0 && <p>{text.noContributor}</p>}
       {against.length > 0 && (
         <p>
           <strong>{text.against}</strong> {named(against)}
@@ -97,42 +100,48 @@ function Step({ found }: { found: StepChange }) {
   );
 }
 
-function Whole({ all: { totals } }: { all: Compared }) {
+function Whole({ baseline, experiment, versions }: Props) {
+  const query = useCompare(baseline, experiment, EVERYTHING, versions);
   return (
-    <>
-      <p className="compare-verdict">
-        {text.host(duration(totals.duration_ns), duration(totals.exp_duration_ns))}{" "}
-        <Amount
-          delta={totals.delta_duration_ns}
-          percent={percentChange(totals.duration_ns, totals.exp_duration_ns)}
-        />
-      </p>
-      {(totals.device_ns > 0 || totals.exp_device_ns > 0) && (
-        <p>
-          {text.device(duration(totals.device_ns), duration(totals.exp_device_ns))}{" "}
-          <Amount
-            delta={totals.delta_device_ns}
-            percent={percentChange(totals.device_ns, totals.exp_device_ns)}
-          />
-        </p>
+    <Async query={query}>
+      {({ totals }) => (
+        <>
+          <p className="compare-verdict">
+            {text.host(duration(totals.duration_ns), duration(totals.exp_duration_ns))}{" "}
+            <Amount
+              delta={totals.delta_duration_ns}
+              percent={percentChange(totals.duration_ns, totals.exp_duration_ns)}
+            />
+          </p>
+          {(totals.device_ns > 0 || totals.exp_device_ns > 0) && (
+            <p>
+              {text.device(duration(totals.device_ns), duration(totals.exp_device_ns))}{" "}
+              <Amount
+                delta={totals.delta_device_ns}
+                percent={percentChange(totals.device_ns, totals.exp_device_ns)}
+              />
+            </p>
+          )}
+        </>
       )}
-    </>
+    </Async>
   );
 }
 
-/** `(+3 ms, +4.0 %)` */
+/** What no measurement can tell from nothing, in percent. */
+const HARDLY = 0.1;
+
+/** `+3 ms, +4.0 %` */
 export function Amount({ delta, percent }: { delta: number; percent: number | null }) {
-  const amount =
-    percent === null
-      ? change(delta, "ns")
-      : `${change(delta, "ns")}, ${change(percent, "percent")}`;
+  if (delta === 0) return <span className="compare-amount">{text.noChange}</span>;
+  if (percent !== null && Math.abs(percent) < HARDLY) {
+    return <span className="compare-amount">{text.hardly(change(delta, "ns"))}</span>;
+  }
+  const tone = delta > 0 ? "worse" : "better";
   return (
-    <span
-      className={
-        delta > 0 ? "compare-amount worse" : delta < 0 ? "compare-amount better" : "compare-amount"
-      }
-    >
-      {delta === 0 ? text.noChange : amount}
+    <span className={`compare-amount ${tone}`}>
+      {change(delta, "ns")}
+      {percent !== null && `, ${change(percent, "percent")}`}
     </span>
   );
 }

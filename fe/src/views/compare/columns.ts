@@ -82,7 +82,9 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
     return differs < 0 ? 0 : (sizes[b]?.[differs] ?? 0) - (sizes[a]?.[differs] ?? 0);
   });
   const described = (key: string) => table.columns.find((column) => column.key === key);
-  const columns = [CALLS, ...measures].flatMap((key) =>
+  // What is compared first stands first, where it is seen in any window.
+  const others = measures.filter((key) => !choice.shown.includes(key));
+  const columns = [...choice.shown, CALLS, ...others].flatMap((key) =>
     [key, exp(key), deltaOf(key)].flatMap((name) => {
       const column = described(name);
       const shown = [CALLS, ...choice.shown].includes(key);

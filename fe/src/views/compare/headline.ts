@@ -75,6 +75,6 @@ const ORDER: readonly Category[] = [
 ];
 
 /** The names of the devices of a trace, each once. */
-export function deviceNames({ devices }: Overview): string {
-  return [...new Set(devices.map(({ name }) => name ?? "?"))].sort().join(", ");
+export function deviceNames({ devices }: Overview, unnamed: string): string {
+  return [...new Set(devices.map(({ name }) => name || unnamed))].sort().join(", ");
 }

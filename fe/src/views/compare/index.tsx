@@ -92,7 +92,6 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   const key = sel && baselineKey(name, sel);
   const versions = [before, after].map(versionOf).join(" ");
   const query = useCompare(key, sel, path, versions);
-  const whole = useCompare(key, sel, EVERYTHING, versions);
   const look = useLook(query.data);
   const { setOrder } = look;
 
@@ -124,7 +123,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   }
   return (
     <>
-      <Headline baseline={key} experiment={sel} whole={whole} />
+      <Headline baseline={key} experiment={sel} versions={versions} />
       <Timeline query={query} look={look} onPick={pick} onOpen={open} />
       <Parts query={query} look={look} onPick={pick} />
       <Operators query={query} look={look} />
