@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.trace.decode import NO_ARGS, AnyEvent, Args, ExactEvent
+from torch_tb_profiler.trace.events import NO_ARGS, AnyEvent, Args, Event, ExactEvent, category_text
 from torch_tb_profiler.trace.gather import Codes, Number, Numbers, Texts, integers, pack_floats, unpack_floats
 from torch_tb_profiler.trace.notes import Note, Notes, Severity
 from torch_tb_profiler.trace.schema import (
@@ -67,7 +67,8 @@ _ONLY = [bytes(int(room == wanted) for room in range(256)) for wanted in range(_
 _HEAD = struct.Struct("<BBBii")
 _HEADS = np.dtype([("phase", "u1"), ("category", "u1"), ("room", "u1"), ("name", "<i4"), ("track", "<i4")])
 _ROOM_AT = 2
-_Key = tuple[str, str | None, str | None, int | str | None, int | str | None]
+# in place of `cat` the type of the event may say it
+_Key = tuple[str | type | None, str, str | None, int | str | None, int | str | None]
 
 # a pid below this names a device, not a process, on device tracks
 _MAX_DEVICE_NUMBER = 4096
@@ -163,7 +164,9 @@ class Collector:
         return Texts(lambda raw: self._string(raw.decode(errors="replace")), *names)
 
     def _new_head(self, key: _Key) -> bytes:
-        ph, cat, name, pid, tid = key
+        cat, ph, name, pid, tid = key
+        if isinstance(cat, type):
+            cat = category_text(cat)
         phase = phase_of(ph)
         category = category_of(phase, cat or "")
         if phase == Phase.INSTANT and name == MEMORY_EVENT_NAME:
@@ -191,12 +194,16 @@ class Collector:
         self.count += len(events)
         self._chunks.append((offset, length, first_row))
         head_of = self._head_of
-        heads = b"".join([head_of[e.ph, e.cat, e.name, e.pid, e.tid] for e in events])
-        self._heads.append(heads)
-        if isinstance(events[0], ExactEvent):
-            self._exact_starts.append(exact_ns([e.ts for e in events]))  # type: ignore[misc]
+        if isinstance(events[0], (Event, ExactEvent)):
+            heads = b"".join([head_of[e.cat, e.ph, e.name, e.pid, e.tid] for e in events])  # type: ignore[attr-defined]
         else:
-            self._starts.append(pack_floats([e.ts for e in events]))  # type: ignore[misc]
+            heads = b"".join([head_of[type(e), e.ph, e.name, e.pid, e.tid] for e in events])
+        self._heads.append(heads)
+        starts: list[Any] = [e.ts for e in events]
+        if isinstance(starts[0], msgspec.Raw):
+            self._exact_starts.append(exact_ns(starts))
+        else:
+            self._starts.append(pack_floats(starts))
         self._durations.append(pack_floats([e.dur for e in events]))
         self._add_arguments(events, first_row, heads[_ROOM_AT :: _HEAD.size])
         if self.count - self._handed_on >= ROW_GROUP:

@@ -7,106 +7,16 @@ repair the text, decode event by event, coerce a single odd event, and at last d
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
+from torch_tb_profiler.trace.events import AnyEvent, Args, Event, ExactEvent, UsualEvents
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.repair import Repair, repair_text
-
-NAN = math.nan
-Number = float | None
-RAW_MISSING = msgspec.Raw(b"")
-
-
-class Args(msgspec.Struct, gc=False, frozen=True):
-    """Every argument that becomes a column. Numbers are read as floats so that ints, numeric strings and null pass."""
-
-    external_id: Number = msgspec.field(default=NAN, name="External id")
-    external_id_2021: Number = msgspec.field(default=NAN, name="external id")
-    sequence: Number = msgspec.field(default=NAN, name="Sequence number")
-    forward_thread: Number = msgspec.field(default=NAN, name="Fwd thread id")
-    input_dims: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Dims")
-    input_dims_2021: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input dims")
-    input_type: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input type")
-    input_strides: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Strides")
-    concrete_inputs: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Concrete Inputs")
-    call_stack: str | None = msgspec.field(default="", name="Call stack")
-
-    correlation: Number = NAN
-    device: Number = NAN
-    stream: float | str | None = NAN  # a pointer in the launches of ROCm
-    grid: msgspec.Raw = RAW_MISSING
-    block: msgspec.Raw = RAW_MISSING
-    registers: Number = msgspec.field(default=NAN, name="registers per thread")
-    shared_memory: Number = msgspec.field(default=NAN, name="shared memory")
-    blocks_per_sm: Number = msgspec.field(default=NAN, name="blocks per SM")
-    occupancy: Number = msgspec.field(default=NAN, name="est. achieved occupancy %")
-    bytes: Number = NAN
-    graph_id: Number = msgspec.field(default=NAN, name="graph id")
-    graph_node_id: Number = msgspec.field(default=NAN, name="graph node id")
-
-    python_id: Number = msgspec.field(default=NAN, name="Python id")
-    parent_id: Number = msgspec.field(default=NAN, name="Python parent id")
-    module_id: Number = msgspec.field(default=NAN, name="Python module id")
-
-    address: Number = msgspec.field(default=NAN, name="Addr")
-    memory_bytes: Number = msgspec.field(default=NAN, name="Bytes")
-    total_allocated: Number = msgspec.field(default=NAN, name="Total Allocated")
-    total_reserved: Number = msgspec.field(default=NAN, name="Total Reserved")
-    device_type: Number = msgspec.field(default=NAN, name="Device Type")
-    device_id: Number = msgspec.field(default=NAN, name="Device Id")
-
-    collective: str | None = msgspec.field(default="", name="Collective name")
-    dtype: str | None = ""
-    group: str | None = msgspec.field(default="", name="Process Group Name")
-    group_description: str | None = msgspec.field(default="", name="Process Group Description")
-    group_ranks: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Process Group Ranks")
-    group_size: Number = msgspec.field(default=NAN, name="Group size")
-    in_elements: Number = msgspec.field(default=NAN, name="In msg nelems")
-    out_elements: Number = msgspec.field(default=NAN, name="Out msg nelems")
-    collective_sequence: Number = msgspec.field(default=NAN, name="Seq")
-
-    # of metadata events
-    name: msgspec.Raw = RAW_MISSING
-    labels: msgspec.Raw = RAW_MISSING
-    sort_index: Number = NAN
-
-
-class Event(msgspec.Struct, gc=False, frozen=True):
-    """One chrome trace event."""
-
-    ph: str = ""
-    cat: str | None = ""
-    name: str | None = ""
-    pid: int | str | None = None
-    tid: int | str | None = None
-    ts: Number = NAN
-    dur: Number = NAN
-    id: int | str | None = None
-    args: Args | None = None
-
-
-class ExactEvent(msgspec.Struct, gc=False, frozen=True):
-    """An event whose times are kept as text: absolute microseconds with a fraction do not fit a double."""
-
-    ph: str = ""
-    cat: str | None = ""
-    name: str | None = ""
-    pid: int | str | None = None
-    tid: int | str | None = None
-    ts: msgspec.Raw = RAW_MISSING
-    dur: Number = NAN
-    id: int | str | None = None
-    args: Args | None = None
-
-
-AnyEvent = Event | ExactEvent
-NO_ARGS = Args()
 
 _split = msgspec.json.Decoder(list[msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)
@@ -119,11 +29,17 @@ class EventDecoder:
         self._type: type[Event] | type[ExactEvent] = ExactEvent if exact else Event
         self._chunk = msgspec.json.Decoder(list[self._type], strict=False)  # type: ignore[name-defined]
         self._one = msgspec.json.Decoder(self._type, strict=False)
+        self._usual = UsualEvents(exact)
         self._note = note
 
     def strictly(self, text: memoryview | bytes) -> list[AnyEvent]:
         """The first rung: the whole chunk, or msgspec.DecodeError (ValidationError when only a type is odd)."""
-        return self._chunk.decode(text)
+        usual = self._usual.decode(text)
+        if usual is not None:
+            return usual
+        events = self._chunk.decode(text)
+        self._usual.learn(events)
+        return cast(list[AnyEvent], events)
 
     def repaired(self, text: bytes, offset: int) -> list[AnyEvent] | None:
         """The next rungs for a chunk (`[event, …]`) that `strictly` refused; None when they do not help."""
@@ -150,7 +66,7 @@ class EventDecoder:
             self._note(repair_note(replace(repair, first=offset + repair.first - 1)))
 
     def _each(self, raws: list[msgspec.Raw], offset: int) -> list[AnyEvent]:
-        events = []
+        events: list[AnyEvent] = []
         for raw in raws:
             try:
                 events.append(self._one.decode(raw))
