@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import struct
 from collections.abc import Sequence
 from itertools import compress
-from operator import attrgetter
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.trace.events import NO_ARGS, AnyEvent, Args, Event, ExactEvent, category_text
-from torch_tb_profiler.trace.gather import Codes, Number, Numbers, Texts, integers, pack_floats, unpack_floats
+from torch_tb_profiler.trace.decode import NO_ARGS, AnyEvent, Args
+from torch_tb_profiler.trace.gather import Codes, Number, Numbers, Texts, getter, integers, pack_floats, unpack_floats
 from torch_tb_profiler.trace.notes import Note, Notes, Severity
 from torch_tb_profiler.trace.schema import (
     Category,
@@ -67,8 +67,7 @@ _ONLY = [bytes(int(room == wanted) for room in range(256)) for wanted in range(_
 _HEAD = struct.Struct("<BBBii")
 _HEADS = np.dtype([("phase", "u1"), ("category", "u1"), ("room", "u1"), ("name", "<i4"), ("track", "<i4")])
 _ROOM_AT = 2
-# in place of `cat` the type of the event may say it
-_Key = tuple[str | type | None, str, str | None, int | str | None, int | str | None]
+_Key = tuple[str, str | None, str | None, int | str | None, int | str | None]
 
 # a pid below this names a device, not a process, on device tracks
 _MAX_DEVICE_NUMBER = 4096
@@ -79,10 +78,8 @@ _NO_STREAM = 2**32 - 1
 #: events that gather before they are handed on
 ROW_GROUP = 1 << 17
 
-_get_args = attrgetter("args")
-_get_id = attrgetter("id")
-_get_call_stack = attrgetter("call_stack")
-_get_collective = attrgetter("collective")
+_call_stacks = getter("call_stack")
+_collectives = getter("collective")
 
 
 class Collector:
@@ -164,9 +161,7 @@ class Collector:
         return Texts(lambda raw: self._string(raw.decode(errors="replace")), *names)
 
     def _new_head(self, key: _Key) -> bytes:
-        cat, ph, name, pid, tid = key
-        if isinstance(cat, type):
-            cat = category_text(cat)
+        ph, cat, name, pid, tid = key
         phase = phase_of(ph)
         category = category_of(phase, cat or "")
         if phase == Phase.INSTANT and name == MEMORY_EVENT_NAME:
@@ -194,10 +189,7 @@ class Collector:
         self.count += len(events)
         self._chunks.append((offset, length, first_row))
         head_of = self._head_of
-        if isinstance(events[0], (Event, ExactEvent)):
-            heads = b"".join([head_of[e.cat, e.ph, e.name, e.pid, e.tid] for e in events])  # type: ignore[attr-defined]
-        else:
-            heads = b"".join([head_of[type(e), e.ph, e.name, e.pid, e.tid] for e in events])
+        heads = b"".join([head_of[e.ph, e.cat, e.name, e.pid, e.tid] for e in events])
         self._heads.append(heads)
         starts: list[Any] = [e.ts for e in events]
         if isinstance(starts[0], msgspec.Raw):
@@ -216,7 +208,7 @@ class Collector:
             wanted = _ROOMS.index(room)
             if wanted not in rooms:
                 return []
-            return [args or NO_ARGS for args in map(_get_args, compress(events, rooms.translate(_ONLY[wanted])))]
+            return [event.args or NO_ARGS for event in compress(events, rooms.translate(_ONLY[wanted]))]
 
         if args := select(Operators):
             self._operators.add(args)
@@ -232,20 +224,20 @@ class Collector:
         if args := select(Memory):
             self._memory.add(args)
         if (flows := _ROOMS.index(Flows)) in rooms:
-            self._flow_ids.append(_flow_ids(list(map(_get_id, compress(events, rooms.translate(_ONLY[flows]))))))
+            self._flow_ids.append(_flow_ids([event.id for event in compress(events, rooms.translate(_ONLY[flows]))]))
         if _METADATA_ROOM in rooms:
             for event in compress(events, rooms.translate(_ONLY[_METADATA_ROOM])):
                 self._name_track(event)
 
     def _add_call_stacks(self, args: Sequence[Args]) -> None:
-        if any(map(_get_call_stack, args)):
+        if any(_call_stacks(args)):
             codes = [self._string(a.call_stack) for a in args]
             self._call_stacks.append(struct.pack(f"<{len(codes)}i", *codes))
         else:
             self._call_stacks.append(bytes(4 * len(args)))
 
     def _add_collectives(self, args: Sequence[Args], room: type[Table], rooms: bytes, first_row: int) -> None:
-        if not any(map(_get_collective, args)):
+        if not any(_collectives(args)):
             return
         rows = [row for row, found in enumerate(rooms, first_row) if found == _ROOMS.index(room)]
         chosen = [(row, a) for row, a in zip(rows, args, strict=True) if a.collective]
@@ -486,10 +478,11 @@ def _exact_ns(text: bytes) -> int | None:
 
 
 def _flow_ids(ids: Sequence[int | str | None]) -> npt.NDArray[np.int64]:
-    numbers = [
-        number if isinstance(number, int) and abs(number) < 2**63 else -1 for number in map(_number_or_text, ids)
-    ]
-    return np.array(numbers, dtype=np.int64)
+    if set(map(type, ids)) == {int}:
+        with contextlib.suppress(OverflowError):
+            return np.array(ids, dtype=np.int64)
+    numbers = map(_number_or_text, ids)
+    return np.array([n if isinstance(n, int) and abs(n) < 2**63 else -1 for n in numbers], dtype=np.int64)
 
 
 def _number_or_text(value: int | str | None) -> int | str:

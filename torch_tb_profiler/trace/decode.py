@@ -7,16 +7,110 @@ repair the text, decode event by event, coerce a single odd event, and at last d
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.trace.events import AnyEvent, Args, Event, ExactEvent, UsualEvents
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.repair import Repair, repair_text
+
+NAN = math.nan
+Number = float | None
+RAW_MISSING = msgspec.Raw(b"")
+
+
+class Args(msgspec.Struct, gc=False, frozen=True):
+    """Every argument that becomes a column. Numbers are read as floats so that ints, numeric strings and null pass.
+
+    They stand in the order in which torch writes them: a key is looked for from the place of the last one on.
+    """
+
+    # operators
+    external_id: Number = msgspec.field(default=NAN, name="External id")
+    sequence: Number = msgspec.field(default=NAN, name="Sequence number")
+    forward_thread: Number = msgspec.field(default=NAN, name="Fwd thread id")
+    concrete_inputs: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Concrete Inputs")
+    input_type: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input type")
+    input_strides: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Strides")
+    input_dims: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Dims")
+    # Python frames
+    parent_id: Number = msgspec.field(default=NAN, name="Python parent id")
+    python_id: Number = msgspec.field(default=NAN, name="Python id")
+    module_id: Number = msgspec.field(default=NAN, name="Python module id")
+    # memory
+    total_reserved: Number = msgspec.field(default=NAN, name="Total Reserved")
+    total_allocated: Number = msgspec.field(default=NAN, name="Total Allocated")
+    memory_bytes: Number = msgspec.field(default=NAN, name="Bytes")
+    device_id: Number = msgspec.field(default=NAN, name="Device Id")
+    device_type: Number = msgspec.field(default=NAN, name="Device Type")
+    address: Number = msgspec.field(default=NAN, name="Addr")
+    # device work and launches
+    device: Number = NAN
+    stream: float | str | None = NAN  # a pointer in the launches of ROCm
+    correlation: Number = NAN
+    registers: Number = msgspec.field(default=NAN, name="registers per thread")
+    shared_memory: Number = msgspec.field(default=NAN, name="shared memory")
+    blocks_per_sm: Number = msgspec.field(default=NAN, name="blocks per SM")
+    grid: msgspec.Raw = RAW_MISSING
+    block: msgspec.Raw = RAW_MISSING
+    occupancy: Number = msgspec.field(default=NAN, name="est. achieved occupancy %")
+    bytes: Number = NAN
+    graph_id: Number = msgspec.field(default=NAN, name="graph id")
+    graph_node_id: Number = msgspec.field(default=NAN, name="graph node id")
+    # collectives
+    collective: str | None = msgspec.field(default="", name="Collective name")
+    dtype: str | None = ""
+    group: str | None = msgspec.field(default="", name="Process Group Name")
+    group_description: str | None = msgspec.field(default="", name="Process Group Description")
+    group_ranks: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Process Group Ranks")
+    group_size: Number = msgspec.field(default=NAN, name="Group size")
+    in_elements: Number = msgspec.field(default=NAN, name="In msg nelems")
+    out_elements: Number = msgspec.field(default=NAN, name="Out msg nelems")
+    collective_sequence: Number = msgspec.field(default=NAN, name="Seq")
+    # as files of 2021 write them
+    external_id_2021: Number = msgspec.field(default=NAN, name="external id")
+    input_dims_2021: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input dims")
+    call_stack: str | None = msgspec.field(default="", name="Call stack")
+    # metadata
+    name: msgspec.Raw = RAW_MISSING
+    labels: msgspec.Raw = RAW_MISSING
+    sort_index: Number = NAN
+
+
+class Event(msgspec.Struct, gc=False, frozen=True):
+    """One chrome trace event."""
+
+    ph: str = ""
+    cat: str | None = ""
+    name: str | None = ""
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: Number = NAN
+    dur: Number = NAN
+    id: int | str | None = None
+    args: Args | None = None
+
+
+class ExactEvent(msgspec.Struct, gc=False, frozen=True):
+    """An event whose times are kept as text: absolute microseconds with a fraction do not fit a double."""
+
+    ph: str = ""
+    cat: str | None = ""
+    name: str | None = ""
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: msgspec.Raw = RAW_MISSING
+    dur: Number = NAN
+    id: int | str | None = None
+    args: Args | None = None
+
+
+AnyEvent = Event | ExactEvent
+NO_ARGS = Args()
 
 _split = msgspec.json.Decoder(list[msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)
@@ -29,17 +123,11 @@ class EventDecoder:
         self._type: type[Event] | type[ExactEvent] = ExactEvent if exact else Event
         self._chunk = msgspec.json.Decoder(list[self._type], strict=False)  # type: ignore[name-defined]
         self._one = msgspec.json.Decoder(self._type, strict=False)
-        self._usual = UsualEvents(exact)
         self._note = note
 
     def strictly(self, text: memoryview | bytes) -> list[AnyEvent]:
         """The first rung: the whole chunk, or msgspec.DecodeError (ValidationError when only a type is odd)."""
-        usual = self._usual.decode(text)
-        if usual is not None:
-            return usual
-        events = self._chunk.decode(text)
-        self._usual.learn(events)
-        return cast(list[AnyEvent], events)
+        return self._chunk.decode(text)
 
     def repaired(self, text: bytes, offset: int) -> list[AnyEvent] | None:
         """The next rungs for a chunk (`[event, …]`) that `strictly` refused; None when they do not help."""
@@ -66,7 +154,7 @@ class EventDecoder:
             self._note(repair_note(replace(repair, first=offset + repair.first - 1)))
 
     def _each(self, raws: list[msgspec.Raw], offset: int) -> list[AnyEvent]:
-        events: list[AnyEvent] = []
+        events = []
         for raw in raws:
             try:
                 events.append(self._one.decode(raw))

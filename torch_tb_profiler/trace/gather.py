@@ -10,8 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -60,6 +59,19 @@ def integers(values: npt.NDArray[np.float64], missing: int = -1) -> npt.NDArray[
     return np.rint(np.where(np.abs(values) < 2.0**63, values, missing)).astype(np.int64)
 
 
+def getter(*names: str) -> Callable[[Iterable[Any]], list[Any]]:
+    """A function of objects that lists an attribute of each; of several attributes, tuples of them.
+
+    Compiled for the names, as a comprehension reads an attribute in a third of the time of `operator.attrgetter`.
+    """
+    assert all(name.isidentifier() for name in names)
+    wanted = ", ".join(f"o.{name}" for name in names)
+    return cast(
+        Callable[[Iterable[Any]], list[Any]],
+        eval(f"lambda objects: [{wanted if len(names) == 1 else f'({wanted})'} for o in objects]"),  # noqa: S307
+    )
+
+
 @dataclass(frozen=True)
 class Number:
     """One attribute. missing: what stands for it when it is not there, in integers; texts: it may be text instead."""
@@ -75,13 +87,13 @@ class Numbers:
 
     def __init__(self, *numbers: Number | str) -> None:
         wanted = [Number(number) if isinstance(number, str) else number for number in numbers]
-        self._columns: list[tuple[Number, Callable[[Any], Any], list[bytes]]] = [
-            (number, attrgetter(number.name), []) for number in wanted
+        self._columns: list[tuple[Number, Callable[[Iterable[Any]], list[Any]], list[bytes]]] = [
+            (number, getter(number.name), []) for number in wanted
         ]
 
     def add(self, objects: Sequence[Any]) -> None:
         for number, get, pieces in self._columns:
-            pieces.append(pack_floats(list(map(get, objects)), number.texts))
+            pieces.append(pack_floats(get(objects), number.texts))
 
     def take(self) -> dict[str, npt.NDArray[Any]]:
         """All that was added since this was last called."""
@@ -118,8 +130,7 @@ class Texts:
 
     def __init__(self, code: Callable[[bytes], int], *names: str) -> None:
         self._names = names
-        get = attrgetter(*names)
-        self._get = get if len(names) > 1 else lambda value: (get(value),)
+        self._get = getter(*names)
         self._code = code
         self._record = struct.Struct(f"<{len(names)}i")
         self._codes = Codes(self._make, lambda joined: 128 + len(joined))
@@ -132,7 +143,9 @@ class Texts:
         codes = self._codes
         # joining takes the bytes of a `Raw` at once, which bytes(raw) does slowly
         join = b"\0".join
-        self._pieces.append(b"".join([codes[join(texts)] for texts in map(self._get, objects)]))
+        got = self._get(objects)
+        keys = map(join, got) if len(self._names) > 1 else map(bytes, got)
+        self._pieces.append(b"".join([codes[key] for key in keys]))
 
     def take(self) -> dict[str, npt.NDArray[np.int32]]:
         """All that was added since this was last called."""

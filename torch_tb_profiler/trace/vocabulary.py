@@ -56,8 +56,6 @@ FLOW_CATEGORIES = {
 FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
 MEMORY_EVENT_NAME = "[memory]"
-# `cat` of those instants since 2022; before, they had none
-MEMORY_EVENT_CATEGORY = "cpu_instant_event"
 
 # Before torch 1.12 record_function ranges were written with the category of operators.
 ANNOTATION_NAME = re.compile(
