@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
+import struct
+from collections.abc import Sequence
+from itertools import compress
 from typing import Any, cast
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.trace.decode import NO_ARGS, AnyEvent, Args, Event
+from torch_tb_profiler.trace.decode import NO_ARGS, AnyEvent, Args
+from torch_tb_profiler.trace.gather import Codes, Number, Numbers, Texts, getter, integers, pack_floats, unpack_floats
 from torch_tb_profiler.trace.notes import Note, Notes, Severity
 from torch_tb_profiler.trace.schema import (
-    TRACE_TABLES,
     Category,
     Chunks,
     Collectives,
@@ -37,30 +39,12 @@ from torch_tb_profiler.trace.vocabulary import (
     phase_of,
 )
 
-# Which arguments become which column: (column, argument). Numbers first, then texts, then raw JSON.
-_OPERATOR_NUMBERS = ("external_id", "external_id_2021", "sequence", "forward_thread")
-_LAUNCH_NUMBERS = ("correlation", "external_id", "external_id_2021")
-_DEVICE_NUMBERS = (
-    "correlation",
-    "external_id",
-    "external_id_2021",
-    "device",
-    "stream",
-    "registers",
-    "shared_memory",
-    "blocks_per_sm",
-    "occupancy",
-    "bytes",
-    "graph_id",
-    "graph_node_id",
-)
-_PYTHON_NUMBERS = ("python_id", "parent_id", "module_id")
-_MEMORY_NUMBERS = ("address", "memory_bytes", "total_allocated", "total_reserved", "device_type", "device_id")
-_COLLECTIVE_NUMBERS = ("group_size", "in_elements", "out_elements", "collective_sequence")
+Columns = dict[str, npt.NDArray[Any]]
 
-# which table, beside Events, takes the arguments of an event
+# which table, beside Events, takes the arguments of an event; metadata goes to the tracks
 _ROOMS: tuple[type[Table] | None, ...] = (None, Operators, Launches, DeviceWork, PythonFrames, Memory, Flows)
-_ROOM_OF_CATEGORY = np.zeros(len(Category), dtype=np.uint8)
+_METADATA_ROOM = len(_ROOMS)
+_ROOM_OF_CATEGORY = dict.fromkeys(Category, 0) | {Category.METADATA: _METADATA_ROOM}
 for _room, _categories in {
     Operators: (Category.OPERATOR, Category.USER_ANNOTATION),
     Launches: (Category.RUNTIME, Category.DRIVER),
@@ -75,9 +59,16 @@ for _room, _categories in {
     Memory: (Category.MEMORY,),
     Flows: (Category.FLOW_LAUNCH, Category.FLOW_FORWARD_BACKWARD),
 }.items():
-    _ROOM_OF_CATEGORY[list(_categories)] = _ROOMS.index(_room)
+    _ROOM_OF_CATEGORY |= dict.fromkeys(_categories, _ROOMS.index(_room))
+#: one byte for each room → one for each room that says whether it is this one
+_ONLY = [bytes(int(room == wanted) for room in range(256)) for wanted in range(_METADATA_ROOM + 1)]
 
-_FLOAT_COLUMNS = {"blocks_per_sm", "occupancy"}
+# what is the same in many events: phase, category, room, name, track
+_HEAD = struct.Struct("<BBBii")
+_HEADS = np.dtype([("phase", "u1"), ("category", "u1"), ("room", "u1"), ("name", "<i4"), ("track", "<i4")])
+_ROOM_AT = 2
+_Key = tuple[str, str | None, str | None, int | str | None, int | str | None]
+
 # a pid below this names a device, not a process, on device tracks
 _MAX_DEVICE_NUMBER = 4096
 
@@ -85,53 +76,10 @@ _MAX_DEVICE_NUMBER = 4096
 _NO_STREAM = 2**32 - 1
 
 #: events that gather before they are handed on
-ROW_GROUP = 1 << 19
+ROW_GROUP = 1 << 17
 
-_encode = msgspec.msgpack.Encoder().encode
-
-
-class _Codes(dict[Any, int]):
-    """Hands out a number to each new key."""
-
-    def __init__(self, make: Callable[[Any], int]) -> None:
-        super().__init__()
-        self._make = make
-
-    def __missing__(self, key: Any) -> int:
-        code = self[key] = self._make(key)
-        return code
-
-
-def floats(rows: Sequence[tuple[float | str | None, ...]], width: int) -> npt.NDArray[np.float64]:
-    """Rows of floats (None = missing) as an array of shape (rows, width).
-
-    The bytes of a MessagePack list of float tuples are an array already: one tag and eight big-endian bytes a
-    number. That is faster than asking numpy to walk the objects; a None is shorter and takes the slow way.
-    """
-    if not rows:
-        return np.empty((0, width))
-    packed = _encode(rows)
-    head = 1 if len(rows) < 16 else 3 if len(rows) < 65536 else 5
-    if width < 16 and len(packed) == head + len(rows) * (1 + 9 * width):
-        fields = [("tag", "u1")] + [pair for i in range(width) for pair in ((f"t{i}", "u1"), (f"v{i}", ">f8"))]
-        table = np.frombuffer(packed, dtype=fields, offset=head)
-        return np.stack([table[f"v{i}"] for i in range(width)], axis=1).astype(np.float64)
-    return np.array([[_float(x) for x in row] for row in rows], dtype=np.float64)
-
-
-def _float(value: float | str | None) -> float:
-    try:
-        return math.nan if value is None else float(value)
-    except ValueError:
-        return math.nan
-
-
-def integers(values: npt.NDArray[np.float64], missing: int = -1) -> npt.NDArray[np.int64]:
-    """Floats that hold integers, as int64; NaN and infinities become `missing`."""
-    finite = np.isfinite(values) & (np.abs(values) < 2.0**63)
-    out = np.full(values.shape, missing, dtype=np.int64)
-    out[finite] = np.rint(values[finite]).astype(np.int64)
-    return out
+_call_stacks = getter("call_stack")
+_collectives = getter("collective")
 
 
 class Collector:
@@ -142,43 +90,96 @@ class Collector:
         self._sink = sink
         self._handed_on = 0
         self._first: int | None = None
-        self._annotation_codes = np.zeros(0, dtype=np.bool_)
-        self._texts: list[str] = [""]
-        self._text_codes = _Codes(self._new_text)
-        self._text_codes[""] = 0
-        self._text_codes[None] = 0
-        self._raw_codes = _Codes(lambda raw: self._text_codes[raw.decode(errors="replace")])
-        self._memory_name = self._text_codes[MEMORY_EVENT_NAME]
-        self._kinds: list[tuple[Phase, Category]] = []
-        self._kind_codes = _Codes(self._new_kind)
+        self._strings: list[str] = [""]
+        self._string_codes: dict[str | None, int] = {"": 0, None: 0}
+        self._kinds: dict[tuple[str, str | None], tuple[Phase, Category]] = {}
         self._track_keys: list[tuple[int | str, int | str]] = []
-        self._track_codes = _Codes(self._new_track)
+        self._track_codes: dict[tuple[int | str | None, int | str | None], int] = {}
         self._track_args: dict[int, dict[str, Any]] = {}
         self._process_args: dict[int | str, dict[str, Any]] = {}
-        self._origin_us: float | None = None
+        self._origin_us: int | None = None
         self._missing_time = 0
         self._missing_duration = 0
         self._negative = 0
-        self._pieces: dict[type[Table], list[dict[str, npt.NDArray[Any]]]] = {kind: [] for kind in TRACE_TABLES}
+        self._head_of = Codes(self._new_head, lambda key: 256 + len(key[2] or ""))
+        self._heads: list[bytes] = []
+        self._starts: list[bytes] = []
+        self._exact_starts: list[tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]] = []
+        self._durations: list[bytes] = []
+        self._chunks: list[tuple[int, int, int]] = []
+        self._flow_ids: list[npt.NDArray[np.int64]] = []
+        self._operators = _Arguments(
+            Numbers("external_id", "external_id_2021", "sequence", "forward_thread"),
+            self._texts("input_dims", "input_dims_2021", "input_type", "input_strides", "concrete_inputs"),
+        )
+        self._call_stacks: list[bytes] = []
+        self._launches = _Arguments(Numbers("correlation", "external_id", "external_id_2021"))
+        self._device_work = _Arguments(
+            Numbers(
+                "correlation",
+                "external_id",
+                "external_id_2021",
+                "device",
+                Number("stream", texts=True),
+                "registers",
+                "shared_memory",
+                Number("blocks_per_sm", real=True),
+                Number("occupancy", real=True),
+                "bytes",
+                "graph_id",
+                "graph_node_id",
+            ),
+            self._texts("grid", "block"),
+        )
+        self._python_frames = _Arguments(Numbers("python_id", "parent_id", "module_id"))
+        self._memory = _Arguments(
+            Numbers(
+                "address",
+                Number("memory_bytes", missing=0),
+                "total_allocated",
+                "total_reserved",
+                "device_type",
+                "device_id",
+            )
+        )
+        self._collectives = _Arguments(
+            Numbers("group_size", "in_elements", "out_elements", "collective_sequence"), self._texts("group_ranks")
+        )
+        self._collective_rows: list[int] = []
+        self._collective_strings: list[tuple[int, ...]] = []
 
-    def _new_text(self, text: str) -> int:
-        self._texts.append(text)
-        return len(self._texts) - 1
+    # codes --------------------------------------------------------------------------------------------------
 
-    def _new_kind(self, key: tuple[str, str | None]) -> int:
-        ph, cat = key
-        phase = phase_of(ph)
-        self._kinds.append((phase, category_of(phase, cat or "")))
-        return len(self._kinds) - 1
-
-    def _new_track(self, key: tuple[int | str | None, int | str | None]) -> int:
-        normal = (_number_or_text(key[0]), _number_or_text(key[1]))
-        if normal != key and normal in self._track_codes:
-            return self._track_codes[normal]
-        self._track_keys.append(normal)
-        code = len(self._track_keys) - 1
-        self._track_codes[normal] = code
+    def _string(self, text: str | None) -> int:
+        code = self._string_codes.get(text)
+        if code is None:
+            code = self._string_codes[text] = len(self._strings)
+            self._strings.append(cast(str, text))
         return code
+
+    def _texts(self, *names: str) -> Texts:
+        return Texts(lambda raw: self._string(raw.decode(errors="replace")), *names)
+
+    def _new_head(self, key: _Key) -> bytes:
+        ph, cat, name, pid, tid = key
+        phase = phase_of(ph)
+        category = category_of(phase, cat or "")
+        if phase == Phase.INSTANT and name == MEMORY_EVENT_NAME:
+            category = Category.MEMORY
+        elif category == Category.OPERATOR and is_annotation_name(name or ""):
+            # as files of 2021 write annotations
+            category = Category.USER_ANNOTATION
+        return _HEAD.pack(phase, category, _ROOM_OF_CATEGORY[category], self._string(name), self._track(pid, tid))
+
+    def _track(self, pid: int | str | None, tid: int | str | None) -> int:
+        key = (_number_or_text(pid), _number_or_text(tid))
+        code = self._track_codes.get(key)
+        if code is None:
+            code = self._track_codes[key] = len(self._track_keys)
+            self._track_keys.append(key)
+        return code
+
+    # gathering, chunk by chunk ------------------------------------------------------------------------------
 
     def add(self, events: list[AnyEvent], offset: int, length: int) -> None:
         """Take the events of one chunk, whose text is `length` bytes at `offset`."""
@@ -186,215 +187,67 @@ class Collector:
             return
         first_row = self.count
         self.count += len(events)
-        kinds = np.array([self._kind_codes[e.ph, e.cat] for e in events], dtype=np.int32)
-        phases = np.array([k[0] for k in self._kinds], dtype=np.uint8)[kinds]
-        categories = np.array([k[1] for k in self._kinds], dtype=np.uint8)[kinds]
-        names = np.array([self._text_codes[e.name] for e in events], dtype=np.int32)
-        categories[(phases == Phase.INSTANT) & (names == self._memory_name)] = Category.MEMORY
-        tracks = np.array([self._track_codes[e.pid, e.tid] for e in events], dtype=np.int32)
-        start, duration = self._times(events, phases)
-        self._pieces[Events].append(
-            {
-                "phase": phases,
-                "category": categories,
-                "name": names,
-                "track": tracks,
-                "start": start,
-                "duration": duration,
-            }
-        )
-        self._pieces[Chunks].append(
-            {"offset": np.array([offset]), "length": np.array([length]), "first_row": np.array([first_row])}
-        )
-        self._add_arguments(events, first_row, categories, tracks)
+        self._chunks.append((offset, length, first_row))
+        head_of = self._head_of
+        heads = b"".join([head_of[e.ph, e.cat, e.name, e.pid, e.tid] for e in events])
+        self._heads.append(heads)
+        starts: list[Any] = [e.ts for e in events]
+        if isinstance(starts[0], msgspec.Raw):
+            self._exact_starts.append(exact_ns(starts))
+        else:
+            self._starts.append(pack_floats(starts))
+        self._durations.append(pack_floats([e.dur for e in events]))
+        self._add_arguments(events, first_row, heads[_ROOM_AT :: _HEAD.size])
         if self.count - self._handed_on >= ROW_GROUP:
             self._hand_on()
 
-    def _hand_on(self) -> None:
-        """Give the sink what has gathered: memory stays the same however long the file is."""
-        self._handed_on = self.count
-        for kind, pieces in self._pieces.items():
-            if not pieces:
-                continue
-            columns = {name: np.concatenate([p[name] for p in pieces]) for name in kind.column_names()}
-            pieces.clear()
-            if kind is Events:
-                self._finish_events(columns)
-            self._sink.add(kind, columns)
+    def _add_arguments(self, events: Sequence[AnyEvent], first_row: int, rooms: bytes) -> None:
+        """`rooms`: one byte for each event."""
 
-    def _finish_events(self, columns: dict[str, npt.NDArray[Any]]) -> None:
-        """Annotations that 2021 files write as operators get the category they have today; the first start is kept."""
-        category, names = columns["category"], columns["name"]
-        known = len(self._annotation_codes)
-        self._annotation_codes = np.append(
-            self._annotation_codes, np.array([is_annotation_name(t) for t in self._texts[known:]], dtype=np.bool_)
-        )
-        category[(category == Category.OPERATOR) & self._annotation_codes[names]] = Category.USER_ANNOTATION
-        timed = (columns["phase"] == Phase.COMPLETE) | (category == Category.MEMORY)
-        if timed.any():
-            first = int(columns["start"][timed].min())
-            self._first = first if self._first is None else min(first, self._first)
+        def select(room: type[Table]) -> list[Args]:
+            wanted = _ROOMS.index(room)
+            if wanted not in rooms:
+                return []
+            return [event.args or NO_ARGS for event in compress(events, rooms.translate(_ONLY[wanted]))]
 
-    def _times(
-        self, events: Sequence[AnyEvent], phases: npt.NDArray[np.uint8]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Start and duration in ns; starts are relative to the first event's whole microsecond for now."""
-        if isinstance(events[0], Event):
-            both = floats([(e.ts, e.dur) for e in events], 2)  # type: ignore[misc]
-            us, dur = both[:, 0], both[:, 1]
-            missing = ~np.isfinite(us)
-            if self._origin_us is None:
-                known = us[~missing & (phases != Phase.METADATA)]
-                if len(known):
-                    self._origin_us = float(np.floor(known[0]))
-            # exact: both are below 2^53 and the difference is small, so ns are recovered to the last digit
-            start = integers((us - (self._origin_us or 0.0)) * 1000.0, missing=0)
+        if args := select(Operators):
+            self._operators.add(args)
+            self._add_call_stacks(args)
+            self._add_collectives(args, Operators, rooms, first_row)
+        if args := select(Launches):
+            self._launches.add(args)
+        if args := select(DeviceWork):
+            self._device_work.add(args)
+            self._add_collectives(args, DeviceWork, rooms, first_row)
+        if args := select(PythonFrames):
+            self._python_frames.add(args)
+        if args := select(Memory):
+            self._memory.add(args)
+        if (flows := _ROOMS.index(Flows)) in rooms:
+            self._flow_ids.append(_flow_ids([event.id for event in compress(events, rooms.translate(_ONLY[flows]))]))
+        if _METADATA_ROOM in rooms:
+            for event in compress(events, rooms.translate(_ONLY[_METADATA_ROOM])):
+                self._name_track(event)
+
+    def _add_call_stacks(self, args: Sequence[Args]) -> None:
+        if any(_call_stacks(args)):
+            codes = [self._string(a.call_stack) for a in args]
+            self._call_stacks.append(struct.pack(f"<{len(codes)}i", *codes))
         else:
-            texts = [exact_ns(bytes(e.ts)) for e in events]  # type: ignore[arg-type]
-            missing = np.array([t is None for t in texts], dtype=np.bool_)
-            if self._origin_us is None:
-                first = next(
-                    (t for t, p in zip(texts, phases, strict=True) if t is not None and p != Phase.METADATA),
-                    0,
-                )
-                self._origin_us = first // 1000
-            origin = int(self._origin_us) * 1000
-            start = np.array([0 if t is None else t - origin for t in texts], dtype=np.int64)
-            dur = floats([(e.dur,) for e in events], 1)[:, 0]
-        duration = integers(dur * 1000.0)
-        complete = phases == Phase.COMPLETE
-        self._missing_time += int(np.count_nonzero(missing & complete))
-        self._missing_duration += int(np.count_nonzero(complete & ~np.isfinite(dur)))
-        negative = complete & (dur < 0)
-        self._negative += int(np.count_nonzero(negative))
-        duration[negative] = 0
-        duration[complete & (duration < 0)] = 0
-        duration[~complete] = -1
-        return start, duration
+            self._call_stacks.append(bytes(4 * len(args)))
 
-    # arguments ----------------------------------------------------------------------------------------------
-
-    def _add_arguments(
-        self,
-        events: Sequence[AnyEvent],
-        first_row: int,
-        categories: npt.NDArray[np.uint8],
-        tracks: npt.NDArray[np.int32],
-    ) -> None:
-        rooms = _ROOM_OF_CATEGORY[categories]
-
-        def select(room: type[Table]) -> tuple[npt.NDArray[np.int64], list[Args]]:
-            where = np.flatnonzero(rooms == _ROOMS.index(room))
-            return where + first_row, [events[i].args or NO_ARGS for i in where.tolist()]
-
-        rows, args = select(Operators)
-        if args:
-            self._add_collectives(rows, args)
-            numbers = self._numbers(args, _OPERATOR_NUMBERS)
-            self._pieces[Operators].append(
-                {
-                    "row": rows,
-                    "external_id": _either(numbers["external_id"], numbers["external_id_2021"]),
-                    "sequence": numbers["sequence"],
-                    "forward_thread": numbers["forward_thread"],
-                    "input_dims": self._raw_texts(a.input_dims or a.input_dims_2021 for a in args),
-                    "input_type": self._raw_texts(a.input_type for a in args),
-                    "input_strides": self._raw_texts(a.input_strides for a in args),
-                    "concrete_inputs": self._raw_texts(a.concrete_inputs for a in args),
-                    "call_stack": np.array([self._text_codes[a.call_stack] for a in args], dtype=np.int32),
-                }
-            )
-        rows, args = select(Launches)
-        if args:
-            numbers = self._numbers(args, _LAUNCH_NUMBERS)
-            self._pieces[Launches].append(
-                {
-                    "row": rows,
-                    "correlation": numbers["correlation"],
-                    "external_id": _either(numbers["external_id"], numbers["external_id_2021"]),
-                }
-            )
-        rows, args = select(DeviceWork)
-        if args:
-            self._add_collectives(rows, args)
-            numbers = self._numbers(args, _DEVICE_NUMBERS)
-            device = numbers["device"]
-            numbers["stream"][numbers["stream"] == _NO_STREAM] = -1
-            no_device = device < 0
-            if no_device.any():
-                device[no_device] = self._device_of_track(tracks[rows[no_device] - first_row])
-            self._pieces[DeviceWork].append(
-                {
-                    "row": rows,
-                    "external_id": _either(numbers.pop("external_id"), numbers.pop("external_id_2021")),
-                    "grid": self._raw_texts(a.grid for a in args),
-                    "block": self._raw_texts(a.block for a in args),
-                    **numbers,
-                }
-            )
-        rows, args = select(PythonFrames)
-        if args:
-            self._pieces[PythonFrames].append({"row": rows, **self._numbers(args, _PYTHON_NUMBERS)})
-        rows, args = select(Memory)
-        if args:
-            numbers = self._numbers(args, _MEMORY_NUMBERS)
-            size = floats([(a.memory_bytes,) for a in args], 1)[:, 0]
-            self._pieces[Memory].append(
-                {
-                    "row": rows,
-                    "bytes": integers(size, missing=0),
-                    "device": numbers.pop("device_id"),
-                    **numbers,
-                }
-            )
-        self._add_flows(events, first_row, np.flatnonzero(rooms == _ROOMS.index(Flows)))
-        for row in np.flatnonzero(categories == Category.METADATA).tolist():
-            self._name_track(events[row], int(tracks[row]))
-
-    def _numbers(self, args: list[Args], names: tuple[str, ...]) -> dict[str, npt.NDArray[Any]]:
-        get = attrgetter(*names)
-        values = floats([get(a) for a in args], len(names))
-        return {
-            name: values[:, i] if name in _FLOAT_COLUMNS else integers(values[:, i]) for i, name in enumerate(names)
-        }
-
-    def _raw_texts(self, raws: Iterable[msgspec.Raw]) -> npt.NDArray[np.int32]:
-        codes = self._raw_codes
-        return np.array([codes[bytes(raw)] for raw in raws], dtype=np.int32)
-
-    def _device_of_track(self, tracks: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        pids = [self._track_keys[t][0] for t in tracks.tolist()]
-        return np.array([p if isinstance(p, int) and 0 <= p < _MAX_DEVICE_NUMBER else -1 for p in pids], dtype=np.int64)
-
-    def _add_flows(self, events: Sequence[AnyEvent], first_row: int, where: npt.NDArray[np.int64]) -> None:
-        if len(where):
-            ids = [_number_or_text(events[i].id) for i in where.tolist()]
-            numbers = [i if isinstance(i, int) and abs(i) < 2**63 else -1 for i in ids]
-            self._pieces[Flows].append({"row": where + first_row, "id": np.array(numbers, dtype=np.int64)})
-
-    def _add_collectives(self, rows: npt.NDArray[np.int64], args: list[Args]) -> None:
-        where = [i for i, a in enumerate(args) if a.collective]
-        if not where:
+    def _add_collectives(self, args: Sequence[Args], room: type[Table], rooms: bytes, first_row: int) -> None:
+        if not any(_collectives(args)):
             return
-        args = [args[i] for i in where]
-        numbers = self._numbers(args, _COLLECTIVE_NUMBERS)
-        codes = self._text_codes
-        self._pieces[Collectives].append(
-            {
-                "row": rows[where],
-                "name": np.array([codes[a.collective] for a in args]),
-                "dtype": np.array([codes[a.dtype] for a in args]),
-                "group": np.array([codes[a.group] for a in args]),
-                "group_description": np.array([codes[a.group_description] for a in args]),
-                "group_ranks": self._raw_texts(a.group_ranks for a in args),
-                "group_size": numbers["group_size"],
-                "in_elements": numbers["in_elements"],
-                "out_elements": numbers["out_elements"],
-                "sequence": numbers["collective_sequence"],
-            }
-        )
+        rows = [row for row, found in enumerate(rooms, first_row) if found == _ROOMS.index(room)]
+        chosen = [(row, a) for row, a in zip(rows, args, strict=True) if a.collective]
+        self._collective_rows += [row for row, _ in chosen]
+        self._collectives.add([a for _, a in chosen])
+        self._collective_strings += [
+            tuple(map(self._string, (a.collective, a.dtype, a.group, a.group_description))) for _, a in chosen
+        ]
 
-    def _name_track(self, event: AnyEvent, track: int) -> None:
+    def _name_track(self, event: AnyEvent) -> None:
         args = event.args or NO_ARGS
         value: Any = None
         if event.name in ("process_name", "thread_name"):
@@ -405,16 +258,127 @@ class Collector:
             value = args.sort_index
         if value is None or value == "":
             return
+        track = self._track(event.pid, event.tid)
         if event.name is not None and event.name.startswith("process_"):
             self._process_args.setdefault(self._track_keys[track][0], {})[event.name] = value
         else:
             self._track_args.setdefault(track, {})[str(event.name)] = value
 
+    # handing on, row group by row group ---------------------------------------------------------------------
+
+    def _hand_on(self) -> None:
+        """Give the sink what has gathered: memory stays the same however long the file is."""
+        first_row, self._handed_on = self._handed_on, self.count
+        heads = np.frombuffer(b"".join(self._heads), dtype=_HEADS)
+        self._heads.clear()
+        rooms = heads["room"].copy()
+
+        def rows(room: type[Table]) -> npt.NDArray[np.int64]:
+            return np.flatnonzero(rooms == _ROOMS.index(room))
+
+        self._sink.add(Events, self._events(heads))
+        chunks = np.array(self._chunks, dtype=np.int64).reshape(-1, 3)
+        self._chunks.clear()
+        self._sink.add(Chunks, {"offset": chunks[:, 0], "length": chunks[:, 1], "first_row": chunks[:, 2]})
+
+        found = rows(Operators)
+        if len(found):
+            columns = self._operators.take()
+            dims_2021 = columns.pop("input_dims_2021")
+            columns["input_dims"] = np.where(columns["input_dims"] == 0, dims_2021, columns["input_dims"])
+            columns["call_stack"] = np.frombuffer(b"".join(self._call_stacks), dtype="<i4")
+            self._call_stacks.clear()
+            self._sink.add(Operators, {"row": found + first_row, **_external_id(columns)})
+        found = rows(Launches)
+        if len(found):
+            self._sink.add(Launches, {"row": found + first_row, **_external_id(self._launches.take())})
+        found = rows(DeviceWork)
+        if len(found):
+            columns = self._device_work.take()
+            columns["stream"][columns["stream"] == _NO_STREAM] = -1
+            device, track = columns["device"], heads["track"][found]
+            columns["device"] = np.where(device < 0, self._devices_of_tracks()[track], device)
+            self._sink.add(DeviceWork, {"row": found + first_row, **_external_id(columns)})
+        found = rows(PythonFrames)
+        if len(found):
+            self._sink.add(PythonFrames, {"row": found + first_row, **self._python_frames.take()})
+        found = rows(Memory)
+        if len(found):
+            columns = self._memory.take()
+            columns["bytes"] = columns.pop("memory_bytes")
+            columns["device"] = columns.pop("device_id")
+            self._sink.add(Memory, {"row": found + first_row, **columns})
+        found = rows(Flows)
+        if len(found):
+            self._sink.add(Flows, {"row": found + first_row, "id": np.concatenate(self._flow_ids)})
+            self._flow_ids.clear()
+        if self._collective_rows:
+            columns = self._collectives.take()
+            columns["sequence"] = columns.pop("collective_sequence")
+            strings = np.array(self._collective_strings, dtype=np.int32).T
+            columns |= zip(("name", "dtype", "group", "group_description"), strings, strict=True)
+            columns["row"] = np.array(self._collective_rows)
+            # those of operators and of device work, chunk by chunk
+            order = np.argsort(columns["row"], kind="stable")
+            self._sink.add(Collectives, {name: values[order] for name, values in columns.items()})
+            self._collective_rows.clear()
+            self._collective_strings.clear()
+
+    def _events(self, heads: npt.NDArray[Any]) -> Columns:
+        phase, category = heads["phase"].copy(), heads["category"].copy()
+        timed = phase != Phase.METADATA
+        start, missing = self._take_starts(timed)
+        durations = unpack_floats(self._durations)
+        self._durations.clear()
+        duration = integers(durations * 1000.0)
+        complete = phase == Phase.COMPLETE
+        self._missing_time += int(np.count_nonzero(missing & complete))
+        self._missing_duration += int(np.count_nonzero(complete & ~np.isfinite(durations)))
+        self._negative += int(np.count_nonzero(complete & (durations < 0)))
+        duration[complete & (duration < 0)] = 0
+        duration[~complete] = -1
+        shown = complete | (category == Category.MEMORY)
+        if shown.any():
+            first = int(start[shown].min())
+            self._first = first if self._first is None else min(first, self._first)
+        return {
+            "phase": phase,
+            "category": category,
+            "name": heads["name"],
+            "track": heads["track"],
+            "start": start,
+            "duration": duration,
+        }
+
+    def _take_starts(self, timed: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """ns from the whole microsecond of the first event that is `timed`, and which are missing (they are 0)."""
+        if self._exact_starts:
+            ns = np.concatenate([ns for ns, _ in self._exact_starts])
+            missing = np.concatenate([missing for _, missing in self._exact_starts])
+            self._exact_starts.clear()
+            known = np.flatnonzero(timed & ~missing)
+            if self._origin_us is None and len(known):
+                self._origin_us = int(ns[known[0]]) // 1000
+            return np.where(missing, 0, ns - (self._origin_us or 0) * 1000), missing
+        us = unpack_floats(self._starts)
+        self._starts.clear()
+        missing = ~np.isfinite(us)
+        known = np.flatnonzero(timed & ~missing)
+        if self._origin_us is None and len(known):
+            self._origin_us = math.floor(us[known[0]])
+        # exact: both are below 2^53 and the difference is small, so ns are recovered to the last digit
+        return integers((us - float(self._origin_us or 0)) * 1000.0, missing=0), missing
+
+    def _devices_of_tracks(self) -> npt.NDArray[np.int64]:
+        pids = [pid for pid, _ in self._track_keys]
+        return np.array([p if isinstance(p, int) and 0 <= p < _MAX_DEVICE_NUMBER else -1 for p in pids], dtype=np.int64)
+
     # the end ------------------------------------------------------------------------------------------------
 
     def finish(self, header: Header, notes: Notes, text_bytes: int) -> Described:
         """Hand on the rest, and say what the trace is."""
-        self._hand_on()
+        if self.count > self._handed_on:
+            self._hand_on()
         for count, kind, severity, text in (
             (self._missing_time, "missing_time", "error", "without a start time were placed near the first event"),
             (self._missing_duration, "missing_duration", "warning", "without a duration count as 0 long"),
@@ -431,8 +395,8 @@ class Collector:
                     )
                 )
         first = self._first or 0
-        origin = int(self._origin_us or 0) * 1000 + first + (header.base_time_ns or 0)
-        return Described(header, self._texts, self._tracks(), origin, first, tuple(notes), text_bytes)
+        origin = (self._origin_us or 0) * 1000 + first + (header.base_time_ns or 0)
+        return Described(header, self._strings, self._tracks(), origin, first, tuple(notes), text_bytes)
 
     def _tracks(self) -> list[Track]:
         tracks = []
@@ -453,21 +417,72 @@ class Collector:
         return tracks
 
 
-def exact_ns(text: bytes) -> int | None:
-    """Nanoseconds of a decimal number of microseconds, from its text; None when it is not one."""
+class _Arguments:
+    """The arguments of the events of one table."""
+
+    def __init__(self, numbers: Numbers, texts: Texts | None = None) -> None:
+        self._numbers = numbers
+        self._texts = texts
+
+    def add(self, args: Sequence[Args]) -> None:
+        self._numbers.add(args)
+        if self._texts:
+            self._texts.add(args)
+
+    def take(self) -> Columns:
+        """All that was added since this was last called."""
+        return {**self._numbers.take(), **(self._texts.take() if self._texts else {})}
+
+
+def _external_id(columns: Columns) -> Columns:
+    """The same columns with both spellings of that id in one."""
+    old = columns.pop("external_id_2021")
+    return {**columns, "external_id": np.where(columns["external_id"] == -1, old, columns["external_id"])}
+
+
+def exact_ns(texts: Sequence[msgspec.Raw]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Nanoseconds of decimal numbers of microseconds, from their text, and which are no such number (they are 0)."""
+    joined = b"\n".join(texts) + b"\n"
+    found = _equally_long_ns(np.frombuffer(joined, np.uint8), len(texts))
+    if found is not None:
+        return found, np.zeros(len(texts), dtype=np.bool_)
+    each = [_exact_ns(text) for text in joined[:-1].split(b"\n")]
+    return np.array([ns or 0 for ns in each], dtype=np.int64), np.array([ns is None for ns in each], dtype=np.bool_)
+
+
+def _equally_long_ns(codes: npt.NDArray[np.uint8], count: int) -> npt.NDArray[np.int64] | None:
+    """The same for texts of the same length with three decimals, each with a newline behind it; else None."""
+    width, rest = divmod(len(codes), count)
+    whole = width - 5  # digits before the point
+    if rest or not 0 < whole <= 15:
+        return None
+    table = codes.reshape(count, width)
+    digits = np.delete(table, (whole, width - 1), axis=1) - np.uint8(ord("0"))
+    if (digits > 9).any() or (table[:, whole] != ord(".")).any() or (table[:, -1] != ord("\n")).any():
+        return None
+    return digits @ 10 ** np.arange(whole + 2, -1, -1, dtype=np.int64)
+
+
+def _exact_ns(text: bytes) -> int | None:
     text = text.strip().strip(b'"')
     try:
         if b"e" in text.lower():
-            return round(float(text) * 1000)
-        whole, _, fraction = text.partition(b".")
-        sign = -1 if whole.startswith(b"-") else 1
-        return int(whole) * 1000 + sign * int(fraction[:3].ljust(3, b"0"))
+            ns = round(float(text) * 1000)
+        else:
+            whole, _, fraction = text.partition(b".")
+            sign = -1 if whole.startswith(b"-") else 1
+            ns = int(whole) * 1000 + sign * int(fraction[:3].ljust(3, b"0"))
     except (ValueError, OverflowError):
         return None
+    return ns if abs(ns) < 2**62 else None
 
 
-def _either(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return np.where(one == -1, other, one)
+def _flow_ids(ids: Sequence[int | str | None]) -> npt.NDArray[np.int64]:
+    if set(map(type, ids)) == {int}:
+        with contextlib.suppress(OverflowError):
+            return np.array(ids, dtype=np.int64)
+    numbers = map(_number_or_text, ids)
+    return np.array([n if isinstance(n, int) and abs(n) < 2**63 else -1 for n in numbers], dtype=np.int64)
 
 
 def _number_or_text(value: int | str | None) -> int | str:

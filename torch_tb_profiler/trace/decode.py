@@ -24,43 +24,44 @@ RAW_MISSING = msgspec.Raw(b"")
 
 
 class Args(msgspec.Struct, gc=False, frozen=True):
-    """Every argument that becomes a column. Numbers are read as floats so that ints, numeric strings and null pass."""
+    """Every argument that becomes a column. Numbers are read as floats so that ints, numeric strings and null pass.
 
+    They stand in the order in which torch writes them: a key is looked for from the place of the last one on.
+    """
+
+    # operators
     external_id: Number = msgspec.field(default=NAN, name="External id")
-    external_id_2021: Number = msgspec.field(default=NAN, name="external id")
     sequence: Number = msgspec.field(default=NAN, name="Sequence number")
     forward_thread: Number = msgspec.field(default=NAN, name="Fwd thread id")
-    input_dims: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Dims")
-    input_dims_2021: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input dims")
+    concrete_inputs: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Concrete Inputs")
     input_type: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input type")
     input_strides: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Strides")
-    concrete_inputs: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Concrete Inputs")
-    call_stack: str | None = msgspec.field(default="", name="Call stack")
-
-    correlation: Number = NAN
+    input_dims: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Dims")
+    # Python frames
+    parent_id: Number = msgspec.field(default=NAN, name="Python parent id")
+    python_id: Number = msgspec.field(default=NAN, name="Python id")
+    module_id: Number = msgspec.field(default=NAN, name="Python module id")
+    # memory
+    total_reserved: Number = msgspec.field(default=NAN, name="Total Reserved")
+    total_allocated: Number = msgspec.field(default=NAN, name="Total Allocated")
+    memory_bytes: Number = msgspec.field(default=NAN, name="Bytes")
+    device_id: Number = msgspec.field(default=NAN, name="Device Id")
+    device_type: Number = msgspec.field(default=NAN, name="Device Type")
+    address: Number = msgspec.field(default=NAN, name="Addr")
+    # device work and launches
     device: Number = NAN
     stream: float | str | None = NAN  # a pointer in the launches of ROCm
-    grid: msgspec.Raw = RAW_MISSING
-    block: msgspec.Raw = RAW_MISSING
+    correlation: Number = NAN
     registers: Number = msgspec.field(default=NAN, name="registers per thread")
     shared_memory: Number = msgspec.field(default=NAN, name="shared memory")
     blocks_per_sm: Number = msgspec.field(default=NAN, name="blocks per SM")
+    grid: msgspec.Raw = RAW_MISSING
+    block: msgspec.Raw = RAW_MISSING
     occupancy: Number = msgspec.field(default=NAN, name="est. achieved occupancy %")
     bytes: Number = NAN
     graph_id: Number = msgspec.field(default=NAN, name="graph id")
     graph_node_id: Number = msgspec.field(default=NAN, name="graph node id")
-
-    python_id: Number = msgspec.field(default=NAN, name="Python id")
-    parent_id: Number = msgspec.field(default=NAN, name="Python parent id")
-    module_id: Number = msgspec.field(default=NAN, name="Python module id")
-
-    address: Number = msgspec.field(default=NAN, name="Addr")
-    memory_bytes: Number = msgspec.field(default=NAN, name="Bytes")
-    total_allocated: Number = msgspec.field(default=NAN, name="Total Allocated")
-    total_reserved: Number = msgspec.field(default=NAN, name="Total Reserved")
-    device_type: Number = msgspec.field(default=NAN, name="Device Type")
-    device_id: Number = msgspec.field(default=NAN, name="Device Id")
-
+    # collectives
     collective: str | None = msgspec.field(default="", name="Collective name")
     dtype: str | None = ""
     group: str | None = msgspec.field(default="", name="Process Group Name")
@@ -70,8 +71,11 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     in_elements: Number = msgspec.field(default=NAN, name="In msg nelems")
     out_elements: Number = msgspec.field(default=NAN, name="Out msg nelems")
     collective_sequence: Number = msgspec.field(default=NAN, name="Seq")
-
-    # of metadata events
+    # as files of 2021 write them
+    external_id_2021: Number = msgspec.field(default=NAN, name="external id")
+    input_dims_2021: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input dims")
+    call_stack: str | None = msgspec.field(default="", name="Call stack")
+    # metadata
     name: msgspec.Raw = RAW_MISSING
     labels: msgspec.Raw = RAW_MISSING
     sort_index: Number = NAN

@@ -82,13 +82,13 @@ class _Repairer:
         self._grown.append(grown)
 
     def blank_control_characters(self) -> None:
-        control = np.flatnonzero((np.frombuffer(self.text, np.uint8) < 32) & _inside_strings(self.text))
+        control = np.flatnonzero((np.frombuffer(self.text, np.uint8) < 32) & inside_strings(self.text))
         self._note("control_characters", "raw control characters became blanks", control.tolist())
         # outside of strings they are blanks already
         self.text = self.text.translate(_CONTROL_TO_BLANK)
 
 
-def _inside_strings(text: bytes) -> Bool:
+def inside_strings(text: bytes) -> Bool:
     """For each byte whether it lies in a string, the opening quote included; escapes must be whole."""
     codes = np.frombuffer(text, np.uint8)
     quotes = codes == ord('"')
@@ -114,7 +114,7 @@ def _half_surrogates(text: bytes) -> Iterable[tuple[int, int]]:
 def _trailing_commas(text: bytes) -> Iterable[tuple[int, int]]:
     spans = [m.span(1) for m in _COMMA.finditer(text)]
     if spans:
-        inside = _inside_strings(text)
+        inside = inside_strings(text)
         spans = [s for s in spans if not inside[s[0]]]
     return spans
 
@@ -128,7 +128,7 @@ def _bare_words(text: bytes) -> Iterable[tuple[int, int]]:
                 spans.append((at, at + len(word)))
             at = text.find(word, at + 1)
     if spans:
-        inside = _inside_strings(text)
+        inside = inside_strings(text)
         spans = sorted(s for s in spans if not inside[s[0]])
     return spans
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.trace.decode import end_of_object, first_object
-from torch_tb_profiler.trace.repair import repair_text
+from torch_tb_profiler.trace.repair import inside_strings, repair_text
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
@@ -266,20 +267,18 @@ class ChunkedText:
         self.tail = value if isinstance(value, dict) else {}
 
 
-_STRING_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+# +1 opens a list or an object, -1 closes one
+_DEPTH = np.zeros(256, dtype=np.int8)
+_DEPTH[list(b"[{")] = 1
+_DEPTH[list(b"]}")] = -1
 
 
 def end_of_list(text: bytes) -> tuple[int, bool]:
     """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it."""
-    end = depth = 0
-    for match in _STRING_OR_BRACKET.finditer(text):
-        token = match.group()
-        if token in b"[{":
-            depth += 1
-        elif token in b"]}":
-            if depth == 0:
-                return end, token == b"]"
-            depth -= 1
-            if depth == 0:
-                end = match.end()
-    return end, False
+    steps = _DEPTH[np.frombuffer(text, dtype=np.uint8)]
+    places = np.flatnonzero(steps.astype(np.bool_) & ~inside_strings(text))
+    depth = np.cumsum(steps[places], dtype=np.int64)
+    closing = np.flatnonzero(depth < 0)
+    closed = len(closing) > 0 and text[places[closing[0]]] == ord("]")
+    ends = np.flatnonzero(depth[: closing[0] if len(closing) else None] == 0)
+    return int(places[ends[-1]]) + 1 if len(ends) else 0, closed

@@ -1,0 +1,154 @@
+"""Attributes of many objects → columns, with as little Python for each object as can be.
+
+What is here knows nothing of traces. Values are gathered as bytes, one piece for each chunk of events, and become
+arrays a row group at a time: a step of numpy costs the same for a hundred values as for a few thousand.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, cast
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+_encode = msgspec.msgpack.Encoder().encode
+_FLOAT = np.dtype([("tag", "u1"), ("value", ">f8")])
+_FLOAT_TAG = b"\xcb"
+
+#: of the keys that a `Codes` remembers; what it forgets is made again
+_KEPT_BYTES = 16 << 20
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def pack_floats(values: Sequence[float | str | None], texts: bool = False) -> bytes:
+    """Numbers as bytes for `unpack_floats`; None and text that is no number become NaN. `texts`: there may be text.
+
+    The bytes of a MessagePack list of floats are an array already: one tag and eight big-endian bytes a number.
+    That is faster than asking numpy to walk the objects. None is shorter, text may be of the same length.
+    """
+    count = len(values)
+    packed = _encode(values)
+    head = 1 if count < 16 else 3 if count < 65536 else 5
+    if len(packed) != head + _FLOAT.itemsize * count or (
+        texts and packed[head :: _FLOAT.itemsize] != _FLOAT_TAG * count
+    ):
+        packed = _encode([_float(value) for value in values])
+    return packed[head:]
+
+
+def unpack_floats(pieces: Iterable[bytes]) -> npt.NDArray[np.float64]:
+    return np.frombuffer(b"".join(pieces), dtype=_FLOAT)["value"].astype(np.float64)
+
+
+def _float(value: float | str | None) -> float:
+    try:
+        return math.nan if value is None else float(value)
+    except ValueError:
+        return math.nan
+
+
+def integers(values: npt.NDArray[np.float64], missing: int = -1) -> npt.NDArray[np.int64]:
+    """Floats that hold integers, as int64; NaN, infinities and what does not fit become `missing`."""
+    # comparing with NaN is false
+    return np.rint(np.where(np.abs(values) < 2.0**63, values, missing)).astype(np.int64)
+
+
+def getter(*names: str) -> Callable[[Iterable[Any]], list[Any]]:
+    """A function of objects that lists an attribute of each; of several attributes, tuples of them.
+
+    Compiled for the names, as a comprehension reads an attribute in a third of the time of `operator.attrgetter`.
+    """
+    assert all(name.isidentifier() for name in names)
+    wanted = ", ".join(f"o.{name}" for name in names)
+    return cast(
+        Callable[[Iterable[Any]], list[Any]],
+        eval(f"lambda objects: [{wanted if len(names) == 1 else f'({wanted})'} for o in objects]"),  # noqa: S307
+    )
+
+
+@dataclass(frozen=True)
+class Number:
+    """One attribute. missing: what stands for it when it is not there, in integers; texts: it may be text instead."""
+
+    name: str
+    real: bool = False
+    missing: int = -1
+    texts: bool = False
+
+
+class Numbers:
+    """Number attributes of objects, a column each: int64, or float64 for those that are `real`."""
+
+    def __init__(self, *numbers: Number | str) -> None:
+        wanted = [Number(number) if isinstance(number, str) else number for number in numbers]
+        self._columns: list[tuple[Number, Callable[[Iterable[Any]], list[Any]], list[bytes]]] = [
+            (number, getter(number.name), []) for number in wanted
+        ]
+
+    def add(self, objects: Sequence[Any]) -> None:
+        for number, get, pieces in self._columns:
+            pieces.append(pack_floats(get(objects), number.texts))
+
+    def take(self) -> dict[str, npt.NDArray[Any]]:
+        """All that was added since this was last called."""
+        taken: dict[str, npt.NDArray[Any]] = {}
+        for number, _, pieces in self._columns:
+            values = unpack_floats(pieces)
+            taken[number.name] = values if number.real else integers(values, number.missing)
+            pieces.clear()
+        return taken
+
+
+class Codes(dict[Key, bytes]):
+    """Keys → the bytes that stand for them, made when a key is first met, or met again after it was forgotten."""
+
+    def __init__(self, make: Callable[[Key], bytes], size: Callable[[Key], int]) -> None:
+        """`size`: about how many bytes a key takes."""
+        super().__init__()
+        self._make = make
+        self._size = size
+        self._bytes = 0
+
+    def __missing__(self, key: Key) -> bytes:
+        made = self._make(key)
+        self._bytes += self._size(key)
+        if self._bytes > _KEPT_BYTES:
+            self.clear()
+            self._bytes = self._size(key)
+        self[key] = made
+        return made
+
+
+class Texts:
+    """Attributes that are JSON text; all of an object together are looked up in one step."""
+
+    def __init__(self, code: Callable[[bytes], int], *names: str) -> None:
+        self._names = names
+        self._get = getter(*names)
+        self._code = code
+        self._record = struct.Struct(f"<{len(names)}i")
+        self._codes = Codes(self._make, lambda joined: 128 + len(joined))
+        self._pieces: list[bytes] = []
+
+    def _make(self, joined: bytes) -> bytes:
+        return self._record.pack(*map(self._code, joined.split(b"\0")))
+
+    def add(self, objects: Sequence[Any]) -> None:
+        codes = self._codes
+        # joining takes the bytes of a `Raw` at once, which bytes(raw) does slowly
+        join = b"\0".join
+        got = self._get(objects)
+        keys = map(join, got) if len(self._names) > 1 else map(bytes, got)
+        self._pieces.append(b"".join([codes[key] for key in keys]))
+
+    def take(self) -> dict[str, npt.NDArray[np.int32]]:
+        """All that was added since this was last called."""
+        table = np.frombuffer(b"".join(self._pieces), dtype="<i4").reshape(-1, len(self._names))
+        self._pieces.clear()
+        return {name: table[:, i].astype(np.int32) for i, name in enumerate(self._names)}
