@@ -85,9 +85,9 @@ def check(model: Model) -> None:
     check_comparison(model)
     answer = legacy_modules.module(model)
     assert (answer is not None) == bool(module_sources(model))
-    for text in (answer, legacy_modules.tree(model), legacy_diff.diff(model, model)):
-        if text is not None:
-            json.loads(text)
+    for pieces in (answer, legacy_modules.tree(model), [legacy_diff.diff(model, model)]):
+        if pieces is not None:
+            json.loads(b"".join(pieces))
 
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")

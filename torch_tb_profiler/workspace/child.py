@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Storage, StorageError, storage_for
-from torch_tb_profiler.trace import Progress, Trace, TraceError, column_file, read_to_file
+from torch_tb_profiler.trace import Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.messages import (
     Answered,
     Done,
@@ -60,18 +60,18 @@ def main() -> None:
 def perform(job: Job, send: Callable[[Message], None]) -> Message:
     """Do one job. `send` is told how far it is; the outcome is returned."""
     if job.is_read:
-        return _prepare(job, lambda: column_file.open_trace(Path(job.target)), send)
+        return _prepare(job, lambda: Model(column_file.open_trace(Path(job.target))), send)
     outcome = _read(job, send)
     if isinstance(outcome, Failed):
         return outcome
-    done, trace = outcome
+    done, model = outcome
     if job.answering is None:
         return done
     send(done)
-    return _prepare(job, lambda: trace, send)
+    return _prepare(job, lambda: model, send)
 
 
-def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Trace] | Failed:
+def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Failed:
     began = time.monotonic()
     try:
         storage = storage_for(job.url)
@@ -81,7 +81,8 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Trace] | Fai
         if _has_changed(storage, job):
             target.unlink()
             return Failed("is still being written; it is read again once it is complete")
-        return Done(summarize(Model(trace)), time.monotonic() - began), trace
+        model = Model(trace)
+        return Done(summarize(model), time.monotonic() - began), model
     except (TraceError, StorageError) as error:
         return Failed(str(error))
     except MemoryError:
@@ -92,7 +93,7 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Trace] | Fai
         return Failed(f"could not be read: {type(error).__name__}: {error}", traceback.format_exc())
 
 
-def _prepare(job: Job, open_trace: Callable[[], Trace], send: Callable[[Message], None]) -> Message:
+def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message], None]) -> Message:
     """Answer what the pages will ask. What goes wrong here the server will find out, too, when it is asked."""
     began = time.monotonic()
     answering = job.answering
@@ -102,7 +103,7 @@ def _prepare(job: Job, open_trace: Callable[[], Trace], send: Callable[[Message]
         questions: Questions = getattr(importlib.import_module(module), function)
         bundles = questions(answering.trace)
         send(Preparing(tuple(name for asked in bundles for name, _ in asked)))
-        model = Model(open_trace())
+        model = open_model()
         folder = AnswerFolder(Path(answering.folder))
         for asked in bundles:
             for name, compute in asked:
