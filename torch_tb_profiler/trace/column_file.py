@@ -1,8 +1,9 @@
 """The column file: the tables of one trace on disk, in compressed blocks of one column each, read by column.
 
 Layout: magic, position of the index (8 bytes, little endian), blocks, index (MessagePack).
-A block is deflated after a transformation that makes neighbours alike: integers become differences, then the
-bytes of all values are laid out significance by significance.
+A block is deflated after a transformation that makes neighbours alike: integers become differences, in as few bytes
+as hold them all, then the bytes of all values are laid out significance by significance. A block of equal values
+has no bytes at all.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import struct
 import tempfile
+import threading
 import weakref
 import zlib
 from pathlib import Path
@@ -36,7 +38,7 @@ except ImportError:  # no wheel for this platform
 _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
 
 #: raised when the meaning of a table changes, so that older files are read again from the trace
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MAGIC = b"TTBPCOL\n"
 _HEAD = struct.Struct("<8sQ")
 
@@ -46,9 +48,17 @@ class ColumnFileError(Exception):
 
 
 class _Block(msgspec.Struct, array_like=True):
+    """`count` values of a column.
+
+    width: bytes of each as it is stored; 0 when all are equal
+    first: the first value, which the others are told by; of floats the bits
+    """
+
     count: int
     offset: int
     length: int
+    width: int
+    first: int
 
 
 class _Index(msgspec.Struct):
@@ -89,8 +99,8 @@ class Writer:
         """Append rows to a table. Raises OSError."""
         blocks = self._tables.setdefault(kind.table_name, {name: [] for name in kind.column_names()})
         for name, values in kind.from_columns(columns).columns().items():
-            packed = _pack(values)
-            blocks[name].append(_Block(len(values), self._out.tell(), len(packed)))
+            packed, width, first = _pack(values)
+            blocks[name].append(_Block(len(values), self._out.tell(), len(packed), width, first))
             self._out.write(packed)
 
     def finish(self, described: Described) -> None:
@@ -137,6 +147,8 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         weakref.finalize(self, os.close, self._descriptor)
+        # Windows has no way to read at a position that leaves the place in the file alone
+        self._reading = threading.Lock()
         head = self._bytes(0, _HEAD.size)
         size = os.fstat(self._descriptor).st_size
         if len(head) < _HEAD.size:
@@ -152,7 +164,9 @@ class _Reader:
             raise ColumnFileError(f"has version {self.index.version}")
 
     def _bytes(self, offset: int, length: int) -> bytes:
-        return os.pread(self._descriptor, length, offset)
+        with self._reading:
+            os.lseek(self._descriptor, offset, os.SEEK_SET)
+            return os.read(self._descriptor, length)
 
     def inflated(self, offset: int, length: int) -> bytes:
         try:
@@ -170,21 +184,56 @@ class _Reader:
         return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
     def _column(self, blocks: list[_Block], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        values = [_unpack(self.inflated(b.offset, b.length), dtype, b.count) for b in blocks]
-        return values[0] if len(values) == 1 else np.concatenate(values)
+        values = np.empty(sum(block.count for block in blocks), dtype)
+        done = 0
+        for block in blocks:
+            data = self.inflated(block.offset, block.length) if block.width else b""
+            _unpack(data, block, values[done : done + block.count])
+            done += block.count
+        return values
 
 
-def _pack(values: npt.NDArray[Any]) -> bytes:
-    if values.dtype.kind == "i" and len(values):
-        # the first difference is the first value itself; overflow wraps round and back
-        values = np.diff(values, prepend=np.zeros(1, values.dtype))
-    shuffled = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), values.dtype.itemsize).T
-    return bytes(deflate.compress(np.ascontiguousarray(shuffled).tobytes(), 1))
+def _pack(values: npt.NDArray[Any]) -> tuple[bytes, int, int]:
+    """The bytes, width and first value of a block."""
+    # floats are told apart by their bits: NaN is not equal to itself
+    integers = values.view(f"i{values.itemsize}") if values.dtype.kind == "f" else values
+    first = int(integers[0]) if len(values) else 0
+    if (integers == first).all():
+        return b"", 0, first
+    if values.dtype.kind == "i":
+        integers = _narrowed(_differences(values))
+    width = integers.itemsize
+    shuffled = np.ascontiguousarray(integers).view(np.uint8).reshape(-1, width).T
+    return bytes(deflate.compress(np.ascontiguousarray(shuffled), 1)), width, first
 
 
-def _unpack(data: bytes, dtype: np.dtype[Any], count: int) -> npt.NDArray[Any]:
-    if len(data) != count * dtype.itemsize:
-        raise ColumnFileError("has a column of the wrong length")
-    shuffled = np.frombuffer(data, dtype=np.uint8).reshape(dtype.itemsize, count)
-    values = np.ascontiguousarray(shuffled.T).reshape(-1).view(dtype)
-    return np.cumsum(values, dtype=dtype) if dtype.kind == "i" else values
+def _unpack(data: bytes, block: _Block, out: npt.NDArray[Any]) -> None:
+    """Write the values of a block to `out`."""
+    integers = out.view(f"i{out.itemsize}") if out.dtype.kind == "f" else out
+    try:
+        if not block.width:
+            integers[:] = block.first
+            return
+        shuffled = np.frombuffer(data, dtype=np.uint8).reshape(block.width, block.count)
+        values = np.ascontiguousarray(shuffled.T).reshape(-1).view(f"i{block.width}")
+        if out.dtype.kind == "i":
+            np.cumsum(values, dtype=out.dtype, out=out)
+            out += out.dtype.type(block.first)
+        else:
+            integers[:] = values.view(integers.dtype)
+    except (ValueError, TypeError, OverflowError):
+        raise ColumnFileError("has a column of the wrong length") from None
+
+
+def _differences(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Of each value to the one before, of the first 0; overflow wraps round and back."""
+    differences = np.zeros_like(values)
+    np.subtract(values[1:], values[:-1], out=differences[1:])
+    return differences
+
+
+def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same integers in as few bytes as hold them all."""
+    low, high = int(values.min()), int(values.max())
+    width = next(w for w in (1, 2, 4, 8) if -(1 << 8 * w - 1) <= low and high < 1 << 8 * w - 1)
+    return values.astype(f"i{width}", copy=False)

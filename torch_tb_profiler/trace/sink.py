@@ -40,7 +40,7 @@ class MemorySink:
         self._pieces: dict[type[Table], list[dict[str, npt.NDArray[Any]]]] = {kind: [] for kind in TRACE_TABLES}
 
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
-        self._pieces[kind].append(columns)
+        self._pieces[kind].append(kind.from_columns(columns).columns())
 
     def trace(self, described: Described) -> Trace:
         tables: list[Table] = []
