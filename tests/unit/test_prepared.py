@@ -22,6 +22,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.web.standard import QUESTIONS, REQUESTS, questions
 from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
+from torch_tb_profiler.workspace.messages import Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.packed import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
 
 OF_TRACE = "run=run&worker=w&span=1"
@@ -94,17 +95,27 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
     assert answers == [b"computed"]
 
 
-def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path) -> None:
+def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[type[object]] = []
+    hear = Workspace._heard
+
+    def listen(workspace: Workspace, job: Job, message: Message | None) -> None:
+        heard.append(type(message))
+        hear(workspace, job, message)
+
+    monkeypatch.setattr(Workspace, "_heard", listen)
     for rank in range(6):
         write_trace(tmp_path / "logs" / "run" / f"rank{rank}.pt.trace.json")
     workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=QUESTIONS)
     try:
-        folders = tmp_path / "cache"
-        wait_until(lambda: not workspace.status().loading, "all are read")
-        assert len(list(folders.glob("*.answers"))) <= 1
-        wait_until(lambda: len(list(folders.glob("*.answers"))) == 6, "all are answered")
+        wait_until(lambda: heard.count(Prepared) == 6, "all are answered")
     finally:
         workspace.close()
+    read = [i for i, kind in enumerate(heard) if kind is Done]
+    prepared = [i for i, kind in enumerate(heard) if kind is Prepared]
+    # the first may come alone, before the listing has handed over the others
+    assert len(read) == 6
+    assert read[-1] < prepared[1]
 
 
 def test_questions_that_cannot_be_answered_cost_nothing_else(logs: Path, tmp_path: Path) -> None:
