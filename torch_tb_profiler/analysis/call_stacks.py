@@ -69,7 +69,7 @@ def _recorded(model: Model, recorded: Int32) -> CallStacks:
 def _enclosing(model: Model) -> CallStacks:
     """Level by level from the top: a stack is the stack of the caller and the name of the frame."""
     frames, strings = model.frames, model.trace.strings
-    is_source = strings.where(SOURCE_FRAME.match, np.unique(frames.name).tolist())[frames.name]
+    is_source = strings.where(SOURCE_FRAME.match, frames.name)[frames.name]
     of_frame = np.zeros(len(frames) + 1, np.int32)  # the last entry is for "no frame"
     parents, names = [np.full(1, -1, np.int32)], [np.zeros(1, np.int32)]
     stacks = 1

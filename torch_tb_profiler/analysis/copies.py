@@ -95,7 +95,7 @@ def copies(model: Model) -> Copies:
     most = np.array([bandwidth(model, index[m]).value.max(initial=0.0) for m in members])
     known = size >= 0
     moved, taken = groups.sum(np.where(known, size, 0)), groups.sum(np.where(known, duration, 0))
-    is_pageable = model.trace.strings.where(lambda text: "Pageable" in text, np.unique(events.name[row]).tolist())
+    is_pageable = model.trace.strings.where(lambda text: "Pageable" in text, events.name[row])
     active = active.astype(np.int64)
     order = descending(active)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -103,11 +103,18 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
 
 def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
     """Sum of an integer or bool column at each of `size` places, exact."""
-    if len(values) == 0 or float(np.abs(values).sum(dtype=np.float64)) < EXACT_LIMIT:
+    if values.dtype == np.bool_ and len(values):
+        return np.bincount(place[values], minlength=size).astype(np.int64, copy=False)
+    if _is_small(values) or float(np.abs(values).sum(dtype=np.float64)) < EXACT_LIMIT:
         return np.bincount(place, values, size).astype(np.int64)
     sums = np.zeros(size, np.int64)
     np.add.at(sums, place, values)
     return sums
+
+
+def _is_small(values: npt.NDArray[Any]) -> bool:
+    """Whether no sum of them can reach `EXACT_LIMIT`; may say no of values that are."""
+    return len(values) == 0 or max(int(values.max()), -int(values.min())) * len(values) < EXACT_LIMIT
 
 
 def descending(values: Int64) -> Int64:

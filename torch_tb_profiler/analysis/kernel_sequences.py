@@ -49,7 +49,7 @@ def kernel_sequences(model: Model, among: Callable[[str], object] | None = None)
     kernel = np.flatnonzero((model.device_category == Category.KERNEL) & (model.device.operator_node >= 0))
     node = model.device.operator_node[kernel]
     if among is not None:
-        named = trace.strings.where(among, np.unique(tree.name).tolist())
+        named = trace.strings.where(among, tree.name)
         node = nearest(tree.parent, tree.is_operator & named[tree.name], node)
         kernel, node = kernel[node >= 0], node[node >= 0]
     launch = events.start[trace.launches.row[model.device.launch[kernel]]]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.launchers import launchers
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.model import Model
@@ -93,6 +93,11 @@ def kernel_totals(model: Model) -> KernelTotals:
 
 def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
     """All kernels, whether their launch is known or not."""
+    return _kernels(model, group_by)
+
+
+@remembered_by
+def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
     trace, strings = model.trace, model.trace.strings
     chosen = np.flatnonzero(model.device_category == Category.KERNEL)
     work = trace.device_work.take(chosen)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from torch_tb_profiler.analysis.call_stacks import call_stacks
 from torch_tb_profiler.analysis.forest import Forest, call_forest, to_root
 from torch_tb_profiler.analysis.grouping import Groups, descending, group, sums_at
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.model import Model
@@ -133,7 +133,7 @@ def operator_calls(model: Model) -> OperatorCalls:
         return sums_at(owner, values[owned], nodes)
 
     device_self, tensor_core_self = own(work_ns), own(work_ns * uses)
-    eligible_name = trace.strings.where(ELIGIBLE_OPERATORS.__contains__, np.unique(tree.name).tolist())
+    eligible_name = trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)
     able = (tree.is_operator & eligible_name[tree.name]) | (own(uses) > 0)
     able_below = forest.below(able)
     kept = np.flatnonzero(tree.is_operator & ~merged)
@@ -160,6 +160,11 @@ def operator_calls(model: Model) -> OperatorCalls:
 
 def operators(model: Model, group_by: OperatorGrouping = "name") -> OperatorTable:
     """All operators, grouped by name and what else `group_by` says."""
+    return _operators(model, group_by)
+
+
+@remembered_by
+def _operators(model: Model, group_by: OperatorGrouping) -> OperatorTable:
     calls = operator_calls(model)
     return _table(model, calls, group_by, np.arange(len(calls.node)))
 

@@ -88,7 +88,7 @@ def _timed(model: Model, found: Program) -> TimedProgram:
     work_node = np.append(found.launch_node, np.int32(-1))[model.device.launch]
     owned = np.flatnonzero((work_node >= 0) & model.is_work)
     work_ns = np.maximum(trace.events.duration[trace.device_work.row[owned]], 0)
-    wrapper = trace.strings.where(_NOT_OPERATORS.__contains__, np.unique(tree.name).tolist())
+    wrapper = trace.strings.where(_NOT_OPERATORS.__contains__, tree.name)
     return TimedProgram(
         tree=tree,
         forest=forest,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import wraps
 from typing import TypeVar
 
 from torch_tb_profiler.model import Model
 
 T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
@@ -19,6 +20,20 @@ def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
         if question not in model.answers:
             model.answers[question] = question(model)
         found: T = model.answers[question]
+        return found
+
+    return answer
+
+
+def remembered_by(question: Callable[[Model, K], T]) -> Callable[[Model, K], T]:
+    """The same for a question with a parameter of few values."""
+
+    @wraps(question)
+    def answer(model: Model, parameter: K) -> T:
+        known_as = question, parameter
+        if known_as not in model.answers:
+            model.answers[known_as] = question(model, parameter)
+        found: T = model.answers[known_as]
         return found
 
     return answer

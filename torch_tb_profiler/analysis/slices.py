@@ -119,7 +119,7 @@ def _category(name: str) -> Category:
 def _named(trace: Trace, part: str, chosen: Bool) -> Bool:
     """A mask over strings: which names of the chosen events contain a text."""
     part = part.casefold()
-    return trace.strings.where(lambda name: part in name.casefold(), np.unique(trace.events.name[chosen]).tolist())
+    return trace.strings.where(lambda name: part in name.casefold(), trace.events.name[chosen])
 
 
 def _longest(duration: Int64, start: Int64, count: int) -> Int64:

@@ -127,7 +127,7 @@ def is_communication_work(trace: Trace, launched_in: Int32) -> Bool:
 
 
 def _named(trace: Trace, wanted: Callable[[str], object], codes: Int32) -> Bool:
-    return trace.strings.where(wanted, np.unique(codes).tolist())[codes]
+    return trace.strings.where(wanted, codes)[codes]
 
 
 @dataclass(frozen=True)

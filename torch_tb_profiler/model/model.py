@@ -191,5 +191,5 @@ class Model:
     def _annotation_rows(self, name: re.Pattern[str]) -> Int32:
         events = self.trace.events
         rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-        named = self.trace.strings.where(name.match, np.unique(events.name[rows]).tolist())
+        named = self.trace.strings.where(name.match, events.name[rows])
         return rows[named[events.name[rows]]].astype(np.int32)

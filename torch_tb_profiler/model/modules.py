@@ -34,7 +34,7 @@ def nn_modules(trace: Trace) -> ModuleFrames:
     """By their module id, or by the name where a reader of the trace lost it."""
     frames, names = trace.python_frames, trace.events.name
     of_frames = names[frames.row]
-    named = trace.strings.where(lambda text: text.startswith(NN_MODULE), np.unique(of_frames).tolist())
+    named = trace.strings.where(lambda text: text.startswith(NN_MODULE), of_frames)
     chosen = np.flatnonzero((frames.module_id >= 0) | named[of_frames])
     return ModuleFrames(frames.row[chosen], frames.module_id[chosen])
 
@@ -64,5 +64,5 @@ def hook_name(text: str) -> str:
 def _annotations(trace: Trace, prefix: str) -> Int32:
     events = trace.events
     rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-    named = trace.strings.where(lambda text: text.startswith(prefix), np.unique(events.name[rows]).tolist())
+    named = trace.strings.where(lambda text: text.startswith(prefix), events.name[rows])
     return rows[named[events.name[rows]]].astype(np.int32)

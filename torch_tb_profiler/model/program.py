@@ -121,7 +121,7 @@ def _kinds(model: Model, source: Source, full: bool) -> Int64:
     events = trace.events
     kind = np.full(len(events), -1, np.int64)
     annotation = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-    names = np.unique(events.name[annotation]).tolist()
+    names = events.name[annotation]
 
     def annotations(named: Bool) -> Int64:
         return annotation[named[events.name[annotation]]]
@@ -165,7 +165,7 @@ class _Draft:
 
     def is_evaluate(self) -> Bool:
         """Autograd nodes of the backward pass that are not inside another operator."""
-        named = self.trace.strings.where(lambda text: text.startswith(EVALUATE), np.unique(self.name).tolist())
+        named = self.trace.strings.where(lambda text: text.startswith(EVALUATE), self.name)
         free = (self.parent < 0) | np.isin(self.kind[self.parent], (Kind.STEP, Kind.LABEL))
         found: Bool = (self.kind == Kind.OPERATOR) & named[self.name] & free
         return found

@@ -99,7 +99,7 @@ class _Host:
         """
         events = self.trace.events
         rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-        named = self.trace.strings.where(wanted, np.unique(events.name[rows]).tolist())
+        named = self.trace.strings.where(wanted, events.name[rows])
         rows = rows[named[events.name[rows]]]
         tracks, counts = np.unique(events.track[rows], return_counts=True)
         if len(tracks) > 1:
@@ -144,7 +144,7 @@ def _repeated_annotation(host: _Host) -> HostSteps | None:
     """The annotation that repeats at the top of a thread and covers most of it, at least half."""
     events, tree = host.trace.events, host.tree
     top = (tree.parent < 0) & (tree.category == Category.USER_ANNOTATION)
-    by_torch = host.trace.strings.where(is_annotation_name, np.unique(tree.name[top]).tolist())
+    by_torch = host.trace.strings.where(is_annotation_name, tree.name[top])
     rows = tree.row[top & ~by_torch[tree.name]]
     whole = _whole_trace(host)
     if not len(rows) or whole is None:
@@ -167,7 +167,7 @@ def _whole_trace(host: _Host) -> HostSteps | None:
     """
     trace, events = host.trace, host.trace.events
     annotations = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-    by_torch = trace.strings.where(is_annotation_name, np.unique(events.name[annotations]).tolist())
+    by_torch = trace.strings.where(is_annotation_name, events.name[annotations])
     marked = (events.category == Category.USER_ANNOTATION) & by_torch[events.name]
     complete = events.phase == Phase.COMPLETE
     for chosen in (

@@ -16,6 +16,8 @@ from torch_tb_profiler.trace.schema import (
     DeviceWork,
     Events,
     Flows,
+    Int32,
+    Int64,
     Launches,
     Memory,
     Operators,
@@ -45,10 +47,11 @@ class Strings(Sequence[str]):
             self._codes = {t: c for c, t in enumerate(self._texts)}
         return self._codes.get(text, -1)
 
-    def where(self, wanted: Callable[[str], object], codes: Iterable[int] | None = None) -> Bool:
-        """A mask over codes: true where `wanted(text)` is. `codes` limits which texts are looked at."""
+    def where(self, wanted: Callable[[str], object], codes: Int32 | Int64 | None = None) -> Bool:
+        """A mask over codes: true where `wanted(text)` is. `codes`, a column, limits which texts are looked at."""
         mask = np.zeros(len(self._texts), dtype=np.bool_)
-        for code in range(len(self._texts)) if codes is None else codes:
+        used = range(len(self._texts)) if codes is None else np.flatnonzero(np.bincount(codes)).tolist()
+        for code in used:
             mask[code] = bool(wanted(self._texts[code]))
         return mask
 

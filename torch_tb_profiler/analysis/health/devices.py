@@ -106,7 +106,7 @@ def _before_launch(model: Model) -> Iterator[Note]:
 def _named(model: Model, name: re.Pattern[str]) -> Bool:
     """Which launches have such a name."""
     codes = model.trace.events.name[model.trace.launches.row]
-    named: Bool = model.trace.strings.where(name.search, np.unique(codes).tolist())[codes]
+    named: Bool = model.trace.strings.where(name.search, codes)[codes]
     return named
 
 
