@@ -20,6 +20,7 @@ from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_safety import FRAME, IMAGE, KERNEL, OPERATOR, hostile_trace
 from tests.browser.watch import Watch
+from tests.tiny import wait_until
 
 WHERE = {"run": CPU_RUN, "worker": "worker0"}
 GPU_WHERE = {"run": GPU_RUN, "worker": "rank0"}
@@ -114,7 +115,7 @@ def test_zoom_by_keys_and_its_link(opened: Profiler) -> None:
     assert numbers.same(value, step["total_ns"])
     assert numbers.same(share, step["total_ns"] / sum(rows["self_ns"]))
     assert numbers.same(shown_number(opened, "Self")[0], step["self_ns"])
-    opened.page.wait_for_function("location.hash.includes('f=')")
+    wait_until(lambda: "f" in opened.state, "the address has the zoom")
     assert opened.state["f"] == str(step["id"])
 
     opened.open(**opened.state)
@@ -192,7 +193,7 @@ def test_bottom_up_and_weights(on_its_own: Profiler) -> None:
         top = max((i for i, p in enumerate(rows["parent"]) if p < 0), key=lambda i: rows["total_ns"][i])
         first = panel.get_by_role("treegrid").locator("[aria-rowindex='2']")
         expect(first.get_by_role("gridcell").first).to_have_text(rows["name"][top])
-    on_its_own.page.wait_for_function("location.hash.includes('m=host')")
+    wait_until(lambda: "m" in on_its_own.state, "the address has the weight")
     assert {key: on_its_own.state[key] for key in "gmc"} == {"g": "bottom_up", "m": "host", "c": "table"}
 
 
@@ -204,7 +205,7 @@ def test_only_some_files(opened: Profiler) -> None:
     expect(panel.get_by_text(f"{len(rows['id'])} rows")).to_be_visible()
     panel.get_by_role("button", name="Expand all").click()
     expect(panel.get_by_role("treegrid").get_by_text("torchfetch")).to_have_count(0)
-    opened.page.wait_for_function("location.hash.includes('p=cnn_dataloader')")
+    wait_until(lambda: opened.state.get("p") == "cnn_dataloader", "the address has the files")
 
 
 def test_without_call_stacks_it_says_so(on_its_own: Profiler) -> None:
