@@ -286,8 +286,8 @@ def test_names_are_text(tmp_path: Path, serve_logs: Callable[[Path], Server], pa
 
 LEVELS = 50
 PER_LEVEL = 2_000
-MOST_MS = 60
-"""Of script per drawing; about 10 on a quiet laptop, shared machines are slow."""
+MOST_MS = 40
+"""Of processor time of script per drawing, on a slow shared machine; some 13 where it is quiet."""
 
 
 def many(answer: dict[str, Any]) -> dict[str, Any]:
@@ -316,9 +316,9 @@ def test_a_hundred_thousand_boxes(on_its_own: Profiler) -> None:
     page.set_viewport_size({"width": 2400, "height": 1600})
     page.route("**/api/stacks?*", lambda route: route.fulfill(json=answer))
     on_its_own.open(v="stacks", r=CPU_RUN)
-    expect(flame(on_its_own)).to_be_visible()
+    expect(flame(on_its_own)).to_be_visible(timeout=30_000)
     metrics = page.context.new_cdp_session(page)
-    metrics.send("Performance.enable")
+    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def script_ms() -> float:
         values = metrics.send("Performance.getMetrics")["metrics"]
@@ -339,7 +339,7 @@ def test_a_hundred_thousand_boxes(on_its_own: Profiler) -> None:
     for _ in range(3):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(crumbs(on_its_own).get_by_text("f2 · m.py:0")).to_have_attribute("aria-current", "location")
+    expect(crumbs(on_its_own).get_by_text("m.py(0): f2")).to_have_attribute("aria-current", "location")
     on_its_own.switch("Show as", "Table")
     grid = on_its_own.ui.get_by_role("treegrid")
     on_its_own.ui.get_by_role("button", name="Expand all").click()
