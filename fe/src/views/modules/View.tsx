@@ -60,7 +60,6 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
               <div className="modules-bar">
                 <span>{text.total(text.metrics[metric], duration(wholeOf(answer, metric)))}</span>
                 <Segmented
-                  labelled
                   label={text.metric}
                   value={metric}
                   options={metrics.map((value) => ({ value, label: text.metrics[value] }))}
