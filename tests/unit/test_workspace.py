@@ -88,8 +88,8 @@ def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: 
         "bad/w.pt.trace.json": "failed",
     }
     found = traces(workspace)
-    assert found["good/w.1.pt.trace.json"].views == ("overview", "operators", "kernels")
-    assert found["good/w.2.pt.trace.json.gz"].views == ("overview", "operators")
+    assert found["good/w.1.pt.trace.json"].views == ("overview", "operators", "kernels", "stacks")
+    assert found["good/w.2.pt.trace.json.gz"].views == ("overview", "operators", "stacks")
     assert found["good/w.1.pt.trace.json"].events == 8
     assert found["good/w.1.pt.trace.json"].bytes_done == found["good/w.1.pt.trace.json"].size
     assert found["good/foreign.pt.trace.json"].reason == "is not a PyTorch trace: it has no traceEvents"
