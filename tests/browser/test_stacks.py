@@ -20,6 +20,7 @@ from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_safety import FRAME, IMAGE, KERNEL, OPERATOR, hostile_trace
 from tests.browser.watch import Watch
+from tests.tiny import wait_until
 
 WHERE = {"run": CPU_RUN, "worker": "worker0"}
 GPU_WHERE = {"run": GPU_RUN, "worker": "rank0"}
@@ -114,7 +115,7 @@ def test_zoom_by_keys_and_its_link(opened: Profiler) -> None:
     assert numbers.same(value, step["total_ns"])
     assert numbers.same(share, step["total_ns"] / sum(rows["self_ns"]))
     assert numbers.same(shown_number(opened, "Self")[0], step["self_ns"])
-    opened.page.wait_for_function("location.hash.includes('f=')")
+    wait_until(lambda: "f" in opened.state, "the address has the zoom")
     assert opened.state["f"] == str(step["id"])
 
     opened.open(**opened.state)
@@ -192,7 +193,7 @@ def test_bottom_up_and_weights(on_its_own: Profiler) -> None:
         top = max((i for i, p in enumerate(rows["parent"]) if p < 0), key=lambda i: rows["total_ns"][i])
         first = panel.get_by_role("treegrid").locator("[aria-rowindex='2']")
         expect(first.get_by_role("gridcell").first).to_have_text(rows["name"][top])
-    on_its_own.page.wait_for_function("location.hash.includes('m=host')")
+    wait_until(lambda: "m" in on_its_own.state, "the address has the weight")
     assert {key: on_its_own.state[key] for key in "gmc"} == {"g": "bottom_up", "m": "host", "c": "table"}
 
 
@@ -204,7 +205,7 @@ def test_only_some_files(opened: Profiler) -> None:
     expect(panel.get_by_text(f"{len(rows['id'])} rows")).to_be_visible()
     panel.get_by_role("button", name="Expand all").click()
     expect(panel.get_by_role("treegrid").get_by_text("torchfetch")).to_have_count(0)
-    opened.page.wait_for_function("location.hash.includes('p=cnn_dataloader')")
+    wait_until(lambda: opened.state.get("p") == "cnn_dataloader", "the address has the files")
 
 
 def test_without_call_stacks_it_says_so(on_its_own: Profiler) -> None:
@@ -285,8 +286,8 @@ def test_names_are_text(tmp_path: Path, serve_logs: Callable[[Path], Server], pa
 
 LEVELS = 50
 PER_LEVEL = 2_000
-MOST_MS = 60
-"""Of script per drawing; about 10 on a quiet laptop, shared machines are slow."""
+MOST_MS = 40
+"""Of processor time of script per drawing, on a slow shared machine; some 13 where it is quiet."""
 
 
 def many(answer: dict[str, Any]) -> dict[str, Any]:
@@ -315,9 +316,9 @@ def test_a_hundred_thousand_boxes(on_its_own: Profiler) -> None:
     page.set_viewport_size({"width": 2400, "height": 1600})
     page.route("**/api/stacks?*", lambda route: route.fulfill(json=answer))
     on_its_own.open(v="stacks", r=CPU_RUN)
-    expect(flame(on_its_own)).to_be_visible()
+    expect(flame(on_its_own)).to_be_visible(timeout=30_000)
     metrics = page.context.new_cdp_session(page)
-    metrics.send("Performance.enable")
+    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})
 
     def script_ms() -> float:
         values = metrics.send("Performance.getMetrics")["metrics"]
@@ -338,7 +339,7 @@ def test_a_hundred_thousand_boxes(on_its_own: Profiler) -> None:
     for _ in range(3):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(crumbs(on_its_own).get_by_text("f2 · m.py:0")).to_have_attribute("aria-current", "location")
+    expect(crumbs(on_its_own).get_by_text("m.py(0): f2")).to_have_attribute("aria-current", "location")
     on_its_own.switch("Show as", "Table")
     grid = on_its_own.ui.get_by_role("treegrid")
     on_its_own.ui.get_by_role("button", name="Expand all").click()

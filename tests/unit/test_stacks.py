@@ -312,6 +312,7 @@ def test_small_entries_are_folded() -> None:
         (SMALLER,): 180,
     }
     assert max(up.folded.tolist()) == 21
+    assert up.entries == 42
 
 
 @pytest.mark.parametrize("direction", ["top_down", "bottom_up"])

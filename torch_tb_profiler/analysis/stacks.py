@@ -60,7 +60,7 @@ class StackTable(Tabular):
     whole_ns     time of what is shown: of all stacks, or of the entry asked for
     all_ns       time of all stacks
     no_stack_ns  the part of the device time that was launched outside of all frames, operators and annotations
-    entries      different stacks there are, shown or not
+    entries      different stacks with any time of this weight, shown or not, seen from the top
     limit_ns     entries with less are folded together
     """
 
@@ -468,12 +468,18 @@ class _Whole:
         return self.table(part, self.all_ns, 1, None)
 
 
+def _totals(found: Stacks, own: Int64, levels: list[Int64]) -> Int64:
+    """Of each entry: its own time and that of all below."""
+    total = own.copy()
+    for level in reversed(levels[1:]):
+        np.add.at(total, found.parent[level], total[level])
+    return total
+
+
 def _top_down(found: Stacks, weight: Weight, root: int, smallest_share: float) -> StackTable | None:
     own = found.self_ns(weight)
     levels = _levels(found.parent)
-    total, state, hashes = own.copy(), np.zeros(len(found) + 1, np.uint64), found.labels.hashes()
-    for level in reversed(levels[1:]):
-        np.add.at(total, found.parent[level], total[level])
+    total, state, hashes = _totals(found, own, levels), np.zeros(len(found) + 1, np.uint64), found.labels.hashes()
     for level in levels:
         state[level] = state[found.parent[level]] * _MULTIPLIER + hashes[found.label[level]]
     none = np.empty(0, np.int64)
@@ -526,7 +532,8 @@ def _bottom_up(found: Stacks, weight: Weight, root: int, smallest_share: float) 
     own = found.self_ns(weight)
     at = np.flatnonzero(own > 0)
     ends, state, above = _Ends(at, own[at], found.calls[at], found.first[at]), np.uint64(0), None
-    whole = _Whole(found, weight, "bottom_up", int(own.sum()), len(at))
+    entries = int(np.count_nonzero(_totals(found, own, _levels(found.parent))))
+    whole = _Whole(found, weight, "bottom_up", int(own.sum()), entries)
     hashes = found.labels.hashes()
     limit = _limit(whole.all_ns, smallest_share)
     while root:

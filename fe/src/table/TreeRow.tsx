@@ -50,6 +50,8 @@ export const TreeRow = memo(function TreeRow(props: Props) {
                 <span className="tree-leaf" />
               ) : (
                 <span
+                  // The row itself says whether it is open.
+                  aria-hidden="true"
                   className="grid-expander tree-expander"
                   data-open={open}
                   title={open ? t.table.tree.close : t.table.tree.open}

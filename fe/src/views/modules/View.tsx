@@ -42,17 +42,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
         help={text.tableHelp}
         query={query}
         actions={
-          <>
-            <Segmented label={text.source} value={source} options={SOURCES} onChange={setSource} />
-            {!isEmpty && (
-              <Segmented
-                label={text.metric}
-                value={metric}
-                options={metrics.map((value) => ({ value, label: text.metrics[value] }))}
-                onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
-              />
-            )}
-          </>
+          <Segmented label={text.source} value={source} options={SOURCES} onChange={setSource} />
         }
       >
         {(answer) =>
@@ -66,7 +56,18 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
               ))}
             </>
           ) : (
-            <ModuleRows answer={answer} metric={metric} />
+            <>
+              <div className="modules-bar">
+                <span>{text.total(text.metrics[metric], duration(wholeOf(answer, metric)))}</span>
+                <Segmented
+                  label={text.metric}
+                  value={metric}
+                  options={metrics.map((value) => ({ value, label: text.metrics[value] }))}
+                  onChange={(next: Metric) => setMetric(next === metrics[0] ? "" : next)}
+                />
+              </div>
+              <ModuleRows answer={answer} metric={metric} />
+            </>
           )
         }
       </QueryPanel>
@@ -135,9 +136,6 @@ function ModuleRows({ answer, metric }: Shown) {
   const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
   return (
     <div className="modules-rows">
-      <p className="modules-total">
-        {text.total(text.metrics[metric], duration(wholeOf(answer, metric)))}
-      </p>
       <TreeTable
         id="modules"
         label={text.table}

@@ -8,20 +8,23 @@ const text = t.modules;
 /** For files and for the column chooser. */
 const HIDDEN = ["id", "parent", "module_id", "mean_device_ns", "mean_host_ns"];
 
-/** The server's columns, the name first, with the share of the metric as a bar beside it. */
+/** The server's columns: the name, the metric with its share as a bar, the others. */
 export function moduleTable(answer: ModulesTable, metric: Metric): Table {
   const columns: Column[] = answer.columns.map((column) => ({
     ...column,
     hidden: HIDDEN.includes(column.key),
   }));
-  const names = columns.filter(({ key }) => key === "name");
-  const others = columns.filter(({ key }) => key !== "name");
+  const first = ["name", metric];
+  const ordered = [
+    ...first.flatMap((key) => columns.filter((column) => column.key === key)),
+    ...columns.filter(({ key }) => !first.includes(key)),
+  ];
   const label = text.metrics[metric];
   const rows = {
     ...answer.rows,
     module_id: (answer.rows.module_id ?? []).map((id) => (id === -1 ? null : id)),
   };
-  return derive({ columns: [...names, ...others], rows }, [
+  return derive({ columns: ordered, rows }, [
     shareOf(metric, wholeOf(answer, metric), {
       key: "share",
       label: text.share(label),

@@ -16,6 +16,7 @@ export function pathOf(answer: ModulesTable, row: number): string {
 export function rowOf(answer: ModulesTable, path: string | null | undefined): number {
   if (!path) return -1;
   const names = answer.rows.name ?? [];
+  if (answer.meta.source === "lightning") return names.indexOf(path);
   // Most rows are told from it by their own name.
   return names.findIndex(
     (_, row) => path.endsWith(part(answer.rows, row)) && pathOf(answer, row) === path,
