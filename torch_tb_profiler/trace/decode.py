@@ -23,6 +23,15 @@ Number = float | None
 RAW_MISSING = msgspec.Raw(b"")
 
 
+def _number(name: str | None = None) -> Any:
+    # not one NaN for all: to count the references to it up and down some forty times for each object takes longer
+    return msgspec.field(default=float("nan"), name=name)
+
+
+def _raw(name: str | None = None) -> Any:
+    return msgspec.field(default=msgspec.Raw(b""), name=name)
+
+
 class Args(msgspec.Struct, gc=False, frozen=True):
     """Every argument that becomes a column. Numbers are read as floats so that ints, numeric strings and null pass.
 
@@ -30,55 +39,55 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     """
 
     # operators
-    external_id: Number = msgspec.field(default=NAN, name="External id")
-    sequence: Number = msgspec.field(default=NAN, name="Sequence number")
-    forward_thread: Number = msgspec.field(default=NAN, name="Fwd thread id")
-    concrete_inputs: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Concrete Inputs")
-    input_type: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input type")
-    input_strides: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Strides")
-    input_dims: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input Dims")
+    external_id: Number = _number("External id")
+    sequence: Number = _number("Sequence number")
+    forward_thread: Number = _number("Fwd thread id")
+    concrete_inputs: msgspec.Raw = _raw("Concrete Inputs")
+    input_type: msgspec.Raw = _raw("Input type")
+    input_strides: msgspec.Raw = _raw("Input Strides")
+    input_dims: msgspec.Raw = _raw("Input Dims")
     # Python frames
-    parent_id: Number = msgspec.field(default=NAN, name="Python parent id")
-    python_id: Number = msgspec.field(default=NAN, name="Python id")
-    module_id: Number = msgspec.field(default=NAN, name="Python module id")
+    parent_id: Number = _number("Python parent id")
+    python_id: Number = _number("Python id")
+    module_id: Number = _number("Python module id")
     # memory
-    total_reserved: Number = msgspec.field(default=NAN, name="Total Reserved")
-    total_allocated: Number = msgspec.field(default=NAN, name="Total Allocated")
-    memory_bytes: Number = msgspec.field(default=NAN, name="Bytes")
-    device_id: Number = msgspec.field(default=NAN, name="Device Id")
-    device_type: Number = msgspec.field(default=NAN, name="Device Type")
-    address: Number = msgspec.field(default=NAN, name="Addr")
+    total_reserved: Number = _number("Total Reserved")
+    total_allocated: Number = _number("Total Allocated")
+    memory_bytes: Number = _number("Bytes")
+    device_id: Number = _number("Device Id")
+    device_type: Number = _number("Device Type")
+    address: Number = _number("Addr")
     # device work and launches
-    device: Number = NAN
-    stream: float | str | None = NAN  # a pointer in the launches of ROCm
-    correlation: Number = NAN
-    registers: Number = msgspec.field(default=NAN, name="registers per thread")
-    shared_memory: Number = msgspec.field(default=NAN, name="shared memory")
-    blocks_per_sm: Number = msgspec.field(default=NAN, name="blocks per SM")
-    grid: msgspec.Raw = RAW_MISSING
-    block: msgspec.Raw = RAW_MISSING
-    occupancy: Number = msgspec.field(default=NAN, name="est. achieved occupancy %")
-    bytes: Number = NAN
-    graph_id: Number = msgspec.field(default=NAN, name="graph id")
-    graph_node_id: Number = msgspec.field(default=NAN, name="graph node id")
+    device: Number = _number()
+    stream: float | str | None = _number()  # a pointer in the launches of ROCm
+    correlation: Number = _number()
+    registers: Number = _number("registers per thread")
+    shared_memory: Number = _number("shared memory")
+    blocks_per_sm: Number = _number("blocks per SM")
+    grid: msgspec.Raw = _raw()
+    block: msgspec.Raw = _raw()
+    occupancy: Number = _number("est. achieved occupancy %")
+    bytes: Number = _number()
+    graph_id: Number = _number("graph id")
+    graph_node_id: Number = _number("graph node id")
     # collectives
     collective: str | None = msgspec.field(default="", name="Collective name")
     dtype: str | None = ""
     group: str | None = msgspec.field(default="", name="Process Group Name")
     group_description: str | None = msgspec.field(default="", name="Process Group Description")
-    group_ranks: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Process Group Ranks")
-    group_size: Number = msgspec.field(default=NAN, name="Group size")
-    in_elements: Number = msgspec.field(default=NAN, name="In msg nelems")
-    out_elements: Number = msgspec.field(default=NAN, name="Out msg nelems")
-    collective_sequence: Number = msgspec.field(default=NAN, name="Seq")
+    group_ranks: msgspec.Raw = _raw("Process Group Ranks")
+    group_size: Number = _number("Group size")
+    in_elements: Number = _number("In msg nelems")
+    out_elements: Number = _number("Out msg nelems")
+    collective_sequence: Number = _number("Seq")
     # as files of 2021 write them
-    external_id_2021: Number = msgspec.field(default=NAN, name="external id")
-    input_dims_2021: msgspec.Raw = msgspec.field(default=RAW_MISSING, name="Input dims")
+    external_id_2021: Number = _number("external id")
+    input_dims_2021: msgspec.Raw = _raw("Input dims")
     call_stack: str | None = msgspec.field(default="", name="Call stack")
     # metadata
-    name: msgspec.Raw = RAW_MISSING
-    labels: msgspec.Raw = RAW_MISSING
-    sort_index: Number = NAN
+    name: msgspec.Raw = _raw()
+    labels: msgspec.Raw = _raw()
+    sort_index: Number = _number()
 
 
 class Event(msgspec.Struct, gc=False, frozen=True):
