@@ -55,12 +55,12 @@ export function ContextBar(props: Props) {
         <button
           type="button"
           className="button bar-search"
-          aria-label={t.palette.title}
           aria-keyshortcuts="Control+K Meta+K"
           title={t.palette.title}
           onClick={onPalette}
         >
           <Icon name="search" />
+          <span className="visually-hidden">{t.palette.title}</span>
           <span className="bar-keys">{PALETTE_KEYS}</span>
         </button>
         <button

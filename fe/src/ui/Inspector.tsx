@@ -31,7 +31,11 @@ export function Inspector({ selected, selection, onClose, children }: Props) {
   const [width, setWidth] = useWidth("inspector", LIMITS);
   const places = placesOf(selected, selection.trace).filter((place) => place.view !== view);
   return (
-    <>
+    <aside
+      className="inspector"
+      style={small ? undefined : { width }}
+      aria-label={t.inspector.label}
+    >
       {!small && (
         <Splitter
           label={t.inspector.width}
@@ -41,11 +45,7 @@ export function Inspector({ selected, selection, onClose, children }: Props) {
           onChange={setWidth}
         />
       )}
-      <aside
-        className="inspector"
-        style={small ? undefined : { width }}
-        aria-label={t.inspector.label}
-      >
+      <div className="inspector-scroll">
         <div className="inspector-head">
           <span className="badge">{t.inspector.kinds[selected.kind]}</span>
           <button
@@ -81,8 +81,8 @@ export function Inspector({ selected, selection, onClose, children }: Props) {
           </fieldset>
         )}
         <div className="inspector-body">{children}</div>
-      </aside>
-    </>
+      </div>
+    </aside>
   );
 }
 

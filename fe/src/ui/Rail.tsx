@@ -44,28 +44,26 @@ export function Rail({ view, trace }: Props) {
     setFolded(!narrow);
   };
   return (
-    <>
-      <nav
-        className={narrow ? "rail narrow" : "rail"}
-        style={narrow ? undefined : { width }}
-        aria-label={t.rail.label}
+    <nav
+      className={narrow ? "rail narrow" : "rail"}
+      style={narrow ? undefined : { width }}
+      aria-label={t.rail.label}
+    >
+      <div className="rail-views">
+        {VIEW_GROUPS.map((group) => (
+          <Group key={group.id} {...group} view={view} narrow={narrow} trace={trace} />
+        ))}
+      </div>
+      <button
+        type="button"
+        className="button quiet icon"
+        aria-label={narrow ? t.rail.expand : t.rail.collapse}
+        aria-expanded={!narrow}
+        title={narrow ? t.rail.expand : t.rail.collapse}
+        onClick={toggle}
       >
-        <div>
-          {VIEW_GROUPS.map((group) => (
-            <Group key={group.id} {...group} view={view} narrow={narrow} trace={trace} />
-          ))}
-        </div>
-        <button
-          type="button"
-          className="button quiet icon"
-          aria-label={narrow ? t.rail.expand : t.rail.collapse}
-          aria-expanded={!narrow}
-          title={narrow ? t.rail.expand : t.rail.collapse}
-          onClick={toggle}
-        >
-          <Icon name={narrow ? "expand" : "collapse"} />
-        </button>
-      </nav>
+        <Icon name={narrow ? "expand" : "collapse"} />
+      </button>
       {!narrow && (
         <Splitter
           label={t.rail.width}
@@ -75,7 +73,7 @@ export function Rail({ view, trace }: Props) {
           onChange={setWidth}
         />
       )}
-    </>
+    </nav>
   );
 }
 

@@ -4,7 +4,7 @@ import type { ViewId } from "../state";
 import { actionFor, isTyping } from "./shortcuts";
 
 /** After this long a `g` was no beginning. */
-const JUMP_MS = 1_500;
+const JUMP_MS = 2_000;
 
 interface Commands {
   view: (view: ViewId) => void;

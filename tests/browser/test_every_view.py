@@ -1,0 +1,142 @@
+"""What is asked of every view alike: loading, failing, partial, links, Back, names that contain markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.profiler import GPU_RUN, VIEWS, Profiler
+from tests.browser.servers import Server
+from tests.browser.test_safety import hostile_trace
+from tests.browser.watch import Watch
+from tests.tiny import wait_until
+
+SKELETONS = {"steps", "trace", "stacks", "memory", "distributed", "modules", "lightning", "compare"}
+"""Views that ask the server nothing yet."""
+BUILT = [view for view in VIEWS if view not in SKELETONS]
+QUESTIONS = re.compile(r"/api/(?!status|health)")
+"""About what a trace contains. The Capture view asks for nothing but its health."""
+
+
+def questions(view: str) -> re.Pattern[str]:
+    return re.compile(r"/api/health") if view == "capture" else QUESTIONS
+
+
+@pytest.mark.parametrize("view", BUILT)
+def test_loading_then_failing_then_there(view: str, on_its_own: Profiler) -> None:
+    """Waits visibly; says what is wrong, and what was asked; Retry brings it back."""
+    page, main = on_its_own.page, on_its_own.ui.get_by_role("main")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(questions(view), hold)
+    on_its_own.open(r=GPU_RUN, v=view)
+    expect(on_its_own.heading(VIEWS[view])).to_be_visible()
+    expect(main.get_by_label("Loading…").first).to_be_visible()
+    expect(main.get_by_role("alert")).to_have_count(0)
+
+    def fail(route: Route) -> None:
+        route.fulfill(status=500, json={"error": "see the log: mark <b>4711</b>"})
+
+    page.route(questions(view), fail)
+    for route in held:
+        fail(route)
+    alerts = main.get_by_role("alert")
+    expect(alerts.first).to_contain_text("see the log: mark <b>4711</b>")
+    expect(alerts.first).to_contain_text("api/")
+    expect(main.get_by_label("Loading…")).to_have_count(0)
+
+    page.unroute_all()
+    retry = alerts.get_by_role("button", name="Retry")
+
+    def all_retried() -> bool:
+        if retry.count():
+            retry.first.click()
+        return alerts.count() == 0
+
+    wait_until(all_retried, "no alert any more")
+    expect(main.get_by_label("Loading…")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", BUILT)
+def test_a_trace_that_is_still_read(view: str, on_its_own: Profiler) -> None:
+    waiting = {"error": "is still loading", "state": "loading", "progress": {"bytes_done": 3, "bytes_total": 10}}
+    page, main = on_its_own.page, on_its_own.ui.get_by_role("main")
+    page.route(questions(view), lambda route: route.fulfill(status=409, json=waiting))
+    on_its_own.open(r=GPU_RUN, v=view)
+    expect(main.get_by_text("The trace is still being read: 30 %").first).to_be_visible()
+    expect(main.get_by_role("alert")).to_have_count(0)
+    page.unroute(questions(view))
+    expect(main.get_by_text("The trace is still being read")).to_have_count(0)
+    expect(main.get_by_role("alert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_notes_that_touch_a_view_stand_above_it(view: str, on_its_own: Profiler) -> None:
+    health = on_its_own.server.api("health", run=GPU_RUN, worker="rank0")
+    health["notes"] = [
+        {
+            "kind": "cut",
+            "severity": "warning",
+            "count": 3,
+            "text": "Something <i>was</i> left out.",
+            "touches": [touched],
+            "remedy": None,
+            "first_offset": None,
+        }
+        for touched in (view, "another")
+    ]
+    on_its_own.page.route("**/api/health*", lambda route: route.fulfill(json=health))
+    on_its_own.open(r=GPU_RUN, v=view)
+    on_its_own.ui.get_by_text("1 note about this data").click()
+    expect(on_its_own.ui.get_by_role("main").get_by_text("Something <i>was</i> left out.").first).to_be_visible()
+
+
+def test_links_and_back(in_tensorboard: Profiler) -> None:
+    page = in_tensorboard.page
+    for view, title in VIEWS.items():
+        in_tensorboard.open(v=view, r=GPU_RUN)
+        expect(in_tensorboard.heading(title)).to_be_visible()
+        expect(in_tensorboard.ui.get_by_role("button", name="Dismiss")).to_have_count(0)
+    for view in VIEWS:
+        in_tensorboard.go_to(view)
+    for title in list(VIEWS.values())[-2::-1]:
+        page.go_back()
+        expect(in_tensorboard.heading(title)).to_be_visible()
+    for title in list(VIEWS.values())[1:]:
+        page.go_forward()
+        expect(in_tensorboard.heading(title)).to_be_visible()
+
+
+def test_markup_in_names_is_text_in_every_view(
+    tmp_path: Path, serve_logs: Callable[[Path], Server], page: Page, watch: Watch
+) -> None:
+    run = tmp_path / "<img src=stolen onerror=alert(4)>"
+    run.mkdir()
+    for worker in ("<svg onload=alert(5)>", "<b>second"):
+        (run / f"{worker}.1.pt.trace.json").write_text(json.dumps(hostile_trace()))
+    server = serve_logs(tmp_path)
+    server.wait_for_traces()
+    profiler = Profiler(page, server).open()
+    for view in VIEWS:
+        profiler.go_to(view)
+        expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+        assert page.locator("img, svg[onload], b, iframe, object, embed").count() == 0, view
+        assert page.locator("script:not([src])").count() == 0, view
+
+    # In the palette, too, which knows all names.
+    profiler.page.keyboard.press("Control+k")
+    palette = profiler.ui.get_by_role("dialog")
+    for text in ("onerror", "script", "operator", "kernel", "worker"):
+        palette.get_by_role("combobox").fill(text)
+        expect(palette.get_by_role("option").first).to_be_visible()
+        assert page.locator("img, svg[onload], b, iframe, object, embed").count() == 0, text
+    assert [url for url in watch.requests if "stolen" in url.split("?")[0]] == []
+    assert watch.dialogs == []
