@@ -67,6 +67,7 @@ def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
             Path(cache_dir).expanduser() if cache_dir else None,
             getattr(context.flags, "torch_profiler_workers", 0) or None,
             getattr(context.flags, "reload_interval", DEFAULT_INTERVAL),
+            getattr(context.flags, "torch_profiler_max_expansion", 0) or None,
         )
     except StorageError as error:
         log.warning("no PyTorch profiles are shown: %s", error)

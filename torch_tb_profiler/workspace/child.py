@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Storage, StorageError, storage_for
-from torch_tb_profiler.trace import Progress, TraceError, read_to_file
+from torch_tb_profiler.trace import Limits, Progress, TraceError, read_to_file
 from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Reading, decode_job, encode
 from torch_tb_profiler.workspace.summary import summarize
 
@@ -46,7 +46,7 @@ def perform(job: Job, send: Callable[[Message], None]) -> Message:
         storage = storage_for(job.url)
         target = Path(job.target)
         with storage.open(job.url) as stream:
-            trace = read_to_file(stream, target, _throttled(send))
+            trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
         if _has_changed(storage, job):
             target.unlink()
             return Failed("is still being written; it is read again once it is complete")

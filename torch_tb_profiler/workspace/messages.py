@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from torch_tb_profiler.trace import Limits
+
 
 class Summary(msgspec.Struct, frozen=True):
     """What is worth knowing about a trace without opening it.
@@ -27,6 +29,7 @@ class Job(msgspec.Struct, frozen=True):
     """Read the file at `url` and write its columns to `target`.
 
     size, modified_ns: of the file when the job was given
+    expansion: to how many times its size the file may unpack
     """
 
     id: int
@@ -34,6 +37,7 @@ class Job(msgspec.Struct, frozen=True):
     size: int
     modified_ns: int
     target: str
+    expansion: int = Limits.expansion
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):

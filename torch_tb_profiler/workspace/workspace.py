@@ -16,7 +16,7 @@ from typing import BinaryIO, NoReturn, Protocol, TypeVar
 from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
-from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.trace import Limits, column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.lru import Lru
@@ -168,6 +168,11 @@ class Workspace:
         self._scanner.stop()
         self._pool.close()
         self._cache.close()
+
+    @property
+    def limits(self) -> Limits:
+        """How much a trace file may unpack to."""
+        return self._cache.limits
 
     def process_ids(self) -> list[int]:
         """The worker processes that are alive now."""
@@ -454,7 +459,8 @@ class Workspace:
 
     def _job(self, held: _Held) -> Job:
         entry = held.file.entry
-        return Job(held.id, entry.url, entry.size, entry.modified_ns, str(self._cache.columns(held.key)))
+        target = str(self._cache.columns(held.key))
+        return Job(held.id, entry.url, entry.size, entry.modified_ns, target, self._cache.limits.expansion)
 
     # reading ---------------------------------------------------------------------------------------------
 
@@ -491,17 +497,19 @@ def open_workspace(
     cache_dir: Path | None = None,
     workers: int | None = None,
     reload_interval: float = DEFAULT_INTERVAL,
+    max_expansion: int | None = None,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
+
+    max_expansion: to how many times its size a packed file may unpack; None for what the environment says
 
     Raises StorageError when there is no storage for one of them.
     """
     resolved = [Root(storage_for(root.url).resolve(root.url), root.name) for root in roots]
     if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
-    workspace = Workspace(
-        resolved, Cache(cache_dir), workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval
-    )
+    cache = Cache(cache_dir, expansion=max_expansion)
+    workspace = Workspace(resolved, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval)
     atexit.register(workspace.close)
     workspace.start()
     return workspace
