@@ -69,6 +69,7 @@ def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
             getattr(context.flags, "torch_profiler_workers", 0) or None,
             getattr(context.flags, "reload_interval", DEFAULT_INTERVAL),
             QUESTIONS,
+            getattr(context.flags, "torch_profiler_max_expansion", 0) or None,
         )
     except StorageError as error:
         log.warning("no PyTorch profiles are shown: %s", error)

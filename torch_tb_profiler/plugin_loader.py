@@ -34,6 +34,14 @@ class TorchProfilerLoader(base_plugin.TBLoader):  # type: ignore[misc]
             default=0,
             help="how many processes read traces (default: one per CPU, 4 at most)",
         )
+        group.add_argument(
+            "--torch_profiler_max_expansion",
+            metavar="N",
+            type=int,
+            default=0,
+            help="a packed trace is not read beyond N times its size, if that is more than 256 MB "
+            "(default: TORCH_TB_PROFILER_MAX_EXPANSION, else 400)",
+        )
 
     def load(self, context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
         try:

@@ -61,6 +61,7 @@ def test_a_port_in_use_is_said_in_words(logs: Path) -> None:
         (["serve", "x", "--port", "99999"], "cannot listen on"),
         (["serve", "x", "--host", "no.such.host.invalid"], "cannot listen on"),
         (["serve", "x", "--workers", "0"], "must be 1 or more"),
+        (["serve", "x", "--max-expansion", "0"], "must be 1 or more"),
         (["serve"], "LOGDIR"),
         ([], "COMMAND"),
     ],

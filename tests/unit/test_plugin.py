@@ -61,6 +61,7 @@ def test_flags_have_defaults_that_mean_the_default() -> None:
     TorchProfilerLoader().define_flags(parser)
     flags = parser.parse_args([])
     assert (flags.torch_profiler_cache_dir, flags.torch_profiler_workers) == ("", 0)
+    assert flags.torch_profiler_max_expansion == 0
 
 
 def test_errors_stay_in_the_loader(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

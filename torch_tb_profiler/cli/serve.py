@@ -11,10 +11,12 @@ from types import FrameType
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.standard import QUESTIONS
 from torch_tb_profiler.workspace import logs, open_workspace
+from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE
 
 
 class Serve:
@@ -35,14 +37,28 @@ class Serve:
             "--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)"
         )
 
+        parser.add_argument(
+            "--max-expansion",
+            type=int,
+            metavar="N",
+            help="a packed trace is not read beyond N times its size, if that is more than 256 MB "
+            f"(default: {EXPANSION_VARIABLE}, else {Limits.expansion})",
+        )
+
     def run(self, arguments: argparse.Namespace) -> None:
         if arguments.workers is not None and arguments.workers < 1:
             raise UserError("--workers must be 1 or more", exit_code=2)
+        if arguments.max_expansion is not None and arguments.max_expansion < 1:
+            raise UserError("--max-expansion must be 1 or more", exit_code=2)
         logs.configure()
         signal.signal(signal.SIGTERM, _stop)
         try:
             workspace = open_workspace(
-                parse_logdir(arguments.logdir), arguments.cache_dir, arguments.workers, questions=QUESTIONS
+                parse_logdir(arguments.logdir),
+                arguments.cache_dir,
+                arguments.workers,
+                questions=QUESTIONS,
+                max_expansion=arguments.max_expansion,
             )
         except StorageError as error:
             raise UserError(str(error)) from None

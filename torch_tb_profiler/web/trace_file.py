@@ -5,12 +5,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO
 from urllib.parse import quote
 
 from torch_tb_profiler.analysis.counters import Counters, counters
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import TraceError
+from torch_tb_profiler.trace import Limits, TraceError
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.web.ask import Route
@@ -39,13 +40,13 @@ class _Added:
 def _trace(workspace: Workspace, parameters: Parameters) -> Stream:
     trace = _named(workspace, parameters)
     added = workspace.part(trace, "counters", _added)
-    state = workspace.answer_of_original(trace, "text", _state)
+    state = workspace.answer_of_original(trace, "text", partial(_state, workspace.limits))
 
     def open_(packed: bool) -> Iterable[bytes]:
         stream = workspace.original(trace).stream
         if packed and state == SAME_GZIP and not added.counters.devices:
             return _stored(stream)
-        text = _text(stream, added, state != REPAIRED)
+        text = _text(stream, added, state != REPAIRED, workspace.limits)
         return compressed(text) if packed else text
 
     return Stream(f"{trace.key}-trace", open_, headers=(REPAIRED_HEADER,) if state == REPAIRED else ())
@@ -73,14 +74,14 @@ def _added(model: Model) -> _Added:
     return _Added(counters(model), model.trace.origin_ns - (model.trace.header.base_time_ns or 0))
 
 
-def _state(stream: BinaryIO) -> bytes:
+def _state(limits: Limits, stream: BinaryIO) -> bytes:
     is_gzip = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     stream.seek(-4, 2)
     # of the last member only: not every client reads on behind the first
     length_of_member = int.from_bytes(stream.read(4), "little")
     stream.seek(0)
     try:
-        text = examine(stream)
+        text = examine(stream, limits)
     except TraceError as error:
         raise HttpError(422, f"the file {error}") from None
     if not text.whole:
@@ -94,9 +95,9 @@ def _stored(stream: BinaryIO) -> Iterator[bytes]:
             yield block
 
 
-def _text(stream: BinaryIO, added: _Added, whole: bool) -> Iterator[bytes]:
+def _text(stream: BinaryIO, added: _Added, whole: bool, limits: Limits) -> Iterator[bytes]:
     with stream:
-        yield from with_events(stream, counter_events(added.counters, added.zero_ns), whole)
+        yield from with_events(stream, counter_events(added.counters, added.zero_ns), whole, limits)
 
 
 def _attachment(name: str) -> str:

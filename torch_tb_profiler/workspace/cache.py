@@ -11,12 +11,14 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.messages import Summary
 
 log = logging.getLogger(__name__)
 
 LIMIT_VARIABLE = "TORCH_TB_PROFILER_CACHE_BYTES"
 DEFAULT_LIMIT = 10 * 1000**3
+EXPANSION_VARIABLE = "TORCH_TB_PROFILER_MAX_EXPANSION"
 
 _COLUMNS = ".columns"
 _SUMMARY = ".json"
@@ -25,10 +27,18 @@ _LEFT_OVER_SECONDS = 24 * 3600
 
 
 class Cache:
-    """A directory for column files. One that cannot be written is replaced by a temporary one until `close`."""
+    """A directory for column files. One that cannot be written is replaced by a temporary one until `close`.
 
-    def __init__(self, directory: Path | None = None, limit: int | None = None) -> None:
-        self.limit = _limit_from_environment() if limit is None else limit
+    expansion: of packed files, `Limits.expansion`. What was read with another is not found: it may be cut off.
+    """
+
+    def __init__(self, directory: Path | None = None, limit: int | None = None, expansion: int | None = None) -> None:
+        self.limit = _number_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
+        if expansion is None:
+            expansion = _number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
+        #: how much the files that come here may unpack to
+        self.limits = Limits(expansion=max(1, expansion))
+        self._columns = _COLUMNS if self.limits == Limits() else f"-x{self.limits.expansion}{_COLUMNS}"
         self.directory = directory or default_directory()
         self._temporary = False
         self._unswept = 0
@@ -42,7 +52,7 @@ class Cache:
             log.warning("%s cannot be used as cache (%s); %s is, until exit", unusable, error, self.directory)
 
     def columns(self, key: str) -> Path:
-        return self.directory / (key + _COLUMNS)
+        return self.directory / (key + self._columns)
 
     def answers(self, key: str) -> Path:
         return self.directory / (key + _ANSWERS)
@@ -110,7 +120,7 @@ class Cache:
             shutil.rmtree(self.directory, ignore_errors=True)
 
     def _summary(self, key: str) -> Path:
-        return self.directory / (key + _SUMMARY)
+        return self.columns(key).with_suffix(_SUMMARY)
 
 
 def _size_of_folder(path: Path) -> int:
@@ -125,10 +135,10 @@ def default_directory() -> Path:
     return root / "torch_tb_profiler"
 
 
-def _limit_from_environment() -> int:
-    text = os.environ.get(LIMIT_VARIABLE, "")
-    if text.isdecimal():
+def _number_from_environment(variable: str, default: int, least: int = 0) -> int:
+    text = os.environ.get(variable, "")
+    if text.isdecimal() and int(text) >= least:
         return int(text)
     if text:
-        log.warning("%s=%s is not a number of bytes; %d is used", LIMIT_VARIABLE, text, DEFAULT_LIMIT)
-    return DEFAULT_LIMIT
+        log.warning("%s=%s is not a number from %d up; %d is used", variable, text, least, default)
+    return default

@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Storage, StorageError, storage_for
-from torch_tb_profiler.trace import Progress, TraceError, column_file, read_to_file
+from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.messages import (
     Answered,
     Done,
@@ -77,7 +77,7 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
         storage = storage_for(job.url)
         target = Path(job.target)
         with storage.open(job.url) as stream:
-            trace = read_to_file(stream, target, _throttled(send))
+            trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
         if _has_changed(storage, job):
             target.unlink()
             return Failed("is still being written; it is read again once it is complete")

@@ -116,7 +116,8 @@ class Library:
     def _job(self, file: TraceFile) -> Job:
         entry = file.entry
         target = str(self._cache.columns(self._key(file)))
-        return Job(next(self._ids), entry.url, entry.size, entry.modified_ns, target)
+        expansion = self._cache.limits.expansion
+        return Job(next(self._ids), entry.url, entry.size, entry.modified_ns, target, expansion)
 
 
 def find_traces(path: str) -> Found:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.states import OpenTrace
 
 
@@ -43,6 +44,7 @@ class Job(msgspec.Struct, frozen=True):
 
     size, modified_ns: of the file when the job was given
     is_read: whether the columns are there already
+    expansion: to how many times its size the file may unpack
     """
 
     id: int
@@ -52,6 +54,7 @@ class Job(msgspec.Struct, frozen=True):
     target: str
     answering: Answering | None = None
     is_read: bool = False
+    expansion: int = Limits.expansion
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):

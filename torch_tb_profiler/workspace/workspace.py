@@ -18,7 +18,7 @@ from msgspec.structs import replace as replace_fields
 from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
-from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.trace import Limits, column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.lru import Lru
@@ -189,6 +189,11 @@ class Workspace:
             self._awaited.clear()
             self._answered.notify_all()
         self._cache.close()
+
+    @property
+    def limits(self) -> Limits:
+        """How much a trace file may unpack to."""
+        return self._cache.limits
 
     def process_ids(self) -> list[int]:
         """The worker processes that are alive now."""
@@ -489,7 +494,15 @@ class Workspace:
     def _job(self, held: _Held) -> Job:
         entry = held.file.entry
         target = str(self._cache.columns(held.key))
-        return Job(held.id, entry.url, entry.size, entry.modified_ns, target, self._answering(held))
+        return Job(
+            held.id,
+            entry.url,
+            entry.size,
+            entry.modified_ns,
+            target,
+            self._answering(held),
+            expansion=self._cache.limits.expansion,
+        )
 
     def _answering(self, held: _Held) -> Answering | None:
         if not self._questions:
@@ -556,18 +569,21 @@ def open_workspace(
     workers: int | None = None,
     reload_interval: float = DEFAULT_INTERVAL,
     questions: str = "",
+    max_expansion: int | None = None,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
 
-    `questions`, "module:function", are answered as soon as a trace has been read.
+    questions: "module:function", are answered as soon as a trace has been read
+    max_expansion: to how many times its size a packed file may unpack; None for what the environment says
 
     Raises StorageError when there is no storage for one of them.
     """
     resolved = [Root(storage_for(root.url).resolve(root.url), root.name) for root in roots]
     if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
+    cache = Cache(cache_dir, expansion=max_expansion)
     workspace = Workspace(
-        resolved, Cache(cache_dir), workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
+        resolved, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
     )
     atexit.register(workspace.close)
     workspace.start()
