@@ -117,7 +117,7 @@ class Library:
         entry = file.entry
         target = str(self._cache.columns(self._key(file)))
         expansion = self._cache.limits.expansion
-        return Job(next(self._ids), entry.url, entry.size, entry.modified_ns, target, expansion)
+        return Job(next(self._ids), entry.url, entry.size, entry.modified_ns, target, expansion=expansion)
 
 
 def find_traces(path: str) -> Found:
