@@ -93,12 +93,12 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
         raise TraceError(str(error)) from None
     if not collector.count:
         raise TraceError("holds no events" if text.closed else text.broken or "is cut off before its first event")
-    for kind, where, offset in (
+    for kind, where, begin in (
         ("damaged_header", "before", text.damaged_header),
         ("damaged_tail", "after", text.damaged_tail),
     ):
-        if offset is not None:
-            notes.add(Note(kind, "warning", f"The keys {where} traceEvents could not be read.", first_offset=offset))
+        if begin is not None:
+            notes.add(Note(kind, "warning", f"The keys {where} traceEvents could not be read.", first_offset=begin))
     for repair in text.repairs:
         notes.add(repair_note(repair))
     if not text.closed:
