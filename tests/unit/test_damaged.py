@@ -38,6 +38,8 @@ KEPT = {
     "byte_order_mark.json": Kept(),
     "concatenated_members.json.gz": Kept(),
     "control_characters.json": Kept(renamed(2, "aten :: op2 "), {"control_characters": (3, b"\x01")}),
+    "damaged_keys_after_the_events.json": Kept(notes={"damaged_tail": (1, b'"traceName": node0oops')}),
+    "damaged_keys_before_the_events.json": Kept(notes={"damaged_header": (1, b'{\n "schemaVersion"')}),
     "duplicate_keys.json": Kept(),
     "half_surrogate.json": Kept(renamed(2, "aten::\ufffdop2"), {"half_surrogates": (1, rb"\ud800op2")}),
     "huge_integers.json": Kept(ALL[:3], {"odd_fields": (1, None), "missing_duration": (1, None)}),
@@ -47,12 +49,18 @@ KEPT = {
         ["", *ALL[1:], "aten::op5"], {"missing_time": (1, None), "missing_duration": (1, None)}
     ),
     "nan_and_infinity.json": Kept(notes={"bare_words": (3, b"NaN")}),
-    "not_objects.json": Kept(["", "", "", "", "aten::op0"], {"odd_fields": (4, None)}),
+    "not_objects.json": Kept(["", "", "", "", "aten::op0", ""], {"odd_fields": (5, None)}),
     "odd_fields.json": Kept(
         ["aten::op0", "", "aten::op2", "aten::op3", "aten::op4", "", "aten::op6"],
         {"odd_fields": (5, None), "missing_duration": (1, None)},
     ),
     "one_line.json": Kept(),
+    "repaired_keys_after_the_events.json": Kept(
+        notes={"bare_words": (1, b"Infinity"), "trailing_commas": (2, b",\n ]")}
+    ),
+    "repaired_keys_before_the_events.json": Kept(
+        renamed(2, "aten::op2 "), {"bad_escapes": (1, rb"\qux"), "control_characters": (2, b"\x02")}
+    ),
     "string_timestamps.json": Kept(),
     "trailing_commas.json": Kept(notes={"trailing_commas": (2, b",")}),
     "truncated.json": Kept(ALL[:3], {"truncated": (1, None)}),

@@ -86,6 +86,8 @@ def check_arguments(trace: Trace, events: list[dict[str, Any]]) -> None:
         assert number(of(row, "bytes")) == work.bytes[i]
         occupancy = of(row, "est. achieved occupancy %")
         assert math.isnan(work.occupancy[i]) if occupancy is None else work.occupancy[i] == float(occupancy)
+        bandwidth = of(row, "memory bandwidth (GB/s)")
+        assert math.isnan(work.bandwidth[i]) if bandwidth is None else work.bandwidth[i] == bandwidth
         grid = strings[work.grid[i]]
         assert (json.loads(grid) if grid else None) == of(row, "grid")
     for i, row in enumerate(trace.memory.row.tolist()):

@@ -126,6 +126,7 @@ class Collector:
                 Number("blocks_per_sm", real=True),
                 Number("occupancy", real=True),
                 "bytes",
+                Number("bandwidth", real=True),
                 "graph_id",
                 "graph_node_id",
             ),

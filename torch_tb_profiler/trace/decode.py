@@ -68,6 +68,7 @@ class Args(msgspec.Struct, gc=False, frozen=True):
     block: msgspec.Raw = _raw()
     occupancy: Number = _number("est. achieved occupancy %")
     bytes: Number = _number()
+    bandwidth: Number = _number("memory bandwidth (GB/s)")
     graph_id: Number = _number("graph id")
     graph_node_id: Number = _number("graph node id")
     # collectives

@@ -37,7 +37,10 @@ class Notes:
 
     def add(self, note: Note) -> None:
         known = self._by_kind.get(note.kind)
-        self._by_kind[note.kind] = note if known is None else replace(known, count=known.count + note.count)
+        if known is not None:
+            offsets = [n.first_offset for n in (known, note) if n.first_offset is not None]
+            note = replace(known, count=known.count + note.count, first_offset=min(offsets, default=None))
+        self._by_kind[note.kind] = note
 
     def __iter__(self) -> Iterator[Note]:
         return iter(self._by_kind.values())

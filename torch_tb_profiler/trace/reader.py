@@ -14,7 +14,6 @@ from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, repair_note
 from torch_tb_profiler.trace.notes import Note, Notes
-from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair
 from torch_tb_profiler.trace.sink import Described, MemorySink, Sink
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError, end_of_list
@@ -94,10 +93,14 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
         raise TraceError(str(error)) from None
     if not collector.count:
         raise TraceError("holds no events" if text.closed else text.broken or "is cut off before its first event")
-    if text.header_damaged:
-        notes.add(Note("damaged_header", "warning", "The keys before traceEvents could not be read."))
-    if text.trailing_comma is not None:
-        notes.add(repair_note(Repair("trailing_commas", TRAILING_COMMAS, 1, text.trailing_comma)))
+    for kind, where, begin in (
+        ("damaged_header", "before", text.damaged_header),
+        ("damaged_tail", "after", text.damaged_tail),
+    ):
+        if begin is not None:
+            notes.add(Note(kind, "warning", f"The keys {where} traceEvents could not be read.", first_offset=begin))
+    for repair in text.repairs:
+        notes.add(repair_note(repair))
     if not text.closed:
         notes.add(
             Note(

@@ -191,6 +191,7 @@ class DeviceWork(Table):
     blocks_per_sm: Float64 = column("f8", "blocks", "args.blocks per SM; not on ROCm")
     occupancy: Float64 = column("f8", "percent", "args.est. achieved occupancy %; not on ROCm")
     bytes: Int64 = column("i8", "bytes", "args.bytes; copies and sets")
+    bandwidth: Float64 = column("f8", "GB/s", "args.memory bandwidth (GB/s); copies and sets")
     graph_id: Int64 = column("i8", "id", "args.graph id; CUDA graphs, since 2026")
     graph_node_id: Int64 = column("i8", "id", "args.graph node id; CUDA graphs, since 2026")
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.trace.decode import end_of_object, first_object
-from torch_tb_profiler.trace.repair import inside_strings, repair_text
+from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, inside_strings, repair_text
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
@@ -64,11 +64,13 @@ class ChunkedText:
         #: why reading stopped before the end of the file, if it did (a truncated or corrupt gzip)
         self.broken: str | None = None
         self.header: dict[str, Any] = {}
-        self.header_damaged = False
         self.tail: dict[str, Any] = {}
+        #: where keys begin that cannot be read, before and after the events
+        self.damaged_header: int | None = None
+        self.damaged_tail: int | None = None
+        #: of the keys before and after the events, with offsets in the text
+        self.repairs: list[Repair] = []
         self.closed = False
-        #: where a comma stands between the last event and the end of the list
-        self.trailing_comma: int | None = None
         #: the text as it is before the first event, and from the end of the last one on
         self.head = self.rest = b""
         self._separator = b""
@@ -128,7 +130,7 @@ class ChunkedText:
             if match:
                 self._start = match.end()
                 self.head = text[: match.end()]
-                self._read_header(text[: match.start()].removeprefix(_BOM))
+                self._read_header(text[: match.start()])
                 return
             if self._end > MAX_HEADER_BYTES or not self._fill():
                 break
@@ -141,15 +143,22 @@ class ChunkedText:
         raise NotATraceError("is not a PyTorch trace: it has no traceEvents")
 
     def _read_header(self, text: bytes) -> None:
-        for candidate in (text, repair_text(text)[0]):
+        keys = text.removeprefix(_BOM)
+        begin = len(text) - len(keys)
+        repairs: list[Repair] = []
+        for repair in (False, True):
+            if repair:
+                keys, repairs = repair_text(keys)
             try:
-                value = msgspec.json.decode(candidate.rstrip().removesuffix(b",") + b"}")
+                self.header = msgspec.json.decode(keys.rstrip().removesuffix(b",") + b"}", type=dict[str, Any])
             except (msgspec.DecodeError, UnicodeDecodeError):
                 continue
-            if isinstance(value, dict):
-                self.header = value
-                return
-        self.header_damaged = True
+            self._note_repairs(repairs, begin)
+            return
+        self.damaged_header = begin
+
+    def _note_repairs(self, repairs: list[Repair], offset: int) -> None:
+        self.repairs += [replace(repair, first=offset + repair.first) for repair in repairs]
 
     def peek(self) -> bytes:
         """What is buffered of the events; nothing is consumed."""
@@ -256,15 +265,25 @@ class ChunkedText:
         self.rest = text
         rest = text.lstrip()
         if _TRAILING_COMMA.match(rest):
-            self.trailing_comma = self.offset + len(text) - len(rest)
+            comma = self.offset + len(text) - len(rest)
+            self.repairs.append(Repair("trailing_commas", TRAILING_COMMAS, 1, comma))
             rest = rest[1:].lstrip()
-        rest = rest.removeprefix(b"]").lstrip().removeprefix(b",").strip()
+        rest = rest.removeprefix(b"]").lstrip().removeprefix(b",").lstrip()
+        if not rest.strip():
+            return  # of a list that is no value of an object
         try:
-            value = msgspec.json.decode(b"{" + rest)
+            self.tail = msgspec.json.decode(b"{" + rest, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
-            found = first_object(repair_text(b"{" + rest)[0])
-            value = found[0] if found else {}
-        self.tail = value if isinstance(value, dict) else {}
+            repaired, repairs = repair_text(b"{" + rest)
+            found = first_object(repaired)
+            self.tail = found[0] if found else {}
+            if not found:
+                self.damaged_tail = self.offset + len(text) - len(rest)
+            else:
+                # what follows the object is none of it; and the text that was repaired begins with a brace of ours
+                end = found[1] + max(0, len(rest) + 1 - len(repaired))
+                within = [repair for repair in repairs if repair.first < end]
+                self._note_repairs(within, self.offset + len(text) - len(rest) - 1)
 
 
 # +1 opens a list or an object, -1 closes one
@@ -274,11 +293,19 @@ _DEPTH[list(b"]}")] = -1
 
 
 def end_of_list(text: bytes) -> tuple[int, bool]:
-    """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it."""
+    """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it.
+
+    Behind an object, what is no object counts as an event too when the list is closed.
+    """
     steps = _DEPTH[np.frombuffer(text, dtype=np.uint8)]
     places = np.flatnonzero(steps.astype(np.bool_) & ~inside_strings(text))
     depth = np.cumsum(steps[places], dtype=np.int64)
     closing = np.flatnonzero(depth < 0)
     closed = len(closing) > 0 and text[places[closing[0]]] == ord("]")
     ends = np.flatnonzero(depth[: closing[0] if len(closing) else None] == 0)
-    return int(places[ends[-1]]) + 1 if len(ends) else 0, closed
+    if not len(ends):
+        return 0, closed
+    end = int(places[ends[-1]]) + 1
+    if closed:
+        end += len(text[end : places[closing[0]]].rstrip(b", \t\r\n"))
+    return end, closed
