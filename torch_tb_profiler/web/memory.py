@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.memory import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
@@ -14,7 +15,8 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
-from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_of
+from torch_tb_profiler.web.table_query import TableAnswer, ask_table
+from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_answer, table_of
 from torch_tb_profiler.workspace import OpenTrace, Workspace
 
 MOST_BINS = 2000
@@ -72,22 +74,33 @@ def events_answer(
     return _blocks(meta, found)
 
 
+def events_table(
+    model: Model, trace: OpenTrace, device: str | None, start_ns: int | None, end_ns: int | None, order: BlockOrder
+) -> TableAnswer:
+    """All events, to be sorted and filtered."""
+    if device is not None:
+        _known(model, device)
+    found = memory_events(model, start_ns, end_ns, device, order)
+    meta = _meta(model, trace, found.reason) | {"group_by": None}
+    return table_answer(meta, found, _BLOCK_KEYS, definitions.MEMORY)
+
+
 def operators_answer(
     model: Model, trace: OpenTrace, device: str | None, start_ns: int | None, end_ns: int | None
-) -> Json:
+) -> TableAnswer:
     recorded = len(memory_records(model)) > 0
     meta = _meta(model, trace, None if recorded else NOT_RECORDED) | {"group_by": "name"}
     if not recorded:
-        return table_of(meta | {"device": None, "total": 0}, _NOTHING, _OPERATOR_KEYS, definitions.MEMORY)
+        return table_answer(meta | {"device": None}, _NOTHING, _OPERATOR_KEYS, definitions.MEMORY)
     place = _known(model, device)
     found = memory_operators(model, start_ns, end_ns)[place]
     meta |= {
         "device": found.device.name,
-        "total": len(found),
         "unattributed": asdict(found.unattributed),
         "all": asdict(found.all),
     }
-    return table_of(meta, found, _OPERATOR_KEYS, definitions.MEMORY)
+    totals = {"self_allocation_size": found.all.allocation_size, "self_allocation_count": found.all.allocation_count}
+    return table_answer(meta, found, _OPERATOR_KEYS, definitions.MEMORY, totals, ("allocation_size",))
 
 
 def alive_answer(model: Model, trace: OpenTrace, device: str | None, at_ns: int | None, limit: int) -> Json:
@@ -110,6 +123,8 @@ def alive_answer(model: Model, trace: OpenTrace, device: str | None, at_ns: int 
 
 class _Nothing:
     """A table without rows."""
+
+    missing_below_zero = ()
 
     def __getattr__(self, _: str) -> tuple[()]:
         return ()
@@ -176,6 +191,9 @@ def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
     start, end = _range(parameters)
     orders: tuple[BlockOrder, ...] = ("time", "bytes", "duration")
     order = parameters.choice("order", orders)
+    if "sort" in parameters.values or "filter" in parameters.values or parameters.get("limit") == "all":
+        compute = partial(events_table, device=parameters.get("device"), start_ns=start, end_ns=end, order=order)
+        return ask_table(workspace, parameters, ("memory", "events", *compute.keywords.values()), compute)
     offset = parameters.whole_number("offset", 0, 0)
     limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
     device = parameters.get("device")
@@ -183,7 +201,9 @@ def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
 
 
 def _operators_route(workspace: Workspace, parameters: Parameters) -> Answer:
-    return _ask(workspace, parameters, "operators", operators_answer, parameters.get("device"), *_range(parameters))
+    start, end = _range(parameters)
+    compute = partial(operators_answer, device=parameters.get("device"), start_ns=start, end_ns=end)
+    return ask_table(workspace, parameters, ("memory", "operators", *compute.keywords.values()), compute)
 
 
 def _alive_route(workspace: Workspace, parameters: Parameters) -> Answer:

@@ -1,0 +1,61 @@
+"""From a request to a page of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Literal
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.web.ask import ask, step_choice
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.table_query.answer import WHOLE, Query, TableAnswer
+from torch_tb_profiler.web.table_query.grammar import Problem
+from torch_tb_profiler.workspace import OpenTrace, Workspace
+
+_ASKED = ("sort", "filter", "search", "offset", "limit")
+
+
+def ask_table(
+    workspace: Workspace,
+    parameters: Parameters,
+    question: Hashable,
+    compute: Callable[[Model, OpenTrace], TableAnswer],
+) -> Answer:
+    """The table about the trace that the request names, or what `sort`, `filter`, `offset`, `limit` ask of it.
+
+    Answers to requests without these are remembered; for others the table is, and they are made of it.
+    """
+    question = ("table", question)
+    if not any(name in parameters.values for name in _ASKED):
+
+        def unasked(model: Model, trace: OpenTrace) -> object:
+            table = compute(model, trace)
+            if len(table) > WHOLE:  # its other pages will be asked for
+                workspace.keep(trace, (question, model.step_choice), table)
+            return table.page()
+
+        return ask(workspace, parameters, question, unasked)
+
+    run, worker = parameters.need_all("run", "worker")
+    choice = step_choice(parameters)
+    query = query_of(parameters)
+    trace = workspace.find(run, worker, parameters.get("span"))
+    table = workspace.kept(trace, (question, choice), lambda model: compute(model.with_steps(choice), trace))
+    try:
+        return Answer(dumps(table.page(query)))
+    except Problem as problem:
+        more = {"kind": problem.kind, "token": problem.token, "name": problem.name}
+        raise HttpError(400, str(problem), {"problem": more}) from None
+
+
+def query_of(parameters: Parameters) -> Query:
+    """What a request asks of a table. Raises HttpError."""
+    limit: int | Literal["all"] | None
+    limit = "all" if parameters.get("limit") == "all" else parameters.whole_number("limit", None, 1)
+    return Query(
+        sort=parameters.get("sort") or "",
+        filter=parameters.get("filter") or "",
+        search=parameters.get("search"),
+        offset=parameters.whole_number("offset", 0, 0),
+        limit=limit,
+    )
