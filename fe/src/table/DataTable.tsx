@@ -2,19 +2,26 @@ import { type ReactNode, useDeferredValue, useEffect, useMemo, useState } from "
 import { count } from "../format";
 import { copyText } from "../host";
 import { t } from "../i18n";
+import { Failure } from "../ui";
 import { ColumnChooser } from "./ColumnChooser";
 import { drawColumns } from "./columns";
 import { ExportMenu } from "./ExportMenu";
 import { FilterBox } from "./FilterBox";
+import type { FilterProblem } from "./filter";
 import { Grid } from "./Grid";
-import type { Table } from "./model";
-import { formatSorts, parseSorts, toggleSort } from "./sort";
-import { toCsv, toJson, toTsv } from "./text";
+import { type Rows, rowCount, type Table } from "./model";
+import type { RowPlace, RowSource } from "./rows";
+import { formatSorts, parseSorts, type Sort, toggleSort } from "./sort";
+import { toTsv } from "./text";
 import { useColumnState } from "./useColumnState";
-import { useTableRows } from "./useTableRows";
+import { useDelayed } from "./useDelayed";
+import { type RemoteRows, type RemoteTable, useRemoteRows } from "./useRemoteRows";
+import { useFilter, useTableRows } from "./useTableRows";
 import "./table.css";
 
 const MESSAGE_MS = 2_500;
+/** Of no typing, before the server is asked. */
+const TYPING_MS = 250;
 
 export interface DataTableProps {
   /** Under this name the columns are remembered and files are saved. */
@@ -22,6 +29,8 @@ export interface DataTableProps {
   readonly label: string;
   /** Must keep its identity while it has the same contents. */
   readonly table: Table;
+  /** Where `table` is only the first page: how to come by the others. */
+  readonly remote?: RemoteTable | null;
   /** The column that names a row: plain filter words are looked for in it, and selection goes by it. */
   readonly nameKey?: string;
   readonly filter: string;
@@ -30,28 +39,96 @@ export interface DataTableProps {
   readonly sort: string;
   readonly onSort: (sort: string) => void;
   readonly selected?: string | null;
-  readonly onSelect?: (row: number) => void;
-  readonly renderExpanded?: (row: number) => ReactNode;
+  /** `row` is a position in `rows`, which are those of `table` unless the table is remote. */
+  readonly onSelect?: (row: number, rows: Rows) => void;
+  readonly renderExpanded?: (row: number, rows: Rows) => ReactNode;
 }
 
-export function DataTable(props: DataTableProps) {
-  const { id, label, table, nameKey = "name", filter, onFilter, sort, onSort } = props;
-  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
-  const columns = useColumnState(id, drawn);
+/** A table to sort, filter, arrange and export: here, or with the help of the server where it is large. */
+export function DataTable({ remote, ...props }: DataTableProps) {
+  return remote ? <RemoteTableView {...props} remote={remote} /> : <LocalTableView {...props} />;
+}
+
+function LocalTableView(props: DataTableProps) {
+  const { table, nameKey = "name", sort } = props;
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
   // Typing stays fluent while a large table is filtered.
-  const { order, total, problem } = useTableRows(table, useDeferredValue(filter), nameKey, sorts);
-  const [message, setMessage] = useState("");
-  useEffect(() => {
-    if (!message) return;
-    const timer = setTimeout(() => setMessage(""), MESSAGE_MS);
-    return () => clearTimeout(timer);
-  }, [message]);
+  const filter = useFilter(table, useDeferredValue(props.filter), nameKey);
+  const { source, total, order } = useTableRows(table, filter, sorts);
+  return (
+    <TableView
+      {...props}
+      sorts={sorts}
+      source={source}
+      total={total}
+      problem={filter.problem}
+      all={() => ({ rows: table.rows, order })}
+    />
+  );
+}
+
+function RemoteTableView(props: DataTableProps & { readonly remote: RemoteTable }) {
+  const { table, nameKey = "name", sort, remote } = props;
+  const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
+  const filter = useFilter(table, useDelayed(props.filter, TYPING_MS), nameKey);
+  const { text } = filter;
+  const asked = useMemo(
+    () => ({ sort: formatSorts(sorts), filter: text, search: nameKey }),
+    [sorts, text, nameKey],
+  );
+  const rows = useRemoteRows(remote, asked);
+  return (
+    <TableView
+      {...props}
+      sorts={sorts}
+      source={rows.source}
+      total={rows.total}
+      problem={filter.problem}
+      server={rows}
+      all={async () => {
+        const all = await rows.all();
+        return { rows: all.rows, order: Array.from({ length: rowCount(all) }, (_, row) => row) };
+      }}
+    />
+  );
+}
+
+interface OrderedRows {
+  readonly rows: Rows;
+  readonly order: readonly number[];
+}
+
+interface TableViewProps extends DataTableProps {
+  readonly sorts: readonly Sort[];
+  readonly source: RowSource;
+  readonly total: number;
+  readonly problem: FilterProblem | null;
+  /** Of a table whose rows come from the server. */
+  readonly server?: RemoteRows;
+  /** What an export has. */
+  readonly all: () => OrderedRows | Promise<OrderedRows>;
+}
+
+function TableView(props: TableViewProps) {
+  const { id, label, table, nameKey = "name", filter, onFilter, onSort, sorts, source } = props;
+  const { total, server, all } = props;
+  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
+  const columns = useColumnState(id, drawn);
+  const [message, setMessage] = useMessage();
+  const waiting = server !== undefined && total === 0 && server.busy;
 
   const shown = columns.visible.map(({ column }) => column);
   const copy = async (text: string, rows: number) => {
     const done = await copyText(text);
     setMessage(done ? t.table.copied(count(rows)) : t.table.copyFailed);
+  };
+  const copyAll = async () => {
+    try {
+      const { rows, order } = await all();
+      await copy(toTsv(shown, rows, order), order.length);
+    } catch {
+      setMessage(t.table.exportFailed);
+    }
   };
   const onSortColumn = (key: string, additive: boolean) => {
     const column = table.columns.find((candidate) => candidate.key === key);
@@ -59,33 +136,40 @@ export function DataTable(props: DataTableProps) {
   };
 
   return (
-    <div className="data-table">
+    <div className={server?.busy ? "data-table busy" : "data-table"}>
       <div className="data-table-bar">
-        <FilterBox label={label} filter={filter} onFilter={onFilter} problem={problem} />
+        <FilterBox label={label} filter={filter} onFilter={onFilter} problem={props.problem} />
         <span className="data-table-count" role="status">
-          {message || t.table.rows(count(order.length), count(total))}
+          {message ||
+            (waiting ? t.panel.loading : t.table.rows(count(source.length), count(total)))}
         </span>
         <ColumnChooser drawn={drawn} columns={columns} />
         <button
           type="button"
           className="button"
           title={t.table.copyHint}
-          onClick={() => void copy(toTsv(shown, table.rows, order), order.length)}
+          onClick={() => void copyAll()}
         >
           {t.table.copy}
         </button>
         <ExportMenu
           name={id}
-          csv={() => toCsv(shown, table.rows, order)}
-          json={() => toJson(shown, table.rows, order)}
-          onCopy={(text) => void copy(text, order.length)}
+          shown={shown}
+          columns={table.columns}
+          all={all}
+          onCopy={(text, rows) => void copy(text, rows)}
+          onMessage={setMessage}
         />
       </div>
+      {server?.error && !server.error.loading && (
+        <Failure error={server.error} onRetry={server.retry} />
+      )}
       <Grid
         key={identity(table.rows)}
         label={label}
-        rows={table.rows}
-        order={order}
+        source={source}
+        busy={server?.busy ?? false}
+        onRange={server?.onRange}
         columns={columns}
         sorts={sorts}
         onSort={onSortColumn}
@@ -93,9 +177,9 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? null}
         onSelect={props.onSelect}
         renderExpanded={props.renderExpanded}
-        onCopyRow={(row) => void copy(toTsv(shown, table.rows, [row]), 1)}
+        onCopyRow={({ rows, row }: RowPlace) => void copy(toTsv(shown, rows, [row]), 1)}
       />
-      {order.length === 0 && total > 0 && (
+      {source.length === 0 && total > 0 && !server?.busy && (
         <p className="data-table-empty">
           {t.table.noMatch}{" "}
           <button type="button" className="link" onClick={() => onFilter("")}>
@@ -105,6 +189,17 @@ export function DataTable(props: DataTableProps) {
       )}
     </div>
   );
+}
+
+/** A text that goes away by itself. */
+function useMessage(): [string, (text: string) => void] {
+  const [message, setMessage] = useState("");
+  useEffect(() => {
+    if (!message) return;
+    const timer = setTimeout(() => setMessage(""), MESSAGE_MS);
+    return () => clearTimeout(timer);
+  }, [message]);
+  return [message, setMessage];
 }
 
 const identities = new WeakMap<object, number>();

@@ -39,7 +39,8 @@ export function drawColumns(table: Table, bools: BoolTexts): DrawnColumn[] {
 function sharedScales({ columns, rows }: Table): Map<string, number> {
   const families = new Map<string, number[]>();
   for (const column of columns) {
-    const largest = column.type === "number" ? largestOf(rows[column.key] ?? []) : 0;
+    const largest =
+      column.type === "number" ? (column.largest ?? largestOf(rows[column.key] ?? [])) : 0;
     if (largest === 0) continue;
     const family = families.get(familyOf(column)) ?? [];
     families.set(familyOf(column), [...family, largest]);

@@ -129,7 +129,7 @@ class TableAnswer:
             found["average"] = True
         column = self._kept[key]
         if len(self) > WHOLE and isinstance(column, Numbers):
-            found["largest"] = column.largest()
+            found |= {"largest": column.largest(), "sum": column.sum()}
         return found
 
     @cached_property

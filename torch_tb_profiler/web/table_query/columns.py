@@ -88,9 +88,16 @@ class Numbers:
 
     def largest(self) -> float:
         """The largest magnitude; 0 without values."""
-        data, missing = self.order()
-        there = np.abs(data if missing is None else data[~missing])
+        there = np.abs(self._there())
         return float(there.max(initial=0))
+
+    def sum(self) -> float:
+        """Of the values that are not missing."""
+        return float(self._there().sum())
+
+    def _there(self) -> npt.NDArray[Any]:
+        data, missing = self.order()
+        return data if missing is None else data[~missing]
 
     def _missing(self) -> Bool | None:
         masked = np.ma.getmask(self.values)

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
 
-LONGEST = 2000
+#: names of C++ kernels have thousands of characters
+LONGEST = 10_000
 
 #: what separates tokens, as `\s` of JavaScript
 SPACE = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"

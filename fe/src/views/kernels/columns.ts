@@ -1,7 +1,7 @@
 import type { KernelsTable } from "../../api";
 import { bareName } from "../../format";
 import { t } from "../../i18n";
-import { type Cell, derive, numberAt, shareOf, type Table } from "../../table";
+import { type Cell, declared, derive, numberAt, type Table } from "../../table";
 
 /** Shown when asked for: the others, with enough of the name, fit into a window of 1440 pixels. */
 const HIDDEN = [
@@ -13,6 +13,8 @@ const HIDDEN = [
 /** The same where operator, grid and block need room, too. */
 const HIDDEN_BY_LAUNCH = [...HIDDEN, "tensor_cores_used", "mean_blocks_per_sm"];
 
+const SHARES = { total_share: { label: t.kernels.share, help: t.kernels.shareHelp } };
+
 /** The server's columns with the share of the kernel time. */
 export function kernelTable({ columns, rows, meta }: KernelsTable): Table {
   const hidden = meta.group_by === "name_op_launch" ? HIDDEN_BY_LAUNCH : HIDDEN;
@@ -21,13 +23,7 @@ export function kernelTable({ columns, rows, meta }: KernelsTable): Table {
     ...(column.key === "name" && { brief: bareName }),
     hidden: hidden.includes(column.key),
   }));
-  return derive({ columns: shown, rows }, [
-    shareOf("total_ns", meta.kernel_ns, {
-      key: "share",
-      label: t.kernels.share,
-      help: t.kernels.shareHelp,
-    }),
-  ]);
+  return derive({ columns: shown, rows }, declared({ columns }, SHARES));
 }
 
 /** Calls and time summed for each operator, the largest first. */

@@ -14,8 +14,18 @@ import {
 import { duration } from "../../format";
 import { t } from "../../i18n";
 import { useParam, useSelected, useSelection } from "../../state";
-import { DataTable, numberAt, rowCount, textAt } from "../../table";
+import {
+  DataTable,
+  notHere,
+  numberAt,
+  rowCount,
+  textAt,
+  useLargest,
+  useRemoteTable,
+  useTableSource,
+} from "../../table";
 import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
+import { Skeleton } from "../../ui/Async";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
@@ -39,7 +49,7 @@ export default function Kernels() {
       <div className="kernels-top">
         <LargestPanel query={query} />
         <QueryPanel title={text.tensor} help={text.tensorHelp} query={query}>
-          {(answer) => <TensorShare answer={answer} />}
+          {(answer) => <TensorShare meta={answer.meta} />}
         </QueryPanel>
       </div>
       <TablePanel />
@@ -91,7 +101,14 @@ interface LargestProps {
   readonly top: TopN;
 }
 
-function Largest({ answer, chart, top }: LargestProps) {
+function Largest({ answer, ...props }: LargestProps) {
+  const { sel } = useSelection();
+  const source = useTableSource("kernels", sel, { group_by: "name" });
+  const found = useLargest(answer, source, "total_ns");
+  return found ? <LargestChart answer={found} {...props} /> : <Skeleton />;
+}
+
+function LargestChart({ answer, chart, top }: LargestProps) {
   const [, setSelected] = useSelected();
   const ranked = useMemo(
     () =>
@@ -102,7 +119,10 @@ function Largest({ answer, chart, top }: LargestProps) {
     [answer],
   );
   const items = useMemo(() => largest(ranked, top), [ranked, top]);
-  const slices = useMemo(() => slicesWithRest(ranked, top, t.charts.others), [ranked, top]);
+  const slices = useMemo(
+    () => slicesWithRest(ranked, top, t.charts.others, notHere(answer, "total_ns")),
+    [ranked, top, answer],
+  );
   const select = (name: string) => setSelected({ kind: "kernel", name });
   return chart === "bars" ? (
     <HBars
@@ -147,7 +167,9 @@ function KernelRows({ answer }: { answer: KernelsTable }) {
   const [sort, setSort] = useParam<string>("o", "-total_ns");
   const [selected, setSelected] = useSelected();
   const table = useMemo(() => kernelTable(answer), [answer]);
-  const nameOf = (row: number) => textAt(table.rows, "name", row);
+  const { sel } = useSelection();
+  const source = useTableSource("kernels", sel, { group_by: answer.meta.group_by });
+  const remote = useRemoteTable(answer, source, kernelTable);
   return (
     <>
       <p className="kernels-total">{text.total(duration(answer.meta.kernel_ns))}</p>
@@ -155,16 +177,17 @@ function KernelRows({ answer }: { answer: KernelsTable }) {
         id="kernels"
         label={text.table}
         table={table}
+        remote={remote}
         filter={filter}
         onFilter={setFilter}
         sort={sort}
         onSort={setSort}
         selected={selected?.kind === "kernel" ? selected.name : null}
-        onSelect={(row) => setSelected({ kind: "kernel", name: nameOf(row) })}
-        renderExpanded={(row) => (
+        onSelect={(row, rows) => setSelected({ kind: "kernel", name: textAt(rows, "name", row) })}
+        renderExpanded={(row, rows) => (
           <>
-            <p className="kernel-name">{nameOf(row)}</p>
-            <ByOperator name={nameOf(row)} />
+            <p className="kernel-name">{textAt(rows, "name", row)}</p>
+            <ByOperator name={textAt(rows, "name", row)} />
           </>
         )}
       />

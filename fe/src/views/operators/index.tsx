@@ -5,7 +5,14 @@ import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
 import { t } from "../../i18n";
 import { useParam, useSelected, useSelection } from "../../state";
-import { DataTable, hasColumn, rowCount, textAt } from "../../table";
+import {
+  DataTable,
+  hasColumn,
+  rowCount,
+  textAt,
+  useRemoteTable,
+  useTableSource,
+} from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
@@ -40,6 +47,7 @@ export default function Operators() {
 function LargestPanel() {
   const { sel } = useSelection();
   const query = useOperators(sel, "name");
+  const source = useTableSource("operators", sel, { group_by: "name" });
   const [wanted, setMetric] = useParam<string>("m", "");
   const [chart, setChart] = useParam<"bars" | "donuts">("c", "bars");
   const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
@@ -70,11 +78,11 @@ function LargestPanel() {
     >
       {(answer) =>
         chart === "bars" ? (
-          <LargestBars answer={answer} metric={metric} top={top} />
+          <LargestBars answer={answer} source={source} metric={metric} top={top} />
         ) : (
           <div className="operators-donuts">
             {metrics.map((each) => (
-              <LargestDonut key={each} answer={answer} metric={each} top={top} />
+              <LargestDonut key={each} answer={answer} source={source} metric={each} top={top} />
             ))}
           </div>
         )
@@ -107,6 +115,9 @@ function OperatorRows({ answer }: { answer: OperatorsTable }) {
   const [sort, setSort] = useParam<string>("o", hasDevice ? "-device_self_ns" : "-host_self_ns");
   const [selected, select] = useSelected();
   const table = useMemo(() => operatorTable(answer), [answer]);
+  const { sel } = useSelection();
+  const source = useTableSource("operators", sel, { group_by: answer.meta.group_by });
+  const remote = useRemoteTable(answer, source, operatorTable);
   return (
     <>
       <Totals answer={answer} />
@@ -114,13 +125,14 @@ function OperatorRows({ answer }: { answer: OperatorsTable }) {
         id="operators"
         label={text.table}
         table={table}
+        remote={remote}
         filter={filter}
         onFilter={setFilter}
         sort={sort}
         onSort={setSort}
         selected={selected?.kind === "op" ? selected.name : null}
-        onSelect={(row) => select({ kind: "op", name: textAt(table.rows, "name", row) })}
-        renderExpanded={(row) => <Details rows={table.rows} row={row} hasDevice={hasDevice} />}
+        onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
+        renderExpanded={(row, rows) => <Details rows={rows} row={row} hasDevice={hasDevice} />}
       />
     </>
   );
