@@ -18,7 +18,7 @@ import type { Meta, Table, TraceKey } from "./types";
 export const PAGE_ROWS = 200;
 
 /** Milliseconds that a page must be wanted for: those that only fly past are never asked for. */
-const PATIENCE_MS = 60;
+const PATIENCE_MS = 100;
 
 /** Which table of which trace. Must keep its identity while it means the same. */
 export interface TableSource {
