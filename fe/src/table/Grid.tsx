@@ -22,7 +22,7 @@ import type { ColumnState } from "./useColumnState";
 
 export const ROW_HEIGHT = 28;
 const PAGE = 15;
-const OVERSCAN = 6;
+const OVERSCAN = 4;
 
 export interface GridProps {
   readonly label: string;
@@ -40,6 +40,11 @@ export interface GridProps {
   readonly onSelect: ((row: number, rows: Rows) => void) | undefined;
   readonly renderExpanded: ((row: number, rows: Rows) => ReactNode) | undefined;
   readonly onCopyRow: (place: RowPlace) => void;
+}
+
+/** At least as many as rows can be drawn at a time, seldom more. */
+function slotsFor(height: number): number {
+  return 8 * Math.ceil((Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN + 2) / 8);
 }
 
 /** The virtual ARIA grid. The grid itself has the focus; `active` is the row the keys act on. */
@@ -62,11 +67,15 @@ export function Grid(props: GridProps) {
     useFlushSync: false,
   });
 
+  const [slots, setSlots] = useState(slotsFor(0));
   // Details are as wide as what is visible of their row. Written past React: rows need not be drawn again.
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    const measure = () => element.style.setProperty("--shown-width", `${element.clientWidth}px`);
+    const measure = () => {
+      element.style.setProperty("--shown-width", `${element.clientWidth}px`);
+      setSlots(slotsFor(element.clientHeight));
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
@@ -115,12 +124,14 @@ export function Grid(props: GridProps) {
   };
 
   // The exact value is written when it is asked for: with every row, it would double the cost of scrolling.
-  const onPointerOver = (event: PointerEvent) => {
+  const onPointerMove = (event: PointerEvent) => {
     const cell = (event.target as Element).closest<HTMLElement>("[data-row] > [aria-colindex]");
-    if (!cell || cell.title) return;
+    if (!cell) return;
     const drawn = columns.visible[Number(cell.getAttribute("aria-colindex")) - 1];
     const place = source.at(Number(cell.parentElement?.dataset.row));
-    if (drawn && place) cell.title = drawn.title(cellOf(place.rows, drawn.column.key, place.row));
+    const title = drawn && place && drawn.title(cellOf(place.rows, drawn.column.key, place.row));
+    // The cell may have shown another row before.
+    if (cell.title !== (title ?? "")) cell.title = title ?? "";
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -205,7 +216,7 @@ export function Grid(props: GridProps) {
       tabIndex={0}
       style={style}
       onClick={onClick}
-      onPointerOver={onPointerOver}
+      onPointerMove={onPointerMove}
       onKeyDown={onKeyDown}
       onFocus={(event) => {
         if (event.target === event.currentTarget && active === null && source.length > 0)
@@ -219,7 +230,8 @@ export function Grid(props: GridProps) {
           const open = place !== null && expanded.has(key as string | number);
           return (
             <div
-              key={key as string | number}
+              // Elements are used again for rows that come into sight; that is half the work of making them.
+              key={open ? `open ${key}` : index % slots}
               role="presentation"
               className="grid-item"
               data-index={index}

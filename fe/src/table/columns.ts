@@ -104,7 +104,7 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
 function textWidth(values: readonly Cell[]): number {
   let longest = 0;
   for (const cell of values) if (typeof cell === "string") longest = Math.max(longest, cell.length);
-  return Math.ceil(7.4 * longest) + 18;
+  return Math.ceil(7.4 * longest) + 24;
 }
 
 /** Pixels for the label in two lines, the sort arrow and the gaps. */

@@ -43,7 +43,7 @@ export const table = {
   columnsReset: "Reset",
   copy: "Copy",
   copyHint: "Copy the rows shown, as tab-separated text",
-  copied: (n: string) => `${n} rows copied`,
+  copied: (n: string) => (n === "1" ? "1 row copied" : `${n} rows copied`),
   copyFailed: "Copying is not allowed here.",
   export: "Export",
   saveCsv: "Save as CSV",
@@ -52,7 +52,7 @@ export const table = {
   copyJson: "Copy as JSON",
   exportHidden: "With hidden columns",
   exporting: "Fetching all rows…",
-  saved: (n: string) => `${n} rows saved`,
+  saved: (n: string) => (n === "1" ? "1 row saved" : `${n} rows saved`),
   exportFailed: "The rows could not be fetched.",
   rowLoading: "Loading…",
 
