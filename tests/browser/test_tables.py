@@ -393,3 +393,22 @@ def test_charts_are_saved(operators: Profiler) -> None:
     assert drawing.startswith("<svg")
     assert "aten::" in drawing
     assert "<script" not in drawing
+
+
+@pytest.mark.parametrize("name", ["Largest operators", "Operators"])
+def test_a_panel_fills_the_screen(operators: Profiler, keep: Keep, name: str) -> None:
+    panel = operators.panel(name)
+    before = panel.bounding_box()
+    button = panel.get_by_role("button", name=f"Full screen: {name}")
+    button.focus()
+    operators.page.keyboard.press("Enter")
+    back = panel.get_by_role("button", name="Leave full screen")
+    expect(back).to_be_visible()
+    full = panel.bounding_box()
+    screen = operators.page.evaluate("[innerWidth, innerHeight]")
+    assert full
+    assert [full["width"], full["height"]] == screen
+    keep(f"full-screen-{name}")
+    back.click()
+    expect(button).to_have_count(1)
+    assert panel.bounding_box() == before

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, TypeVar
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
-from torch_tb_profiler.workspace import OpenTrace, Workspace
+from torch_tb_profiler.workspace import OpenTrace, Part, Workspace
 
+P = TypeVar("P", bound=Part)
 Route = Callable[[Workspace, Parameters], Answer | Stream]
 
 
@@ -29,6 +30,19 @@ def ask(
         return dumps(compute(model.with_steps(choice), trace))
 
     return Answer(workspace.answer(trace, (question, choice), answer))
+
+
+def ask_part(
+    workspace: Workspace,
+    parameters: Parameters,
+    question: Hashable,
+    compute: Callable[[Model, OpenTrace], P],
+) -> P:
+    """What answers to many requests about the trace are made of; computed once."""
+    run, worker = parameters.need("run"), parameters.need("worker")
+    choice = step_choice(parameters)
+    trace = workspace.find(run, worker, parameters.get("span"))
+    return workspace.kept(trace, (question, choice), lambda model: compute(model.with_steps(choice), trace))
 
 
 def step_choice(parameters: Parameters) -> StepChoice:

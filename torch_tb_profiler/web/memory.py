@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
-from functools import partial
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.memory import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
@@ -72,17 +71,6 @@ def events_answer(
     found = memory_events(model, start_ns, end_ns, device, order, offset, limit)
     meta = _meta(model, trace, found.reason) | {"total": found.total, "group_by": None, "offset": offset}
     return _blocks(meta, found)
-
-
-def events_table(
-    model: Model, trace: OpenTrace, device: str | None, start_ns: int | None, end_ns: int | None, order: BlockOrder
-) -> TableAnswer:
-    """All events, to be sorted and filtered."""
-    if device is not None:
-        _known(model, device)
-    found = memory_events(model, start_ns, end_ns, device, order)
-    meta = _meta(model, trace, found.reason) | {"group_by": None}
-    return table_answer(meta, found, _BLOCK_KEYS, definitions.MEMORY)
 
 
 def operators_answer(
@@ -191,9 +179,6 @@ def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
     start, end = _range(parameters)
     orders: tuple[BlockOrder, ...] = ("time", "bytes", "duration")
     order = parameters.choice("order", orders)
-    if "sort" in parameters.values or "filter" in parameters.values or parameters.get("limit") == "all":
-        compute = partial(events_table, device=parameters.get("device"), start_ns=start, end_ns=end, order=order)
-        return ask_table(workspace, parameters, ("memory", "events", *compute.keywords.values()), compute)
     offset = parameters.whole_number("offset", 0, 0)
     limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
     device = parameters.get("device")
@@ -201,9 +186,12 @@ def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
 
 
 def _operators_route(workspace: Workspace, parameters: Parameters) -> Answer:
-    start, end = _range(parameters)
-    compute = partial(operators_answer, device=parameters.get("device"), start_ns=start, end_ns=end)
-    return ask_table(workspace, parameters, ("memory", "operators", *compute.keywords.values()), compute)
+    asked = (parameters.get("device"), *_range(parameters))
+
+    def compute(model: Model, trace: OpenTrace) -> TableAnswer:
+        return operators_answer(model, trace, *asked)
+
+    return ask_table(workspace, parameters, ("memory", "operators", *asked), compute)
 
 
 def _alive_route(workspace: Workspace, parameters: Parameters) -> Answer:

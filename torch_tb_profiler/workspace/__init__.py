@@ -18,13 +18,14 @@ from torch_tb_profiler.workspace.states import (
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.workspace import OpenRun, OpenTrace, Original, Workspace, open_workspace
+from torch_tb_profiler.workspace.workspace import OpenRun, OpenTrace, Original, Part, Workspace, open_workspace
 
 __all__ = [
     "Loading",
     "OpenRun",
     "OpenTrace",
     "Original",
+    "Part",
     "RunStatus",
     "Skipped",
     "State",

@@ -10,9 +10,9 @@ import { FilterBox } from "./FilterBox";
 import type { FilterProblem } from "./filter";
 import { Grid } from "./Grid";
 import { type Rows, rowCount, type Table } from "./model";
-import type { RowPlace, RowSource } from "./rows";
+import type { RowSource } from "./rows";
 import { formatSorts, parseSorts, type Sort, toggleSort } from "./sort";
-import { toTsv } from "./text";
+import { toCsv, toJson, toTsv } from "./text";
 import { useColumnState } from "./useColumnState";
 import { useDelayed } from "./useDelayed";
 import { type RemoteRows, type RemoteTable, useRemoteRows } from "./useRemoteRows";
@@ -118,17 +118,21 @@ function TableView(props: TableViewProps) {
   const waiting = server !== undefined && total === 0 && server.busy;
 
   const shown = columns.visible.map(({ column }) => column);
-  const copy = async (text: string, rows: number) => {
-    const done = await copyText(text);
-    setMessage(done ? t.table.copied(count(rows)) : t.table.copyFailed);
-  };
+  const copied = (done: boolean, rows = source.length) =>
+    done ? t.table.copied(count(rows)) : t.table.copyFailed;
+  const copy = async (text: string, rows: number) => setMessage(copied(await copyText(text), rows));
   const copyAll = async () => {
     try {
-      const { rows, order } = await all();
-      await copy(toTsv(shown, rows, order), order.length);
+      await copy(await exported(toTsv, false), source.length);
     } catch {
       setMessage(t.table.exportFailed);
     }
+  };
+  const exported = async (write: typeof toCsv, hidden: boolean) => {
+    const found = all();
+    if (found instanceof Promise) setMessage(t.table.exporting);
+    const { rows, order } = await found;
+    return write(hidden ? table.columns : shown, rows, order);
   };
   const onSortColumn = (key: string, additive: boolean) => {
     const column = table.columns.find((candidate) => candidate.key === key);
@@ -154,11 +158,12 @@ function TableView(props: TableViewProps) {
         </button>
         <ExportMenu
           name={id}
-          shown={shown}
-          columns={table.columns}
-          all={all}
-          onCopy={(text, rows) => void copy(text, rows)}
-          onMessage={setMessage}
+          csv={(hidden) => exported(toCsv, hidden)}
+          json={(hidden) => exported(toJson, hidden)}
+          withHidden={shown.length < table.columns.length}
+          onCopy={(text) => void copyText(text).then((done) => setMessage(copied(done)))}
+          onSaved={() => setMessage(t.table.saved(count(source.length)))}
+          onFailed={() => setMessage(t.table.exportFailed)}
         />
       </div>
       {server?.error && !server.error.loading && (
@@ -177,7 +182,7 @@ function TableView(props: TableViewProps) {
         selected={props.selected ?? null}
         onSelect={props.onSelect}
         renderExpanded={props.renderExpanded}
-        onCopyRow={({ rows, row }: RowPlace) => void copy(toTsv(shown, rows, [row]), 1)}
+        onCopyRow={(row, rows) => void copy(toTsv(shown, rows, [row]), 1)}
       />
       {source.length === 0 && total > 0 && !server?.busy && (
         <p className="data-table-empty">

@@ -1,72 +1,69 @@
 import { useState } from "react";
-import { count } from "../format";
 import { canSave, saveFile } from "../host";
 import { t } from "../i18n";
-import type { Column, Rows } from "./model";
 import { Popup } from "./Popup";
-import { toCsv, toJson } from "./text";
+
+/** `hidden`: with the columns that are not shown. */
+type Write = (hidden: boolean) => string | Promise<string>;
 
 interface Props {
   /** Of the saved file, without its ending. */
   readonly name: string;
-  /** The columns on the screen, and all there are. */
-  readonly shown: readonly Column[];
-  readonly columns: readonly Column[];
-  /** The rows as they are filtered and sorted. */
-  readonly all: () => Exported | Promise<Exported>;
-  readonly onCopy: (text: string, rows: number) => void;
-  readonly onMessage: (text: string) => void;
+  readonly csv: Write;
+  readonly json: Write;
+  /** There are columns that are not shown. */
+  readonly withHidden?: boolean;
+  readonly onCopy: (text: string) => void;
+  readonly onSaved?: () => void;
+  readonly onFailed?: () => void;
 }
-
-interface Exported {
-  readonly rows: Rows;
-  readonly order: readonly number[];
-}
-
-const FORMATS = [
-  { ending: "csv", type: "text/csv", write: toCsv, save: t.table.saveCsv, copy: t.table.copyCsv },
-  {
-    ending: "json",
-    type: "application/json",
-    write: toJson,
-    save: t.table.saveJson,
-    copy: t.table.copyJson,
-  },
-] as const;
 
 /** Saves the rows shown; where an embedder forbids downloads, copies them. */
-export function ExportMenu({ name, shown, columns, all, onCopy, onMessage }: Props) {
-  const [everything, setEverything] = useState(false);
+export function ExportMenu({ name, csv, json, withHidden, onCopy, onSaved, onFailed }: Props) {
+  const [hidden, setHidden] = useState(false);
   const save = canSave();
-
-  const run = async ({ ending, type, write }: (typeof FORMATS)[number]) => {
+  const formats = [
+    {
+      label: save ? t.table.saveCsv : t.table.copyCsv,
+      write: csv,
+      type: "text/csv",
+      ending: "csv",
+    },
+    {
+      label: save ? t.table.saveJson : t.table.copyJson,
+      write: json,
+      type: "application/json",
+      ending: "json",
+    },
+  ];
+  const run = async ({ write, type, ending }: (typeof formats)[number]) => {
     try {
-      const found = all();
-      if (found instanceof Promise) onMessage(t.table.exporting);
-      const { rows, order } = await found;
-      const text = write(everything ? columns : shown, rows, order);
-      if (save) {
-        saveFile(`${name}.${ending}`, new Blob([text], { type }));
-        onMessage(t.table.saved(count(order.length)));
-      } else onCopy(text, order.length);
+      const text = await write(hidden);
+      if (!save) {
+        onCopy(text);
+        return;
+      }
+      saveFile(`${name}.${ending}`, new Blob([text], { type }));
+      onSaved?.();
     } catch {
-      onMessage(t.table.exportFailed);
+      onFailed?.();
     }
   };
-
   return (
     <Popup label={t.table.export}>
       {(close) => (
         <div className="export">
-          <label className="export-all">
-            <input
-              type="checkbox"
-              checked={everything}
-              onChange={(event) => setEverything(event.target.checked)}
-            />
-            {t.table.exportHidden}
-          </label>
-          {FORMATS.map((format) => (
+          {withHidden && (
+            <label className="export-all">
+              <input
+                type="checkbox"
+                checked={hidden}
+                onChange={(event) => setHidden(event.target.checked)}
+              />
+              {t.table.exportHidden}
+            </label>
+          )}
+          {formats.map((format) => (
             <button
               key={format.ending}
               type="button"
@@ -76,7 +73,7 @@ export function ExportMenu({ name, shown, columns, all, onCopy, onMessage }: Pro
                 close();
               }}
             >
-              {save ? format.save : format.copy}
+              {format.label}
             </button>
           ))}
         </div>

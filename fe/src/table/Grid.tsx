@@ -16,7 +16,7 @@ import { t } from "../i18n";
 import { GridRow } from "./GridRow";
 import { HEADER_HEIGHT, Header } from "./Header";
 import { cellOf, type Rows, textAt } from "./model";
-import type { RowPlace, RowSource } from "./rows";
+import type { RowSource } from "./rows";
 import type { Sort } from "./sort";
 import type { ColumnState } from "./useColumnState";
 
@@ -39,7 +39,7 @@ export interface GridProps {
   readonly selected: string | null;
   readonly onSelect: ((row: number, rows: Rows) => void) | undefined;
   readonly renderExpanded: ((row: number, rows: Rows) => ReactNode) | undefined;
-  readonly onCopyRow: (place: RowPlace) => void;
+  readonly onCopyRow: (row: number, rows: Rows) => void;
 }
 
 /** At least as many as rows can be drawn at a time, seldom more. */
@@ -177,7 +177,7 @@ export function Grid(props: GridProps) {
         const place = source.at(at);
         // Text the user has marked is copied by the browser.
         if (!(event.ctrlKey || event.metaKey) || !place || getSelection()?.toString()) return;
-        props.onCopyRow(place);
+        props.onCopyRow(place.row, place.rows);
         break;
       }
       default:

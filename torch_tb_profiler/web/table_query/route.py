@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Literal
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.ask import ask, step_choice
+from torch_tb_profiler.web.ask import ask, ask_part
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.table_query.answer import WHOLE, Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
@@ -36,11 +36,9 @@ def ask_table(
 
         return ask(workspace, parameters, question, unasked)
 
-    run, worker = parameters.need_all("run", "worker")
-    choice = step_choice(parameters)
+    parameters.need_all("run", "worker")
     query = query_of(parameters)
-    trace = workspace.find(run, worker, parameters.get("span"))
-    table = workspace.kept(trace, (question, choice), lambda model: compute(model.with_steps(choice), trace))
+    table = ask_part(workspace, parameters, question, compute)
     try:
         return Answer(dumps(table.page(query)))
     except Problem as problem:
