@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.browser import numbers
 from tests.browser.conftest import Keep, OpenPage, StartServer
 from tests.browser.cost import MOST_MS_A_FRAME, scroll_cost
-from tests.browser.profiler import GPU_RUN, Grid, Profiler
+from tests.browser.profiler import GPU_RUN, Grid, Profiler, as_table, definition
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE
 from tests.many import write_many_launches
@@ -35,9 +36,10 @@ Rows = list[dict[str, Any]]
 
 @pytest.fixture(scope="session")
 def many(start_for_all: StartServer, tmp_path_factory: pytest.TempPathFactory) -> Server:
-    """Of a trace with more different launches than are sent at once."""
+    """Of a trace with more different launches than are sent at once, and one with as many names of kernels."""
     logs = tmp_path_factory.mktemp("many")
     write_many_launches(logs / "many" / "w.pt.trace.json", LAUNCHES, NAMES)
+    write_many_launches(logs / "names" / "w.pt.trace.json", LAUNCHES, LAUNCHES)
     server = start_for_all("many", "torch_tb_profiler", "serve", str(logs))
     server.wait_for_traces()
     return server
@@ -60,7 +62,7 @@ def rows_of(answer: Answer, *, like: Callable[[dict[str, Any]], bool], by: Calla
 @pytest.fixture
 def large(page: Page, many: Server) -> Profiler:
     profiler = Profiler(page, many)
-    profiler.open(v="kernels", g="name_op_launch")
+    profiler.open(v="kernels", r="many", g="name_op_launch")
     expect(profiler.grid("Kernels").count).to_have_text(f"{LAUNCHES:,} rows")
     return profiler
 
@@ -244,6 +246,25 @@ def test_a_row_opens_and_is_selected(large: Profiler, everything: Answer) -> Non
     expect(operators).to_have_count(1 + len({row["operator"] for row in launches}))
 
 
+def test_what_the_first_page_does_not_have(page: Page, many: Server) -> None:
+    """Charts and the inspector ask for what is not among the first rows."""
+    profiler = Profiler(page, many)
+    answer = many.api("kernels", run="names", worker="w", limit="all")
+    names, times = answer["rows"]["name"], answer["rows"]["total_ns"]
+    assert len(many.api("kernels", run="names", worker="w")["rows"]["name"]) < 2_000 < len(names)
+    profiler.open(v="kernels", r="names", c="donut", sel=f"kernel:{names[-1]}")
+    inspector = profiler.inspector
+    expect(inspector.get_by_role("heading", name=names[-1], exact=True)).to_be_visible()
+    assert numbers.same(definition(inspector, "Total").inner_text(), times[-1])
+    expect(inspector.get_by_role("table", name="By operator").get_by_role("row")).to_have_count(2)
+    slices = as_table(profiler.panel("Total time of kernels"))
+    assert [row[0] for row in slices[:10]] == names[:10]
+    assert slices[10][0] == f"{LAUNCHES - 10} others"
+    assert numbers.same(slices[10][1], sum(times[10:]))
+    share = profiler.panel("Tensor cores").get_by_role("listitem").last.inner_text()
+    assert numbers.same(re.findall(r"[\d.]+ [mµn]?s", share)[0], sum(times))
+
+
 def test_what_cannot_be_fetched_is_said(large: Profiler, everything: Answer) -> None:
     page = large.page
     grid = large.grid("Kernels")
@@ -278,7 +299,7 @@ def test_a_slow_answer_is_waited_for_with_the_old_rows(large: Profiler, keep: Ke
 def test_anybody_can_use_it(open_page: OpenPage, many: Server, repository: Path, output: Path, scheme: str) -> None:
     page = open_page(color_scheme=scheme)
     profiler = Profiler(page, many)
-    profiler.open(v="kernels", g="name_op_launch", q="gemm_1")
+    profiler.open(v="kernels", r="many", g="name_op_launch", q="gemm_1")
     grid = profiler.grid("Kernels")
     shown(grid, 0)
     held = hold(page, "offset=(?!0)")
