@@ -1,4 +1,4 @@
-"""A table of 100,000 rows."""
+"""A table of 100,000 rows, all in the browser. For those of which the server keeps the rows see test_tables.py."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.cost import MOST_MS_A_FRAME, scroll_cost
 from tests.browser.profiler import GPU_RUN, Grid, Profiler
 
 ROWS = 100_000
@@ -32,7 +33,7 @@ def grid(on_its_own: Profiler) -> Grid:
     on_its_own.page.route("**/api/operators?*", lambda route: route.fulfill(json=answer))
     on_its_own.open(v="operators", r=GPU_RUN)
     grid = on_its_own.grid("Operators")
-    expect(grid.count).to_have_text("100,000 rows")
+    expect(grid.count).to_have_text("100,000 rows", timeout=30_000)
     return grid
 
 
@@ -67,3 +68,9 @@ def test_filters_and_sorts(grid: Grid) -> None:
     grid.sort_by("Calls")
     expect(grid.row(f"operator {ROWS - 1}")).to_have_attribute("aria-rowindex", "2")
     assert_small(grid)
+
+
+@pytest.mark.parametrize("rows_a_frame", [3, 10, 500])
+def test_scrolling_costs_little(grid: Grid, rows_a_frame: int) -> None:
+    """From slowly by the wheel to the scrollbar dragged along."""
+    assert scroll_cost(grid, rows_a_frame) <= MOST_MS_A_FRAME

@@ -22,7 +22,8 @@ from torch_tb_profiler.analysis.overview import StepTimes, overview, step_gpu_bu
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_of
+from torch_tb_profiler.web.table_query import TableAnswer
+from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_answer
 from torch_tb_profiler.workspace import OpenTrace
 
 #: of what the profiler logged; it may have done so for every step
@@ -52,31 +53,29 @@ def overview_answer(model: Model, trace: OpenTrace) -> Json:
     }
 
 
-def operators_answer(model: Model, trace: OpenTrace, group_by: OperatorGrouping) -> Json:
+def operators_answer(model: Model, trace: OpenTrace, group_by: OperatorGrouping) -> TableAnswer:
     return _operator_table(model, trace, operators(model, group_by))
 
 
-def stacks_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> Json:
+def stacks_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> TableAnswer:
     return _operator_table(model, trace, operator_stacks(model, name, input_shape))
 
 
-def launched_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> Json:
+def launched_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> TableAnswer:
     found = operator_kernels(model, name, input_shape)
     keys = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
     meta = meta_of(model, trace, "operators") | {
-        "total": len(found.name),
         "group_by": "name",
         "device_ns": int(found.total_ns.sum()),
         "host_ns": None,
     }
-    return table_of(meta, found, keys, definitions.KERNELS)
+    return table_answer(meta, found, keys, definitions.KERNELS, {"total_ns": meta["device_ns"]})
 
 
-def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> Json:
+def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> TableAnswer:
     found = kernels(model, group_by)
     copies = [*found.memcpy, *found.memset]
     meta = meta_of(model, trace, "kernels") | {
-        "total": len(found),
         "group_by": found.group_by,
         "device_ns": found.totals.kernel_ns + sum(copy.total_ns for copy in copies),
         "host_ns": None,
@@ -89,11 +88,7 @@ def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> 
     if not len(found):
         meta["notes"].append(note_of(NO_KERNELS))
     keys = [key for key in definitions.KERNELS if getattr(found, key) is not None]
-    answer = table_of(meta, found, keys, definitions.KERNELS)
-    for key in ("registers_per_thread", "shared_memory_bytes"):
-        if key in answer["rows"]:
-            answer["rows"][key] = [None if value < 0 else value for value in answer["rows"][key]]
-    return answer
+    return table_answer(meta, found, keys, definitions.KERNELS, {"total_ns": found.totals.kernel_ns})
 
 
 def health_answer(model: Model, trace: OpenTrace) -> Json:
@@ -108,9 +103,8 @@ def health_answer(model: Model, trace: OpenTrace) -> Json:
     }
 
 
-def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> Json:
+def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> TableAnswer:
     meta = meta_of(model, trace, "operators") | {
-        "total": len(found),
         "group_by": found.group_by,
         "device_ns": found.device_ns if found.has_device_work else None,
         "host_ns": found.host_ns,
@@ -124,7 +118,9 @@ def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> Jso
         and key != "unattributed_device_ns"
         and (found.has_device_work or key not in _DEVICE_COLUMNS)
     ]
-    return table_of(meta, found, keys, definitions.OPERATORS)
+    totals = {"device_self_ns": meta["device_ns"], "host_self_ns": meta["host_ns"]}
+    averages = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
+    return table_answer(meta, found, keys, definitions.OPERATORS, totals, averages)
 
 
 def _steps(steps: StepTimes) -> Json:

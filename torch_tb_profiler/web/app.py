@@ -26,6 +26,7 @@ from torch_tb_profiler.web import (
 )
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, respond, respond_error
+from torch_tb_profiler.web.table_query import ask_table
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
 
 if TYPE_CHECKING:
@@ -89,28 +90,28 @@ def _operators(workspace: Workspace, parameters: Parameters) -> Answer:
     groupings: tuple[OperatorGrouping, ...] = ("name", "name_shape", "name_stack")
     group_by = parameters.choice("group_by", groupings)
     compute = partial(answers.operators_answer, group_by=group_by)
-    return ask(workspace, parameters, ("operators", group_by), compute)
+    return ask_table(workspace, parameters, ("operators", group_by), compute)
 
 
 def _stacks(workspace: Workspace, parameters: Parameters) -> Answer:
     *_, name = parameters.need_all("run", "worker", "name")
     shape = parameters.get("input_shape")
     compute = partial(answers.stacks_answer, name=name, input_shape=shape)
-    return ask(workspace, parameters, ("stacks", name, shape), compute)
+    return ask_table(workspace, parameters, ("stacks", name, shape), compute)
 
 
 def _launched(workspace: Workspace, parameters: Parameters) -> Answer:
     *_, name = parameters.need_all("run", "worker", "name")
     shape = parameters.get("input_shape")
     compute = partial(answers.launched_answer, name=name, input_shape=shape)
-    return ask(workspace, parameters, ("launched", name, shape), compute)
+    return ask_table(workspace, parameters, ("launched", name, shape), compute)
 
 
 def _kernels(workspace: Workspace, parameters: Parameters) -> Answer:
     groupings: tuple[KernelGrouping, ...] = ("name", "name_op_launch")
     group_by = parameters.choice("group_by", groupings)
     compute = partial(answers.kernels_answer, group_by=group_by)
-    return ask(workspace, parameters, ("kernels", group_by), compute)
+    return ask_table(workspace, parameters, ("kernels", group_by), compute)
 
 
 def _page(_: Workspace, __: Parameters) -> Answer:

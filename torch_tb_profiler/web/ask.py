@@ -4,18 +4,102 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES, SlowPattern, check_pattern
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
-from torch_tb_profiler.workspace import Body, OpenTrace, Workspace
+from torch_tb_profiler.workspace import Body, OpenTrace, Part, Workspace
 
+P = TypeVar("P", bound=Part)
+T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], Answer | Stream]
 
 #: begins what is kept in place of an answer that cannot be given, e.g. because nothing of it was recorded
 _REFUSAL = b"\0"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about the trace that a request names.
+
+    known_as   what is asked for, with parameters, the same in other processes, too
+    of_steps   whether it is computed of only what belongs to the steps that the request names
+    """
+
+    trace: OpenTrace
+    known_as: str
+    choice: StepChoice
+    steps: StepRange | None
+    of_steps: bool
+
+    @classmethod
+    def of(
+        cls,
+        workspace: Workspace,
+        parameters: Parameters,
+        question: Hashable,
+        of_run: bool = False,
+        of_steps: bool = True,
+    ) -> Asked:
+        """`question` and the rest: see `ask`."""
+        run, worker = parameters.need("run"), parameters.need("worker")
+        choice, steps = step_choice(parameters), step_range(parameters)
+        trace = workspace.find(run, worker, parameters.get("span"))
+        workers = trace.workers_of_run if of_run else None
+        known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
+        return cls(trace, repr(known_as), choice, steps, of_steps)
+
+    def answer(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Answer:
+        """Computed once."""
+
+        def answer(model: Model) -> Body:
+            found = self._found(model, compute)
+            if isinstance(found, _Refusal):
+                return _REFUSAL + dumps([found.status, found.message])
+            return found if isinstance(found, Iterator) else dumps(found)
+
+        # There are too many ranges to keep the answers about each for long.
+        packed = workspace.answer(self.trace, self.known_as, answer, keep=self.steps is None)
+        if packed.body.startswith(_REFUSAL):
+            raise HttpError(*json.loads(packed.body[len(_REFUSAL) :]))
+        return Answer(packed)
+
+    def part(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], P]) -> P:
+        """What answers to many requests are made of; computed once."""
+        part: P | _Refusal = workspace.kept(self.trace, self.known_as, lambda model: self._found(model, compute))
+        if isinstance(part, _Refusal):
+            raise HttpError(part.status, part.message)
+        return part
+
+    def keep(self, workspace: Workspace, part: Part) -> None:
+        """Remember it as if `part` had computed it."""
+        workspace.keep(self.trace, self.known_as, part)
+
+    def _found(self, model: Model, compute: Callable[[Model, OpenTrace], T]) -> T | _Refusal:
+        try:
+            chosen = model.with_steps(self.choice)
+            return compute(chosen.of_steps(self.steps) if self.of_steps else chosen, self.trace)
+        except UnknownStep as error:
+            return _Refusal(404, str(error))
+        except SlowPattern as error:
+            return _Refusal(400, f"step_pattern {error}")
+        except HttpError as error:
+            return _Refusal(error.status, str(error))
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """Why there is no answer; kept in its place."""
+
+    status: int
+    message: str
+
+    @property
+    def size(self) -> int:
+        return len(self.message)
 
 
 def ask(
@@ -33,29 +117,7 @@ def ask(
     of_run: whether the answer also depends on how many workers the run has
     of_steps: whether `compute` is given only what belongs to the steps that the request names
     """
-    run, worker = parameters.need("run"), parameters.need("worker")
-    choice, steps = step_choice(parameters), step_range(parameters)
-    trace = workspace.find(run, worker, parameters.get("span"))
-
-    def answer(model: Model) -> Body:
-        try:
-            chosen = model.with_steps(choice)
-            found = compute(chosen.of_steps(steps) if of_steps else chosen, trace)
-        except UnknownStep as error:
-            return _REFUSAL + dumps([404, str(error)])
-        except SlowPattern as error:
-            return _REFUSAL + dumps([400, f"step_pattern {error}"])
-        except HttpError as error:
-            return _REFUSAL + dumps([error.status, str(error)])
-        return found if isinstance(found, Iterator) else dumps(found)
-
-    workers = trace.workers_of_run if of_run else None
-    known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
-    # There are too many ranges to keep the answers about each for long.
-    packed = workspace.answer(trace, repr(known_as), answer, keep=steps is None)
-    if packed.body.startswith(_REFUSAL):
-        raise HttpError(*json.loads(packed.body[len(_REFUSAL) :]))
-    return Answer(packed)
+    return Asked.of(workspace, parameters, question, of_run, of_steps).answer(workspace, compute)
 
 
 def step_choice(parameters: Parameters) -> StepChoice:

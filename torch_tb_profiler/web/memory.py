@@ -16,7 +16,8 @@ from torch_tb_profiler.model.step_range import StepRange, positions
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.web.ask import Route, ask, step_range
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
-from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_of
+from torch_tb_profiler.web.table_query import TableAnswer, ask_table
+from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_answer, table_of
 from torch_tb_profiler.workspace import OpenTrace, Workspace
 
 MOST_BINS = 2000
@@ -80,20 +81,20 @@ def events_answer(
 
 def operators_answer(
     model: Model, trace: OpenTrace, device: str | None, start_ns: int | None, end_ns: int | None
-) -> Json:
+) -> TableAnswer:
     recorded = len(memory_records(model)) > 0
     meta = _meta(model, trace, None if recorded else NOT_RECORDED) | {"group_by": "name"}
     if not recorded:
-        return table_of(meta | {"device": None, "total": 0}, _NOTHING, _OPERATOR_KEYS, definitions.MEMORY)
+        return table_answer(meta | {"device": None}, _NOTHING, _OPERATOR_KEYS, definitions.MEMORY)
     place = _known(model, device)
     found = memory_operators(model, start_ns, end_ns)[place]
     meta |= {
         "device": found.device.name,
-        "total": len(found),
         "unattributed": asdict(found.unattributed),
         "all": asdict(found.all),
     }
-    return table_of(meta, found, _OPERATOR_KEYS, definitions.MEMORY)
+    totals = {"self_allocation_size": found.all.allocation_size, "self_allocation_count": found.all.allocation_count}
+    return table_answer(meta, found, _OPERATOR_KEYS, definitions.MEMORY, totals, ("allocation_size",))
 
 
 def alive_answer(model: Model, trace: OpenTrace, device: str | None, at_ns: int | None, limit: int) -> Json:
@@ -116,6 +117,8 @@ def alive_answer(model: Model, trace: OpenTrace, device: str | None, at_ns: int 
 
 class _Nothing:
     """A table without rows."""
+
+    missing_below_zero = ()
 
     def __getattr__(self, _: str) -> tuple[()]:
         return ()
@@ -203,10 +206,11 @@ def _operators_route(workspace: Workspace, parameters: Parameters) -> Answer:
     window = _Window.of(parameters)
     device = parameters.get("device")
 
-    def compute(model: Model, trace: OpenTrace) -> Json:
+    def compute(model: Model, trace: OpenTrace) -> TableAnswer:
         return operators_answer(model, trace, device, *window.times(model))
 
-    return _ask(workspace, parameters, ("operators", device, window), compute)
+    question = ("memory", ("operators", device, window))
+    return ask_table(workspace, parameters, question, compute, of_steps=False)
 
 
 def _alive_route(workspace: Workspace, parameters: Parameters) -> Answer:

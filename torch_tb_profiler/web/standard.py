@@ -79,3 +79,6 @@ class _Listener:
         assert keep
         self.heard[answer_name(trace, question)] = compute
         return pack(b"")
+
+    def keep(self, *_: object) -> None:
+        """What later requests would begin with: they come to another process."""

@@ -20,7 +20,7 @@ from torch_tb_profiler.workspace.states import (
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.workspace import OpenRun, Original, Workspace, open_workspace
+from torch_tb_profiler.workspace.workspace import OpenRun, Original, Part, Workspace, open_workspace
 
 __all__ = [
     "Body",
@@ -29,6 +29,7 @@ __all__ = [
     "OpenTrace",
     "Original",
     "Packed",
+    "Part",
     "RunStatus",
     "Skipped",
     "State",

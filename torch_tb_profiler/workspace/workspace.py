@@ -326,6 +326,23 @@ class Workspace:
                 self._parts.put(known_as, part)
         return part
 
+    def kept(self, trace: OpenTrace, question: Hashable, compute: Callable[[Model], P]) -> P:
+        """What later questions about a trace begin with, remembered. Raises Loading."""
+        known_as = (trace, question)
+        part: P | None = self._parts.get(known_as)  # type: ignore[assignment]
+        if part is None:
+            opened = self._open(trace)
+            with opened.lock:
+                part = self._parts.get(known_as)  # type: ignore[assignment]
+                if part is None:
+                    part = self._compute(trace, opened, compute)
+                    self._parts.put(known_as, part)
+        return part
+
+    def keep(self, trace: OpenTrace, question: Hashable, part: Part) -> None:
+        """Remember it as if `kept` had been asked for it."""
+        self._parts.put((trace, question), part)
+
     def answer_of_run(self, opened: OpenRun, question: Hashable, compute: Callable[[], Body]) -> Packed:
         """The answer to a question about the traces of a span, remembered for as long as no more are ready."""
         known_as = (opened.run, opened.span, opened.traces, tuple((o.worker, o.state) for o in opened.others), question)

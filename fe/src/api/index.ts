@@ -7,5 +7,6 @@ export * from "./modules";
 export { isBusy, isPending } from "./poll";
 export * from "./queries";
 export * from "./stacks";
+export * from "./tables";
 export * from "./trace";
 export type * from "./types";

@@ -1,4 +1,5 @@
 /** Memory: how much, when, and what held it. Shapes of docs/api.md, and their hooks. */
+import type { Query } from "./client";
 import { type Result, useTraceQuery } from "./queries";
 import type { Bytes, Meta, Nanoseconds, Table, TraceKey } from "./types";
 
@@ -101,10 +102,12 @@ export function useMemoryOperators(
   device: string | null,
   range: MemoryRange | null,
 ): Result<MemoryOperatorsTable> {
-  return useTraceQuery("memory/operators", device === null ? null : sel, {
-    device,
-    ...ends(range),
-  });
+  const query = memoryOperatorsQuery(device, range);
+  return useTraceQuery("memory/operators", device === null ? null : sel, query);
+}
+
+export function memoryOperatorsQuery(device: string | null, range: MemoryRange | null): Query {
+  return { device, ...ends(range) };
 }
 
 export interface MemoryEventsQuery {

@@ -209,10 +209,20 @@ export interface Column {
   unit: Unit | null;
   /** Definition and formula, as in the docs. */
   help: string | null;
+  /** What shares of it refer to. */
+  total?: number | null;
+  /** It makes sense divided by calls. */
+  average?: boolean;
+  /** The largest magnitude, where the answer has not all rows. */
+  largest?: number;
+  /** Of all rows, where the answer has not all of them. */
+  sum?: number;
 }
 
 export interface TableMeta extends Meta {
   total: number;
+  /** Rows that pass the filter of the request. */
+  matched?: number;
   group_by: string;
   /** The totals that percentages refer to. */
   device_ns: Nanoseconds | null;
@@ -243,6 +253,8 @@ export interface Copies {
 export interface KernelsMeta extends TableMeta {
   tensor_core_ns: Nanoseconds | null;
   kernel_ns: Nanoseconds | null;
+  /** Of kernels whose names leave open whether they use tensor cores. */
+  undecided_ns: Nanoseconds | null;
   memcpy: Copies[];
   memset: Copies[];
 }

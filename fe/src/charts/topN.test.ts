@@ -32,4 +32,11 @@ describe("slices", () => {
     expect(last).toMatchObject({ label: "2 others", rest: true });
     expect(slicesWithRest(items, 3, () => "rest")).toHaveLength(3);
   });
+
+  it("count what is not among the items", () => {
+    const absent = { count: 100, value: 7 };
+    const slices = slicesWithRest(items, 2, (count) => `${count} others`, absent);
+    expect(slices.at(-1)).toMatchObject({ label: "101 others", value: 8, rest: true });
+    expect(slicesWithRest(items, 3, String, { count: 5, value: 0 })).toHaveLength(3);
+  });
 });

@@ -23,16 +23,21 @@ export function largest<T extends Ranked>(items: readonly T[], n: TopN): T[] {
   return n === "all" ? sorted : sorted.slice(0, n);
 }
 
-/** The same, with the remainder as a last slice, so that the slices are the whole. */
+/**
+ * The same, with the remainder as a last slice, so that the slices are the whole.
+ * `absent`: what belongs to the remainder and is not among the items.
+ */
 export function slicesWithRest(
   items: readonly Ranked[],
   n: TopN,
   rest: (count: number) => string,
+  absent = { count: 0, value: 0 },
 ): Slice[] {
   const all = largest(items, "all");
   const shown = largest(all, n);
   const hidden = all.slice(shown.length);
-  if (hidden.length === 0) return shown;
-  const value = hidden.reduce((sum, item) => sum + item.value, 0);
-  return [...shown, { label: rest(hidden.length), value, color: "var(--series-rest)", rest: true }];
+  const count = hidden.length + absent.count;
+  const value = hidden.reduce((sum, item) => sum + item.value, absent.value);
+  if (count === 0 || value <= 0) return shown;
+  return [...shown, { label: rest(count), value, color: "var(--series-rest)", rest: true }];
 }

@@ -118,7 +118,7 @@ describe("DataTable", () => {
     fireEvent.focus(grid);
     fireEvent.keyDown(grid, { key: "ArrowDown" });
     fireEvent.keyDown(grid, { key: "Enter" });
-    expect(onSelect).toHaveBeenCalledWith(3);
+    expect(onSelect).toHaveBeenCalledWith(3, table.rows);
     fireEvent.keyDown(grid, { key: "ArrowRight" });
     expect(screen.getByText("details of 3")).toBeTruthy();
     fireEvent.keyDown(grid, { key: "ArrowLeft" });
@@ -148,7 +148,7 @@ describe("DataTable", () => {
   it("gives the exact value of a cell that is pointed at", () => {
     render(<Harness />);
     const cell = screen.getByText("5.000");
-    fireEvent.pointerOver(cell);
+    fireEvent.pointerMove(cell);
     expect(cell.title).toBe("5,000,000 ns");
   });
 });

@@ -1,16 +1,24 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { count } from "../format";
 import { t } from "../i18n";
+import { Failure } from "../ui";
 import { drawColumns } from "./columns";
 import { FilterBox } from "./FilterBox";
+import type { FilterProblem } from "./filter";
 import { Grid } from "./Grid";
 import { identityOf } from "./identity";
-import type { Table } from "./model";
-import { formatSorts, parseSorts, toggleSort } from "./sort";
-import { TableTools, useCopyRows } from "./TableTools";
+import { type Rows, rowCount, type Table } from "./model";
+import type { RowSource } from "./rows";
+import { formatSorts, parseSorts, type Sort, toggleSort } from "./sort";
+import { TableTools, type TakeRows, useTaking } from "./TableTools";
 import { useColumnState } from "./useColumnState";
-import { useTableRows } from "./useTableRows";
+import { useDelayed } from "./useDelayed";
+import { type RemoteRows, type RemoteTable, useRemoteRows } from "./useRemoteRows";
+import { useFilter, useTableRows } from "./useTableRows";
 import "./table.css";
+
+/** Of no typing, before the server is asked. */
+const TYPING_MS = 250;
 
 export interface DataTableProps {
   /** Under this name the columns are remembered and files are saved. */
@@ -18,6 +26,8 @@ export interface DataTableProps {
   readonly label: string;
   /** Must keep its identity while it has the same contents. */
   readonly table: Table;
+  /** Where `table` is only the first page: how to come by the others. */
+  readonly remote?: RemoteTable | null;
   /** The column that names a row: plain filter words are looked for in it, and selection goes by it. */
   readonly nameKey?: string;
   readonly filter: string;
@@ -26,44 +36,109 @@ export interface DataTableProps {
   readonly sort: string;
   readonly onSort: (sort: string) => void;
   readonly selected?: string | null;
-  readonly onSelect?: (row: number) => void;
-  readonly renderExpanded?: (row: number) => ReactNode;
+  /** `row` is a position in `rows`, which are those of `table` unless the table is remote. */
+  readonly onSelect?: (row: number, rows: Rows) => void;
+  readonly renderExpanded?: (row: number, rows: Rows) => ReactNode;
 }
 
-export function DataTable(props: DataTableProps) {
-  const { id, label, table, nameKey = "name", filter, onFilter, sort, onSort } = props;
-  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
-  const columns = useColumnState(id, drawn);
+/** A table to sort, filter, arrange and export: here, or with the help of the server where it is large. */
+export function DataTable({ remote, ...props }: DataTableProps) {
+  return remote ? <RemoteTableView {...props} remote={remote} /> : <LocalTableView {...props} />;
+}
+
+function LocalTableView(props: DataTableProps) {
+  const { table, nameKey = "name", sort } = props;
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
   // Typing stays fluent while a large table is filtered.
-  const { order, total, problem } = useTableRows(table, useDeferredValue(filter), nameKey, sorts);
-  const copying = useCopyRows(columns.visible, table.rows);
+  const filter = useFilter(table, useDeferredValue(props.filter), nameKey);
+  const { source, total, order } = useTableRows(table, filter, sorts);
+  return (
+    <TableView
+      {...props}
+      sorts={sorts}
+      source={source}
+      total={total}
+      problem={filter.problem}
+      all={() => ({ rows: table.rows, order })}
+    />
+  );
+}
+
+function RemoteTableView(props: DataTableProps & { readonly remote: RemoteTable }) {
+  const { table, nameKey = "name", sort, remote } = props;
+  const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
+  const filter = useFilter(table, useDelayed(props.filter, TYPING_MS), nameKey);
+  const { text } = filter;
+  const asked = useMemo(
+    () => ({ sort: formatSorts(sorts), filter: text, search: nameKey }),
+    [sorts, text, nameKey],
+  );
+  const rows = useRemoteRows(remote, asked);
+  return (
+    <TableView
+      {...props}
+      sorts={sorts}
+      source={rows.source}
+      total={rows.total}
+      problem={filter.problem}
+      server={rows}
+      all={async () => {
+        const all = await rows.all();
+        return { rows: all.rows, order: Array.from({ length: rowCount(all) }, (_, row) => row) };
+      }}
+    />
+  );
+}
+
+interface TableViewProps extends DataTableProps {
+  readonly sorts: readonly Sort[];
+  readonly source: RowSource;
+  readonly total: number;
+  readonly problem: FilterProblem | null;
+  /** Of a table whose rows come from the server. */
+  readonly server?: RemoteRows;
+  /** What is copied and saved. */
+  readonly all: TakeRows;
+}
+
+function TableView(props: TableViewProps) {
+  const { id, label, table, nameKey = "name", filter, onFilter, onSort, sorts, source } = props;
+  const { total, server } = props;
+  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
+  const columns = useColumnState(id, drawn);
+  const taking = useTaking(columns.visible);
+  const waiting = server !== undefined && total === 0 && server.busy;
   const onSortColumn = (key: string, additive: boolean) => {
     const column = table.columns.find((candidate) => candidate.key === key);
     if (column) onSort(formatSorts(toggleSort(sorts, column, additive)));
   };
 
   return (
-    <div className="data-table">
+    <div className={server?.busy ? "data-table busy" : "data-table"}>
       <div className="data-table-bar">
-        <FilterBox label={label} filter={filter} onFilter={onFilter} problem={problem} />
+        <FilterBox label={label} filter={filter} onFilter={onFilter} problem={props.problem} />
         <span className="data-table-count" role="status">
-          {copying.message || t.table.rows(count(order.length), count(total))}
+          {taking.message ||
+            (waiting ? t.panel.loading : t.table.rows(count(source.length), count(total)))}
         </span>
         <TableTools
           id={id}
+          table={table}
           drawn={drawn}
           columns={columns}
-          rows={table.rows}
-          order={order}
-          copying={copying}
+          taking={taking}
+          shown={props.all}
         />
       </div>
+      {server?.error && !server.error.loading && (
+        <Failure error={server.error} onRetry={server.retry} />
+      )}
       <Grid
         key={identityOf(table.rows)}
         label={label}
-        rows={table.rows}
-        order={order}
+        source={source}
+        busy={server?.busy ?? false}
+        onRange={server?.onRange}
         columns={columns}
         sorts={sorts}
         onSort={onSortColumn}
@@ -71,9 +146,9 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? null}
         onSelect={props.onSelect}
         renderExpanded={props.renderExpanded}
-        onCopyRow={(row) => copying.copyRows([row])}
+        onCopyRow={taking.copyRow}
       />
-      {order.length === 0 && total > 0 && (
+      {source.length === 0 && total > 0 && !server?.busy && (
         <p className="data-table-empty">
           {t.table.noMatch}{" "}
           <button type="button" className="link" onClick={() => onFilter("")}>

@@ -1,43 +1,85 @@
+import { useState } from "react";
 import { canSave, saveFile } from "../host";
 import { t } from "../i18n";
 import { Popup } from "./Popup";
 
+/** The text of some rows. */
+export interface Written {
+  readonly text: string;
+  readonly rows: number;
+}
+
+/** `hidden`: with the columns that are not shown. */
+type Write = (hidden: boolean) => Promise<Written>;
+
 interface Props {
   /** Of the saved file, without its ending. */
   readonly name: string;
-  readonly csv: () => string;
-  readonly json: () => string;
-  readonly onCopy: (text: string) => void;
+  readonly csv: Write;
+  readonly json: Write;
+  /** There are columns that are not shown. */
+  readonly withHidden: boolean;
+  readonly onCopy: (written: Written) => void;
+  readonly onSaved: (written: Written) => void;
+  readonly onFailed: () => void;
 }
 
 /** Saves the rows shown; where an embedder forbids downloads, copies them. */
-export function ExportMenu({ name, csv, json, onCopy }: Props) {
+export function ExportMenu({ name, csv, json, withHidden, onCopy, onSaved, onFailed }: Props) {
+  const [hidden, setHidden] = useState(false);
   const save = canSave();
   const formats = [
-    { label: save ? t.table.saveCsv : t.table.copyCsv, text: csv, type: "text/csv", ending: "csv" },
+    {
+      label: save ? t.table.saveCsv : t.table.copyCsv,
+      write: csv,
+      type: "text/csv",
+      ending: "csv",
+    },
     {
       label: save ? t.table.saveJson : t.table.copyJson,
-      text: json,
+      write: json,
       type: "application/json",
       ending: "json",
     },
   ];
+  const run = async ({ write, type, ending }: (typeof formats)[number]) => {
+    try {
+      const written = await write(hidden);
+      if (!save) {
+        onCopy(written);
+        return;
+      }
+      saveFile(`${name}.${ending}`, new Blob([written.text], { type }));
+      onSaved(written);
+    } catch {
+      onFailed();
+    }
+  };
   return (
     <Popup label={t.table.export}>
       {(close) => (
         <div className="export">
-          {formats.map(({ label, text, type, ending }) => (
+          {withHidden && (
+            <label className="export-all">
+              <input
+                type="checkbox"
+                checked={hidden}
+                onChange={(event) => setHidden(event.target.checked)}
+              />
+              {t.table.exportHidden}
+            </label>
+          )}
+          {formats.map((format) => (
             <button
-              key={ending}
+              key={format.ending}
               type="button"
               className="button quiet"
               onClick={() => {
-                if (save) saveFile(`${name}.${ending}`, new Blob([text()], { type }));
-                else onCopy(text());
+                void run(format);
                 close();
               }}
             >
-              {label}
+              {format.label}
             </button>
           ))}
         </div>

@@ -64,5 +64,7 @@ function problemText(problem: FilterProblem): string {
       return texts.bad_operator(problem.token, problem.name);
     case "open_quote":
       return texts.open_quote;
+    case "too_long":
+      return texts.too_long(problem.most);
   }
 }

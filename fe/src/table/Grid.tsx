@@ -16,41 +16,50 @@ import { t } from "../i18n";
 import { GridRow } from "./GridRow";
 import { HEADER_HEIGHT, Header } from "./Header";
 import { cellOf, type Rows, textAt } from "./model";
+import type { RowSource } from "./rows";
 import type { Sort } from "./sort";
 import type { ColumnState } from "./useColumnState";
 
 export const ROW_HEIGHT = 28;
 const PAGE = 15;
-const OVERSCAN = 6;
+const OVERSCAN = 4;
 
 export interface GridProps {
   readonly label: string;
-  readonly rows: Rows;
-  readonly order: readonly number[];
+  readonly source: RowSource;
+  /** Other rows are on their way. */
+  readonly busy: boolean;
+  /** Is told which rows are drawn. */
+  readonly onRange: ((first: number, last: number) => void) | undefined;
   readonly columns: ColumnState;
   readonly sorts: readonly Sort[];
   readonly onSort: (key: string, additive: boolean) => void;
   /** Rows with this text in the column `nameKey` are marked as selected. */
   readonly nameKey: string;
   readonly selected: string | null;
-  readonly onSelect: ((row: number) => void) | undefined;
-  readonly renderExpanded: ((row: number) => ReactNode) | undefined;
-  readonly onCopyRow: (row: number) => void;
+  readonly onSelect: ((row: number, rows: Rows) => void) | undefined;
+  readonly renderExpanded: ((row: number, rows: Rows) => ReactNode) | undefined;
+  readonly onCopyRow: (row: number, rows: Rows) => void;
+}
+
+/** At least as many as rows can be drawn at a time, seldom more. */
+function slotsFor(height: number): number {
+  return 8 * Math.ceil((Math.ceil(height / ROW_HEIGHT) + 2 * OVERSCAN + 2) / 8);
 }
 
 /** The virtual ARIA grid. The grid itself has the focus; `active` is the row the keys act on. */
 export function Grid(props: GridProps) {
-  const { label, rows, order, columns, nameKey, selected, onSelect, renderExpanded } = props;
+  const { label, source, columns, nameKey, selected, onSelect, renderExpanded, onRange } = props;
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState<number | null>(null);
-  const [expanded, setExpanded] = useState<ReadonlySet<number>>(new Set());
+  const [expanded, setExpanded] = useState<ReadonlySet<string | number>>(new Set());
 
   const virtual = useVirtualizer({
-    count: order.length,
+    count: source.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => order[index] ?? index,
+    getItemKey: source.keyAt,
     overscan: OVERSCAN,
     scrollMargin: HEADER_HEIGHT,
     scrollPaddingStart: HEADER_HEIGHT,
@@ -58,11 +67,15 @@ export function Grid(props: GridProps) {
     useFlushSync: false,
   });
 
+  const [slots, setSlots] = useState(slotsFor(0));
   // Details are as wide as what is visible of their row. Written past React: rows need not be drawn again.
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    const measure = () => element.style.setProperty("--shown-width", `${element.clientWidth}px`);
+    const measure = () => {
+      element.style.setProperty("--shown-width", `${element.clientWidth}px`);
+      setSlots(slotsFor(element.clientHeight));
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     measure();
@@ -74,21 +87,20 @@ export function Grid(props: GridProps) {
   useEffect(() => {
     if (selected === scrolledTo.current) return;
     scrolledTo.current = selected;
-    const index =
-      selected === null ? -1 : order.findIndex((row) => textAt(rows, nameKey, row) === selected);
+    const index = selected === null ? -1 : source.indexOf(nameKey, selected);
     if (index < 0) return;
     setActive(index);
     virtual.scrollToIndex(index, { align: "auto" });
-  }, [selected, order, rows, nameKey, virtual]);
+  }, [selected, source, nameKey, virtual]);
 
   const toggle = (index: number, open?: boolean) => {
-    const row = order[index];
-    if (row === undefined || !renderExpanded) return;
+    if (!source.at(index) || !renderExpanded) return;
+    const key = source.keyAt(index);
     const next = new Set(expanded);
-    if (open ?? !next.has(row)) {
-      next.add(row);
+    if (open ?? !next.has(key)) {
+      next.add(key);
     } else {
-      next.delete(row);
+      next.delete(key);
       // An open row is measured; a closed one is not, so its old height must be taken back by hand.
       virtual.resizeItem(index, ROW_HEIGHT);
     }
@@ -96,10 +108,10 @@ export function Grid(props: GridProps) {
   };
 
   const select = (index: number) => {
-    const row = order[index];
-    if (row === undefined) return;
-    scrolledTo.current = textAt(rows, nameKey, row);
-    onSelect?.(row);
+    const place = source.at(index);
+    if (!place) return;
+    scrolledTo.current = textAt(place.rows, nameKey, place.row);
+    onSelect?.(place.row, place.rows);
   };
 
   const onClick = (event: MouseEvent) => {
@@ -112,17 +124,19 @@ export function Grid(props: GridProps) {
   };
 
   // The exact value is written when it is asked for: with every row, it would double the cost of scrolling.
-  const onPointerOver = (event: PointerEvent) => {
+  const onPointerMove = (event: PointerEvent) => {
     const cell = (event.target as Element).closest<HTMLElement>("[data-row] > [aria-colindex]");
-    if (!cell || cell.title) return;
+    if (!cell) return;
     const drawn = columns.visible[Number(cell.getAttribute("aria-colindex")) - 1];
-    const row = order[Number(cell.parentElement?.dataset.row)];
-    if (drawn && row !== undefined) cell.title = drawn.title(cellOf(rows, drawn.column.key, row));
+    const place = source.at(Number(cell.parentElement?.dataset.row));
+    const title = drawn && place && drawn.title(cellOf(place.rows, drawn.column.key, place.row));
+    // The cell may have shown another row before.
+    if (cell.title !== (title ?? "")) cell.title = title ?? "";
   };
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
-    const last = order.length - 1;
+    const last = source.length - 1;
     const at = active ?? -1;
     const go = (index: number) => {
       const next = Math.max(0, Math.min(last, index));
@@ -160,11 +174,10 @@ export function Grid(props: GridProps) {
         else select(at);
         break;
       case "c": {
-        const row = order[at];
+        const place = source.at(at);
         // Text the user has marked is copied by the browser.
-        if (!(event.ctrlKey || event.metaKey) || row === undefined || getSelection()?.toString())
-          return;
-        props.onCopyRow(row);
+        if (!(event.ctrlKey || event.metaKey) || !place || getSelection()?.toString()) return;
+        props.onCopyRow(place.row, place.rows);
         break;
       }
       default:
@@ -174,12 +187,15 @@ export function Grid(props: GridProps) {
   };
 
   const isSelected = (index: number) => {
-    const row = order[index];
-    return selected !== null && row !== undefined && textAt(rows, nameKey, row) === selected;
+    const place = selected === null ? null : source.at(index);
+    return place !== null && textAt(place.rows, nameKey, place.row) === selected;
   };
 
   const rowId = (index: number) => `${id}row${index}`;
   const items = virtual.getVirtualItems();
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => onRange?.(first, last), [onRange, first, last]);
   const activeShown = active !== null && items.some((item) => item.index === active);
   const style = {
     "--columns": columns.template,
@@ -193,27 +209,29 @@ export function Grid(props: GridProps) {
       role="grid"
       aria-label={label}
       aria-description={t.table.keysHint}
-      aria-rowcount={order.length + 1}
+      aria-busy={props.busy}
+      aria-rowcount={source.length + 1}
       aria-colcount={columns.visible.length}
       aria-activedescendant={activeShown ? rowId(active) : undefined}
       tabIndex={0}
       style={style}
       onClick={onClick}
-      onPointerOver={onPointerOver}
+      onPointerMove={onPointerMove}
       onKeyDown={onKeyDown}
       onFocus={(event) => {
-        if (event.target === event.currentTarget && active === null && order.length > 0)
+        if (event.target === event.currentTarget && active === null && source.length > 0)
           setActive(0);
       }}
     >
       <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
       <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start }) => {
-          const row = order[index] ?? 0;
-          const open = expanded.has(row);
+        {items.map(({ index, start, key }) => {
+          const place = source.at(index);
+          const open = place !== null && expanded.has(key as string | number);
           return (
             <div
-              key={row}
+              // Elements are used again for rows that come into sight; that is half the work of making them.
+              key={open ? `open ${key}` : index % slots}
               role="presentation"
               className="grid-item"
               data-index={index}
@@ -223,8 +241,8 @@ export function Grid(props: GridProps) {
               <GridRow
                 id={rowId(index)}
                 index={index}
-                row={row}
-                rows={rows}
+                row={place?.row ?? 0}
+                rows={place?.rows ?? null}
                 columns={columns.visible}
                 selected={isSelected(index)}
                 active={index === active}
@@ -234,7 +252,7 @@ export function Grid(props: GridProps) {
               {open && (
                 <div role="row" className="grid-detail">
                   <div role="gridcell" aria-colindex={1} aria-colspan={columns.visible.length}>
-                    {renderExpanded?.(row)}
+                    {renderExpanded?.(place.row, place.rows)}
                   </div>
                 </div>
               )}

@@ -9,7 +9,8 @@ interface Props {
   readonly id: string;
   readonly index: number;
   readonly row: number;
-  readonly rows: Rows;
+  /** Null while they are on their way. */
+  readonly rows: Rows | null;
   readonly columns: readonly DrawnColumn[];
   readonly selected: boolean;
   readonly active: boolean;
@@ -20,6 +21,7 @@ interface Props {
 /** Memoised, with no handlers of its own: scrolling only draws the rows that come in. */
 export const GridRow = memo(function GridRow(props: Props) {
   const { id, index, row, rows, columns, selected, active, expandable, expanded } = props;
+  if (rows === null) return <WaitingRow {...props} />;
   return (
     <div
       id={id}
@@ -62,3 +64,22 @@ export const GridRow = memo(function GridRow(props: Props) {
     </div>
   );
 });
+
+/** The place of a row that is not here yet. */
+function WaitingRow({ id, index, columns, active }: Props) {
+  return (
+    <div
+      id={id}
+      role="row"
+      aria-rowindex={index + 2}
+      data-row={index}
+      className={active ? "grid-row waiting active" : "grid-row waiting"}
+    >
+      {columns.map(({ column }, position) => (
+        <div key={column.key} role="gridcell" aria-colindex={position + 1} className="grid-cell">
+          {position === 0 && <span className="visually-hidden">{t.table.rowLoading}</span>}
+        </div>
+      ))}
+    </div>
+  );
+}

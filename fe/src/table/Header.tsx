@@ -70,6 +70,12 @@ function HeaderCell({ header, drawn, position, sorts, onSort }: CellProps) {
         className="grid-sort"
         aria-describedby={tip ? tipId : undefined}
         onClick={(event) => onSort(column.key, event.shiftKey)}
+        onKeyDown={(event) => {
+          // Not every browser tells a click by Shift+Enter from one without Shift.
+          if (!event.shiftKey || (event.key !== "Enter" && event.key !== " ")) return;
+          event.preventDefault();
+          onSort(column.key, true);
+        }}
         onPointerEnter={(event: PointerEvent) => setTip(placeBelow(event.currentTarget, 400))}
         onFocus={(event: FocusEvent<HTMLElement>) => {
           if (event.currentTarget.matches(":focus-visible"))

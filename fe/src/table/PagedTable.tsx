@@ -4,10 +4,11 @@ import { t } from "../i18n";
 import { drawColumns } from "./columns";
 import { Grid } from "./Grid";
 import { identityOf } from "./identity";
-import { rowCount, type Table } from "./model";
+import { type Rows, rowCount, type Table } from "./model";
 import { pagesOf, parsePage } from "./pages";
+import { localRows } from "./rows";
 import { formatSorts, parseSorts, toggleSort } from "./sort";
-import { TableTools, useCopyRows } from "./TableTools";
+import { TableTools, useTaking } from "./TableTools";
 import { useColumnState } from "./useColumnState";
 import "./table.css";
 
@@ -31,8 +32,8 @@ export interface PagedTableProps {
   /** What narrows the rows down; the server does it. */
   readonly filters?: ReactNode;
   readonly selected?: string | null;
-  readonly onSelect?: (row: number) => void;
-  readonly renderExpanded?: (row: number) => ReactNode;
+  readonly onSelect?: (row: number, rows: Rows) => void;
+  readonly renderExpanded?: (row: number, rows: Rows) => ReactNode;
 }
 
 /** A table too long to be sent whole. What it can do is what `DataTable` can, but the server filters and orders. */
@@ -42,7 +43,8 @@ export function PagedTable(props: PagedTableProps) {
   const columns = useColumnState(id, drawn);
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
   const order = useMemo(() => Array.from({ length: rowCount(table) }, (_, row) => row), [table]);
-  const copying = useCopyRows(columns.visible, table.rows);
+  const source = useMemo(() => localRows(table.rows, order), [table, order]);
+  const taking = useTaking(columns.visible);
   const { first, last, page, pages } = pagesOf(total, offset, size);
   const onSortColumn = (key: string) => {
     const column = table.columns.find((candidate) => candidate.key === key);
@@ -53,25 +55,26 @@ export function PagedTable(props: PagedTableProps) {
       <div className="data-table-bar">
         {props.filters}
         <span className="data-table-count" role="status">
-          {copying.message ||
+          {taking.message ||
             (pages > 1
               ? t.table.page(count(first), count(last), count(total))
               : t.table.rows(count(total), count(total)))}
         </span>
         <TableTools
           id={id}
+          table={table}
           drawn={drawn}
           columns={columns}
-          rows={table.rows}
-          order={order}
-          copying={copying}
+          taking={taking}
+          shown={() => ({ rows: table.rows, order })}
         />
       </div>
       <Grid
         key={identityOf(table.rows)}
         label={label}
-        rows={table.rows}
-        order={order}
+        source={source}
+        busy={false}
+        onRange={undefined}
         columns={columns}
         sorts={sorts}
         onSort={onSortColumn}
@@ -79,7 +82,7 @@ export function PagedTable(props: PagedTableProps) {
         selected={props.selected ?? null}
         onSelect={props.onSelect}
         renderExpanded={props.renderExpanded}
-        onCopyRow={(row) => copying.copyRows([row])}
+        onCopyRow={taking.copyRow}
       />
       {total === 0 && <p className="data-table-empty">{t.table.noMatch}</p>}
       {pages > 1 && <Pager label={label} page={page} pages={pages} onPage={props.onPage} />}

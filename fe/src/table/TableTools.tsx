@@ -1,59 +1,74 @@
-import { useEffect, useMemo, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import { count } from "../format";
 import { copyText } from "../host";
 import { t } from "../i18n";
 import { ColumnChooser } from "./ColumnChooser";
 import type { DrawnColumn } from "./columns";
-import { ExportMenu } from "./ExportMenu";
-import type { Rows } from "./model";
+import { ExportMenu, type Written } from "./ExportMenu";
+import type { Rows, Table } from "./model";
 import { toCsv, toJson, toTsv } from "./text";
 import type { ColumnState } from "./useColumnState";
 
 const MESSAGE_MS = 2_500;
 
-export interface Copying {
-  /** What became of the last copy, for a moment; empty else. */
+export interface OrderedRows {
+  readonly rows: Rows;
+  readonly order: readonly number[];
+}
+
+/** Rows that are here, or that the server is asked for. */
+export type TakeRows = () => OrderedRows | Promise<OrderedRows>;
+
+export interface Taking {
+  /** What became of what was copied or saved last, for a moment; empty else. */
   readonly message: string;
-  readonly copyText: (text: string, rows: number) => void;
-  /** As text for a spreadsheet. */
-  readonly copyRows: (order: readonly number[]) => void;
+  readonly say: (message: string) => void;
+  /** Into the clipboard. */
+  readonly copy: (written: Written) => Promise<void>;
+  readonly copyRow: (row: number, rows: Rows) => void;
 }
 
 /** Puts rows into the clipboard and says so. */
-export function useCopyRows(visible: readonly DrawnColumn[], rows: Rows): Copying {
-  const [message, setMessage] = useState("");
+export function useTaking(visible: readonly DrawnColumn[]): Taking {
+  const [message, say] = useState("");
   useEffect(() => {
     if (!message) return;
-    const timer = setTimeout(() => setMessage(""), MESSAGE_MS);
+    const timer = setTimeout(() => say(""), MESSAGE_MS);
     return () => clearTimeout(timer);
   }, [message]);
-  return useMemo(() => {
-    const copy = async (text: string, copied: number) => {
-      const done = await copyText(text);
-      setMessage(done ? t.table.copied(count(copied)) : t.table.copyFailed);
-    };
-    const columns = visible.map(({ column }) => column);
-    return {
-      message,
-      copyText: (text, copied) => void copy(text, copied),
-      copyRows: (order) => void copy(toTsv(columns, rows, order), order.length),
-    };
-  }, [message, visible, rows]);
+  const copy = useCallback(async ({ text, rows }: Written) => {
+    const done = await copyText(text);
+    say(done ? t.table.copied(count(rows)) : t.table.copyFailed);
+  }, []);
+  const copyRow = (row: number, rows: Rows) =>
+    void copy({ text: toTsv(columnsOf(visible), rows, [row]), rows: 1 });
+  return { message, say, copy, copyRow };
 }
 
 interface Props {
   /** Of the saved file, without its ending. */
   readonly id: string;
+  readonly table: Table;
   readonly drawn: readonly DrawnColumn[];
   readonly columns: ColumnState;
-  readonly rows: Rows;
-  readonly order: readonly number[];
-  readonly copying: Copying;
+  readonly taking: Taking;
+  /** What is copied. */
+  readonly shown: TakeRows;
+  /** What a file has, where that is more. */
+  readonly all?: TakeRows;
 }
 
-/** Which columns, and what can be taken away of the rows shown. */
-export function TableTools({ id, drawn, columns, rows, order, copying }: Props) {
-  const shown = columns.visible.map(({ column }) => column);
+/** Which columns, and what can be taken away of the rows. */
+export function TableTools({ id, table, drawn, columns, taking, shown, all = shown }: Props) {
+  const visible = columnsOf(columns.visible);
+  const written = async (take: TakeRows, write: typeof toCsv, hidden: boolean) => {
+    const found = take();
+    if (found instanceof Promise) taking.say(t.table.exporting);
+    const { rows, order } = await found;
+    const text = write(hidden ? table.columns : visible, rows, order);
+    return { text, rows: order.length };
+  };
+  const failed = () => taking.say(t.table.exportFailed);
   return (
     <>
       <ColumnChooser drawn={drawn} columns={columns} />
@@ -61,16 +76,23 @@ export function TableTools({ id, drawn, columns, rows, order, copying }: Props) 
         type="button"
         className="button"
         title={t.table.copyHint}
-        onClick={() => copying.copyRows(order)}
+        onClick={() => void written(shown, toTsv, false).then(taking.copy, failed)}
       >
         {t.table.copy}
       </button>
       <ExportMenu
         name={id}
-        csv={() => toCsv(shown, rows, order)}
-        json={() => toJson(shown, rows, order)}
-        onCopy={(text) => copying.copyText(text, order.length)}
+        csv={(hidden) => written(all, toCsv, hidden)}
+        json={(hidden) => written(all, toJson, hidden)}
+        withHidden={visible.length < table.columns.length}
+        onCopy={(text) => void taking.copy(text)}
+        onSaved={({ rows }) => taking.say(t.table.saved(count(rows)))}
+        onFailed={failed}
       />
     </>
   );
+}
+
+function columnsOf(drawn: readonly DrawnColumn[]) {
+  return drawn.map(({ column }) => column);
 }

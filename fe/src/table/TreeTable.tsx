@@ -1,23 +1,19 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { count } from "../format";
-import { copyText } from "../host";
 import { t } from "../i18n";
-import { ColumnChooser } from "./ColumnChooser";
 import { drawColumns } from "./columns";
-import { ExportMenu } from "./ExportMenu";
 import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
 import { FilterBox } from "./FilterBox";
 import { rowCount, type Table } from "./model";
 import { formatSorts, parseSorts, sortRows, toggleSort } from "./sort";
+import { TableTools, useTaking } from "./TableTools";
 import { TreeGrid } from "./TreeGrid";
-import { toCsv, toJson, toTsv } from "./text";
 import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "./tree";
 import { useColumnState } from "./useColumnState";
 import { useMatches } from "./useMatches";
 import "./table.css";
 import "./tree.css";
 
-const MESSAGE_MS = 2_500;
 const NOTHING_CLOSED: ReadonlySet<number> = new Set();
 
 export interface TreeTableProps {
@@ -106,24 +102,14 @@ export function TreeTable(props: TreeTableProps) {
     if (opened !== expansion) props.onExpansion(formatExpansion(opened));
   }, [selected, hits, parent, keys, usual, expansion, props.onExpansion]);
 
-  const [message, setMessage] = useState("");
-  useEffect(() => {
-    if (!message) return;
-    const timer = setTimeout(() => setMessage(""), MESSAGE_MS);
-    return () => clearTimeout(timer);
-  }, [message]);
-  const shown = columns.visible.map(({ column }) => column);
-  const copy = async (text: string, rows: number) => {
-    const done = await copyText(text);
-    setMessage(done ? t.table.copied(count(rows)) : t.table.copyFailed);
-  };
+  const taking = useTaking(columns.visible);
   const total = rowCount(table);
   return (
     <div className="data-table">
       <div className="data-table-bar">
         <FilterBox label={label} filter={filter} onFilter={onFilter} problem={matches.problem} />
         <span className="data-table-count" role="status">
-          {message || t.table.rows(count(matches.count), count(total))}
+          {taking.message || t.table.rows(count(matches.count), count(total))}
         </span>
         <button
           type="button"
@@ -145,20 +131,14 @@ export function TreeTable(props: TreeTableProps) {
         >
           {t.table.tree.closeAll}
         </button>
-        <ColumnChooser drawn={drawn} columns={columns} />
-        <button
-          type="button"
-          className="button"
-          title={t.table.copyHint}
-          onClick={() => void copy(toTsv(shown, table.rows, visible), visible.length)}
-        >
-          {t.table.copy}
-        </button>
-        <ExportMenu
-          name={id}
-          csv={() => toCsv(table.columns, table.rows, everything(total, children))}
-          json={() => toJson(table.columns, table.rows, everything(total, children))}
-          onCopy={(text) => void copy(text, total)}
+        <TableTools
+          id={id}
+          table={table}
+          drawn={drawn}
+          columns={columns}
+          taking={taking}
+          shown={() => ({ rows: table.rows, order: visible })}
+          all={() => ({ rows: table.rows, order: everything(total, children) })}
         />
       </div>
       <TreeGrid
@@ -179,7 +159,7 @@ export function TreeTable(props: TreeTableProps) {
         }}
         selected={selected}
         onSelect={props.onSelect}
-        onCopyRow={(row) => void copy(toTsv(shown, table.rows, [row]), 1)}
+        onCopyRow={(row) => taking.copyRow(row, table.rows)}
       />
       {visible.length === 0 && total > 0 && (
         <p className="data-table-empty">

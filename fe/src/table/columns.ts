@@ -46,7 +46,8 @@ export function inWords<C extends Column>(column: C): C {
 function sharedScales({ columns, rows }: Table): Map<string, number> {
   const families = new Map<string, number[]>();
   for (const column of columns) {
-    const largest = column.type === "number" ? largestOf(rows[column.key] ?? []) : 0;
+    const largest =
+      column.type === "number" ? (column.largest ?? largestOf(rows[column.key] ?? [])) : 0;
     if (largest === 0) continue;
     const family = families.get(familyOf(column)) ?? [];
     families.set(familyOf(column), [...family, largest]);
@@ -124,7 +125,7 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
 function textWidth(values: readonly Cell[]): number {
   let longest = 0;
   for (const cell of values) if (typeof cell === "string") longest = Math.max(longest, cell.length);
-  return Math.ceil(7.4 * longest) + 18;
+  return Math.ceil(7.4 * longest) + 24;
 }
 
 /** Pixels for the label in two lines, the sort arrow and the gaps. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { twoLines } from "./columns";
-import { derive, perCall, shareOf } from "./derive";
+import { averageKey, declared, derive, perCall, shareKey, shareOf } from "./derive";
 import type { Table } from "./model";
 
 const table: Table = {
@@ -14,7 +14,7 @@ const table: Table = {
 
 describe("derive", () => {
   const share = shareOf("self_ns", 400, { key: "share", label: "%", help: "" });
-  const mean = perCall("self_ns", { key: "mean_ns", label: "Mean", help: "" });
+  const mean = perCall({ key: "self_ns", unit: "ns" }, { key: "mean_ns", label: "Mean", help: "" });
 
   it("puts the columns behind their source", () => {
     const result = derive(table, [mean, share]);
@@ -40,6 +40,51 @@ describe("derive", () => {
     expect(
       derive(table, [shareOf("gone", 1, { key: "x", label: "x", help: "" })]).columns,
     ).toHaveLength(3);
+  });
+});
+
+describe("declared", () => {
+  const declaring: Table = {
+    ...table,
+    columns: table.columns.map((column) =>
+      column.key === "self_ns" ? { ...column, total: 400, average: true } : column,
+    ),
+  };
+
+  it("adds a share that is shown and an average that is not", () => {
+    const { columns, rows } = derive(declaring, declared(declaring));
+    expect(columns.map(({ key, hidden }) => [key, hidden ?? false])).toEqual([
+      ["name", false],
+      ["calls", false],
+      ["self_ns", false],
+      ["self_share", false],
+      ["self_per_call_ns", true],
+    ]);
+    expect(columns.slice(3).map(({ label, unit }) => [label, unit])).toEqual([
+      ["% self", "percent"],
+      ["Self per call", "ns"],
+    ]);
+    expect(rows.self_share).toEqual([25, null]);
+    expect(rows.self_per_call_ns).toEqual([25, null]);
+  });
+
+  it("lets a view say it in its own words", () => {
+    const texts = { self_share: { label: "Part", hidden: true } };
+    const column = derive(declaring, declared(declaring, texts)).columns[3];
+    expect(column).toMatchObject({ label: "Part", hidden: true, bar: true });
+  });
+
+  it("has no averages without calls, and nothing where nothing is declared", () => {
+    expect(declared(table)).toEqual([]);
+    const { columns } = declaring;
+    const without = columns.filter(({ key }) => key !== "calls");
+    expect(declared({ columns: without }).map(({ column }) => column.key)).toEqual(["self_share"]);
+  });
+
+  it("keeps the unit at the end of a key", () => {
+    expect(averageKey("size_bytes")).toBe("size_per_call_bytes");
+    expect(averageKey("size")).toBe("size_per_call");
+    expect(shareKey("device_self_ns")).toBe("device_self_share");
   });
 });
 

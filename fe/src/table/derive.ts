@@ -1,3 +1,4 @@
+import { t } from "../i18n";
 import { type Cell, type Column, numberAt, type Table } from "./model";
 
 export interface Derivation {
@@ -21,11 +22,66 @@ export function derive(table: Table, derivations: readonly Derivation[]): Table 
   return { columns, rows };
 }
 
+/** What a view says of derived columns in place of what they say by themselves; by key. */
+export type DerivedTexts = Readonly<Record<string, Partial<Column>>>;
+
+/**
+ * What the server declares that can be derived from its columns: shares of the columns that have a total (shown), and
+ * averages per call (when asked for). It sorts and filters by the same columns under the same keys
+ * (`web/table_query/answer.py`).
+ */
+export function declared(
+  { columns }: Pick<Table, "columns">,
+  texts: DerivedTexts = {},
+): Derivation[] {
+  return columns.flatMap((column) => {
+    const { key, label, total, average } = column;
+    const found: Derivation[] = [];
+    if (average && columns.some((other) => other.key === "calls")) {
+      const averageOf = averageKey(key);
+      found.push(
+        perCall(column, {
+          key: averageOf,
+          label: t.table.perCall(label),
+          help: t.table.perCallHelp(label),
+          hidden: true,
+          ...(column.largest === undefined ? {} : { largest: column.largest }),
+          ...texts[averageOf],
+        }),
+      );
+    }
+    if (total) {
+      const share = shareKey(key);
+      found.push(
+        shareOf(key, total, {
+          key: share,
+          label: t.table.share(label),
+          help: t.table.shareHelp(label),
+          ...texts[share],
+        }),
+      );
+    }
+    return found;
+  });
+}
+
+const UNIT = /_(ns|bytes)$/;
+
+export function shareKey(key: string): string {
+  return `${key.replace(UNIT, "")}_share`;
+}
+
+export function averageKey(key: string): string {
+  return `${key.replace(UNIT, "")}_per_call${UNIT.exec(key)?.[0] ?? ""}`;
+}
+
+type Described = Pick<Column, "key" | "label" | "help"> & Partial<Column>;
+
 /** `source` as percent of `total`. */
 export function shareOf(
   source: string,
   total: number | null | undefined,
-  column: Pick<Column, "key" | "label" | "help">,
+  column: Described,
 ): Derivation {
   return {
     column: { type: "number", unit: "percent", bar: true, ...column },
@@ -38,16 +94,12 @@ export function shareOf(
 }
 
 /** `source` divided by `calls`, in the unit of `source`. */
-export function perCall(
-  source: string,
-  column: Pick<Column, "key" | "label" | "help" | "hidden">,
-  after = source,
-): Derivation {
+export function perCall(source: Pick<Column, "key" | "unit">, column: Described): Derivation {
   return {
-    column: { type: "number", unit: "ns", ...column },
-    after,
+    column: { type: "number", unit: source.unit, ...column },
+    after: source.key,
     value: (table, row) => {
-      const sum = numberAt(table.rows, source, row);
+      const sum = numberAt(table.rows, source.key, row);
       const calls = numberAt(table.rows, "calls", row);
       return sum === null || !calls ? null : sum / calls;
     },

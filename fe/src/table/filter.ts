@@ -1,5 +1,6 @@
-import { BYTES_PER, type ByteUnit, type DurationUnit, NS_PER } from "../format";
+import { t } from "../i18n";
 import { type Column, cellOf, isMissing, type Rows, textAt } from "./model";
+import { parsePattern } from "./pattern";
 
 export type Predicate = (rows: Rows, row: number) => boolean;
 
@@ -9,14 +10,19 @@ export type FilterProblem =
   | { readonly kind: "bad_number"; readonly token: string }
   | { readonly kind: "bad_unit"; readonly token: string; readonly name: string }
   | { readonly kind: "bad_operator"; readonly token: string; readonly name: string }
-  | { readonly kind: "open_quote"; readonly token: string };
+  | { readonly kind: "open_quote"; readonly token: string }
+  | { readonly kind: "too_long"; readonly most: number };
 
 export type FilterResult =
   | { readonly ok: true; readonly test: Predicate; readonly empty: boolean }
   | { readonly ok: false; readonly problem: FilterProblem };
 
+// Names of C++ kernels have thousands of characters.
+const LONGEST = 10_000;
+
 /**
- * The filter box's language. Tokens are separated by spaces and all must hold:
+ * The filter box's language, as docs/tables.md describes it. `web/table_query/grammar.py` is the same on the server,
+ * and `tests/cases/table_query.json` holds both to the same answers. Tokens are separated by spaces and all must hold:
  * `conv relu` words in the search column, any case; `name~^aten::` regular expression; `calls>10`,
  * `device_self>5ms` comparison; `operator="aten::mm"` equality; `tensor_cores_used=yes`. Quotes keep spaces, and
  * a token that starts with a quote is always a word.
@@ -26,6 +32,7 @@ export function parseFilter(
   columns: readonly Column[],
   searchKey: string,
 ): FilterResult {
+  if (text.length > LONGEST) return fail({ kind: "too_long", most: LONGEST });
   const tokens = tokenize(text);
   if (tokens === null) return fail({ kind: "open_quote", token: text });
   const tests: Predicate[] = [];
@@ -93,7 +100,7 @@ function tokenize(text: string): Token[] | null {
 
 type Operator = "~" | "!=" | ">=" | "<=" | ">" | "<" | "=";
 
-const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ%]*)$/i;
+const NUMBER = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ%]*(?:\/s)?)$/i;
 
 function tokenTest(
   token: Token,
@@ -116,14 +123,17 @@ function tokenTest(
       : wordTest(token.text, searchKey);
   }
   const operator = (sign === "==" ? "=" : sign) as Operator;
-  if (operator === "~") return regexTest(column, operand, token.text);
-  if (column.type === "number") return numberTest(column, operator, operand, token.text);
-  if (operator !== "=" && operator !== "!=") {
-    return { kind: "bad_operator", token: token.text, name: column.label };
+  const refused = { kind: "bad_operator", token: token.text, name: column.label } as const;
+  const asksEqual = operator === "=" || operator === "!=";
+  switch (column.type) {
+    case "number":
+      return operator === "~" ? refused : numberTest(column, operator, operand, token.text);
+    case "bool":
+      return asksEqual ? (boolTest(column, operator, operand) ?? refused) : refused;
+    default:
+      if (operator === "~") return regexTest(column, operand, token.text);
+      return asksEqual ? textTest(column, operator, operand) : refused;
   }
-  return column.type === "bool"
-    ? boolTest(column, operator, operand, token.text)
-    : textTest(column, operator, operand);
 }
 
 /** By key, by key without its unit, or by label; any case. */
@@ -150,7 +160,7 @@ function wordTest(word: string, key: string): Predicate {
 
 function regexTest({ key }: Column, source: string, token: string): Predicate | FilterProblem {
   try {
-    const regex = new RegExp(source, "i");
+    const regex = parsePattern(source, t.table.pattern);
     return (rows, row) => regex.test(textAt(rows, key, row));
   } catch (error) {
     return {
@@ -177,14 +187,11 @@ const BOOLS: Record<string, boolean | null> = {
   null: null,
 };
 
-function boolTest(
-  { key, label }: Column,
-  operator: Operator,
-  operand: string,
-  token: string,
-): Predicate | FilterProblem {
-  const wanted = BOOLS[operand.toLowerCase()];
-  if (wanted === undefined) return { kind: "bad_operator", token, name: label };
+/** Null for a word that is no truth. */
+function boolTest({ key }: Column, operator: Operator, operand: string): Predicate | null {
+  const word = operand.toLowerCase();
+  if (!Object.hasOwn(BOOLS, word)) return null;
+  const wanted = BOOLS[word];
   return (rows, row) => ((cellOf(rows, key, row) ?? null) === wanted) === (operator === "=");
 }
 
@@ -216,24 +223,31 @@ const COMPARE: Record<Operator, (cell: number, limit: number) => boolean> = {
   "~": () => false,
 };
 
+const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  ns: { ns: 1, us: 1e3, ms: 1e6, s: 1e9 },
+  bytes: {
+    b: 1,
+    kb: 1024,
+    mb: 1024 ** 2,
+    gb: 1024 ** 3,
+    tb: 1024 ** 4,
+    k: 1024,
+    m: 1024 ** 2,
+    g: 1024 ** 3,
+  },
+  // Of ten, as vendors write bandwidths.
+  bytes_per_second: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 },
+  percent: { "%": 1 },
+  fraction: { "%": 0.01 },
+  count: { k: 1e3, m: 1e6 },
+};
+
 /** What the written number is multiplied with to compare it to the column's values; null for a unit that does not fit. */
 function unitFactor(written: string, { unit }: Column): number | null {
   if (written === "") return 1;
-  const name = written.toLowerCase().replace("µ", "u");
-  switch (unit) {
-    case "ns":
-      return name in NS_PER ? NS_PER[name as DurationUnit] : null;
-    case "bytes": {
-      const symbol = (
-        name === "k" || name === "m" || name === "g" ? `${name}b` : name
-      ).toUpperCase();
-      return symbol in BYTES_PER ? BYTES_PER[symbol as ByteUnit] : null;
-    }
-    case "percent":
-      return name === "%" ? 1 : null;
-    case "fraction":
-      return name === "%" ? 0.01 : null;
-    default:
-      return name === "k" ? 1e3 : name === "m" ? 1e6 : null;
-  }
+  let name = written.toLowerCase().replace("µ", "u");
+  const kind: string = unit !== null && unit in UNITS ? unit : "count";
+  if (kind === "bytes_per_second") name = name.replace(/\/s$/, "");
+  const factors = UNITS[kind] ?? {};
+  return Object.hasOwn(factors, name) ? (factors[name] ?? null) : null;
 }

@@ -10,12 +10,13 @@ export {
   withBaseline,
 } from "./compare";
 export { DataTable, type DataTableProps } from "./DataTable";
-export { type Derivation, derive, perCall, shareOf } from "./derive";
+export { type Derivation, declared, derive, perCall, shareOf } from "./derive";
 export { FilterBox } from "./FilterBox";
 export { equals } from "./filter";
 export {
   type Cell,
   type Column,
+  firstRows,
   hasColumn,
   numberAt,
   only,
@@ -30,3 +31,12 @@ export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";
 export { TreeTable, type TreeTableProps } from "./TreeTable";
 export { type Matches, useMatches } from "./useMatches";
+export type { RemoteTable } from "./useRemoteRows";
+export {
+  notHere,
+  useLargest,
+  useRemoteTable,
+  useRowOf,
+  useTableSource,
+  useWhole,
+} from "./useRemoteTable";

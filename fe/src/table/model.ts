@@ -10,6 +10,14 @@ export interface Column {
   readonly unit: Unit | null;
   /** Definition and formula. */
   readonly help?: string | null;
+  /** What shares of this column refer to. */
+  readonly total?: number | null;
+  /** It makes sense divided by the number of calls. */
+  readonly average?: boolean;
+  /** The largest magnitude in all rows, where these are not all. */
+  readonly largest?: number;
+  /** Of all rows, where these are not all. */
+  readonly sum?: number;
   /** Draw the value (0…100) as a bar behind the number. */
   readonly bar?: boolean;
   /** The text of a cell where there is little room; the whole text is its tooltip, and what is filtered and copied. */
@@ -58,6 +66,12 @@ export function isMissing(cell: Cell): cell is null | undefined {
 
 export function hasColumn(table: Table, key: string): boolean {
   return table.columns.some((column) => column.key === key);
+}
+
+export function firstRows(table: Table, most: number): Table {
+  if (rowCount(table) <= most) return table;
+  const rows = table.columns.map(({ key }) => [key, (table.rows[key] ?? []).slice(0, most)]);
+  return { columns: table.columns, rows: Object.fromEntries(rows) };
 }
 
 /** The table with some of its columns. */

@@ -24,6 +24,8 @@ const PATHS = {
   collapse: "M9.5 4 5.5 8l4 4",
   expand: "M6.5 4l4 4-4 4",
   down: "M4.5 6.5 8 10l3.5-3.5",
+  enlarge: "M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9",
+  shrink: "M13.5 6.5h-4v-4M9.5 6.5 14 2M2.5 9.5h4v4M6.5 9.5 2 14",
   close: "M4 4l8 8M12 4l-8 8",
 } as const;
 

@@ -1,6 +1,7 @@
-import { type ReactNode, useId } from "react";
+import { type ReactNode, useId, useRef } from "react";
 import type { Result } from "../api";
 import { Async, type EmptyReason } from "./Async";
+import { FullScreen } from "./FullScreen";
 import { Help } from "./Help";
 import "./panel.css";
 
@@ -17,12 +18,14 @@ interface PanelProps {
 /** The frame around every chart and table. */
 export function Panel({ title, help, actions, className = "", children }: PanelProps) {
   const id = useId();
+  const panel = useRef<HTMLElement>(null);
   return (
-    <section className={`panel ${className}`} aria-labelledby={id}>
+    <section ref={panel} className={`panel ${className}`} aria-labelledby={id}>
       <div className="panel-head">
         <h2 id={id}>{title}</h2>
         {help && <Help title={title}>{help}</Help>}
         {actions && <div className="panel-actions">{actions}</div>}
+        <FullScreen target={panel} title={title} />
       </div>
       <div className="panel-body">{children}</div>
     </section>

@@ -33,6 +33,9 @@ export const kernels = {
 
   byOperator: "By operator",
   byLaunch: "By operator and launch",
+  longestLaunches: (shown: string, all: string) =>
+    `The ${shown} that take longest, of ${all} different launches.`,
+  allLaunches: "Show all",
   noOperator: "(no operator)",
   showOperator: (name: string) => `Show operator ${name}`,
   gone: "This trace has no kernel of this name.",

@@ -32,14 +32,8 @@ Always by operator name. The number of bars or slices does not change the table.
     "Kernels, copies and memsets that no operator of this trace launched: work of a library or an extension that calls the device directly, or launches recorded before the operator's start. It is part of the device time that percentages refer to, so the column does not add up to 100 %.",
 
   shares: {
-    deviceSelf: "% device self",
     deviceSelfHelp: "Device self time of the row divided by the device time of the trace.",
-    hostSelf: "% host self",
     hostSelfHelp: "Host self time of the row divided by the host time of all operators.",
-    deviceCall: "Device per call",
-    deviceCallHelp: "Device total time divided by calls.",
-    hostCall: "Host per call",
-    hostCallHelp: "Host total time divided by calls.",
   },
 
   stacks: "Call stacks",
@@ -48,6 +42,7 @@ Always by operator name. The number of bars or slices does not change the table.
   stackHead: (calls: string, times: string) => `${calls} calls · ${times}`,
   stackDevice: (time: string) => `device self ${time}`,
   stackHost: (time: string) => `host self ${time}`,
+  moreStacks: (n: string) => `${n} more: group the table by call stack to see all.`,
   frames: (n: number) => (n === 1 ? "1 frame" : `${n} frames`),
   openFrame: (place: string) => `Open ${place} in the editor`,
   copyFrame: (place: string) => `Copy ${place}`,

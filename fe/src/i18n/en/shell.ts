@@ -145,6 +145,8 @@ export const shell = {
   panel: {
     help: (title: string) => `About “${title}”`,
     close: "Close",
+    fullScreen: (title: string) => `Full screen: ${title}`,
+    window: "Leave full screen",
     loading: "Loading…",
     refreshing: "Refreshing",
     waiting: "The trace is still being read",

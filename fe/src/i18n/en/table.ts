@@ -19,8 +19,20 @@ export const table = {
     bad_unit: (token: string, column: string) => `The unit in “${token}” does not fit ${column}.`,
     bad_operator: (token: string, column: string) => `“${token}” cannot be asked of ${column}.`,
     open_quote: "A quote is not closed.",
+    too_long: (most: number) => `A filter has at most ${most} characters.`,
     kept: "Still showing the last filter that worked.",
   },
+
+  /** Why a regular expression is refused. */
+  pattern: {
+    tooLong: (most: number) => `A regular expression has at most ${most} characters here.`,
+    unknown: (what: string) => `Regular expressions with ${what} are not known here.`,
+  },
+
+  share: (column: string) => `% ${column.charAt(0).toLowerCase()}${column.slice(1)}`,
+  shareHelp: (column: string) => `${column} of the row divided by that of all.`,
+  perCall: (column: string) => `${column} per call`,
+  perCallHelp: (column: string) => `${column} divided by calls.`,
 
   rows: (shown: string, total: string) =>
     shown === total ? `${total} rows` : `${shown} of ${total} rows`,
@@ -39,15 +51,20 @@ export const table = {
   columnsReset: "Reset",
   copy: "Copy",
   copyHint: "Copy the rows shown, as tab-separated text",
-  copied: (n: string) => `${n} rows copied`,
+  copied: (n: string) => (n === "1" ? "1 row copied" : `${n} rows copied`),
   copyFailed: "Copying is not allowed here.",
   export: "Export",
   saveCsv: "Save as CSV",
   saveJson: "Save as JSON",
   copyCsv: "Copy as CSV",
   copyJson: "Copy as JSON",
+  exportHidden: "With hidden columns",
+  exporting: "Fetching all rows…",
+  saved: (n: string) => (n === "1" ? "1 row saved" : `${n} rows saved`),
+  exportFailed: "The rows could not be fetched.",
+  rowLoading: "Loading…",
 
-  sortHint: "Click to sort; Shift+click to sort by several columns.",
+  sortHint: "Click or Enter to sort; with Shift by several columns.",
   resize: (column: string) => `Width of ${column}`,
   expand: "Show details",
   collapse: "Hide details",

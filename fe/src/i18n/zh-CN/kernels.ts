@@ -34,6 +34,8 @@ export const kernels: typeof en = {
 
   byOperator: "按算子",
   byLaunch: "按算子和启动配置",
+  longestLaunches: (shown, all) => `共 ${all} 种不同的启动，此处为耗时最长的 ${shown} 种。`,
+  allLaunches: "显示全部",
   noOperator: "（无算子）",
   showOperator: (name) => `显示算子 ${name}`,
   gone: "此跟踪中没有这个名称的内核。",

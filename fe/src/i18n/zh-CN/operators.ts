@@ -34,14 +34,8 @@ export const operators: typeof en = {
     "不是由此跟踪中的算子启动的内核、内存拷贝和内存置位：直接调用设备的库或扩展的工作，或者启动记录早于算子开始的工作。百分比所参照的设备时间包含这一部分，因此该列之和不到 100 %。",
 
   shares: {
-    deviceSelf: "设备自身 %",
     deviceSelfHelp: "该行的设备自身耗时除以整个跟踪的设备时间。",
-    hostSelf: "主机自身 %",
     hostSelfHelp: "该行的主机自身耗时除以所有算子的主机时间。",
-    deviceCall: "每次调用设备耗时",
-    deviceCallHelp: "设备总耗时除以调用次数。",
-    hostCall: "每次调用主机耗时",
-    hostCallHelp: "主机总耗时除以调用次数。",
   },
 
   stacks: "调用栈",
@@ -50,6 +44,7 @@ export const operators: typeof en = {
   stackHead: (calls, times) => `${calls} 次调用 · ${times}`,
   stackDevice: (time) => `设备自身 ${time}`,
   stackHost: (time) => `主机自身 ${time}`,
+  moreStacks: (n) => `另有 ${n} 个：将表格按调用栈分组即可查看全部。`,
   frames: (n) => `${n} 个栈帧`,
   openFrame: (place) => `在编辑器中打开 ${place}`,
   copyFrame: (place) => `复制 ${place}`,

@@ -143,6 +143,8 @@ export const shell: typeof en = {
   panel: {
     help: (title) => `关于“${title}”`,
     close: "关闭",
+    fullScreen: (title) => `全屏：${title}`,
+    window: "退出全屏",
     loading: "正在加载…",
     refreshing: "正在刷新",
     waiting: "仍在读取跟踪",

@@ -21,8 +21,19 @@ export const table: typeof en = {
     bad_unit: (token, column) => `“${token}”中的单位不适用于 ${column}。`,
     bad_operator: (token, column) => `${column} 不支持“${token}”这种条件。`,
     open_quote: "引号没有闭合。",
+    too_long: (most) => `筛选条件最多 ${most} 个字符。`,
     kept: "仍显示上一次有效的筛选结果。",
   },
+
+  pattern: {
+    tooLong: (most) => `此处的正则表达式最多 ${most} 个字符。`,
+    unknown: (what) => `此处的正则表达式不支持 ${what}。`,
+  },
+
+  share: (column) => `${column} 占比 %`,
+  shareHelp: (column) => `该行的“${column}”除以所有行的“${column}”。`,
+  perCall: (column) => `${column}（每次调用）`,
+  perCallHelp: (column) => `“${column}”除以调用次数。`,
 
   rows: (shown, total) => (shown === total ? `${total} 行` : `${shown} 行，共 ${total} 行`),
   noMatch: "没有符合筛选条件的行。",
@@ -39,8 +50,13 @@ export const table: typeof en = {
   saveJson: "保存为 JSON",
   copyCsv: "复制为 CSV",
   copyJson: "复制为 JSON",
+  exportHidden: "包括隐藏的列",
+  exporting: "正在获取所有行…",
+  saved: (n) => `已保存 ${n} 行`,
+  exportFailed: "无法获取这些行。",
+  rowLoading: "正在加载…",
 
-  sortHint: "单击排序；按住 Shift 单击可按多列排序。",
+  sortHint: "单击或按 Enter 排序；同时按住 Shift 可按多列排序。",
   resize: (column) => `${column} 的列宽`,
   expand: "显示详情",
   collapse: "隐藏详情",

@@ -18,6 +18,7 @@ import {
   VIEW_IDS,
   workersOf,
 } from "../../state";
+import { useTableSource, useWhole } from "../../table";
 import { hasData } from "../../views/places";
 import { HOME } from "../../views/registry";
 import { switchLanguage } from "../language";
@@ -87,8 +88,15 @@ function placeEntries(status: Status | undefined, { run, trace, steps }: Selecti
 
 /** Operators, kernels and modules, asked for when the palette is opened for the first time. */
 function useThings({ sel, trace }: Selection): Offer {
-  const operators = useOperators(sel, "name");
-  const kernels = useKernels(hasData("kernels", trace) ? sel : null, "name");
+  const launching = hasData("kernels", trace) ? sel : null;
+  const operators = useWhole(
+    useOperators(sel, "name"),
+    useTableSource("operators", sel, { group_by: "name" }),
+  );
+  const kernels = useWhole(
+    useKernels(launching, "name"),
+    useTableSource("kernels", launching, { group_by: "name" }),
+  );
   const modules = useModuleNames(hasData("modules", trace) ? sel : null);
   const entries = useMemo(
     () => [

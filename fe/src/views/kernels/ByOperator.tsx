@@ -1,8 +1,9 @@
 import { useMemo } from "react";
-import { type KernelsTable, useKernels } from "../../api";
+import { type KernelsTable, useRows } from "../../api";
+import { count } from "../../format";
 import { t } from "../../i18n";
 import { goToView, useSelection } from "../../state";
-import { SimpleTable } from "../../table";
+import { equals, firstRows, rowCount, SimpleTable, useTableSource } from "../../table";
 import { Async } from "../../ui";
 import { byOperator, kernelTable, rowsOf } from "./columns";
 
@@ -14,10 +15,14 @@ interface Props {
   readonly compact?: boolean;
 }
 
+const MOST_LAUNCHES = 100;
+const BY_LAUNCH = { group_by: "name_op_launch" };
+
 /** One kernel, split by the operator that launched it and by launch properties. */
 export function ByOperator({ name, compact = false }: Props) {
   const { sel } = useSelection();
-  const query = useKernels(sel, "name_op_launch");
+  const source = useTableSource("kernels", sel, BY_LAUNCH);
+  const query = useRows<KernelsTable>(source, { filter: equals("name", name) });
   return (
     <Async query={query}>
       {(answer) => <Launches answer={answer} name={name} compact={compact} />}
@@ -30,25 +35,46 @@ function Launches({ answer, name, compact }: Props & { readonly answer: KernelsT
     const launches = rowsOf(kernelTable(answer), name);
     return compact ? byOperator(launches) : launches;
   }, [answer, name, compact]);
+  const shown = useMemo(() => firstRows(table, MOST_LAUNCHES), [table]);
+  // Of very many launches the server sends the longest.
+  const sent = rowCount(answer);
+  const launches = answer.meta.matched ?? sent;
+  const all = compact ? sent === launches : rowCount(shown) === launches;
   return (
-    <SimpleTable
-      caption={compact ? text.byOperator : text.byLaunch}
-      table={table}
-      renderName={(row, label) => {
-        const operator = table.rows.operator?.[row];
-        return typeof operator === "string" && operator !== "" ? (
+    <>
+      <SimpleTable
+        caption={compact ? text.byOperator : text.byLaunch}
+        table={shown}
+        renderName={(row, label) => {
+          const operator = table.rows.operator?.[row];
+          return typeof operator === "string" && operator !== "" ? (
+            <button
+              type="button"
+              className="link"
+              title={text.showOperator(operator)}
+              onClick={() => goToView("operators", { kind: "op", name: operator })}
+            >
+              {label}
+            </button>
+          ) : (
+            <span className="muted">{text.noOperator}</span>
+          );
+        }}
+      />
+      {!all && (
+        <p className="muted">
+          {text.longestLaunches(count(compact ? sent : rowCount(shown)), count(launches))}{" "}
           <button
             type="button"
             className="link"
-            title={text.showOperator(operator)}
-            onClick={() => goToView("operators", { kind: "op", name: operator })}
+            onClick={() =>
+              goToView("kernels", null, { g: BY_LAUNCH.group_by, q: equals("name", name) })
+            }
           >
-            {label}
+            {text.allLaunches}
           </button>
-        ) : (
-          <span className="muted">{text.noOperator}</span>
-        );
-      }}
-    />
+        </p>
+      )}
+    </>
   );
 }

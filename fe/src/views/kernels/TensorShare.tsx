@@ -6,8 +6,8 @@ import { tensorTime } from "./tensor";
 const text = t.kernels;
 
 /** One bar over all kernels, in colours that do not change with the order of the parts. */
-export function TensorShare({ answer }: { answer: KernelsTable }) {
-  const { using, notUsing, unknown } = tensorTime(answer.rows);
+export function TensorShare({ meta }: Pick<KernelsTable, "meta">) {
+  const { using, notUsing, unknown } = tensorTime(meta);
   const total = using + notUsing + unknown;
   if (total === 0) return <p className="muted">{text.noTime}</p>;
   const parts = [

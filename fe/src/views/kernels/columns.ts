@@ -1,7 +1,7 @@
 import type { KernelsTable } from "../../api";
 import { bareName } from "../../format";
 import { t } from "../../i18n";
-import { type Cell, derive, numberAt, shareOf, type Table, withBaseline } from "../../table";
+import { type Cell, declared, derive, numberAt, type Table, withBaseline } from "../../table";
 
 /** Shown when asked for: the others, with enough of the name, fit into a window of 1440 pixels. */
 const HIDDEN = [
@@ -12,6 +12,8 @@ const HIDDEN = [
 ];
 /** The same where operator, grid and block need room, too. */
 const HIDDEN_BY_LAUNCH = [...HIDDEN, "tensor_cores_used", "mean_blocks_per_sm"];
+
+const SHARES = { total_share: { label: t.kernels.share, help: t.kernels.shareHelp } };
 
 /** Left out at first when the columns of a baseline need the room. */
 const HIDDEN_IN_COMPARISON = [
@@ -38,13 +40,7 @@ export function kernelTable(
     hidden: hidden.includes(column.key),
   }));
   const table = { columns: shown, rows };
-  return derive(baseline ? compared(table, baseline) : table, [
-    shareOf("total_ns", meta.kernel_ns, {
-      key: "share",
-      label: t.kernels.share,
-      help: t.kernels.shareHelp,
-    }),
-  ]);
+  return derive(baseline ? compared(table, baseline) : table, declared({ columns }, SHARES));
 }
 
 function compared(table: Table, baseline: KernelsTable): Table {

@@ -14,8 +14,19 @@ import {
 import { duration } from "../../format";
 import { t } from "../../i18n";
 import { useBaseline, useParam, useSelected, useSelection } from "../../state";
-import { DataTable, numberAt, rowCount, textAt } from "../../table";
+import {
+  DataTable,
+  notHere,
+  numberAt,
+  rowCount,
+  textAt,
+  useLargest,
+  useRemoteTable,
+  useTableSource,
+  useWhole,
+} from "../../table";
 import { BaselineNote, Empty, Panel, QueryPanel, Segmented, settled } from "../../ui";
+import { Skeleton } from "../../ui/Async";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
@@ -39,7 +50,7 @@ export default function Kernels() {
       <div className="kernels-top">
         <LargestPanel query={query} />
         <QueryPanel title={text.tensor} help={text.tensorHelp} query={query}>
-          {(answer) => <TensorShare answer={answer} />}
+          {(answer) => <TensorShare meta={answer.meta} />}
         </QueryPanel>
       </div>
       <TablePanel />
@@ -91,7 +102,14 @@ interface LargestProps {
   readonly top: TopN;
 }
 
-function Largest({ answer, chart, top }: LargestProps) {
+function Largest({ answer, ...props }: LargestProps) {
+  const { sel } = useSelection();
+  const source = useTableSource("kernels", sel, { group_by: "name" });
+  const found = useLargest(answer, source, "total_ns");
+  return found ? <LargestChart answer={found} {...props} /> : <Skeleton />;
+}
+
+function LargestChart({ answer, chart, top }: LargestProps) {
   const [, setSelected] = useSelected();
   const ranked = useMemo(
     () =>
@@ -102,7 +120,10 @@ function Largest({ answer, chart, top }: LargestProps) {
     [answer],
   );
   const items = useMemo(() => largest(ranked, top), [ranked, top]);
-  const slices = useMemo(() => slicesWithRest(ranked, top, t.charts.others), [ranked, top]);
+  const slices = useMemo(
+    () => slicesWithRest(ranked, top, t.charts.others, notHere(answer, "total_ns")),
+    [ranked, top, answer],
+  );
   const select = (name: string) => setSelected({ kind: "kernel", name });
   return chart === "bars" ? (
     <HBars
@@ -131,7 +152,16 @@ function TablePanel() {
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
   const query = useKernels(sel, known);
   const baseline = useBaseline();
-  const compared = useKernels(baseline?.key ?? null, known);
+  const against = baseline?.key ?? null;
+  const compared = useWhole(
+    useKernels(against, known),
+    useTableSource("kernels", against, { group_by: known }),
+  );
+  // First pages cannot be compared: a row of one may be on a later page of the other.
+  const source = useTableSource("kernels", sel, { group_by: known });
+  const whole = useWhole(query, against && source);
+  const before = against && settled(compared);
+  const after = before && (whole.data ?? null);
   return (
     <QueryPanel
       title={text.table}
@@ -142,8 +172,8 @@ function TablePanel() {
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={compared} />
-          <KernelRows answer={answer} baseline={baseline?.key ? settled(compared) : null} />
+          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
+          <KernelRows answer={after ?? answer} baseline={after && before} />
         </>
       )}
     </QueryPanel>
@@ -161,7 +191,9 @@ function KernelRows({ answer, baseline }: RowsProps) {
   const [sort, setSort] = useParam<string>("o", "-total_ns");
   const [selected, setSelected] = useSelected();
   const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
-  const nameOf = (row: number) => textAt(table.rows, "name", row);
+  const { sel } = useSelection();
+  const source = useTableSource("kernels", sel, { group_by: answer.meta.group_by });
+  const remote = useRemoteTable(answer, source, kernelTable);
   return (
     <>
       <p className="kernels-total">{text.total(duration(answer.meta.kernel_ns))}</p>
@@ -169,19 +201,20 @@ function KernelRows({ answer, baseline }: RowsProps) {
         id="kernels"
         label={text.table}
         table={table}
+        remote={remote}
         filter={filter}
         onFilter={setFilter}
         sort={sort}
         onSort={setSort}
         selected={selected?.kind === "kernel" ? selected.name : null}
-        onSelect={(row) => setSelected({ kind: "kernel", name: nameOf(row) })}
-        renderExpanded={(row) => (
+        onSelect={(row, rows) => setSelected({ kind: "kernel", name: textAt(rows, "name", row) })}
+        renderExpanded={(row, rows) => (
           <>
-            <p className="kernel-name">{nameOf(row)}</p>
-            {table.rows.calls?.[row] === 0 ? (
+            <p className="kernel-name">{textAt(rows, "name", row)}</p>
+            {rows.calls?.[row] === 0 ? (
               <p className="muted">{t.compare.table.gone}</p>
             ) : (
-              <ByOperator name={nameOf(row)} />
+              <ByOperator name={textAt(rows, "name", row)} />
             )}
           </>
         )}

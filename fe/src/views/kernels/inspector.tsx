@@ -3,8 +3,9 @@ import { useMemo } from "react";
 import { type KernelsTable, useKernels } from "../../api";
 import { t } from "../../i18n";
 import { useSelection } from "../../state";
-import { RowNumbers } from "../../table";
+import { RowNumbers, useRowOf, useTableSource } from "../../table";
 import { Async } from "../../ui";
+import { Skeleton } from "../../ui/Async";
 import { ByOperator } from "./ByOperator";
 import { kernelTable } from "./columns";
 import "./kernels.css";
@@ -15,9 +16,12 @@ export default function KernelInspector({ name }: { name: string }) {
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
-function Numbers({ answer, name }: { answer: KernelsTable; name: string }) {
+function Numbers({ answer: first, name }: { answer: KernelsTable; name: string }) {
+  const { sel } = useSelection();
+  const source = useTableSource("kernels", sel, { group_by: "name" });
+  const { answer, row } = useRowOf(first, source, name);
   const table = useMemo(() => kernelTable(answer), [answer]);
-  const row = table.rows.name?.indexOf(name) ?? -1;
+  if (row === null) return <Skeleton />;
   if (row < 0) return <p className="muted">{t.kernels.gone}</p>;
   return (
     <div className="kernel-inspector">

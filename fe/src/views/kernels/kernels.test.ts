@@ -5,14 +5,14 @@ import { copiesTable } from "./copies";
 import { tensorTime } from "./tensor";
 
 describe("tensorTime", () => {
-  it("weighs every kernel by its time", () => {
-    const rows = { tensor_cores_used: [true, false, null, true], total_ns: [5, 3, 2, 1] };
-    expect(tensorTime(rows)).toEqual({ using: 6, notUsing: 3, unknown: 2 });
+  it("adds up to the kernel time", () => {
+    const meta = { kernel_ns: 11, tensor_core_ns: 6, undecided_ns: 2 };
+    expect(tensorTime(meta)).toEqual({ using: 6, notUsing: 3, unknown: 2 });
   });
 
-  it("knows nothing without the column", () => {
-    expect(tensorTime({ total_ns: [5] })).toEqual({ using: 0, notUsing: 0, unknown: 5 });
-    expect(tensorTime({})).toEqual({ using: 0, notUsing: 0, unknown: 0 });
+  it("is nothing without kernels", () => {
+    const meta = { kernel_ns: null, tensor_core_ns: null, undecided_ns: null };
+    expect(tensorTime(meta)).toEqual({ using: 0, notUsing: 0, unknown: 0 });
   });
 });
 

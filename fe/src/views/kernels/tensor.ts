@@ -1,4 +1,4 @@
-import { numberAt, type Rows } from "../../table";
+import type { KernelsMeta } from "../../api";
 
 /** Kernel time by use of tensor cores. */
 export interface TensorTime {
@@ -7,17 +7,11 @@ export interface TensorTime {
   readonly unknown: number;
 }
 
-/** Over all kernels, weighted by their total time. */
-export function tensorTime(rows: Rows): TensorTime {
-  let using = 0;
-  let notUsing = 0;
-  let unknown = 0;
-  const used = rows.tensor_cores_used ?? [];
-  for (let row = 0; row < (rows.total_ns?.length ?? 0); row++) {
-    const time = numberAt(rows, "total_ns", row) ?? 0;
-    if (used[row] === true) using += time;
-    else if (used[row] === false) notUsing += time;
-    else unknown += time;
-  }
-  return { using, notUsing, unknown };
+type Times = Pick<KernelsMeta, "kernel_ns" | "tensor_core_ns" | "undecided_ns">;
+
+/** Of all kernels, also of those that the answer does not list. */
+export function tensorTime({ kernel_ns, tensor_core_ns, undecided_ns }: Times): TensorTime {
+  const using = tensor_core_ns ?? 0;
+  const unknown = undecided_ns ?? 0;
+  return { using, notUsing: Math.max(0, (kernel_ns ?? 0) - using - unknown), unknown };
 }

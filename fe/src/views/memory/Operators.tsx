@@ -1,9 +1,14 @@
 import { useMemo } from "react";
-import { type MemoryOperatorsTable, useMemoryOperators } from "../../api";
+import {
+  type MemoryOperatorsTable,
+  memoryOperatorsQuery,
+  type TableSource,
+  useMemoryOperators,
+} from "../../api";
 import { bytes, count } from "../../format";
 import { t } from "../../i18n";
 import { useParam, useSelected, useSelection } from "../../state";
-import { DataTable, rowCount, textAt } from "../../table";
+import { DataTable, rowCount, textAt, useRemoteTable, useTableSource } from "../../table";
 import { Help, QueryPanel } from "../../ui";
 import { operatorsTable } from "./columns";
 import { RangeLine, type TableProps } from "./Tables";
@@ -13,6 +18,7 @@ const text = t.memory;
 export function OperatorsPanel({ look, device, tabs }: TableProps) {
   const { sel } = useSelection();
   const query = useMemoryOperators(sel, device, look.range);
+  const source = useTableSource("memory/operators", sel, memoryOperatorsQuery(device, look.range));
   return (
     <QueryPanel
       title={text.operators}
@@ -24,29 +30,36 @@ export function OperatorsPanel({ look, device, tabs }: TableProps) {
       {(answer) => (
         <>
           <Totals answer={answer} look={look} />
-          <Rows answer={answer} />
+          <Rows answer={answer} source={source} />
         </>
       )}
     </QueryPanel>
   );
 }
 
-function Rows({ answer }: { answer: MemoryOperatorsTable }) {
+interface RowsProps {
+  readonly answer: MemoryOperatorsTable;
+  readonly source: TableSource | null;
+}
+
+function Rows({ answer, source }: RowsProps) {
   const [filter, setFilter] = useParam<string>("q", "");
   const [sort, setSort] = useParam<string>("o", "-self_size_increase");
   const [selected, select] = useSelected();
   const table = useMemo(() => operatorsTable(answer), [answer]);
+  const remote = useRemoteTable(answer, source, operatorsTable);
   return (
     <DataTable
       id="memory-operators"
       label={text.operators}
       table={table}
+      remote={remote}
       filter={filter}
       onFilter={setFilter}
       sort={sort}
       onSort={setSort}
       selected={selected?.kind === "op" ? selected.name : null}
-      onSelect={(row) => select({ kind: "op", name: textAt(table.rows, "name", row) })}
+      onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
     />
   );
 }

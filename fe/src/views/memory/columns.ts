@@ -2,7 +2,7 @@
 import type { MemoryAliveTable, MemoryEventsTable, MemoryOperatorsTable } from "../../api";
 import { MISSING, NS_PER } from "../../format";
 import { t } from "../../i18n";
-import { type Column, derive, numberAt, shareOf, type Table, textAt } from "../../table";
+import { type Column, declared, derive, numberAt, shareOf, type Table, textAt } from "../../table";
 
 const text = t.memory;
 
@@ -37,8 +37,13 @@ export function eventsTable({ columns, rows }: MemoryEventsTable): Table {
   return { columns: blockColumns(columns), rows };
 }
 
+/** Shares and averages are there to be asked for. */
 export function operatorsTable({ columns, rows }: MemoryOperatorsTable): Table {
-  return { columns: columns.map(shown), rows };
+  const hidden = declared({ columns }).map(({ column, ...how }) => ({
+    ...how,
+    column: shown({ ...column, hidden: true }),
+  }));
+  return derive({ columns: columns.map(shown), rows }, hidden);
 }
 
 /** Blocks summed for each operator and what encloses it, the largest first, and what was there before. */

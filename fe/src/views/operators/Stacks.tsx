@@ -9,6 +9,9 @@ import { parseStack } from "./frames";
 
 const text = t.operators;
 
+/** Beyond that the table, grouped by call stack, is the place to look. */
+const MOST_STACKS = 100;
+
 /** The distinct call stacks of one operator, the most expensive first. */
 export function Stacks({ name, shape }: { name: string; shape: string | null }) {
   const { sel } = useSelection();
@@ -26,17 +29,24 @@ function StackList({ answer: { rows, ...answer } }: { answer: Answer }) {
     (row) => textAt(rows, "call_stack", row) !== "",
   );
   if (withFrames.length === 0) return <NoStack />;
-  return withFrames.map((row, index) => (
-    <details key={textAt(rows, "call_stack", row)} open={index === 0}>
-      <summary>
-        {text.stackHead(count(numberAt(rows, "calls", row)), times(rows, row))}{" "}
-        <span className="muted">
-          {text.frames(parseStack(textAt(rows, "call_stack", row)).length)}
-        </span>
-      </summary>
-      <Frames stack={textAt(rows, "call_stack", row)} />
-    </details>
-  ));
+  const shown = withFrames.slice(0, MOST_STACKS);
+  const more = Math.max(answer.meta.total, withFrames.length) - shown.length;
+  return (
+    <>
+      {shown.map((row, index) => (
+        <details key={textAt(rows, "call_stack", row)} open={index === 0}>
+          <summary>
+            {text.stackHead(count(numberAt(rows, "calls", row)), times(rows, row))}{" "}
+            <span className="muted">
+              {text.frames(parseStack(textAt(rows, "call_stack", row)).length)}
+            </span>
+          </summary>
+          <Frames stack={textAt(rows, "call_stack", row)} />
+        </details>
+      ))}
+      {more > 0 && <p className="muted">{text.moreStacks(count(more))}</p>}
+    </>
+  );
 }
 
 export function NoStack() {

@@ -1,8 +1,14 @@
 import type { OperatorsTable } from "../../api";
 import { t } from "../../i18n";
-import { derive, perCall, shareOf, type Table, withBaseline } from "../../table";
+import { declared, derive, type Table, withBaseline } from "../../table";
 
 const text = t.operators.shares;
+
+/** What they refer to is said more exactly here than the table can. */
+const SHARES = {
+  device_self_share: { help: text.deviceSelfHelp },
+  host_self_share: { help: text.hostSelfHelp },
+};
 
 /** Shown when asked for: the others fit into a window of 1440 pixels. `has_call_stack` is for other code. */
 const HIDDEN: ReadonlySet<string> = new Set([
@@ -22,7 +28,7 @@ const HIDDEN_IN_COMPARISON: ReadonlySet<string> = new Set([
 
 /** The server's columns with shares and averages, and next to them what they were in the baseline. */
 export function operatorTable(
-  { columns, rows, meta }: OperatorsTable,
+  { columns, rows }: OperatorsTable,
   baseline: OperatorsTable | null = null,
 ): Table {
   const hidden = baseline ? HIDDEN_IN_COMPARISON : HIDDEN;
@@ -30,30 +36,7 @@ export function operatorTable(
     hidden.has(column.key) ? { ...column, hidden: true } : column,
   );
   const table = { columns: shown, rows };
-  return derive(baseline ? compared(table, baseline) : table, [
-    shareOf("device_self_ns", meta.device_ns, {
-      key: "device_self_share",
-      label: text.deviceSelf,
-      help: text.deviceSelfHelp,
-    }),
-    perCall("device_total_ns", {
-      key: "device_call_ns",
-      label: text.deviceCall,
-      help: text.deviceCallHelp,
-      hidden: true,
-    }),
-    shareOf("host_self_ns", meta.host_ns, {
-      key: "host_self_share",
-      label: text.hostSelf,
-      help: text.hostSelfHelp,
-    }),
-    perCall("host_total_ns", {
-      key: "host_call_ns",
-      label: text.hostCall,
-      help: text.hostCallHelp,
-      hidden: true,
-    }),
-  ]);
+  return derive(baseline ? compared(table, baseline) : table, declared({ columns }, SHARES));
 }
 
 function compared(table: Table, baseline: OperatorsTable): Table {

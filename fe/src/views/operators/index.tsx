@@ -5,7 +5,15 @@ import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
 import { t } from "../../i18n";
 import { useBaseline, useParam, useSelected, useSelection } from "../../state";
-import { DataTable, hasColumn, rowCount, textAt } from "../../table";
+import {
+  DataTable,
+  hasColumn,
+  rowCount,
+  textAt,
+  useRemoteTable,
+  useTableSource,
+  useWhole,
+} from "../../table";
 import { BaselineNote, Help, QueryPanel, Segmented, settled } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
@@ -40,6 +48,7 @@ export default function Operators() {
 function LargestPanel() {
   const { sel } = useSelection();
   const query = useOperators(sel, "name");
+  const source = useTableSource("operators", sel, { group_by: "name" });
   const [wanted, setMetric] = useParam<string>("m", "");
   const [chart, setChart] = useParam<"bars" | "donuts">("c", "bars");
   const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
@@ -70,11 +79,11 @@ function LargestPanel() {
     >
       {(answer) =>
         chart === "bars" ? (
-          <LargestBars answer={answer} metric={metric} top={top} />
+          <LargestBars answer={answer} source={source} metric={metric} top={top} />
         ) : (
           <div className="operators-donuts">
             {metrics.map((each) => (
-              <LargestDonut key={each} answer={answer} metric={each} top={top} />
+              <LargestDonut key={each} answer={answer} source={source} metric={each} top={top} />
             ))}
           </div>
         )
@@ -89,7 +98,16 @@ function TablePanel() {
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
   const query = useOperators(sel, known);
   const baseline = useBaseline();
-  const compared = useOperators(baseline?.key ?? null, known);
+  const against = baseline?.key ?? null;
+  const compared = useWhole(
+    useOperators(against, known),
+    useTableSource("operators", against, { group_by: known }),
+  );
+  // First pages cannot be compared: a row of one may be on a later page of the other.
+  const source = useTableSource("operators", sel, { group_by: known });
+  const whole = useWhole(query, against && source);
+  const before = against && settled(compared);
+  const after = before && (whole.data ?? null);
   return (
     <QueryPanel
       title={text.table}
@@ -101,8 +119,8 @@ function TablePanel() {
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={compared} />
-          <OperatorRows answer={answer} baseline={baseline?.key ? settled(compared) : null} />
+          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
+          <OperatorRows answer={after ?? answer} baseline={after && before} />
         </>
       )}
     </QueryPanel>
@@ -121,6 +139,9 @@ function OperatorRows({ answer, baseline }: RowsProps) {
   const [sort, setSort] = useParam<string>("o", hasDevice ? "-device_self_ns" : "-host_self_ns");
   const [selected, select] = useSelected();
   const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);
+  const { sel } = useSelection();
+  const source = useTableSource("operators", sel, { group_by: answer.meta.group_by });
+  const remote = useRemoteTable(answer, source, operatorTable);
   return (
     <>
       <Totals answer={answer} />
@@ -128,17 +149,18 @@ function OperatorRows({ answer, baseline }: RowsProps) {
         id="operators"
         label={text.table}
         table={table}
+        remote={remote}
         filter={filter}
         onFilter={setFilter}
         sort={sort}
         onSort={setSort}
         selected={selected?.kind === "op" ? selected.name : null}
-        onSelect={(row) => select({ kind: "op", name: textAt(table.rows, "name", row) })}
-        renderExpanded={(row) =>
-          table.rows.calls?.[row] === 0 ? (
+        onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
+        renderExpanded={(row, rows) =>
+          rows.calls?.[row] === 0 ? (
             <p className="muted">{t.compare.table.gone}</p>
           ) : (
-            <Details rows={table.rows} row={row} hasDevice={hasDevice} />
+            <Details rows={rows} row={row} hasDevice={hasDevice} />
           )
         }
       />

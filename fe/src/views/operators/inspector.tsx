@@ -3,8 +3,9 @@ import { useMemo } from "react";
 import { type OperatorsTable, useOperators } from "../../api";
 import { t } from "../../i18n";
 import { useSelection } from "../../state";
-import { hasColumn, RowNumbers } from "../../table";
+import { hasColumn, RowNumbers, useRowOf, useTableSource } from "../../table";
 import { Async } from "../../ui";
+import { Skeleton } from "../../ui/Async";
 import { operatorTable } from "./columns";
 import { Launched } from "./Launched";
 import "./operators.css";
@@ -15,9 +16,12 @@ export default function OperatorInspector({ name }: { name: string }) {
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
-function Numbers({ answer, name }: { answer: OperatorsTable; name: string }) {
+function Numbers({ answer: first, name }: { answer: OperatorsTable; name: string }) {
+  const { sel } = useSelection();
+  const source = useTableSource("operators", sel, { group_by: "name" });
+  const { answer, row } = useRowOf(first, source, name);
   const table = useMemo(() => operatorTable(answer), [answer]);
-  const row = table.rows.name?.indexOf(name) ?? -1;
+  if (row === null) return <Skeleton />;
   if (row < 0) return <p className="muted">{t.operators.gone}</p>;
   return (
     <div className="operator-inspector">

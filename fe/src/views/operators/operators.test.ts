@@ -45,8 +45,22 @@ const table: OperatorsTable = {
   columns: [
     { key: "name", label: "Name", type: "string", unit: null, help: null },
     { key: "calls", label: "Calls", type: "number", unit: "count", help: null },
-    { key: "host_self_ns", label: "Host self", type: "number", unit: "ns", help: null },
-    { key: "host_total_ns", label: "Host total", type: "number", unit: "ns", help: null },
+    {
+      key: "host_self_ns",
+      label: "Host self",
+      type: "number",
+      unit: "ns",
+      help: null,
+      total: 400,
+    },
+    {
+      key: "host_total_ns",
+      label: "Host total",
+      type: "number",
+      unit: "ns",
+      help: null,
+      average: true,
+    },
   ],
   rows: { name: ["a", "b"], calls: [2, 1], host_self_ns: [100, 300], host_total_ns: [400, 300] },
 };
@@ -76,8 +90,8 @@ it("adds shares and averages where their sources are", () => {
     "host_self_ns",
     "host_self_share",
     "host_total_ns",
-    "host_call_ns",
+    "host_total_per_call_ns",
   ]);
   expect(rows.host_self_share).toEqual([25, 75]);
-  expect(rows.host_call_ns).toEqual([200, 300]);
+  expect(rows.host_total_per_call_ns).toEqual([200, 300]);
 });

@@ -1,0 +1,43 @@
+const LONGEST = 200;
+
+/** Texts of `parsePattern`'s refusals. */
+export interface PatternTexts {
+  readonly tooLong: (most: number) => string;
+  readonly unknown: (what: string) => string;
+}
+
+/**
+ * A regular expression, in any case. The server searches large tables and cannot let anybody wait for an
+ * expression that goes back and forth, so what it does not know is refused here, too (`web/table_query/pattern.py`).
+ * Throws an Error that says why.
+ */
+export function parsePattern(source: string, texts: PatternTexts): RegExp {
+  if (source.length > LONGEST) throw new Error(texts.tooLong(LONGEST));
+  const strange = unknownPart(source);
+  if (strange !== null) throw new Error(texts.unknown(strange));
+  return new RegExp(source, "i");
+}
+
+const KNOWN_ESCAPE =
+  /^\\(?:[bdDwWsSnrtfv]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0(?![0-9])|[^A-Za-z0-9])/;
+
+function unknownPart(source: string): string | null {
+  let inClass = false;
+  for (let at = 0; at < source.length; at++) {
+    const char = source.charAt(at);
+    const rest = source.slice(at);
+    if (char === "\\") {
+      const known = KNOWN_ESCAPE.test(rest) || (!inClass && /^\\B/.test(rest));
+      // An expression that ends with a backslash is refused by the engine.
+      if (rest.length > 1 && !known) return rest.slice(0, 2);
+      at++;
+    } else if (inClass) {
+      inClass = char !== "]";
+    } else if (char === "[") {
+      inClass = true;
+    } else if (/^\(\?[^:]/.test(rest)) {
+      return rest.slice(0, 3);
+    }
+  }
+  return null;
+}

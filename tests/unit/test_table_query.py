@@ -1,0 +1,377 @@
+"""Sorting, filtering and paging of tables: the cases that the UI is held to as well, pages, and limits of cost."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from werkzeug.test import Client
+
+from tests.conftest import ROOT
+from tests.events import annotation, kernel, launch, memory, op
+from tests.many import write_many_launches
+from tests.served import client_of, everything_read, get
+from tests.tiny import wait_until
+from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.web.table_query import pattern
+from torch_tb_profiler.web.table_query.answer import FIRST_PAGE, WHOLE, Query, TableAnswer
+from torch_tb_profiler.web.table_query.grammar import Problem
+from torch_tb_profiler.web.table_query.natural import natural_key
+from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
+from torch_tb_profiler.workspace import Workspace
+
+CASES = json.loads((ROOT / "tests" / "cases" / "table_query.json").read_text("utf-8"))
+
+
+def table_of(columns: list[dict[str, Any]], rows: dict[str, list[Any]]) -> TableAnswer:
+    """As the shared cases describe it, with the position of each row in a column of its own."""
+    defined = [Definition(c["key"], c["label"], c["type"], c["unit"], "") for c in columns]
+    length = len(rows[columns[0]["key"]])
+    return TableAnswer(
+        {},
+        [*defined, Definition("place", "Place", "number", None, "")],
+        {**rows, "place": np.arange(length)},
+        {c["key"]: c["total"] for c in columns if "total" in c},
+        [c["key"] for c in columns if c.get("average")],
+    )
+
+
+TABLE = table_of(CASES["columns"], CASES["rows"])
+
+
+def places(query: Query) -> list[int]:
+    rows: list[int] = TABLE.page(query)["rows"]["place"]
+    return rows
+
+
+@pytest.mark.parametrize("case", CASES["filters"] + CASES["sorts"] + CASES["both"], ids=json.dumps)
+def test_cases(case: dict[str, Any]) -> None:
+    query = Query(sort=case.get("sort", ""), filter=case.get("filter", ""))
+    if "problem" in case:
+        with pytest.raises(Problem) as raised:
+            places(query)
+        assert raised.value.kind == case["problem"]
+        assert str(raised.value)
+    else:
+        assert places(query) == case["rows"]
+        assert places(query) == case["rows"], "remembered"
+
+
+def test_pages() -> None:
+    query = Query(sort="-calls", filter="calls>=5")
+    found = TABLE.page(query)
+    assert found["meta"] == {"total": 9, "matched": 6, "offset": 0}
+    assert found["rows"]["calls"] == [20, 11, 7, 5, 5, 5]
+    page = TABLE.page(Query(query.sort, query.filter, offset=2, limit=2))
+    assert page["meta"] == {"total": 9, "matched": 6, "offset": 2}
+    assert page["rows"]["calls"] == [7, 5]
+    assert page["rows"]["name"] == ["kernel_09", "aten::conv2d"]
+    assert TABLE.page(Query(offset=8, limit=5))["rows"]["place"] == [8]
+    assert TABLE.page(Query(offset=9))["rows"]["place"] == []
+    assert TABLE.page(Query(limit="all"))["rows"] == {**CASES["rows"], "place": list(range(9))}
+
+
+def test_missing_values_are_null_and_kinds_are_kept() -> None:
+    rows = TABLE.page(Query(sort="place", limit=9))["rows"]
+    assert rows["tensor_cores_used"] == CASES["rows"]["tensor_cores_used"]
+    assert all(type(value) in (bool, type(None)) for value in rows["tensor_cores_used"])
+    assert all(type(value) in (int, type(None)) for value in rows["shared_memory_bytes"])
+    masked = TableAnswer(
+        {}, [Definition("n", "N", "number", None, "")], {"n": np.ma.masked_less(np.array([3, -1, 2]), 0)}
+    )
+    assert masked.page(Query(sort="n"))["rows"]["n"] == [2, 3, None]
+    assert masked.page(Query(filter="n<100"))["rows"]["n"] == [3, 2]
+
+
+def test_totals_and_averages_are_declared() -> None:
+    columns = {column["key"]: column for column in TABLE.page()["columns"]}
+    assert columns["device_self_ns"]["total"] == 12_000_000
+    assert columns["device_self_ns"]["average"] is True
+    assert not {"total", "average", "largest"} & set(columns["calls"])
+    assert "device_self_share" not in columns, "the client makes them"
+
+
+def test_words_are_looked_for_where_the_request_says() -> None:
+    assert places(Query(filter="mm")) == [1, 2, 4]
+    assert places(Query(filter="mm", search="operator")) == [2, 4]
+    assert places(Query(filter="mm", search="gone")) == []
+    other = TableAnswer(
+        {}, [Definition("device", "D", "string", None, ""), Definition("n", "N", "number", None, "")],
+        {"device": ("GPU0", "CPU"), "n": np.arange(2)},
+    )  # fmt: skip
+    assert other.page(Query(filter="gpu"))["rows"]["n"] == [0]
+
+
+def test_large_tables_are_cut() -> None:
+    rows = WHOLE + 1
+    values = np.arange(rows) - 5
+    defined = [Definition("n", "N", "number", "ns", ""), Definition("name", "Name", "string", None, "")]
+    large = TableAnswer({}, defined, {"n": values, "name": tuple(map(str, range(rows)))})
+    first = large.page()
+    assert first["meta"] == {"total": rows, "matched": rows, "offset": 0}
+    assert first["rows"]["n"] == list(range(-5, FIRST_PAGE - 5))
+    assert first["columns"][0] | {"help": ""} == {
+        "key": "n", "label": "N", "type": "number", "unit": "ns", "help": "", "largest": rows - 6, "sum": values.sum(),
+    }  # fmt: skip
+    assert len(large.page(Query(filter="n>=0"))["rows"]["n"]) == rows - 5, "no more than are sent whole"
+    assert len(large.page(Query(limit="all"))["rows"]["n"]) == rows
+    assert large.page(Query(sort="-n", offset=rows - 2, limit=10))["rows"]["n"] == [-4, -5]
+
+
+def test_what_is_asked_too_much() -> None:
+    for query, kind in (
+        (Query(filter="x" * 10_001), "too_long"),
+        (Query(sort=",".join(["calls"] * 11)), "too_many_sorts"),
+        (Query(sort="-gone"), "unknown_column"),
+        (Query(sort="calls,,name"), "unknown_column"),
+    ):
+        with pytest.raises(Problem) as raised:
+            TABLE.page(query)
+        assert raised.value.kind == kind
+
+
+@given(st.lists(st.text("aB1290 _:", max_size=6)))
+def test_natural_order(texts: list[str]) -> None:
+    """Against comparing piece by piece."""
+
+    def pieces(text: str) -> tuple[Any, ...]:
+        found = re.findall(r"[0-9]+|[^0-9]", text.lower())
+        return [("0", int(piece)) if piece.isdigit() else (piece, 0) for piece in found], text
+
+    assert sorted(texts, key=natural_key) == sorted(texts, key=pieces)
+
+
+# regular expressions -----------------------------------------------------------------------------------------
+
+
+def test_expressions_find_what_those_of_python_find() -> None:
+    """Random expressions of what both know alike."""
+    chance = random.Random(1)
+    atoms = [*"ab.^$1_ :A", "[ab]", "[^a]", r"\d", r"\w", r"\b", "(a|b)", "(?:ab)", "[a-c1]", r"\W", r"\s", r"[\d-]"]
+    signs = ["", "", "", "", "*", "+", "?", "{2}", "{1,2}", "{0,}", "*?", "|"]
+    compared = 0
+    for _ in range(3000):
+        source = "".join(chance.choice(atoms) + chance.choice(signs) for _ in range(chance.randint(1, 6)))
+        texts = ["".join(chance.choice("aAbB1_ :c\n") for _ in range(chance.randint(1, 9))) for _ in range(20)]
+        try:
+            theirs = re.compile(source.replace("$", r"\Z"), re.IGNORECASE | re.ASCII)
+        except re.error:
+            with pytest.raises(PatternError):
+                Pattern(source)
+            continue
+        if re.search(r"(\^|\$|\\b)[*+?{]", source):  # Python repeats conditions
+            continue
+        ours = Pattern(source)
+        compared += 1
+        expected = [theirs.search(text) is not None for text in texts]
+        assert ours.search([text.lower() for text in texts]).tolist() == expected, source
+    assert compared > 1500
+
+
+def test_many_texts_of_all_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern, "_CHUNK", 5000)
+    chance = random.Random(2)
+    texts = ["".join(chance.choices("abcd", k=chance.choice((0, 1, 5, 40, 400)))) for _ in range(500)]
+    for source in ("abc.*d{3}", "^a.*b$", "(ab|cd)+a{2}b"):
+        expected = [re.search(source, text) is not None for text in texts]
+        assert Pattern(source).search(texts).tolist() == expected
+    assert any(expected)
+
+
+@pytest.mark.parametrize(
+    "source", ["(a+)+$", "(a|a)*b$", "(a|aa)+$", "(.*)*z", "a?" * 40 + "a{40}b", "(x+x+)+y", ".*.*.*="]
+)
+def test_no_expression_takes_ages(source: str) -> None:
+    """Each of them would keep a search that goes back busy for longer than anybody lives."""
+    begin = time.process_time()
+    assert not Pattern(source).search(["a" * 2000 + "!", "x" * 2000]).any()
+    assert time.process_time() - begin < 2
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [("a" * 201, "longer than"), ("((a{99}){99}){99}", "written out"), ("(?=a)", "not known"), (r"(a)\1", "not known")],
+)
+def test_expressions_that_are_refused(source: str, why: str) -> None:
+    with pytest.raises(PatternError, match=re.escape(why)):
+        Pattern(source)
+
+
+def test_an_expression_with_too_many_states_is_refused() -> None:
+    chance = random.Random(3)
+    text = "".join(chance.choices("ab", k=100_000))
+    with pytest.raises(PatternError, match="intricate"):
+        Pattern("(a|b)*a(a|b){15}c").search([text])
+
+
+def test_too_much_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pattern, "MOST_TEXT", 10)
+    with pytest.raises(PatternError, match="too much text"):
+        Pattern("a").search(["a" * 6, "b" * 6])
+
+
+# routes ------------------------------------------------------------------------------------------------------
+
+LAUNCHES = WHOLE + 500
+WHERE = "run=run&worker=w"
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("tables")
+    write_many_launches(root / "logs" / "run" / "w.pt.trace.json", LAUNCHES)
+    return root
+
+
+@pytest.fixture(scope="module")
+def workspace(root: Path) -> Iterator[Workspace]:
+    with everything_read(root / "logs", root / "cache") as workspace:
+        wait_until(lambda: not workspace._awaited, "the answers are prepared")
+        yield workspace
+
+
+def test_a_large_answer_is_its_first_page(client: Client) -> None:
+    route = f"/api/kernels?{WHERE}&group_by=name_op_launch"
+    answer = get(client, route)
+    meta = answer["meta"]
+    assert (meta["total"], meta["matched"], meta["offset"]) == (LAUNCHES, LAUNCHES, 0)
+    assert {len(values) for values in answer["rows"].values()} == {FIRST_PAGE}
+    whole = get(client, f"{route}&limit=all")
+    assert {len(values) for values in whole["rows"].values()} == {LAUNCHES}
+    assert {key: values[:FIRST_PAGE] for key, values in whole["rows"].items()} == answer["rows"]
+    assert whole["columns"] == answer["columns"]
+    assert next(c for c in whole["columns"] if c["key"] == "total_ns")["total"] == meta["kernel_ns"]
+
+    page = get(client, f"{route}&sort=name,-total_ns&filter=gemm_%20name~[12]_%20total%3E20us&offset=100&limit=50")
+    kept = [
+        (natural_key(name), -total, row)
+        for row, (name, total) in enumerate(zip(whole["rows"]["name"], whole["rows"]["total_ns"], strict=True))
+        if name != "gemm_0_kernel" and total > 20_000
+    ]
+    rows = [row for *_, row in sorted(kept)]
+    assert page["meta"]["matched"] == len(rows) > WHOLE / 4
+    assert page["meta"]["offset"] == 100
+    assert page["rows"] == {key: [values[row] for row in rows[100:150]] for key, values in whole["rows"].items()}
+
+
+def test_a_small_answer_is_whole(client: Client) -> None:
+    answer = get(client, f"/api/kernels?{WHERE}")
+    assert (answer["meta"]["total"], answer["meta"]["matched"]) == (3, 3)
+    assert get(client, f"/api/kernels?{WHERE}&sort=-calls&limit=2")["rows"]["calls"] == [6834, 6833]
+    assert get(client, f"/api/kernels?{WHERE}&sort=name")["rows"]["name"] == [
+        "gemm_0_kernel",
+        "gemm_1_kernel",
+        "gemm_2_kernel",
+    ]
+    assert get(client, f"/api/operators?{WHERE}&filter=mm")["rows"]["name"] == ["aten::addmm", "aten::mm"]
+    assert get(client, f"/api/operators/kernels?{WHERE}&name=aten::mm&filter=_1_")["meta"]["matched"] == 1
+
+
+def test_the_table_is_made_once(client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch_tb_profiler.web import answers
+
+    route = f"/api/kernels?{WHERE}&group_by=name_op_launch"
+    get(client, route)
+    monkeypatch.setattr(answers, "kernels", lambda *_: pytest.fail("it was made again"))
+    get(client, f"{route}&filter=gemm&limit=1")
+    get(client, f"{route}&sort=name&limit=1")
+
+
+def test_the_first_page_is_answered_without_the_columns(
+    root: Path, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with everything_read(root / "logs", root / "cache") as later:
+        with monkeypatch.context() as patch:
+            patch.setattr(column_file, "open_trace", lambda _: pytest.fail("the columns are opened"))
+            first = get(client_of(later), f"/api/kernels?{WHERE}&group_by=name_op_launch")
+        assert (first["meta"]["total"], len(first["rows"]["name"])) == (LAUNCHES, FIRST_PAGE)
+        last = get(client_of(later), f"/api/kernels?{WHERE}&group_by=name_op_launch&offset={LAUNCHES - 1}")
+        assert len(last["rows"]["name"]) == 1
+
+
+def test_pages_of_some_steps(tmp_path: Path) -> None:
+    """What is asked of a table is asked of the same table as without."""
+    events = [
+        annotation("ProfilerStep#1", 0, 90),
+        op("aten::mm", 10, 30),
+        memory(12, 512, total=512),
+        launch(15, 1),
+        kernel(20, 5, 1, "gemm"),
+        annotation("ProfilerStep#2", 100, 90),
+        op("aten::add", 110, 30),
+        memory(112, 1024, total=1536),
+        launch(115, 2),
+        kernel(120, 5, 2, "add"),
+        op("aten::relu", 150, 10),
+        memory(152, 256, total=1792),
+    ]
+    path = tmp_path / "logs" / "run" / "w.pt.trace.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    with everything_read(tmp_path / "logs", tmp_path / "cache") as workspace:
+        client = client_of(workspace)
+
+        def names(route: str) -> list[str]:
+            found: list[str] = get(client, f"/api/{route}")["rows"]["name"]
+            return found
+
+        for route, all_names, of_second in (
+            ("operators", {"aten::mm", "aten::add", "aten::relu"}, {"aten::add", "aten::relu"}),
+            ("kernels", {"gemm", "add"}, {"add"}),
+            ("memory/operators", {"aten::mm", "aten::add", "aten::relu"}, {"aten::add", "aten::relu"}),
+        ):
+            second = f"{route}?{WHERE}&from_step=2&to_step=2"
+            assert set(names(second)) == of_second
+            assert names(f"{second}&sort=name") == sorted(of_second)
+            assert names(f"{second}&sort=-name&limit=1") == sorted(of_second)[-1:]
+            assert names(f"{route}?{WHERE}&sort=name") == sorted(all_names)
+            unknown = f"/api/{route}?{WHERE}&from_step=2&to_step=3"
+            refused = get(client, unknown, 404)
+            assert [get(client, f"{unknown}&sort=name", 404) for _ in range(2)] == [refused, refused]
+            get(client, f"/api/{route}?{WHERE}&from_step=2&sort=name", 400)
+
+
+def test_what_cannot_be_asked_is_a_400(client: Client) -> None:
+    for query, kind in (
+        ("sort=gone", "unknown_column"),
+        (f"filter={quote('calls>many')}", "bad_number"),
+        (f"filter={quote('name~(')}", "bad_regex"),
+    ):
+        problem = get(client, f"/api/kernels?{WHERE}&{query}", 400)["problem"]
+        assert problem["kind"] == kind
+    for query in ("offset=-1", "limit=0", "limit=many", "offset=x"):
+        get(client, f"/api/kernels?{WHERE}&{query}", 400)
+
+
+def test_pages_cost_little(client: Client) -> None:
+    rows = 300_000
+    chance = np.random.default_rng(0)
+    names = [f"void cutlass::Kernel<gemm_{i}_bf16>(Params)" for i in range(1000)]
+    defined = [Definition("name", "N", "string", None, "")] + [
+        Definition(key, key, "number", "ns", "") for key in ("total_ns", "mean_ns", "max_ns", "calls")
+    ]
+    values = {d.key: chance.integers(0, 10**9, rows) for d in defined[1:]}
+    large = TableAnswer({}, defined, {"name": [names[i] for i in chance.integers(0, 1000, rows)], **values})
+    large.page(Query(sort="name"))
+    begin = time.process_time()
+    found = large.page(Query("-max_ns,name", "gemm mean>5ms total<900ms", offset=1000, limit=200))
+    assert time.process_time() - begin < 0.5, "the machines of CI are slow; here it is 0.1"
+    assert found["meta"]["matched"] > 0.8 * rows
+    begin = time.process_time()
+    large.page(Query("-max_ns,name", "gemm mean>5ms total<900ms", offset=9000, limit=200))
+    assert time.process_time() - begin < 0.05
+
+
+def test_the_cases_are_where_the_ui_looks(repository: Path) -> None:
+    assert "tests/cases/table_query.json" in (repository / "fe/src/table/query.test.ts").read_text()

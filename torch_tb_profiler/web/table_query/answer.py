@@ -1,0 +1,215 @@
+"""A table that is kept to be asked again: sorted, filtered, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+from torch_tb_profiler.web.table_query.columns import Column, Numbers, column_of
+from torch_tb_profiler.web.table_query.grammar import Problem, parse_filter
+from torch_tb_profiler.workspace.lru import Lru
+
+Json = dict[str, Any]
+
+#: a table of no more rows is sent whole: the browser sorts and filters it faster than it can ask
+WHOLE = 20_000
+#: rows of a larger one when the request does not say how many
+FIRST_PAGE = 1_000
+MOST_SORTS = 10
+
+#: orders, and rows that passed a filter: whoever scrolls asks for the same again and again
+_REMEMBERED = 4
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked of a table.
+
+    sort    `-device_self_ns,name`: the most important key first, with `-` the largest first; "" for its own order
+    filter  see docs/tables.md
+    search  key of the column in which words of the filter are looked for; None for the column that names the rows
+    limit   None for as many as are sent unasked
+    """
+
+    sort: str = ""
+    filter: str = ""
+    search: str | None = None
+    offset: int = 0
+    limit: int | Literal["all"] | None = None
+
+
+@dataclass(frozen=True)
+class TableAnswer:
+    """The answer of a route that is a table.
+
+    meta      what stands beside it
+    defined   its columns in order
+    values    of each column: an array (masked where values are missing), or a sequence with None
+    totals    column → the sum that its percentages refer to; such columns have shares
+    averages  columns that make sense divided by `calls`
+    """
+
+    meta: Json
+    defined: Sequence[Definition]
+    values: Mapping[str, Any]
+    totals: Mapping[str, int | None] = field(default_factory=dict)
+    averages: Sequence[str] = ()
+
+    @cached_property
+    def _kept(self) -> dict[str, Column]:
+        """All columns, with those that are derived from them: as `derive.ts` does."""
+        kept = {d.key: column_of(d.type, self.values[d.key]) for d in self.defined}
+        for d in self.defined:
+            source = kept[d.key]
+            if isinstance(source, Numbers):
+                if total := self.totals.get(d.key):
+                    kept[share_key(d.key)] = Numbers(source.values / total * 100)
+                if d.key in self.averages and "calls" in kept:
+                    kept[average_key(d.key)] = _average(source, kept["calls"])
+        return kept
+
+    @cached_property
+    def _descriptions(self) -> list[Json]:
+        """Of the columns, also of those derived: what a filter may name."""
+        found: list[Json] = []
+        for d in self.defined:
+            found.append({"key": d.key, "label": d.label, "type": d.type, "unit": d.unit})
+            for key, unit in ((share_key(d.key), "percent"), (average_key(d.key), d.unit)):
+                if key in self._kept:
+                    found.append({"key": key, "label": key, "type": "number", "unit": unit})
+        return found
+
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+        # with what `_remembered` holds
+        return sum(column.size for column in self._kept.values()) + 4 * len(self) * _REMEMBERED
+
+    def __len__(self) -> int:
+        return len(self.values[self.defined[0].key]) if self.defined else 0
+
+    def page(self, query: Query | None = None) -> Json:
+        """The rows that are asked for, as JSON. Raises Problem."""
+        query = query or Query()
+        rows, matched = self._rows(query)
+        limit = query.limit
+        if limit is None and matched > WHOLE:
+            limit = FIRST_PAGE
+        # a slice where it can be one: it is ten times faster than a list of rows
+        until = matched if limit in (None, "all") else query.offset + int(limit or 0)
+        page = slice(query.offset, until) if rows is None else rows[query.offset : until]
+        return {
+            "meta": {**self.meta, "total": len(self), "matched": matched, "offset": query.offset},
+            "columns": self._columns,
+            "rows": {d.key: self._kept[d.key].take(page) for d in self.defined},
+        }
+
+    @cached_property
+    def _columns(self) -> list[Json]:
+        return [self._column(d) for d in self.defined]
+
+    def _column(self, defined: Definition) -> Json:
+        key = defined.key
+        found: Json = {
+            "key": key,
+            "label": defined.label,
+            "type": defined.type,
+            "unit": defined.unit,
+            "help": defined.help,
+        }
+        if self.totals.get(key):
+            found["total"] = self.totals[key]
+        if key in self.averages:
+            found["average"] = True
+        column = self._kept[key]
+        if len(self) > WHOLE and isinstance(column, Numbers):
+            found |= {"largest": column.largest(), "sum": column.sum()}
+        return found
+
+    @cached_property
+    def _remembered(self) -> Lru[tuple[str, ...], Int32]:
+        return Lru(_REMEMBERED, lambda _: 1)
+
+    def _rows(self, query: Query) -> tuple[Int32 | None, int]:
+        """Which rows, in order, and how many; None for all as they are."""
+        asked = (query.sort, query.filter, query.search or "")
+        rows = self._remembered.get(asked)
+        if rows is None:
+            order = self._order(query.sort)
+            kept = self._filtered(query)
+            if kept is None:
+                return order, len(self)
+            rows = np.flatnonzero(kept).astype(np.int32) if order is None else order[kept[order]]
+            self._remembered.put(asked, rows)
+        return rows, len(rows)
+
+    def _order(self, sort: str) -> Int32 | None:
+        if not sort:
+            return None
+        order = self._remembered.get((sort,))
+        if order is None:
+            order = self._sorted(sort).astype(np.int32)
+            self._remembered.put((sort,), order)
+        return order
+
+    def _filtered(self, query: Query) -> Bool | None:
+        search = query.search or self._name_key()
+        conditions = parse_filter(query.filter, self._descriptions, search)
+        if not conditions:
+            return None
+        kept = np.ones(len(self), np.bool_)
+        for condition in conditions:
+            column = self._kept.get(condition.key)
+            kept &= False if column is None else column.holds(condition)
+        return kept
+
+    def _name_key(self) -> str:
+        texts = [d.key for d in self.defined if d.type == "string"]
+        return "name" if "name" in texts or not texts else texts[0]
+
+    def _sorted(self, text: str) -> Int64:
+        wanted = text.split(",")
+        if len(wanted) > MOST_SORTS:
+            raise Problem("too_many_sorts", f"sort has more than {MOST_SORTS} columns", text)
+        keys: list[Any] = []
+        for each in wanted:
+            key = each.removeprefix("-")
+            column = self._kept.get(key)
+            if column is None:
+                raise Problem("unknown_column", f"there is no column {key!r}", text, key)
+            order, missing = column.order()
+            if missing is not None:
+                keys.append(missing)
+                order = np.where(missing, 0, order)
+            keys.append(-order if each.startswith("-") else order)
+        # the last key is the most important one
+        found: Int64 = np.argsort(keys[0], kind="stable") if len(keys) == 1 else np.lexsort(keys[::-1])
+        return found
+
+
+def share_key(key: str) -> str:
+    """Of the column that says what share of its total a row of `key` has."""
+    return f"{_base(key)}_share"
+
+
+def average_key(key: str) -> str:
+    """Of the column that says how much of `key` a call has."""
+    base = _base(key)
+    return f"{base}_per_call{key[len(base) :]}"
+
+
+def _base(key: str) -> str:
+    return key.removesuffix("_ns").removesuffix("_bytes")
+
+
+def _average(source: Numbers, calls: Column) -> Numbers:
+    count = calls.order()[0].astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = source.values / np.where(count == 0, np.nan, count)
+    return Numbers(values)

@@ -1,0 +1,194 @@
+"""Columns that can be compared, ordered and cut into pages without a loop over their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.trace.schema import Bool, Int32
+from torch_tb_profiler.web.table_query.grammar import Compare, Condition, Equal, Match, Operator, Truth, Word
+from torch_tb_profiler.web.table_query.natural import natural_key
+
+_COMPARE: dict[Operator, np.ufunc] = {
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    "=": np.equal,
+    "!=": np.not_equal,
+}
+
+
+class Column(Protocol):
+    """One column of a table. Numbers that are not there are NaN or masked, other values None."""
+
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+
+    def __len__(self) -> int: ...
+
+    def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
+        """Numbers that are ordered as the values are, and which values are missing, if any."""
+
+    def holds(self, condition: Condition) -> Bool:
+        """In which rows a condition on this column holds."""
+
+    def take(self, rows: Int32 | slice) -> list[Any]:
+        """The values of some rows, as JSON has them."""
+
+
+def column_of(kind: str, values: Any) -> Column:
+    """`kind`: string, number or bool. `values`: an array, perhaps masked, or a sequence with None for missing ones."""
+    if kind == "string":
+        return Texts(values)
+    if not isinstance(values, np.ndarray):
+        values = _masked(values, np.bool_ if kind == "bool" else None)
+    return Truths(values) if kind == "bool" else Numbers(values)
+
+
+def _masked(values: Sequence[Any], dtype: Any) -> npt.NDArray[Any]:
+    if None not in values:
+        return np.array(values, dtype)
+    missing = [value is None for value in values]
+    return np.ma.MaskedArray(np.array([0 if value is None else value for value in values], dtype), missing)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Integers or floats."""
+
+    values: npt.NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        return self.values.nbytes
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
+        return np.ma.getdata(self.values), self._missing()
+
+    def holds(self, condition: Condition) -> Bool:
+        if not isinstance(condition, Compare):
+            return np.zeros(len(self), np.bool_)
+        found: Bool = _COMPARE[condition.operator](np.ma.getdata(self.values), condition.limit)
+        missing = self._missing()
+        return found if missing is None else found & ~missing
+
+    def take(self, rows: Int32 | slice) -> list[Any]:
+        found: list[Any] = self.values[rows].tolist()
+        return found
+
+    def largest(self) -> float:
+        """The largest magnitude; 0 without values."""
+        there = np.abs(self._there())
+        return float(there.max(initial=0))
+
+    def sum(self) -> float:
+        """Of the values that are not missing."""
+        return float(self._there().sum())
+
+    def _there(self) -> npt.NDArray[Any]:
+        data, missing = self.order()
+        return data if missing is None else data[~missing]
+
+    def _missing(self) -> Bool | None:
+        masked = np.ma.getmask(self.values)
+        if masked is not np.ma.nomask:
+            return np.asarray(masked)
+        if self.values.dtype.kind == "f":
+            nan: Bool = np.isnan(self.values)
+            return nan if nan.any() else None
+        return None
+
+
+@dataclass(frozen=True)
+class Truths:
+    """True, false, or not known."""
+
+    values: npt.NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        return self.values.nbytes
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
+        masked = np.ma.getmask(self.values)
+        return np.ma.getdata(self.values).astype(np.int8), None if masked is np.ma.nomask else np.asarray(masked)
+
+    def holds(self, condition: Condition) -> Bool:
+        if not isinstance(condition, Truth):
+            return np.zeros(len(self), np.bool_)
+        data, missing = self.order()
+        unknown = np.zeros(len(self), np.bool_) if missing is None else missing
+        found = unknown if condition.value is None else ~unknown & (data == condition.value)
+        return found if condition.same else ~found
+
+    def take(self, rows: Int32 | slice) -> list[Any]:
+        found: list[Any] = self.values[rows].tolist()
+        return found
+
+
+class Texts:
+    """Texts or None. Each distinct text is looked at once, however many rows have it."""
+
+    def __init__(self, values: Sequence[str | None]) -> None:
+        self.values = values
+        numbers: dict[str | None, int] = {}
+        self._code: Int32 = np.fromiter(
+            (numbers.setdefault(value, len(numbers)) for value in values), np.int32, len(values)
+        )
+        self._distinct = list(numbers)
+
+    @property
+    def size(self) -> int:
+        # with what is made of them when they are first searched and sorted
+        texts = sum(len(text) for text in self._distinct if text is not None)
+        return 12 * len(self.values) + 2 * texts + 200 * len(self._distinct)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
+        missing = self._code == self._distinct.index(None) if None in self._distinct else None
+        return self._rank[self._code], missing
+
+    def holds(self, condition: Condition) -> Bool:
+        return self._distinct_that(condition)[self._code]
+
+    def take(self, rows: Int32 | slice) -> list[Any]:
+        if isinstance(rows, slice):
+            return list(self.values[rows])
+        return [self.values[row] for row in rows.tolist()]
+
+    def _distinct_that(self, condition: Condition) -> Bool:
+        folded = self._folded
+        if isinstance(condition, Word):
+            return np.fromiter((condition.text in text for text in folded), np.bool_, len(folded))
+        if isinstance(condition, Equal):
+            return np.fromiter(((condition.text == text) == condition.same for text in folded), np.bool_, len(folded))
+        if isinstance(condition, Match):
+            return condition.pattern.search(folded)
+        return np.zeros(len(folded), np.bool_)
+
+    @cached_property
+    def _folded(self) -> list[str]:
+        """The distinct texts in small letters; missing is empty."""
+        return ["" if text is None else text.lower() for text in self._distinct]
+
+    @cached_property
+    def _rank(self) -> Int32:
+        keys = ["" if text is None else natural_key(text) for text in self._distinct]
+        rank = np.empty(len(keys), np.int32)
+        rank[sorted(range(len(keys)), key=keys.__getitem__)] = np.arange(len(keys))
+        return rank
