@@ -144,8 +144,10 @@ export function useKernels(
   return useTraceQuery("kernels", sel, { group_by: groupBy });
 }
 
-/** Of the palette, which needs their names only. */
-export function useModuleNames(sel: TraceKey | null): Result<Table<Meta>> {
+export type ModuleNames = Table<Meta & { source: string | null }>;
+
+/** Of the palette, which needs their names and places only. */
+export function useModuleNames(sel: TraceKey | null): Result<ModuleNames> {
   return useTraceQuery("modules", sel);
 }
 

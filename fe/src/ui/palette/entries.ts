@@ -1,6 +1,6 @@
 /** What the palette offers. */
 import { useMemo } from "react";
-import { type Status, useKernels, useModuleNames, useOperators } from "../../api";
+import { type ModuleNames, type Status, useKernels, useModuleNames, useOperators } from "../../api";
 import { duration } from "../../format";
 import { type ThemeChoice, useThemeChoice } from "../../host";
 import { LANGUAGES, type LanguageId, t } from "../../i18n";
@@ -18,6 +18,7 @@ import {
   VIEW_IDS,
   workersOf,
 } from "../../state";
+import { numberAt, textAt } from "../../table/model";
 import { hasData } from "../../views/places";
 import { HOME } from "../../views/registry";
 import { switchLanguage } from "../language";
@@ -94,7 +95,7 @@ function useThings({ sel, trace }: Selection): Offer {
     () => [
       ...named("op", operators.data?.rows.name),
       ...named("kernel", kernels.data?.rows.name),
-      ...named("mod", modules.data?.rows.name),
+      ...(modules.data ? moduleEntries(modules.data) : []),
     ],
     [operators.data, kernels.data, modules.data],
   );
@@ -105,6 +106,28 @@ function useThings({ sel, trace }: Selection): Offer {
 function named(kind: SelectionKind, names: readonly unknown[] | undefined): Entry[] {
   const distinct = new Set((names ?? []).filter((name) => typeof name === "string"));
   return [...distinct].map((name) => entry(kind, name, () => open({ kind, name })));
+}
+
+/** A module is selected by its path, since its name may occur in several places. */
+function moduleEntries({ rows, meta }: ModuleNames): Entry[] {
+  const name = (row: number) => textAt(rows, "name", row);
+  return Array.from({ length: rows.name?.length ?? 0 }, (_, row) => {
+    const path = [name(row)];
+    if (meta.source !== "lightning") {
+      for (let at = parentOf(rows, row); at >= 0; at = parentOf(rows, at)) path.unshift(name(at));
+    }
+    const about = `${text.kinds.mod} ${path.join("/")}`;
+    return {
+      kind: "mod",
+      label: name(row),
+      about,
+      run: () => open({ kind: "mod", name: path.join("/") }),
+    };
+  });
+}
+
+function parentOf(rows: ModuleNames["rows"], row: number): number {
+  return numberAt(rows, "parent", row) ?? -1;
 }
 
 function useActions(selection: Selection, commands: Commands): Entry[] {
