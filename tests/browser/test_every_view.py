@@ -16,9 +16,6 @@ from tests.browser.test_safety import hostile_trace
 from tests.browser.watch import Watch
 from tests.tiny import wait_until
 
-SKELETONS = {"steps", "trace", "stacks", "memory", "distributed", "modules", "lightning", "compare"}
-"""Views that ask the server nothing yet."""
-BUILT = [view for view in VIEWS if view not in SKELETONS]
 QUESTIONS = re.compile(r"/api/(?!status|health)")
 """About what a trace contains. The Capture view asks for nothing but its health."""
 
@@ -27,7 +24,7 @@ def questions(view: str) -> re.Pattern[str]:
     return re.compile(r"/api/health") if view == "capture" else QUESTIONS
 
 
-@pytest.mark.parametrize("view", BUILT)
+@pytest.mark.parametrize("view", VIEWS)
 def test_loading_then_failing_then_there(view: str, on_its_own: Profiler) -> None:
     """Waits visibly; says what is wrong, and what was asked; Retry brings it back."""
     page, main = on_its_own.page, on_its_own.ui.get_by_role("main")
@@ -65,7 +62,7 @@ def test_loading_then_failing_then_there(view: str, on_its_own: Profiler) -> Non
     expect(main.get_by_label("Loading…")).to_have_count(0)
 
 
-@pytest.mark.parametrize("view", BUILT)
+@pytest.mark.parametrize("view", VIEWS)
 def test_a_trace_that_is_still_read(view: str, on_its_own: Profiler) -> None:
     waiting = {"error": "is still loading", "state": "loading", "progress": {"bytes_done": 3, "bytes_total": 10}}
     page, main = on_its_own.page, on_its_own.ui.get_by_role("main")

@@ -75,10 +75,17 @@ def test_goes_everywhere(profiler: Profiler) -> None:
 
 def test_knows_modules_and_steps(profiler: Profiler) -> None:
     palette = Palette(profiler)
-    modules = profiler.server.api("modules", run=GPU_RUN, worker="rank0")["rows"]["name"]
-    palette.choose(f"module {modules[0]}")
+    modules = profiler.server.api("modules", run=GPU_RUN, worker="rank0")["rows"]
+    inner = max(range(len(modules["name"])), key=lambda row: modules["parent"][row])
+    outer = modules["parent"][inner]
+    assert outer >= 0
+    path = modules["name"][inner]
+    while outer >= 0:
+        path = f"{modules['name'][outer]}/{path}"
+        outer = modules["parent"][outer]
+    palette.choose(f"module {path}")
     expect(profiler.heading("Module")).to_be_visible()
-    expect(profiler.inspector.get_by_role("heading", name=modules[0], exact=True)).to_be_visible()
+    expect(profiler.inspector.get_by_role("heading", name=path, exact=True)).to_be_visible()
 
     steps = profiler.server.api("overview", run=GPU_RUN, worker="rank0")["steps"]["names"]
     palette.choose(f"step {steps[1]}")

@@ -144,11 +144,6 @@ export function useKernels(
   return useTraceQuery("kernels", sel, { group_by: groupBy });
 }
 
-/** Of the palette, which needs their names only. */
-export function useModuleNames(sel: TraceKey | null): Result<Table<Meta>> {
-  return useTraceQuery("modules", sel);
-}
-
 export function useHealth(sel: TraceKey | null): Result<Health> {
   // About the whole file, whatever steps are looked at.
   return useTraceQuery("health", sel && allSteps(sel));

@@ -13,6 +13,7 @@ export interface Place {
 /** Views of which the server says whether a trace has something for them; the others always have. */
 const MAY_LACK_DATA: readonly ViewId[] = [
   "kernels",
+  "stacks",
   "memory",
   "distributed",
   "modules",
@@ -30,18 +31,19 @@ const PLACES: Record<SelectionKind, (name: string) => readonly Place[]> = {
     { view: "operators", look: { q: "" } },
     { view: "kernels", look: { g: "name_op_launch", q: equals("operator", name) } },
     { view: "trace", look: { q: name } },
-    { view: "stacks", look: { q: name } },
-    { view: "memory", look: { q: equals("name", name) } },
+    { view: "stacks", look: { q: equals("name", name) } },
+    { view: "memory", look: { g: "operators", q: equals("name", name) } },
   ],
   kernel: (name): readonly Place[] => [
     { view: "kernels", look: { q: "" } },
     { view: "trace", look: { q: name } },
-    { view: "stacks", look: { q: name } },
+    { view: "stacks", look: { q: equals("name", name) } },
   ],
+  // A module is named by its path, `Net_0/Linear_3`; elsewhere it goes by the end of it.
   mod: (name): readonly Place[] => [
     { view: "modules", look: { q: "" } },
-    { view: "trace", look: { q: name } },
-    { view: "stacks", look: { q: name } },
+    { view: "trace", look: { q: name.slice(name.lastIndexOf("/") + 1) } },
+    { view: "stacks", look: { q: equals("name", name.slice(name.lastIndexOf("/") + 1)) } },
   ],
   step: (): readonly Place[] => [
     { view: "steps", look: { q: "" } },

@@ -1,6 +1,6 @@
 /** What the palette offers. */
 import { useMemo } from "react";
-import { type Status, useKernels, useModuleNames, useOperators } from "../../api";
+import { type ModulesTable, type Status, useKernels, useModules, useOperators } from "../../api";
 import { duration } from "../../format";
 import { type ThemeChoice, useThemeChoice } from "../../host";
 import { LANGUAGES, type LanguageId, t } from "../../i18n";
@@ -18,7 +18,8 @@ import {
   VIEW_IDS,
   workersOf,
 } from "../../state";
-import { useTableSource, useWhole } from "../../table";
+import { textAt, useTableSource, useWhole } from "../../table";
+import { pathOf } from "../../views/modules/paths";
 import { hasData } from "../../views/places";
 import { HOME } from "../../views/registry";
 import { switchLanguage } from "../language";
@@ -97,12 +98,12 @@ function useThings({ sel, trace }: Selection): Offer {
     useKernels(launching, "name"),
     useTableSource("kernels", launching, { group_by: "name" }),
   );
-  const modules = useModuleNames(hasData("modules", trace) ? sel : null);
+  const modules = useModules(hasData("modules", trace) ? sel : null);
   const entries = useMemo(
     () => [
       ...named("op", operators.data?.rows.name),
       ...named("kernel", kernels.data?.rows.name),
-      ...named("mod", modules.data?.rows.name),
+      ...(modules.data ? moduleEntries(modules.data) : []),
     ],
     [operators.data, kernels.data, modules.data],
   );
@@ -113,6 +114,16 @@ function useThings({ sel, trace }: Selection): Offer {
 function named(kind: SelectionKind, names: readonly unknown[] | undefined): Entry[] {
   const distinct = new Set((names ?? []).filter((name) => typeof name === "string"));
   return [...distinct].map((name) => entry(kind, name, () => open({ kind, name })));
+}
+
+/** A module is selected by its path, since its name may occur in several places. */
+function moduleEntries(modules: ModulesTable): Entry[] {
+  return (modules.rows.name ?? []).map((_, row) => {
+    const path = pathOf(modules, row);
+    const label = textAt(modules.rows, "name", row);
+    const about = `${text.kinds.mod} ${path}`;
+    return { kind: "mod", label, about, run: () => open({ kind: "mod", name: path }) };
+  });
 }
 
 function useActions(selection: Selection, commands: Commands): Entry[] {
