@@ -14,7 +14,6 @@ import type {
   Health,
   KernelGroup,
   KernelsTable,
-  Meta,
   OperatorGroup,
   OperatorsTable,
   Overview,
