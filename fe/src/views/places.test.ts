@@ -17,7 +17,7 @@ it("begins where the thing is a row", () => {
 
 it("leaves out views without data, and keeps those nobody says anything of", () => {
   const views = placesOf({ kind: "op", name: "aten::mm" }, TRACE).map(({ view }) => view);
-  expect(views).toEqual(["operators", "kernels", "trace", "stacks"]);
+  expect(views).toEqual(["operators", "kernels", "trace"]);
   expect(hasData("memory", TRACE)).toBe(false);
   expect(hasData("capture", TRACE)).toBe(true);
   expect(hasData("memory", { ...TRACE, state: "loading" })).toBe(true);
