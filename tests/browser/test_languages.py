@@ -78,7 +78,10 @@ def test_pictures_in_chinese(open_page: OpenPage, alone: Server, output: Path, t
         screenshot(page, output, f"zh-CN-{view}-{theme}")
 
 
-@pytest.mark.parametrize(("view", "name"), [("operators", "算子"), ("kernels", "内核")])
+@pytest.mark.parametrize(
+    ("view", "name"),
+    [("operators", "算子"), ("kernels", "内核"), ("modules", "模块"), ("compare", "算子对比")],
+)
 def test_columns_are_named_in_chinese(view: str, name: str, open_page: OpenPage, alone: Server) -> None:
     """The server names and explains them in English; words of its that changed would be seen here."""
     profiler = Profiler(open_page(locale="zh-CN"), alone).open(r=GPU_RUN, v=view)

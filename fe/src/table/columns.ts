@@ -124,7 +124,8 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
 /** Pixels for the longest of some texts. */
 function textWidth(values: readonly Cell[]): number {
   let longest = 0;
-  for (const cell of values) if (typeof cell === "string") longest = Math.max(longest, cell.length);
+  for (const cell of values)
+    if (typeof cell === "string") longest = Math.max(longest, measure(cell));
   return Math.ceil(7.4 * longest) + 24;
 }
 
@@ -135,9 +136,34 @@ function headerWidth({ label }: Column, symbol: string | null): number {
 
 /** Characters of the longer line when a text is split into two lines as evenly as its words allow. */
 export function twoLines(text: string): number {
-  const words = text.split(" ");
-  const splits = words.map((_, at) =>
-    Math.max(words.slice(0, at).join(" ").length, words.slice(at).join(" ").length),
+  const splits = Array.from(text, (_, at) => at).filter(
+    (at) => text[at] === " " || mayBreak(text, at),
   );
-  return Math.min(...splits);
+  return Math.min(
+    ...[0, ...splits].map((at) =>
+      Math.max(measure(text.slice(0, at).trimEnd()), measure(text.slice(at).trimStart())),
+    ),
+  );
+}
+
+const CLOSING = /[\s%，。：；）”]/;
+const WIDE = /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]/;
+const WIDE_CHARACTERS = /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]/g;
+const LEAST = 3;
+const OPENING = /[（“]/;
+
+/** Chinese has no spaces and may be broken between any two characters; we do so where neither line is a mere rest. */
+function mayBreak(text: string, at: number): boolean {
+  const [before = "", after = ""] = [text[at - 1], text[at]];
+  return (
+    Math.min(at, text.length - at) >= LEAST &&
+    WIDE.test(before + after) &&
+    !OPENING.test(before) &&
+    !CLOSING.test(after)
+  );
+}
+
+/** A text in characters of Latin, of which Chinese ones take nearly two. */
+function measure(text: string): number {
+  return text.length + 0.75 * (text.match(WIDE_CHARACTERS)?.length ?? 0);
 }

@@ -1,5 +1,6 @@
 /** Tables of two traces side by side. Pure. */
 import { percentChange } from "../format";
+import { inWords } from "./columns";
 import { type Cell, type Column, numberAt, type Rows, rowCount, type Table, textAt } from "./model";
 
 /** What became of a row: only in the experiment, only in the baseline, or more, less or as much as before. */
@@ -96,7 +97,8 @@ export function withBaseline(table: Table, baseline: Table, comparison: Comparis
 }
 
 function addedColumns(column: Column, texts: ComparedTexts, hidden: boolean): Column[] {
-  const { key, label, unit, help } = column;
+  // In words already: what is put together here is not known as a whole.
+  const { key, label, unit, help } = inWords(column);
   const common = { type: "number", hidden } as const;
   const change = changeOf(column);
   return [

@@ -93,5 +93,9 @@ describe("twoLines", () => {
     ["Calls", 5],
     ["Device self ms", 7],
     ["Mean est. achieved occupancy %", 18],
+    // A Chinese line may end between any two characters, but leaves no mere rest; they are wide.
+    ["设备总耗时 ms", 6.5],
+    ["内核（Kernel） ms", 13],
+    ["计算能力", 7],
   ])("%s needs %d characters", (text, width) => expect(twoLines(text)).toBe(width));
 });

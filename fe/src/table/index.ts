@@ -1,3 +1,4 @@
+export { inWords } from "./columns";
 export {
   baselineOf,
   type ComparedTexts,

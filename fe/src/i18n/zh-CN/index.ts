@@ -1,17 +1,22 @@
 /** Simplified Chinese. Every text that English has, and no other: the types see to it. */
 import type { Messages } from "..";
-import { en } from "../en";
 import { capture } from "./capture";
 import { charts } from "./charts";
+import { columns } from "./columns";
+import { compare } from "./compare";
+import { distributed } from "./distributed";
+import { flame } from "./flame";
 import { kernels } from "./kernels";
+import { memory } from "./memory";
+import { modules } from "./modules";
 import { operators } from "./operators";
 import { overview } from "./overview";
 import { server } from "./server";
 import { shell } from "./shell";
+import { stacks } from "./stacks";
+import { steps } from "./steps";
 import { table } from "./table";
-
-/** Areas that are not translated yet; their texts are shown in English. */
-const { columns, compare, distributed, flame, memory, modules, stacks, steps, trace } = en;
+import { trace } from "./trace";
 
 export const zhCN: Messages = {
   lang: "zh-CN",

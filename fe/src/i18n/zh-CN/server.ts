@@ -1,8 +1,4 @@
-/**
- * What the server says in English and always in the same words: labels and definitions of columns. Found by the English
- * text, so that one that has changed is shown in English and not wrongly.
- */
-export const server: Record<string, string> = {
+const texts: Record<string, string> = {
   // Labels.
   Name: "名称",
   Calls: "调用次数",
@@ -49,6 +45,40 @@ export const server: Record<string, string> = {
   "Backward device": "反向设备耗时",
   "Host per call": "每次调用主机耗时",
   "Device per call": "每次调用设备耗时",
+  Computation: "计算",
+  Overlapping: "重叠",
+  Communication: "通信",
+  Other: "其他",
+  "Data transfer time": "数据传输时间",
+  "Synchronizing time": "同步等待时间",
+  Worker: "Worker",
+  Kind: "种类",
+  "Process group": "进程组",
+  "Data type": "数据类型",
+  "Total size": "总大小",
+  "Average size": "平均大小",
+  "Total latency": "总延迟",
+  "Average latency": "平均延迟",
+  "Average data transfer time": "平均数据传输时间",
+  "Algorithm bandwidth": "算法带宽",
+  "Bus bandwidth": "总线带宽",
+  "Recognised by": "识别依据",
+  Id: "编号",
+  Parent: "上级",
+  Hook: "钩子",
+  Self: "自身耗时",
+  Folded: "合并项数",
+  Path: "路径",
+  Baseline: "基线",
+  Experiment: "实验",
+  "Has parts": "可展开",
+  Host: "主机",
+  Time: "时间",
+  Event: "事件",
+  Category: "类别",
+  Track: "轨道",
+  Start: "开始时刻",
+  Duration: "耗时",
 
   // Definitions.
   "Name of the operator.": "算子的名称。",
@@ -57,7 +87,7 @@ export const server: Record<string, string> = {
   "How often it was called. An operator whose only nested operator has the same name counts once with it.":
     "被调用的次数。若算子内部唯一嵌套的算子与它同名，则合并计为一次。",
   "Σ durations of the kernels, copies and fills launched by the operator itself, not by operators it called. Work that runs at the same time on several streams is added up.":
-    "由算子自己（不含它调用的算子）启动的内核、拷贝和填充的耗时之和（Σ）。在多个流上同时运行的工作会累加。",
+    "由算子自己（不含它调用的算子）启动的内核、拷贝和置位的耗时之和（Σ）。在多个流上同时运行的工作会累加。",
   "Device self of the operator and of all operators it called.":
     "该算子及其调用的所有算子的设备自身耗时之和。",
   "Kernels launched by the operator itself, not by operators it called.":
@@ -96,4 +126,150 @@ export const server: Record<string, string> = {
   "Shared memory each block uses.": "每个线程块使用的共享内存。",
   "Whether the operator that launched it multiplies matrices or convolves, by its name.":
     "根据名称判断，启动它的算子是否做矩阵乘法或卷积。",
+  "How often it was called while the time range lasted, whether a call changed memory or not; over the whole trace as in the operator view.":
+    "在时间范围内被调用的次数，无论该次调用是否改变内存；对整个跟踪而言与“算子”视图相同。",
+  "Σ bytes allocated − Σ bytes released by the operator and everything it called. Negative when it released more. A call inside another call of the same operator counts once.":
+    "该算子及其调用的全部内容所分配的字节数之和 − 所释放的字节数之和。释放得更多时为负。同一算子的嵌套调用只计一次。",
+  "Σ bytes allocated − Σ bytes released by the operator itself, not by operators it called.":
+    "由算子自己（不含它调用的算子）分配的字节数之和 − 释放的字节数之和。",
+  "Allocations by the operator and everything it called.": "该算子及其调用的全部内容的分配次数。",
+  "Allocations by the operator itself, not by operators it called.":
+    "由算子自己（不含它调用的算子）进行的分配次数。",
+  "Σ bytes allocated by the operator and everything it called; releases are not taken away.":
+    "该算子及其调用的全部内容所分配的字节数之和，不减去释放的字节数。",
+  "Σ bytes allocated by the operator itself, not by operators it called; releases are not taken away.":
+    "由算子自己（不含它调用的算子）分配的字节数之和，不减去释放的字节数。",
+  "Where the memory is: CPU, or type and number of the device.":
+    "内存所在之处：CPU，或者设备的类型和编号。",
+  "The innermost operator that made the allocation; empty when it was made outside of operators, or before the recording began.":
+    "进行此次分配的最内层算子；若在算子之外或在采集开始之前分配，则为空。",
+  "The operator or annotation that encloses that operator; tells what an aten::empty was for.":
+    "包围该算子的算子或标注；可看出 aten::empty 的用途。",
+  "Bytes of the allocation, as the allocator counts them.":
+    "此次分配的字节数，以分配器的统计为准。",
+  "Time of the allocation since the start of the trace; empty when it happened before the recording began.":
+    "分配的时刻，从跟踪开始算起；若在采集开始之前分配，则为空。",
+  "Time of the release since the start of the trace; empty when it was not recorded. The allocator may keep what is released as reserved memory.":
+    "释放的时刻，从跟踪开始算起；没有记录时为空。分配器可能将所释放的内存继续保留为已预留的内存。",
+  "Released at − allocated at.": "释放时间 − 分配时间。",
+  "Time of the step in which a compute kernel ran on a device and no communication. In a trace without compute kernels: an operator or optimizer step on the host.":
+    "该步中设备上有计算内核在运行且没有通信的时间。跟踪中没有计算内核时：主机上有算子或优化器步骤在运行的时间。",
+  "Time of the step in which computation and communication ran at the same time.":
+    "该步中计算与通信同时进行的时间。",
+  "Exposed communication: time of the step in which communication ran and no computation. Communication is its kernels; of libraries without kernels (gloo, MPI) it is the calls on the host.":
+    "暴露的通信：该步中有通信而没有计算的时间。通信以其内核计；没有内核的通信库（gloo、MPI）以主机上的调用计。",
+  "Time of the step with neither. Computation + Overlapping + Communication + Other = step time, exactly.":
+    "该步中既没有计算也没有通信的时间。计算 + 重叠 + 通信 + 其他 = 每步时间，严格相等。",
+  "Time in which operations that the step called moved data: of each operation the last part, as long as the shortest time that any rank needed for it. The rank that comes last waits for nobody.":
+    "由该步调用的通信操作传输数据的时间：取每次操作的最后一段，其长度等于各 rank 执行该操作所需的最短时间。最后到达的 rank 不等待任何 rank。",
+  "Time in which operations that the step called ran − data transfer time: waiting for ranks that came later.":
+    "由该步调用的通信操作运行的时间 − 数据传输时间：等待较晚到达的 rank。",
+  "The rank whose trace it is.": "跟踪所属的 rank。",
+  "Library and collective, as called on the host or by the kernel.":
+    "通信库和集合通信的名称，取自主机上的调用或内核。",
+  "What it does, whatever the library calls it.": "通信操作的种类，不论通信库如何命名。",
+  "Description and name; empty when the trace does not say.": "描述和名称；跟踪中没有写明时为空。",
+  "Type of the elements, as the trace writes it.": "元素的类型，按跟踪中的写法。",
+  "How often the rank took part in it.": "该 rank 参与的次数。",
+  "Σ bytes that the rank put in: elements × bytes of an element. Calls of unknown size are left out.":
+    "该 rank 输入的字节数之和（Σ）：元素数 × 每个元素的字节数。大小未知的调用不计入。",
+  "Total size ÷ calls of known size.": "总大小 ÷ 大小已知的调用次数。",
+  "Time in which at least one of the calls ran: its kernels; of libraries without kernels the call on the host.":
+    "至少有一次调用在运行的时间：以其内核计；没有内核的通信库以主机上的调用计。",
+  "Total latency ÷ calls.": "总延迟 ÷ 调用次数。",
+  "The part of the latency that was not waiting: of each call the last part, as long as the shortest time that any rank needed for the same operation.":
+    "延迟中不属于等待的部分：取每次调用的最后一段，其长度等于各 rank 执行同一操作所需的最短时间。",
+  "Data transfer time ÷ calls.": "数据传输时间 ÷ 调用次数。",
+  "Total latency − data transfer time.": "总延迟 − 数据传输时间。",
+  "Σ S ÷ Σ data transfer time, over calls whose size and time are known. S is the size as nccl-tests counts it: of all ranks together for all-gather, reduce-scatter, gather and scatter, else of one rank.":
+    "Σ S ÷ Σ 数据传输时间，只计大小和时间已知的调用。S 是按 nccl-tests 的方式计算的大小：对 all-gather、reduce-scatter、gather 和 scatter 为所有 rank 的合计，其余为一个 rank 的大小。",
+  "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for reduce-scatter, all-gather, all-to-all, gather and scatter, × 1 for the others; n is the size of the process group. Comparable with the speed of the link.":
+    "算法带宽乘以系数：all-reduce 为 2(n−1)/n，reduce-scatter、all-gather、all-to-all、gather 和 scatter 为 (n−1)/n，其余为 1；n 是进程组的大小。可与链路速度相比较。",
+  "What says that it is communication: arguments of the collective on the kernel or on the host, a range on the host, or only the name of the kernel.":
+    "据以识别为通信的信息：内核或主机上记录的集合通信参数、主机上的一个区间，或者仅凭内核名称。",
+  "Number of the entry; entries stand in the order of first calls.":
+    "该项的编号；各项按首次调用的顺序排列。",
+  "Id of the module that calls it; -1 at the top.": "调用它的模块的编号；最外层为 -1。",
+  "Name of the module: its class and a number, or its path in Lightning.":
+    "模块的名称：类名加编号，或者在 Lightning 中的路径。",
+  "Which of the modules of that name, as recorded; -1 if it is not.":
+    "同名模块中的第几个，按采集时的记录；没有记录时为 -1。",
+  "How often its forward was called from there.": "其前向从该处被调用的次数。",
+  "Operators that it called itself, not nested modules.":
+    "由模块自己（不含嵌套的模块）调用的算子数。",
+  "Σ durations of its forward on the host.": "其前向在主机上的耗时之和（Σ）。",
+  "Host total − Σ of the operators and modules directly inside − Σ of its own calls of the device's API: its Python.":
+    "主机总耗时 − 其直接内部各算子和模块的耗时之和 − 它自己调用设备 API 的耗时之和：即它的 Python 代码。",
+  "Σ durations of the kernels, copies and fills launched during its forward.":
+    "在其前向期间启动的内核、拷贝和置位的耗时之和（Σ）。",
+  "Device total − Σ device total of the modules nested in it.":
+    "设备总耗时 − 其中嵌套的模块的设备总耗时之和。",
+  "Σ durations on the host of the autograd nodes whose forward ran in it or in a module nested in it, with the accumulation of gradients that follows each.":
+    "前向在该模块或其中嵌套的模块内运行的 autograd 节点在主机上的耗时之和（Σ），包括其后的梯度累加。",
+  "Σ durations of the kernels, copies and fills launched by these autograd nodes.":
+    "由这些 autograd 节点启动的内核、拷贝和置位的耗时之和（Σ）。",
+  "(Host total + backward host) ÷ calls.": "（主机总耗时 + 反向主机耗时）÷ 调用次数。",
+  "(Device total + backward device) ÷ calls.": "（设备总耗时 + 反向设备耗时）÷ 调用次数。",
+  "What Lightning called, as it names it.": "Lightning 所调用的内容，采用它的命名。",
+  "How often.": "次数。",
+  "Σ durations on the host.": "在主机上的耗时之和（Σ）。",
+  "Total − Σ of the hooks called directly inside it.":
+    "总耗时 − 在其内部直接调用的钩子的耗时之和。",
+  "Stands for the names from the top down to it; the same stack has it in every trace.":
+    "代表从最外层到此处的各级名称；相同的调用栈在每个跟踪中编号相同。",
+  "Row of what is around it; -1 at the top.": "包围它的那一项所在的行；最外层为 -1。",
+  "What is innermost: file(line): function of a Python frame, else the name of the module, operator, annotation or device work.":
+    "最内层的内容：Python 栈帧为“文件(行): 函数”，其余为模块、算子、标注或设备工作的名称。",
+  "frame (Python function), builtin (function in C), module (call of nn.Module), annotation, operator, device (kernel, copy or fill), other (an API call outside of all these), smaller (entries folded together).":
+    "frame（Python 函数）、builtin（C 实现的函数）、module（nn.Module 的调用）、annotation（标注）、operator（算子）、device（内核、拷贝或置位）、other（在以上之外的 API 调用）、smaller（合并在一起的项）。",
+  "Host: time in which it was innermost. Device: Σ durations of the kernels, copies and fills of this name launched from there.":
+    "主机：它处于最内层的时间。设备：从该处启动的、这一名称的内核、拷贝和置位的耗时之和（Σ）。",
+  "Self + Σ total of the entries directly below.": "自身耗时 + 直接下级各项的总耗时之和。",
+  "How often it began there, or ran on the device.": "在该处开始的次数，或在设备上运行的次数。",
+  "Entries that are together this one, because each has less than the smallest share; 0 for all others.":
+    "合并为这一项的项数，因为其中每一项的占比都小于最小占比；其他项为 0。",
+  "Where the part is: 0 is everything, 0-2 its third part.":
+    "该部分的位置：0 为全部，0-2 为其中的第三个部分。",
+  "Name of the part in the baseline; of several that stand between two pairs the first and the last; empty when the baseline has nothing there.":
+    "该部分在基线中的名称；两个配对之间有多个部分时为第一个和最后一个；基线在该处没有内容时为空。",
+  "The same in the experiment.": "在实验中的名称，规则相同。",
+  "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, operator), or group.":
+    "两边共同的种类（模块、反向、数据加载、优化器、步、标注、通信、算子），或者为组。",
+  "Whether it consists of parts that belong together.": "是否由两边能够对应的部分组成。",
+  "Σ durations of the kernels, copies and fills launched in it.":
+    "在其中启动的内核、拷贝和置位的耗时之和（Σ）。",
+  "Σ of the device time of each node, of nodes without any the duration.":
+    "各节点的设备时间之和（Σ）；没有设备时间的节点计其耗时。",
+  "Number of the event in the file, counted from 0.": "事件在文件中的序号，从 0 开始计数。",
+  "Name of the event, as the file has it.": "事件的名称，与文件中相同。",
+  "What the event is, in one vocabulary for files of all versions.":
+    "事件的类别，各版本的文件统一为一套名称。",
+  "Where it ran: process and thread of the host, or device and stream.":
+    "运行的位置：主机的进程和线程，或者设备和流。",
+  "Time since the start of the trace.": "距跟踪开始的时间。",
+  "From its start to its end, with everything that ran inside of it.":
+    "从开始到结束，包含其内部运行的全部内容。",
+};
+
+/** What the server writes before them in a comparison, and what stands for it here. */
+const SIDES = [
+  ["Baseline ", "基线 "],
+  ["Experiment ", "实验 "],
+  ["Δ ", "Δ "],
+  ["Baseline: ", "基线："],
+  ["Experiment: ", "实验："],
+  ["Experiment − baseline: ", "实验 − 基线："],
+] as const;
+
+/**
+ * What the server says in English and always in the same words: labels and definitions of columns. Found by the English
+ * text, so that one that has changed is shown in English and not wrongly.
+ */
+export const server: Record<string, string> = {
+  ...texts,
+  ...Object.fromEntries(
+    SIDES.flatMap(([side, ours]) =>
+      Object.entries(texts).map(([text, translated]) => [side + text, ours + translated]),
+    ),
+  ),
 };

@@ -3,6 +3,7 @@ import { useMemo } from "react";
 import { type Distributed as Answer, useDistributed } from "../../api";
 import { t } from "../../i18n";
 import { selectTrace, useParam, useSelection } from "../../state";
+import { inWords } from "../../table";
 import { Async, Combo, Empty, Panel, PartialNotes, Segmented } from "../../ui";
 import { Charts } from "./Charts";
 import { HeatMap } from "./HeatMap";
@@ -44,7 +45,8 @@ function Content({ answer }: { answer: Answer }) {
   const [order, setOrder] = useParam<"rank" | "slowest">("p", "rank");
   const [mode, setMode] = useParam<"absolute" | "percent">("c", "absolute");
   const [range, setRange] = useParam<string>("x", "");
-  const { workers, meta, definitions } = answer;
+  const { workers, meta } = answer;
+  const definitions = useMemo(() => answer.definitions.map(inWords), [answer.definitions]);
   const steps = useMemo(() => stepNames(workers), [workers]);
   // A step of another run means all.
   const step = steps.includes(stepText) ? stepText : null;
