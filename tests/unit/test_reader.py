@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tracegen import Config, generate
-from torch_tb_profiler.trace import Category, Progress, Trace, TraceError, read_trace, unpack
+from torch_tb_profiler.trace import Category, Phase, Progress, Trace, TraceError, read_trace, unpack
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Events
 
 
@@ -165,6 +165,24 @@ def test_times_and_numbers_written_as_text() -> None:
     assert (trace.tracks[0].pid, trace.tracks[0].tid) == (0, 7)
     assert trace.device_work.correlation.tolist() == [12]
     assert trace.device_work.stream.tolist() == [7]
+
+
+@pytest.mark.parametrize("spellings", [3, 1000], ids=["few", "a new one in each event"])
+def test_any_spelling_of_phase_and_category_is_read(spellings: int) -> None:
+    events = [
+        {"ph": "X", "cat": f"Kind {i % spellings}", "name": "a", "pid": 1, "tid": 1, "ts": i, "dur": 1}
+        for i in range(10_000)
+    ]
+    events[100]["ph"] = "?"
+    events[200]["cat"] = None
+    events[9000]["cat"] = "KERNEL"
+    del events[9001]["ph"], events[9001]["cat"]
+    trace = read(json.dumps(events))
+    assert trace.events.category.tolist() == [Category.OTHER] * 9000 + [Category.KERNEL] + [Category.OTHER] * 999
+    phases = [Phase.COMPLETE] * 10_000
+    phases[100] = phases[9001] = Phase.OTHER
+    assert trace.events.phase.tolist() == phases
+    assert trace.notes == ()
 
 
 def test_one_odd_event_costs_only_its_odd_field() -> None:

@@ -10,13 +10,15 @@ import json
 import math
 import re
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Literal
 
 import msgspec
 
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.repair import Repair, repair_text
+from torch_tb_profiler.trace.vocabulary import PHASES, USUAL_SPELLINGS
 
 NAN = math.nan
 Number = float | None
@@ -126,18 +128,70 @@ _split = msgspec.json.Decoder(list[msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)
 
 
+class _Kind(msgspec.Struct, gc=False, frozen=True):
+    ph: str = ""
+    cat: str | None = ""
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """The spellings of `ph` and `cat` that are known.
+
+    What is known is decoded to the one string there is of it, which then is found again without a look at its text.
+    """
+
+    phases: frozenset[str]
+    categories: frozenset[str]
+
+    def with_those_of(self, text: memoryview | bytes) -> _Kinds:
+        """Those of a chunk as well. Raises msgspec.ValidationError when they cannot be read."""
+        found = _kinds.decode(text)
+        return _Kinds(self.phases | {k.ph for k in found}, self.categories | {k.cat for k in found if k.cat})
+
+    def are_too_many(self) -> bool:
+        """Whether these are no kinds at all, but different in every event."""
+        return len(self.phases) + len(self.categories) > 200
+
+
+_kinds = msgspec.json.Decoder(list[_Kind], strict=False)
+
+
+@lru_cache(maxsize=16)
+def _decoder(kind: type[AnyEvent], kinds: _Kinds) -> msgspec.json.Decoder[list[AnyEvent]]:
+    """For chunks of events of a type and these kinds, or all kinds if these are too many."""
+    if not kinds.are_too_many():
+        known: dict[str, Any] = {
+            "ph": Literal[tuple(sorted(kinds.phases | {""}))],
+            "cat": Literal[tuple(sorted(kinds.categories | {""}))] | None,
+        }
+        fields = [(f.name, known.get(f.name, f.type), f.default) for f in msgspec.structs.fields(kind)]
+        kind = msgspec.defstruct(kind.__name__, fields, gc=False, frozen=True)  # type: ignore[assignment]
+    return msgspec.json.Decoder(list[kind], strict=False)  # type: ignore[valid-type]
+
+
 class EventDecoder:
     """Decodes chunks of one file; `exact` keeps the text of `ts`."""
 
     def __init__(self, *, exact: bool, note: Callable[[Note], None]) -> None:
         self._type: type[Event] | type[ExactEvent] = ExactEvent if exact else Event
-        self._chunk = msgspec.json.Decoder(list[self._type], strict=False)  # type: ignore[name-defined]
+        self._kinds = _Kinds(frozenset(PHASES), USUAL_SPELLINGS)
+        self._chunk = _decoder(self._type, self._kinds)
         self._one = msgspec.json.Decoder(self._type, strict=False)
         self._note = note
 
     def strictly(self, text: memoryview | bytes) -> list[AnyEvent]:
         """The first rung: the whole chunk, or msgspec.DecodeError (ValidationError when only a type is odd)."""
-        return self._chunk.decode(text)
+        try:
+            return self._chunk.decode(text)
+        except msgspec.ValidationError:
+            if self._kinds.are_too_many():
+                raise
+            kinds = self._kinds.with_those_of(text)
+            if kinds == self._kinds:
+                raise
+            self._kinds = kinds
+            self._chunk = _decoder(self._type, kinds)
+            return self._chunk.decode(text)
 
     def repaired(self, text: bytes, offset: int) -> list[AnyEvent] | None:
         """The next rungs for a chunk (`[event, …]`) that `strictly` refused; None when they do not help."""

@@ -53,6 +53,11 @@ FLOW_CATEGORIES = {
     "forward_backward": Category.FLOW_FORWARD_BACKWARD,
 }
 
+# How `cat` is spelled in most files; any other spelling is as good.
+USUAL_SPELLINGS = frozenset(
+    (*CATEGORIES, *FLOW_CATEGORIES, "cuda_runtime", "cuda_driver", "cpu_instant_event", "Trace")
+)
+
 FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
 MEMORY_EVENT_NAME = "[memory]"
