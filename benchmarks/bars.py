@@ -215,8 +215,7 @@ BARS = (
         "≤ 0.65 × .json.gz",
         "≤ 0.5 ×",
         _cache,
-        "All that is in the cache directory. Today that is the columns: derived tables are not kept but computed again,"
-        " which is what B7 shows.",
+        "All that is in the cache directory: columns and finished answers.",
     ),
     Bar(
         "B9",
