@@ -55,7 +55,8 @@ def test_every_view_keeps_to_the_content_security_policy(
     profiler.open(r="generated_4gpu_h100")
     for view in VIEWS:
         profiler.go_to(view)
-        expect(profiler.ui.get_by_role("img").first).to_be_visible()
+        expect(profiler.ui.get_by_role("main").get_by_role("region").first).to_be_visible()
+        expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
     assert watch.violations == []
 
     # The watch does see what it looks for.

@@ -73,6 +73,7 @@ def test_the_table_has_the_numbers(opened: Profiler) -> None:
     panel = opened.panel("Call stacks")
     expect(panel.get_by_text(f"{len(rows['id'])} rows")).to_be_visible()
     panel.get_by_role("button", name="Export").click()
+    panel.get_by_role("checkbox", name="With hidden columns").check()
     with opened.page.expect_download() as download:
         panel.get_by_role("button", name="Save as CSV").click()
     saved = list(csv.DictReader(io.StringIO(download.value.path().read_text())))

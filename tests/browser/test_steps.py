@@ -20,6 +20,7 @@ from tests.browser.profiler import GPU_RUN, Profiler, definition
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
 from tests.events import Event, annotation, kernel, launch, memory, op
+from tests.tiny import wait_until
 
 CHART = "Time of each step"
 MANY = 3000
@@ -163,14 +164,14 @@ def test_outliers_and_what_makes_them_slow(serve_events: Callable[..., Profiler]
     assert definition(inspector, "Duration").inner_text() == "1.9 ms"
     assert definition(inspector, "Δ to median").inner_text() == "900 µs"
     expect(profiler.grid("Steps").row("7")).to_have_attribute("aria-selected", "true")
-    assert profiler.state["sel"] == "step:7"
+    wait_until(lambda: profiler.state.get("sel") == "step:7", "the step in the address")
 
 
 def test_a_step_leads_to_its_slices_and_back(serve_events: Callable[..., Profiler]) -> None:
     profiler = serve_events(run=training(10, slow=(7,))).open(v="steps", sel="step:7")
     profiler.inspector.get_by_role("button", name="Show in Trace").click()
     expect(profiler.heading("Trace")).to_be_visible()
-    assert profiler.state["t"] == "7000000-8900000"
+    wait_until(lambda: profiler.state.get("t") == "7000000-8900000", "the time of the step in the address")
     slices = profiler.panel("Longest slices")
     expect(slices.get_by_label("From (ms)")).to_have_value("7")
     expect(slices.get_by_role("row").filter(has_text="DataLoader")).to_have_count(1)

@@ -27,3 +27,8 @@ it("asks for an operator's kernels with a filter that survives quotes", () => {
   const kernels = placesOf({ kind: "op", name: 'a "b"' }, null)[1];
   expect(kernels?.look.q).toBe('operator="a \\"b\\""');
 });
+
+it("looks for a module by the end of its path, without the number in front of which is a sign", () => {
+  const look = placesOf({ kind: "mod", name: "Net_0/Linear#3" }, null).map(({ look }) => look.q);
+  expect(look).toEqual(["", "Linear", 'name="Linear"']);
+});

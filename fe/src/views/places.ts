@@ -39,18 +39,22 @@ const PLACES: Record<SelectionKind, (name: string) => readonly Place[]> = {
     { view: "trace", look: { q: name } },
     { view: "stacks", look: { q: equals("name", name) } },
   ],
-  // A module is named by its path, `Net_0/Linear_3`; elsewhere it goes by the end of it.
-  mod: (name): readonly Place[] => [
-    { view: "modules", look: { q: "" } },
-    { view: "trace", look: { q: name.slice(name.lastIndexOf("/") + 1) } },
-    { view: "stacks", look: { q: equals("name", name.slice(name.lastIndexOf("/") + 1)) } },
-  ],
-  step: (): readonly Place[] => [
-    { view: "steps", look: { q: "" } },
-    { view: "overview", look: {} },
-    { view: "trace", look: {} },
-  ],
+  mod: (path): readonly Place[] => {
+    const name = lastName(path);
+    return [
+      { view: "modules", look: { q: "" } },
+      { view: "trace", look: { q: name } },
+      { view: "stacks", look: { q: equals("name", name) } },
+    ];
+  },
+  // Where else depends on when it was: its own part of the drawer says so.
+  step: (): readonly Place[] => [{ view: "steps", look: { q: "" } }],
 };
+
+/** A module is selected by its path, `Net_0/Linear#3`; elsewhere it goes by its name. */
+function lastName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1).replace(/#\d+$/, "");
+}
 
 export function placesOf({ kind, name }: Selected, trace: TraceStatus | null): readonly Place[] {
   return PLACES[kind](name).filter(({ view }) => hasData(view, trace));

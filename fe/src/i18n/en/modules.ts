@@ -47,5 +47,4 @@ trainer = Trainer(profiler=PyTorchProfiler(dirpath="logs", record_module_names=T
   gone: "This trace has no module of this path.",
   calledBy: "Called by",
   contains: "Modules directly inside",
-  showStacks: "Show in Stacks",
 };

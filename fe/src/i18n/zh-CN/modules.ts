@@ -48,5 +48,4 @@ trainer = Trainer(profiler=PyTorchProfiler(dirpath="logs", record_module_names=T
   gone: "此跟踪中没有这条路径的模块。",
   calledBy: "调用者",
   contains: "直接包含的模块",
-  showStacks: "在“调用栈”中查看",
 };

@@ -2,8 +2,8 @@
 import { useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
 import { t } from "../../i18n";
-import { goToView, useParam, useSelected, useSelection } from "../../state";
-import { equals, numberAt, RowNumbers, rowCount, SimpleTable, textAt } from "../../table";
+import { useParam, useSelected, useSelection } from "../../state";
+import { numberAt, RowNumbers, rowCount, SimpleTable, textAt } from "../../table";
 import { Async } from "../../ui";
 import { insideOf, moduleTable } from "./columns";
 import { chosenMetric, metricsOf } from "./metrics";
@@ -56,17 +56,6 @@ function Numbers({ answer, row }: { answer: ModulesTable; row: number }) {
         </p>
       )}
       <RowNumbers table={table} row={row} without={["name", "id", "parent"]} />
-      {answer.meta.source === "nn" && (
-        <button
-          type="button"
-          className="button"
-          onClick={() =>
-            goToView("stacks", null, { q: equals("name", textAt(answer.rows, "name", row)) })
-          }
-        >
-          {text.showStacks}
-        </button>
-      )}
       {rowCount(inside) > 0 && (
         <SimpleTable
           caption={text.contains}
