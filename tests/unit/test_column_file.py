@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import json
+import math
+import os
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.tracegen import Config, generate
 from torch_tb_profiler.trace import Trace, TraceError, collect, column_file, read_to_file, read_trace
@@ -82,3 +87,57 @@ def test_nothing_is_left_behind_when_reading_fails(tmp_path: Path) -> None:
     with pytest.raises(TraceError):
         read_to_file(BytesIO(b"{}"), tmp_path / "trace.columns")
     assert list(tmp_path.iterdir()) == []
+
+
+INTEGERS = {dtype: st.integers(np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in ("i4", "i8", "u1")}
+
+
+@given(st.data(), st.sampled_from(["i4", "i8", "u1", "f8"]))
+def test_a_block_comes_back_the_same(data: st.DataObject, dtype: str) -> None:
+    value = INTEGERS.get(dtype, st.floats())
+    small = st.integers(0, 3) if dtype != "f8" else st.sampled_from([0.0, -0.0, math.nan])
+    values = np.array(data.draw(st.lists(data.draw(st.sampled_from([value, small])), max_size=50)), dtype=dtype)
+    packed, width, first = column_file._pack(values)
+    out = np.empty_like(values)
+    content = column_file.deflate.decompress(packed) if width else b""
+    column_file._unpack(content, column_file._Block(len(values), 0, len(packed), width, first), out)
+    assert out.tobytes() == values.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([7] * 1000, 0),
+        (list(range(5_000_000_000, 5_000_001_000)), 1),
+        ([0, 1000] * 500, 2),
+        ([0, 1_000_000] * 500, 4),
+        ([0, 1 << 40] * 500, 8),
+    ],
+)
+def test_differences_take_as_few_bytes_as_hold_them(values: list[int], expected: int) -> None:
+    assert column_file._pack(np.array(values, dtype=np.int64))[1] == expected
+
+
+def test_a_column_of_equal_values_takes_no_bytes() -> None:
+    assert column_file._pack(np.full(1000, np.nan))[:2] == (b"", 0)
+
+
+@pytest.mark.parametrize("width", [0, 1, 2, 4, 3, 9])
+def test_a_block_of_another_length_is_refused(width: int) -> None:
+    block = column_file._Block(10, 0, 0, width, 1 << 70 if width == 0 else 0)
+    with pytest.raises(column_file.ColumnFileError):
+        column_file._unpack(b"x" * 7, block, np.empty(10, dtype=np.int64))
+
+
+def test_threads_read_different_columns_of_one_file(trace: Trace, path: Path) -> None:
+    again = column_file.open_trace(path)
+    with ThreadPoolExecutor(8) as threads:
+        tables = list(threads.map(again._load, list(TRACE_TABLES) * 20))
+    for table in tables:
+        for name, values in trace.table(type(table)).columns().items():
+            assert np.array_equal(getattr(table, name), values, equal_nan=values.dtype.kind == "f"), name
+
+
+def test_a_file_can_be_read_where_there_is_no_pread(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pread")
+    assert len(column_file.open_trace(path).events) > 0
