@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import cast
 
+from torch_tb_profiler.analysis.memory import memory_records
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.web.http import Parameters
@@ -20,9 +21,7 @@ _OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/api/kernels", {"group_by": "name"}),
     ("/api/health", {}),
     ("/api/memory/curve", {}),
-    ("/api/memory/operators", {}),
-    ("/api/memory/alive", {}),
-    ("/api/memory/events", {}),
+    ("/api/stacks", {}),
     ("/api/operators", {"group_by": "name_shape"}),
     ("/api/operators", {"group_by": "name_stack"}),
     ("/api/kernels", {"group_by": "name_op_launch"}),
@@ -40,24 +39,35 @@ _OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/memory_events", {}),
 )
 
+#: about the first device with memory records, which the page names
+_OF_MEMORY: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/api/memory/alive", {"limit": "10000"}),
+    ("/api/memory/operators", {}),
+    ("/api/memory/events", {}),
+)
+
 #: about modules: they need another tree, and nothing of what was computed for those above
 _OF_MODULES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("/api/modules", {"source": "nn"}),
     ("/api/modules", {}),
     ("/module", {}),
     ("/tree", {}),
 )
 
-REQUESTS = (*_OF_CALLS, *_OF_MODULES)
+
+def requests_about(model: Model) -> tuple[list[tuple[str, dict[str, str]]], ...]:
+    """Routes and parameters; together those that have much in common."""
+    devices = memory_records(model).devices
+    of_memory = [(route, {**parameters, "device": devices[0].name}) for route, parameters in _OF_MEMORY if devices]
+    return [*_OF_CALLS, *of_memory], [*_OF_MODULES]
 
 
-def questions(trace: OpenTrace) -> list[list[tuple[str, Callable[[Model], Body]]]]:
-    """The names of the answers to `REQUESTS`, each with what computes it; together those that have much in common."""
-    return [_heard(trace, requests) for requests in (_OF_CALLS, _OF_MODULES)]
+def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], Body]]]]:
+    """The names of the answers to `requests_about` a trace, each with what computes it."""
+    return [_heard(trace, requests) for requests in requests_about(model)]
 
 
-def _heard(
-    trace: OpenTrace, requests: tuple[tuple[str, dict[str, str]], ...]
-) -> list[tuple[str, Callable[[Model], Body]]]:
+def _heard(trace: OpenTrace, requests: list[tuple[str, dict[str, str]]]) -> list[tuple[str, Callable[[Model], Body]]]:
     listener = _Listener(trace)
     of_trace = {"run": trace.run, "worker": trace.worker, "span": trace.span}
     for route, parameters in requests:

@@ -40,7 +40,7 @@ from torch_tb_profiler.workspace.summary import summarize
 PROGRESS_SECONDS = 0.2
 
 #: what will be asked about a trace: names of answers, and how each is made, together those that have much in common
-Questions = Callable[[OpenTrace], Sequence[Sequence[tuple[str, Callable[[Model], Body]]]]]
+Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body]]]]]
 
 
 def main() -> None:
@@ -120,9 +120,9 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
     try:
         module, _, function = answering.questions.partition(":")
         questions: Questions = getattr(importlib.import_module(module), function)
-        bundles = questions(answering.trace)
-        send(Preparing(tuple(name for asked in bundles for name, _ in asked)))
         model = open_model()
+        bundles = questions(answering.trace, model)
+        send(Preparing(tuple(name for asked in bundles for name, _ in asked)))
         folder = AnswerFolder(Path(answering.folder))
         for asked in bundles:
             for name, compute in asked:
