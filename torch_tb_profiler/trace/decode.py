@@ -17,7 +17,7 @@ from typing import Any, Literal
 import msgspec
 
 from torch_tb_profiler.trace.notes import Note
-from torch_tb_profiler.trace.repair import Repair, repair_text
+from torch_tb_profiler.trace.repair import Repair, repair_bare_words, repair_text
 from torch_tb_profiler.trace.vocabulary import PHASES, USUAL_SPELLINGS
 
 NAN = math.nan
@@ -199,18 +199,23 @@ class EventDecoder:
             return self._each(_split.decode(text), offset)
         except (msgspec.DecodeError, UnicodeDecodeError):
             pass
-        text, repairs = repair_text(text)
-        if not repairs:
-            return None
+        for repair in (repair_bare_words, repair_text):
+            fixed, repairs = repair(text)
+            events = self._strictly_or_each(fixed, offset) if repairs else None
+            if events is not None:
+                self._note_repairs(repairs, offset)
+                return events
+        return None
+
+    def _strictly_or_each(self, text: bytes, offset: int) -> list[AnyEvent] | None:
         try:
-            events = self.strictly(text)
+            return self.strictly(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            try:
-                events = self._each(_split.decode(text), offset)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                return None
-        self._note_repairs(repairs, offset)
-        return events
+            pass
+        try:
+            return self._each(_split.decode(text), offset)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
 
     def _note_repairs(self, repairs: list[Repair], offset: int) -> None:
         for repair in repairs:

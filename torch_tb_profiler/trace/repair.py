@@ -29,9 +29,14 @@ _ESCAPE = re.compile(rb'\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})|(\\)')
 _SURROGATE = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
 )
-_BARE_WORDS = (b"-Infinity", b"Infinity", b"-NaN", b"NaN", b"nan", b"-inf", b"inf", b"N/A")
-_VALUE_ENDS = re.compile(rb"\s*[,\]}]")
-_COMMA = re.compile(rb"(,)(?=\s*[}\]])")
+_BARE_WORD = re.compile(rb"(?:-?Infinity|-?NaN|nan|-?inf|N/A)(?=\s*[,\]}])")
+_FIRST_LETTERS = [int.from_bytes(letters, "big") for letters in (b"Inf", b"NaN", b"nan", b"inf", b"N/A")]
+_BEFORE_A_WORD, _START_OF_A_WORD = 1, 2
+_AROUND_WORDS = bytes(
+    _BEFORE_A_WORD if b in b":,[ \t\r\n" else _START_OF_A_WORD if b in b"-INni" else 0 for b in range(256)
+)
+_BLANK = np.zeros(256, dtype=np.bool_)
+_BLANK[list(b" \t\r\n\v\f")] = True
 _REPLACEMENT = "\ufffd".encode()
 
 
@@ -42,8 +47,15 @@ def repair_text(text: bytes) -> tuple[bytes, list[Repair]]:
     repairer.replace("half_surrogates", "halves of surrogate pairs became U+FFFD", _half_surrogates, rb"\ufffd")
     repairer.replace("bad_utf8", "bytes that are not UTF-8 became U+FFFD", _undecodable, _REPLACEMENT)
     repairer.blank_control_characters()
-    repairer.replace("bare_words", "bare NaN, Infinity or N/A became missing values", _bare_words, b"null")
-    repairer.replace("trailing_commas", TRAILING_COMMAS, _trailing_commas, b"")
+    repairer.replace_bare_words()
+    repairer.replace_outside_strings("trailing_commas", TRAILING_COMMAS, _trailing_commas, b"")
+    return repairer.text, repairer.repairs
+
+
+def repair_bare_words(text: bytes) -> tuple[bytes, list[Repair]]:
+    """The same for bare words alone, which some writers have in every kernel: enough for text that else is JSON."""
+    repairer = _Repairer(text)
+    repairer.replace_bare_words()
     return repairer.text, repairer.repairs
 
 
@@ -51,6 +63,7 @@ class _Repairer:
     def __init__(self, text: bytes) -> None:
         self.text = text
         self.repairs: list[Repair] = []
+        self._inside: Bool | None = None
         # where the text grew or shrank: (position in the repaired text, bytes), in the order of the repairs
         self._grown: list[list[tuple[int, int]]] = []
 
@@ -63,11 +76,33 @@ class _Repairer:
             position -= sum(grown for place, grown in step if place < position)
         return position
 
+    def inside(self) -> Bool:
+        """`inside_strings` of the text as it is now."""
+        if self._inside is None:
+            self._inside = inside_strings(self.text)
+        return self._inside
+
     def replace(self, kind: str, what: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes) -> None:
         """Replace the spans that `find` finds."""
         spans = list(find(self.text))
-        if not spans:
-            return
+        if spans:
+            self._replace(kind, what, spans, by)
+
+    def replace_bare_words(self) -> None:
+        what = "bare NaN, Infinity or N/A became missing values"
+        self.replace_outside_strings("bare_words", what, _bare_words, b"null")
+
+    def replace_outside_strings(
+        self, kind: str, what: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes
+    ) -> None:
+        spans = list(find(self.text))
+        if spans:
+            inside = self.inside()
+            spans = [span for span in spans if not inside[span[0]]]
+        if spans:
+            self._replace(kind, what, spans, by)
+
+    def _replace(self, kind: str, what: str, spans: list[tuple[int, int]], by: bytes) -> None:
         self._note(kind, what, [start for start, _ in spans])
         parts: list[bytes] = []
         done = length = 0
@@ -79,10 +114,11 @@ class _Repairer:
             length += len(by)
             done = end
         self.text = b"".join([*parts, self.text[done:]])
+        self._inside = None
         self._grown.append(grown)
 
     def blank_control_characters(self) -> None:
-        control = np.flatnonzero((np.frombuffer(self.text, np.uint8) < 32) & inside_strings(self.text))
+        control = np.flatnonzero((np.frombuffer(self.text, np.uint8) < 32) & self.inside())
         self._note("control_characters", "raw control characters became blanks", control.tolist())
         # outside of strings they are blanks already
         self.text = self.text.translate(_CONTROL_TO_BLANK)
@@ -108,29 +144,34 @@ def _bad_escapes(text: bytes) -> Iterable[tuple[int, int]]:
 
 
 def _half_surrogates(text: bytes) -> Iterable[tuple[int, int]]:
-    return (m.span(1) for m in _SURROGATE.finditer(text) if m.group(1)) if b"\\u" in text else ()
+    # one byte is found in no time, two are not
+    escapes = b"\\" in text and b"\\u" in text
+    return (m.span(1) for m in _SURROGATE.finditer(text) if m.group(1)) if escapes else ()
 
 
 def _trailing_commas(text: bytes) -> Iterable[tuple[int, int]]:
-    spans = [m.span(1) for m in _COMMA.finditer(text)]
-    if spans:
-        inside = inside_strings(text)
-        spans = [s for s in spans if not inside[s[0]]]
-    return spans
+    codes = np.frombuffer(text, np.uint8)
+    # from each closing bracket back over blanks
+    places = np.flatnonzero((codes == ord("]")) | (codes == ord("}"))) - 1
+    places = places[places >= 0]
+    while (blank := _BLANK[codes[places]]).any():
+        places[blank] -= 1
+        places = places[places >= 0]
+    places = np.unique(places[codes[places] == ord(",")])
+    return ((place, place + 1) for place in places.tolist())
 
 
 def _bare_words(text: bytes) -> Iterable[tuple[int, int]]:
-    spans: list[tuple[int, int]] = []
-    for word in _BARE_WORDS:
-        at = text.find(word)
-        while at >= 0:
-            if text[at - 1 : at] in b":,[ \t\r\n" and _VALUE_ENDS.match(text, at + len(word)):
-                spans.append((at, at + len(word)))
-            at = text.find(word, at + 1)
-    if spans:
-        inside = inside_strings(text)
-        spans = sorted(s for s in spans if not inside[s[0]])
-    return spans
+    padded = b"," + text + b"   "
+    codes = np.frombuffer(padded, np.uint8)
+    around = np.frombuffer(padded.translate(_AROUND_WORDS), np.uint8)
+    places = np.flatnonzero((around[1:] == _START_OF_A_WORD) & (around[:-1] == _BEFORE_A_WORD))
+    # most are of names in strings, which the first letters rule out
+    letters = places + 1
+    letters += codes[letters] == ord("-")
+    first = codes[letters].astype(np.int32) << 16 | codes[letters + 1].astype(np.int32) << 8 | codes[letters + 2]
+    words = (_BARE_WORD.match(text, place) for place in places[np.isin(first, _FIRST_LETTERS)].tolist())
+    return (word.span() for word in words if word)
 
 
 def _undecodable(text: bytes) -> Iterable[tuple[int, int]]:
