@@ -92,7 +92,6 @@ class Collector:
         self._first: int | None = None
         self._strings: list[str] = [""]
         self._string_codes: dict[str | None, int] = {"": 0, None: 0}
-        self._kinds: dict[tuple[str, str | None], tuple[Phase, Category]] = {}
         self._track_keys: list[tuple[int | str, int | str]] = []
         self._track_codes: dict[tuple[int | str | None, int | str | None], int] = {}
         self._track_args: dict[int, dict[str, Any]] = {}
