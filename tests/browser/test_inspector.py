@@ -87,7 +87,9 @@ def test_a_step_can_be_the_only_one(profiler: Profiler) -> None:
     expect(profiler.ui.get_by_text(f"Step {name} of {len(steps['names'])}")).to_be_visible()
     only.click()
     expect(profiler.ui.get_by_text(f"Step {name} of {len(steps['names'])}")).to_have_count(0)
-    assert place_names(profiler) == ["Steps", "Overview", "Trace"]
+    assert place_names(profiler) == ["Steps"]
+    for view in ("Overview", "Trace", "Distributed"):
+        expect(profiler.inspector.get_by_role("button", name=f"Show in {view}")).to_have_count(1)
 
 
 @pytest.mark.parametrize("sel", ["mod:Net_0", "step:99", "op:gone", "kernel:gone"])
