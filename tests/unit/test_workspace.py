@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from torch_tb_profiler.discovery import Root, parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import Loading, TraceStatus, Unknown, Unreadable, Workspace, open_workspace
+from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message
 from torch_tb_profiler.workspace.pool import Pool
 
@@ -287,6 +289,34 @@ def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
     settled(again)
     assert again.answer(again.find("run", "w"), "a", compute).body == b"answer"
     assert len(asked) == 2
+
+
+def test_who_asks_while_it_is_computed_waits_for_it(
+    logs: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    computed: list[Model] = []
+
+    def compute(model: Model) -> bytes:
+        computed.append(model)
+        time.sleep(0.2)  # the others come meanwhile
+        return b"answer"
+
+    # the memory of answers is slow: what is put there late is not found by those who waited
+    put = Lru.put
+
+    def slowly(lru: Lru[object, object], key: object, value: object) -> None:
+        time.sleep(0.1)
+        put(lru, key, value)
+
+    monkeypatch.setattr(Lru, "put", slowly)
+    with ThreadPoolExecutor(4) as askers:
+        asked = [askers.submit(workspace.answer, trace, "slow", compute) for _ in range(4)]
+        assert {each.result().body for each in asked} == {b"answer"}
+    assert len(computed) == 1
 
 
 def test_remote_log_directories_are_refused_in_words(tmp_path: Path) -> None:

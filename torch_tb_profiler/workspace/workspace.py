@@ -167,6 +167,7 @@ class Workspace:
         self._scanning = True
         self._error: str | None = None
         self._models: Lru[str, _Opened] = Lru(OPEN_EVENTS, lambda opened: opened.events)
+        self._models_lock = threading.Lock()
         self._answers: Lru[Hashable, Packed] = Lru(ANSWER_BYTES, lambda packed: len(packed.body))
         self._questions = questions
         #: names of the answers that worker processes are about to give, by content key
@@ -261,8 +262,11 @@ class Workspace:
                     answer = self._compute(trace, opened, lambda model: pack(compute(model)))
                     if keep:
                         folder.put(name, answer)
+                    # While the lock is held: whoever waits for it finds the answer.
+                    self._answers.put(known_as, answer)
+        else:
+            self._answers.put(known_as, answer)
         self._cache.touch(trace.key)
-        self._answers.put(known_as, answer)
         return answer
 
     def answer_two(
@@ -394,10 +398,12 @@ class Workspace:
         return wanted[0], len({held.file.worker for held in of_run})
 
     def _open(self, trace: OpenTrace) -> _Opened:
-        opened = self._models.get(trace.key)
-        if opened is None:
-            opened = self._opened(trace)
-            self._models.put(trace.key, opened)
+        # Two models of one trace would have two locks, and each its own memory.
+        with self._models_lock:
+            opened = self._models.get(trace.key)
+            if opened is None:
+                opened = self._opened(trace)
+                self._models.put(trace.key, opened)
         self._cache.touch(trace.key)
         return opened
 
@@ -567,7 +573,7 @@ class Workspace:
         if isinstance(message, Preparing):
             self._awaited[key] = frozenset(message.names)
         elif isinstance(message, Answered):
-            self._awaited[key] = self._awaited[key] - {message.name}
+            self._awaited[key] = self._awaited.get(key, frozenset()) - {message.name}
         else:
             self._awaited.pop(key, None)
             log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
