@@ -191,7 +191,6 @@ def profile(start: Times, end: Times, value: Float64, cap: float = np.inf) -> Pr
     return Profile(times[lasts], times[lasts + 1], np.minimum(running[lasts], cap))
 
 
-def integral(of: Profile, low: int, high: int) -> float:
-    """Sum of value × ns within [low, high)."""
-    length = np.minimum(of.end, high) - np.maximum(of.start, low)
-    return float((of.value * np.maximum(length, 0)).sum())
+def integral(of: Profile, within: Spans) -> float:
+    """Sum of value × ns of the points in a set."""
+    return float((of.value * Coverage(within).between(of.start, of.end)).sum())

@@ -48,7 +48,7 @@ def _use(model: Model, device: int) -> DeviceUse:
 
     known = work.blocks_per_sm > 0
     filled = intervals.profile(start[known], end[known], work.blocks_per_sm[known], cap=1.0)
-    filled_ns = in_steps.between(filled.start, filled.end)
+    filled_ns = intervals.integral(filled, within)
     busy = intervals.total(intervals.intersection(intervals.union(start, end), within))
     weights = np.where(work.occupancy >= 0, in_steps.between(start, end), 0)
     occupancy = np.where(work.occupancy >= 0, work.occupancy, 0.0)
@@ -63,7 +63,7 @@ def _use(model: Model, device: int) -> DeviceUse:
         memory_bytes=memory if isinstance(memory, int) else None,
         compute_capability=None if major is None or minor is None else f"{major}.{minor}",
         utilization=busy / window if window > 0 else None,
-        sm_efficiency=float((filled.value * filled_ns).sum()) / window if filled_ns.any() else None,
+        sm_efficiency=filled_ns / window if filled_ns > 0 else None,
         achieved_occupancy=float((occupancy * weights).sum()) / int(weights.sum()) / 100 if weights.any() else None,
         tensor_core_share=int((end - start)[uses].sum()) / total if total else None,
     )

@@ -26,7 +26,7 @@ from torch_tb_profiler.trace.schema import (
 
 _TABLES = (Operators, Launches, DeviceWork, PythonFrames, Memory, Flows, Collectives)
 
-#: in the place of names and kinds of events that are left out
+#: what events that are left out are taken for
 _LEFT_OUT = np.uint8(Category.OTHER)
 
 
