@@ -16,12 +16,12 @@ import { t } from "../i18n";
 import { GridRow } from "./GridRow";
 import { HEADER_HEIGHT, Header } from "./Header";
 import { cellOf, type Rows, textAt } from "./model";
+import { moveTo } from "./moves";
 import type { RowSource } from "./rows";
 import type { Sort } from "./sort";
 import type { ColumnState } from "./useColumnState";
 
 export const ROW_HEIGHT = 28;
-const PAGE = 15;
 const OVERSCAN = 4;
 
 export interface GridProps {
@@ -136,32 +136,15 @@ export function Grid(props: GridProps) {
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
-    const last = source.length - 1;
     const at = active ?? -1;
-    const go = (index: number) => {
-      const next = Math.max(0, Math.min(last, index));
+    const next = moveTo(event.key, at, source.length);
+    if (next !== null) {
       setActive(next);
       virtual.scrollToIndex(next, { align: "auto" });
-    };
+      event.preventDefault();
+      return;
+    }
     switch (event.key) {
-      case "ArrowDown":
-        go(at + 1);
-        break;
-      case "ArrowUp":
-        go(at - 1);
-        break;
-      case "PageDown":
-        go(at + PAGE);
-        break;
-      case "PageUp":
-        go(at - PAGE);
-        break;
-      case "Home":
-        go(0);
-        break;
-      case "End":
-        go(last);
-        break;
       case "ArrowRight":
         toggle(at, true);
         break;

@@ -15,11 +15,11 @@ import { t } from "../i18n";
 import { ROW_HEIGHT } from "./Grid";
 import { HEADER_HEIGHT, Header } from "./Header";
 import { cellOf, type Rows } from "./model";
+import { moveTo } from "./moves";
 import type { Sort } from "./sort";
 import { TreeRow } from "./TreeRow";
 import type { ColumnState } from "./useColumnState";
 
-const PAGE = 15;
 const OVERSCAN = 6;
 
 export interface TreeGridProps {
@@ -114,25 +114,13 @@ export function TreeGrid(props: TreeGridProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget) return;
     const row = visible[active];
+    const next = moveTo(event.key, active, visible.length);
+    if (next !== null) {
+      go(next);
+      event.preventDefault();
+      return;
+    }
     switch (event.key) {
-      case "ArrowDown":
-        go(active + 1);
-        break;
-      case "ArrowUp":
-        go(active - 1);
-        break;
-      case "PageDown":
-        go(active + PAGE);
-        break;
-      case "PageUp":
-        go(active - PAGE);
-        break;
-      case "Home":
-        go(0);
-        break;
-      case "End":
-        go(visible.length - 1);
-        break;
       case "ArrowRight":
         if (row === undefined || !isParent(row)) break;
         if (isOpen(row)) go(active + 1);
