@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -92,8 +93,12 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     """
     n = len(start)
     candidate = np.arange(-1, n - 1, dtype=np.int32)
-    if n:
-        candidate[np.flatnonzero(np.concatenate(([True], lane[1:] != lane[:-1])))] = -1
+    first = np.flatnonzero(np.concatenate((np.ones(min(n, 1), np.bool_), lane[1:] != lane[:-1])))
+    candidate[first] = -1
+    for low, high in pairwise([*first.tolist(), n]):
+        # nothing is open when all before have ended; on the stream of a device that is nearly always so
+        alone = start[low + 1 : high] >= np.maximum.accumulate(end[low : high - 1])
+        candidate[low + 1 : high][alone] = -1
     open_ = np.flatnonzero(candidate >= 0)
     for _ in range(_MAX_ROUNDS):
         closed = end[candidate[open_]] <= start[open_]
