@@ -92,16 +92,22 @@ def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     """
     n = len(start)
     candidate = np.arange(-1, n - 1, dtype=np.int32)
-    if n:
-        candidate[np.flatnonzero(np.concatenate(([True], lane[1:] != lane[:-1])))] = -1
-    open_ = np.flatnonzero(candidate >= 0)
+    if not n:
+        return candidate
+    begins_lane = np.concatenate(([True], lane[1:] != lane[:-1]))
+    candidate[begins_lane] = -1
+    # those that look on, and where they look: the first time at the one before
+    open_ = np.flatnonzero(np.concatenate(([False], end[:-1] <= start[1:])) & ~begins_lane)
+    seen = candidate[open_]
     for _ in range(_MAX_ROUNDS):
-        closed = end[candidate[open_]] <= start[open_]
-        open_ = open_[closed]
+        seen = candidate[seen]
+        candidate[open_] = seen
+        within = seen >= 0
+        open_, seen = open_[within], seen[within]
+        closed = end[seen] <= start[open_]
+        open_, seen = open_[closed], seen[closed]
         if not len(open_):
             return candidate
-        candidate[open_] = candidate[candidate[open_]]
-        open_ = open_[candidate[open_] >= 0]
     for i in open_.tolist():
         while candidate[i] >= 0 and end[candidate[i]] <= start[i]:
             candidate[i] = candidate[candidate[i]]
