@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+
+Links = TypeVar("Links", Int32, Int64)
 
 # Pointer jumping settles real traces in a few rounds; random overlaps could need as many as there are intervals.
 _MAX_ROUNDS = 64
@@ -18,7 +22,7 @@ class Nesting:
 
     order       shape (n,): which given interval stands at each position
     parent      shape (n,): position of the enclosing interval, -1 for none; always below the own position
-    depth       shape (n,)
+    depth       shape (n,): how many enclose it
     start, end  shape (n,), in ns; an interval that outlives its parent ends with it
     clamped     shape (n,): true where that happened
     lane        shape (n,)
@@ -26,11 +30,14 @@ class Nesting:
 
     order: Int64
     parent: Int32
-    depth: Int32
     start: Int64
     end: Int64
     clamped: Bool
     lane: Int32
+
+    @cached_property
+    def depth(self) -> Int32:
+        return depths(self.parent)
 
     def innermost(self, lane: Int32, time: Int64) -> Int32:
         """Position of the innermost interval of a lane that contains a time (start <= time < end), -1 for none."""
@@ -57,7 +64,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
         # a cut end changes what the next intervals lie in, so such a lane is walked in order
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
-    return Nesting(order, parent, depths(parent), start, end, end < given_end, lane)
+    return Nesting(order, parent, start, end, end < given_end, lane)
 
 
 def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64:
@@ -141,6 +148,15 @@ def depths(parent: Int32) -> Int32:
             return depth
         depth[more] += depth[jump[more]]
         jump[more] = jump[jump[more]]
+
+
+def to_root(link: Links) -> Links:
+    """Follow `link` from every entry until it points to itself, doubling the stride each round."""
+    while True:
+        further = link[link]
+        if np.array_equal(further, link):
+            return link
+        link = further
 
 
 def innermost(nesting: Nesting, lane: Int32, time: Int64) -> Int32:
