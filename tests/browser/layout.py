@@ -65,7 +65,8 @@ _FIND = r"""(body) => {
         const front = body.ownerDocument.elementFromPoint(x, y);
         if (!front || front.contains(element) || element.contains(front)) continue;
         // Rows go below the head of their table, and the page below its bars, when they are scrolled.
-        if (/sticky|fixed/.test(view.getComputedStyle(front.closest("[role=row], [class*=head]") ?? front).position)) continue;
+        const above = front.closest("[role=row], [class*=head]") ?? front;
+        if (/sticky|fixed/.test(view.getComputedStyle(above).position)) continue;
         if (view.getComputedStyle(front).opacity === "0") continue;
         tell(`below <${front.localName} class="${front.className}">`, element);
     }

@@ -1,4 +1,4 @@
-"""Pictures of every view for people to look at, in light and dark and two widths, and what a program can see in them."""
+"""Pictures of every view for people to look at, in light and dark and two widths, and what a program sees in them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import StartServer, screenshot
 from tests.browser.layout import faults
 from tests.browser.profiler import CPU_RUN, GPU_RUN, VIEWS, Profiler
-from tests.browser.servers import Server
 from tests.browser.test_themes import has_come, is_dark
 from tests.tiny import wait_until
 
@@ -64,25 +63,30 @@ def test_real_traces(folder: str, start: StartServer, page: Page, output: Path) 
     assert not found, "\n".join(found)
 
 
-def test_the_look_sees_what_it_looks_for(on_its_own: Profiler, alone: Server) -> None:
+def test_the_look_sees_what_it_looks_for(on_its_own: Profiler) -> None:
+    on_its_own.page.set_viewport_size({"width": 1440, "height": 1750})
     on_its_own.open(r=GPU_RUN)
     panel = on_its_own.panel("Configuration")
     expect(panel).to_be_visible()
     assert faults(on_its_own.ui) == []
     panel.evaluate(
         """(panel) => {
-            const add = (style, text) => {
-                const element = document.createElement("p");
-                element.style.cssText = style;
-                element.textContent = text;
-                panel.querySelector(".panel-body").prepend(element);
-            };
-            add("width: 20px; overflow: hidden; white-space: nowrap", "much too long");
-            add("position: relative; top: -16px; margin: 0", "first");
-            add("margin: 0", "second");
+            const texts = document.createElement("div");
+            texts.style.cssText = "height: 60px";
+            for (const style of [
+                "width: 20px; overflow: hidden; white-space: nowrap; margin: 0",
+                "margin: 0",
+                "margin: -1em 0 0",
+            ]) {
+                const text = document.createElement("p");
+                text.style.cssText = style;
+                text.textContent = `text ${texts.children.length}`;
+                texts.append(text);
+            }
+            panel.querySelector(".panel-body").prepend(texts);
             panel.style.width = "3000px";
         }"""
     )
     found = "\n".join(faults(on_its_own.ui))
-    for fault in ("wider than what it is in", "cut", 'over "first"'):
+    for fault in ("wider than what it is in", 'cut: <p class=""> text 0', 'over "text 1"'):
         assert fault in found
