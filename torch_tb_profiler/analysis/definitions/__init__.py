@@ -1,4 +1,4 @@
-"""What every reported number means, a file per view. The UI shows these texts; docs/views repeats them word for word."""
+"""What every reported number means, a file per view. Shown by the UI, repeated word for word by docs/views."""
 
 from torch_tb_profiler.analysis.definitions.compare import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
 from torch_tb_profiler.analysis.definitions.definition import ColumnType, Definition, Unit
