@@ -102,6 +102,15 @@ def read_summary(path: Path) -> Summary:
     return _head(column_file.open_tables(path)).summary
 
 
+def is_there(path: Path) -> bool:
+    """Whether a timeline of this version was written there."""
+    try:
+        read_summary(path)
+    except (OSError, column_file.ColumnFileError):
+        return False
+    return True
+
+
 def _head(tables: column_file.Tables) -> _Head:
     if tables.header.get("version") != VERSION:
         raise column_file.ColumnFileError("is a timeline of another version")
