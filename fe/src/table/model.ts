@@ -22,6 +22,8 @@ export interface Column {
   readonly bar?: boolean;
   /** The text of a cell where there is little room; the whole text is its tooltip, and what is filtered and copied. */
   readonly brief?: (text: string) => string;
+  /** How its values are said; a filter finds a value by either. */
+  readonly words?: Readonly<Record<string, string>>;
   /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */
   readonly change?: "cost" | "plain";
   /** Each value in the unit that suits it, where one unit for all would make most of them nothing. */
@@ -57,6 +59,13 @@ export function numberAt(rows: Rows, key: string, row: number): number | null {
 export function textAt(rows: Rows, key: string, row: number): string {
   const cell = cellOf(rows, key, row);
   return cell === null || cell === undefined ? "" : String(cell);
+}
+
+/** What a cell of a column is found by: its value, and the word for it where there is one. */
+export function namesAt({ key, words }: Column, rows: Rows, row: number): string[] {
+  const text = textAt(rows, key, row);
+  const word = words?.[text];
+  return word === undefined || word === text ? [text] : [text, word];
 }
 
 /** NaN, null and undefined are no values. */

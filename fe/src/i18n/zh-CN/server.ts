@@ -249,6 +249,32 @@ const texts: Record<string, string> = {
   "Time since the start of the trace.": "距跟踪开始的时间。",
   "From its start to its end, with everything that ran inside of it.":
     "从开始到结束，包含其内部运行的全部内容。",
+
+  // Links.
+  "Single- and multi-process data loading": "单进程与多进程数据加载",
+  "Communication hooks of DDP": "DDP 通信钩子",
+  "Gradient accumulation": "梯度累积",
+  LAMB: "LAMB 优化器",
+  "Use DistributedDataParallel instead of DataParallel":
+    "用 DistributedDataParallel 代替 DataParallel",
+  "Which backend to use": "如何选择后端",
+  "Automatic mixed precision": "自动混合精度",
+  Checkpointing: "梯度检查点",
+
+  // Remedies that are not code alone.
+  "CUDA 13.1 or newer": "CUDA 13.1 或更新版本",
+  "PyTorch 2.4 or newer writes nanoseconds": "PyTorch 2.4 或更新版本以纳秒记录",
+  "profile(with_modules=True) or profile(with_stack=True)":
+    "profile(with_modules=True) 或 profile(with_stack=True)",
+  "profile(with_stack=False)  # when stacks are not needed":
+    "profile(with_stack=False)  # 不需要调用栈时",
+  "profile(with_stack=False, profile_memory=False)  # or record fewer steps":
+    "profile(with_stack=False, profile_memory=False)  # 或者采集更少的步",
+  "torch.cuda.synchronize()  # before the profiler stops":
+    "torch.cuda.synchronize()  # 在 profiler 停止之前",
+  "prof.step()  # at the end of every iteration": "prof.step()  # 在每次迭代结束时",
+  "torch.distributed.init_process_group()  # before the profiler starts":
+    "torch.distributed.init_process_group()  # 在 profiler 启动之前",
 };
 
 /** What the server writes before them in a comparison, and what stands for it here. */

@@ -12,7 +12,7 @@ import {
   TopNControl,
 } from "../../charts";
 import { duration } from "../../format";
-import { t } from "../../i18n";
+import { noteText, t } from "../../i18n";
 import { useBaseline, useParam, useSelected, useSelection } from "../../state";
 import {
   DataTable,
@@ -66,7 +66,7 @@ function NoKernels({ answer: { meta } }: { answer: KernelsTable }) {
       <Panel title={text.table}>
         <Empty
           title={text.empty}
-          reason={note?.text ?? text.emptyReason}
+          reason={(note && noteText(note)) ?? text.emptyReason}
           remedy={note?.remedy ?? text.emptyRemedy}
         />
       </Panel>
