@@ -83,6 +83,22 @@ export function firstRows(table: Table, most: number): Table {
   return { columns: table.columns, rows: Object.fromEntries(rows) };
 }
 
+/** The table with one of its rows; with none for -1. */
+export function onlyRow<T extends Table>(table: T, row: number): T {
+  const rows = table.columns.map(({ key }) => [key, row < 0 ? [] : [cellOf(table.rows, key, row)]]);
+  return { ...table, rows: Object.fromEntries(rows) };
+}
+
+/** The numbers of a column by the name of their row. */
+export function byName(table: Table, key: string): Map<string, number> {
+  return new Map(
+    Array.from({ length: rowCount(table) }, (_, row) => [
+      textAt(table.rows, "name", row),
+      numberAt(table.rows, key, row) ?? 0,
+    ]),
+  );
+}
+
 /** The table with some of its columns. */
 export function only(table: Table, keys: readonly string[]): Table {
   return { columns: table.columns.filter(({ key }) => keys.includes(key)), rows: table.rows };
