@@ -106,3 +106,7 @@ def test_remedies_in_words_are_known_in_chinese() -> None:
     assert len(written) > 10
     in_words = {remedy for remedy in written if isinstance(remedy, str) and re.search(r"# |\bor\b", remedy)}
     assert in_words - texts() == set()
+
+
+def test_the_overview_is_explained_in_chinese() -> None:
+    assert {definition.help for definition in definitions.OVERVIEW.values()} - texts() == set()

@@ -187,6 +187,19 @@ export interface Finding {
   links: { text: string; url: string }[];
 }
 
+/** What the numbers of the overview mean: categories, `step`, and the numbers of devices. */
+export type Definitions = Readonly<
+  Record<
+    | Category
+    | "step"
+    | "utilization"
+    | "sm_efficiency"
+    | "achieved_occupancy"
+    | "tensor_core_share",
+    string
+  >
+>;
+
 export interface Overview {
   meta: Meta;
   steps: Steps;
@@ -203,6 +216,7 @@ export interface Overview {
     calls: number;
   }[];
   top_kernels: { name: string; total_ns: Nanoseconds; calls: number }[];
+  definitions: Definitions;
 }
 
 // --- tables -------------------------------------------------------------------------------------

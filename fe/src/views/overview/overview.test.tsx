@@ -43,11 +43,28 @@ const FINDING: Overview["findings"][number] = {
   ],
 };
 
+const DEFINITIONS: Overview["definitions"] = {
+  kernel: "",
+  memcpy: "",
+  memset: "",
+  communication: "",
+  runtime: "",
+  dataloader: "",
+  cpu_exec: "",
+  other: "",
+  step: "",
+  utilization: "",
+  sm_efficiency: "",
+  achieved_occupancy: "",
+  tensor_core_share: "",
+};
+
 it("shows what comes from the trace as text", () => {
   render(
     <>
       <Findings findings={[FINDING]} />
       <Devices
+        definitions={DEFINITIONS}
         devices={[
           {
             id: 0,
