@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
-from torch_tb_profiler.model.timed_pattern import SlowPattern, TimedPattern
+from torch_tb_profiler.model.patterns import check_pattern, searcher
 from torch_tb_profiler.trace import Category, Note, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
@@ -218,19 +218,12 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
     return Steps("none", (), nothing, nothing, nothing, nothing)
 
 
-def check_pattern(pattern: str) -> None:
-    """Raises ValueError for a pattern that is not a regular expression."""
-    TimedPattern(pattern)
-
-
 def _matching(pattern: str) -> Rule:
-    compiled = TimedPattern(pattern)
+    """A person's pattern, which may have come with a link, must not hold the server."""
+    check_pattern(pattern)
 
     def find(host: _Host) -> HostSteps | None:
-        try:
-            return host.steps(host.annotations(compiled.matcher(PATTERN_SECONDS)))
-        except SlowPattern as error:
-            raise SlowPattern(f"{pattern!r} {error}") from None
+        return host.steps(host.annotations(searcher(pattern, PATTERN_SECONDS)))
 
     return find
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import regex
 
-from torch_tb_profiler.model.timed_pattern import SlowPattern, TimedPattern
+from torch_tb_profiler.model.patterns import SlowPattern, TimedPattern
 from torch_tb_profiler.trace.schema import Bool
 
 LONGEST = 200
@@ -63,8 +63,8 @@ class Pattern:
         found = self._pattern.matcher(SECONDS)
         try:
             return np.fromiter(map(found, texts), np.bool_, len(texts))
-        except SlowPattern as error:
-            raise PatternError(f"it {error}") from None
+        except SlowPattern:
+            raise PatternError("it takes too long to match") from None
 
 
 def _translated(source: str) -> str:

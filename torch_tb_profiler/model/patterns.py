@@ -16,6 +16,7 @@ class TimedPattern:
     """Raises ValueError for what is not a regular expression."""
 
     def __init__(self, source: str, flags: int = 0) -> None:
+        self._source = source
         try:
             self._compiled = regex.compile(source, flags)
         except (regex.error, OverflowError) as error:
@@ -33,6 +34,19 @@ class TimedPattern:
             try:
                 return search(text, timeout=max(until - time.monotonic(), 1e-3), concurrent=True) is not None
             except TimeoutError:
-                raise SlowPattern("takes too long to match") from None
+                raise SlowPattern(f"{self._source!r} takes too long to match") from None
 
         return found
+
+
+def check_pattern(pattern: str) -> None:
+    """Raises ValueError for a pattern that is not a regular expression."""
+    TimedPattern(pattern)
+
+
+def searcher(pattern: str, seconds: float, ignore_case: bool = False) -> Callable[[str], bool]:
+    """Tells whether a pattern is found in a text. All calls together may take `seconds`, from now on.
+
+    Raises ValueError for a pattern that is not a regular expression; what is returned raises SlowPattern.
+    """
+    return TimedPattern(pattern, regex.IGNORECASE if ignore_case else 0).matcher(seconds)
