@@ -36,7 +36,7 @@ demo: .venv/.stamp-install ui
 # One pytest run over everything, so that its summary counts every Python and browser test.
 STEPS := lint test-fe test-all-py
 
-test: .venv/.stamp-dev .venv/.stamp-browser
+test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
 	@start=$$(date +%s); failed=; \
 	for step in $(STEPS); do \
 	    echo "==== make $$step"; \
@@ -77,7 +77,7 @@ fe-types: .venv/.stamp-node
 fe-unit: .venv/.stamp-node
 	$(NPM) run test
 
-test-py: .venv/.stamp-dev
+test-py: .venv/.stamp-dev .venv/.stamp-servers
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not browser" --ignore tests/packaging
 
 test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
@@ -86,7 +86,7 @@ test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 test-packaging: .venv/.stamp-dev ui
 	$(PY) -m pytest tests/packaging
 
-test-all-py: .venv/.stamp-dev .venv/.stamp-browser ui
+test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile --durations 15 --junitxml $(OUT)/pytest.xml
 
@@ -123,8 +123,13 @@ clean:
 	@touch $@
 
 .venv/.stamp-dev: .venv/.stamp-venv $(PACKAGING)
-	SKIP_BUILD_FE=1 $(PIP) --editable '.[dev]'
+	SKIP_BUILD_FE=1 $(PIP) --editable '.[dev,storage-tests]'
 	@touch $@ .venv/.stamp-install
+
+# Azurite, for tests/storage.
+.venv/.stamp-servers: .venv/.stamp-node tests/storage/servers/package-lock.json
+	$(PY) _build/frontend.py npm-in tests/storage/servers ci --ignore-scripts
+	@touch $@
 
 .venv/.stamp-browser: .venv/.stamp-dev .venv/.stamp-node
 	$(PY) _build/browser.py

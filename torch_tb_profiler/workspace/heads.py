@@ -40,6 +40,7 @@ class Heads:
     def __init__(self, memory: KnownContents | None = None) -> None:
         self._known: dict[str, tuple[_Version, Content]] = {}
         self._memory = memory
+        self._remote: list[Entry] = []
         #: remote files that could not be looked at: how often, and when they are again (monotonic seconds)
         self._failed: dict[str, tuple[int, float]] = {}
         # thousands of files are skipped for the same few reasons
@@ -53,23 +54,19 @@ class Heads:
     def waiting(self, entries: Iterable[Entry]) -> list[Entry]:
         """Those of all files there are that must be looked at, the likely traces first; others are forgotten."""
         known, failed, found, now = self._known, self._failed, [], time.monotonic()
-        remembered: list[tuple[Entry, Content]] = []
-        self._known, self._failed = {}, {}
+        self._known, self._failed, self._remote = {}, {}, []
         for entry in entries:
             if not must_be_examined(entry):
                 continue
+            if _is_remote(entry):
+                self._remote.append(entry)
             before = known.get(entry.url) or self._remembered(entry)
             if before:
                 self._known[entry.url] = before
             if entry.url in failed:
                 self._failed[entry.url] = failed[entry.url]
-            if not before or before[0] != entry.version:
-                if now >= failed.get(entry.url, (0, now))[1]:
-                    found.append(entry)
-            elif _is_remote(entry):
-                remembered.append((entry, before[1]))
-        if self._memory:
-            self._memory.save(remembered)
+            if (not before or before[0] != entry.version) and now >= failed.get(entry.url, (0, now))[1]:
+                found.append(entry)
         found.sort(key=lambda entry: "trace" not in entry.path.lower())
         return found
 
@@ -91,7 +88,13 @@ class Heads:
                 done += len(batch)
                 if time.monotonic() > end:
                     break
+        self._remember()
         return done
+
+    def _remember(self) -> None:
+        if self._memory:
+            known = ((entry, self._known.get(entry.url)) for entry in self._remote)
+            self._memory.save((entry, found[1]) for entry, found in known if found and found[0] == entry.version)
 
     def _keep(self, entry: Entry, found: Content | str) -> None:
         if isinstance(found, Content):

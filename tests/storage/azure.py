@@ -1,0 +1,25 @@
+"""A container that is read with a signature behind its address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+
+from tests.storage.stores import AZURE_ACCOUNT, AZURE_KEY, Store, azure_store
+
+
+@contextmanager
+def signed_container(server: str) -> Iterator[tuple[str, str, Store]]:
+    """Its address without the proxy, a signature that allows reading and listing, and the store."""
+    from azure.storage.blob import ContainerSasPermissions, generate_container_sas
+
+    with azure_store(server) as store:
+        signature = generate_container_sas(
+            AZURE_ACCOUNT,
+            store.bucket,
+            account_key=AZURE_KEY,
+            permission=ContainerSasPermissions(read=True, list=True),
+            expiry=datetime.now(timezone.utc) + timedelta(hours=1),
+        )
+        yield f"{server}/{AZURE_ACCOUNT}/{store.bucket}", signature, store
