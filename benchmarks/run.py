@@ -1,7 +1,7 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
-Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, and checks for B10 and B11 (part of 100k). What is not
-measured keeps its last value and its date.
+Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, checks for B10 and B11 (part of 100k), and
+storage for B14 to B17. What is not measured keeps its last value and its date.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import data, measure
+from benchmarks import data, measure, remote
 from benchmarks.bars import BARS, verdict
 from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_ours
 from benchmarks.report import render
 
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 CHECKS = "checks"
+STORAGE = "storage"
 KEPT = ROOT / "benchmarks" / "results.json"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    choices = [*data.SIZES, data.HUGE, CHECKS]
+    choices = [*data.SIZES, data.HUGE, CHECKS, STORAGE]
     parser.add_argument("sizes", nargs="*", help=f"of {' '.join(choices)} (default: {' '.join(data.DEFAULT)})")
     parser.add_argument("--render", action="store_true", help="only write the report again from what was measured")
     arguments = parser.parse_args()
@@ -65,6 +66,9 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
             say(name)
             results["sizes"][name] = measure.measure(data.SIZES[name], say) | code
         keep()
+    if STORAGE in sizes:
+        say(STORAGE)
+        results["remote"] = remote.measure() | {"date": measure.today()} | code
     if {"100k", CHECKS} & set(sizes):
         results["exact"] = measure.exact(say) | code
         results["damaged"] = measure.damaged(say) | code

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import urllib.error
@@ -65,6 +66,8 @@ def answers(url: str) -> bool:
         urllib.request.urlopen(url, timeout=5).close()
     except urllib.error.HTTPError as error:
         error.close()
+    except urllib.error.URLError as error:
+        return isinstance(error.reason, ssl.SSLError)  # it speaks, if not with everybody
     except OSError:
         return False
     return True
@@ -175,6 +178,21 @@ def kind_in_google(method: str, path: str) -> Kind:
 def s3_server(folder: Path) -> Iterator[str]:
     url = f"http://127.0.0.1:{(port := free_port())}"
     with running([script("moto_server"), "-H", "127.0.0.1", "-p", str(port)], folder / "moto.log", url):
+        yield url
+
+
+@contextmanager
+def rclone_server(
+    folder: Path, log: Path, certificate: tuple[Path, Path] | None = None, keys: str = f"{AWS_KEY},{AWS_SECRET}"
+) -> Iterator[str]:
+    """An S3 server whose buckets are directories; it checks signatures, and speaks TLS with a certificate and key."""
+    port = free_port()
+    command = [script("rclone"), "serve", "s3", "--config", "/dev/null", "--addr", f"127.0.0.1:{port}"]
+    command += ["--auth-key", keys, "--vfs-cache-mode", "off"]
+    if certificate:
+        command += ["--cert", str(certificate[0]), "--key", str(certificate[1])]
+    url = f"{'https' if certificate else 'http'}://127.0.0.1:{port}"
+    with running([*command, str(folder)], log, url):
         yield url
 
 

@@ -16,7 +16,6 @@ from torch_tb_profiler.storage.base import Entry, Problem
 from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
-from torch_tb_profiler.storage.retry import patiently
 from torch_tb_profiler.storage.url import printable, scheme_of, shown, without_slash
 
 PIECE_BYTES = 1024 * 1024
@@ -44,7 +43,7 @@ _TIMES = ("mtime", "modification_time", "modificationTime", "last_modified", "La
 
 
 class FileSystems:
-    """File systems by the drivers of fsspec. A listing costs a request per directory."""
+    """File systems by the drivers of fsspec, which try again by themselves. A listing costs a request per directory."""
 
     is_remote = True
 
@@ -58,7 +57,7 @@ class FileSystems:
         while pending:
             folder = pending.popleft()
             try:
-                children = patiently(functools.partial(_children, root, folder))
+                children = _children(root, folder)
             except Trouble as trouble:
                 if not folder:
                     raise trouble.told(f"{shown(root)} cannot be listed", _ADVICE) from None
@@ -72,14 +71,10 @@ class FileSystems:
                     yield _entry(path, f"{root}/{path}", found)
 
     def stat(self, url: str) -> Entry:
-        def ask() -> dict[str, Any]:
+        try:
             with _driver(url) as (driver, path):
                 driver.invalidate_cache()
-                found: dict[str, Any] = driver.info(path)
-                return found
-
-        try:
-            found = patiently(ask)
+                found = driver.info(path)
         except Trouble as trouble:
             raise trouble.told("cannot be read", _ADVICE) from None
         if found["type"] == "directory":
@@ -97,7 +92,7 @@ class FileSystems:
         def told(trouble: Trouble) -> StorageError:
             return trouble.told("cannot be read", _ADVICE)
 
-        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
+        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
 
 
 def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:

@@ -31,15 +31,17 @@ class RangeStream(io.BufferedIOBase):
     size: of the file
     ahead: whether it will be read in order, to its end; then ranges are fetched before they are asked for, more of
         them the longer that goes on
+    tries: of a range, without a byte of it
 
     Raises StorageError when a range cannot be had, or is not what it should be.
     """
 
-    def __init__(self, fetch: Fetch, size: int, ahead: bool, told: Told) -> None:
+    def __init__(self, fetch: Fetch, size: int, ahead: bool, told: Told, tries: int = TRIES) -> None:
         self._fetch = fetch
         self._size = size
         self._ahead = ahead
         self._told = told
+        self._tries = tries
         self._position = 0
         self._block = memoryview(b"")
         self._block_start = 0
@@ -156,6 +158,6 @@ class RangeStream(io.BufferedIOBase):
             except Trouble as error:
                 trouble = error
             tried = 1 if done > before else tried + 1
-            if trouble.kind not in PASSING or tried >= TRIES:
+            if trouble.kind not in PASSING or tried >= self._tries:
                 raise self._told(trouble) from None
             self._closing.wait(pause(tried, trouble.wait))
