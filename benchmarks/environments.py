@@ -51,7 +51,18 @@ class Environment:
 
 OURS = Environment(
     WORK / "ours",
-    ("tensorboard==2.21.*", "numpy", "msgspec", "isal", "werkzeug", "zstandard", "boto3", "pytest", "hypothesis"),
+    (
+        "tensorboard==2.21.*",
+        "numpy",
+        "msgspec",
+        "isal",
+        "werkzeug",
+        "zstandard",
+        "regex",
+        "boto3",
+        "pytest",
+        "hypothesis",
+    ),
     ("torch-tb-profiler", "tensorboard", "numpy", "msgspec", "isal", "werkzeug"),
 )
 OLD = Environment(

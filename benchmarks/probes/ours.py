@@ -141,7 +141,7 @@ def list_(url: str) -> None:
     from torch_tb_profiler.storage import storage_for
 
     storage = storage_for(url)
-    entries = list(storage.list(storage.resolve(url), lambda problem: None))
+    entries = list(storage.list(storage.resolve(url), lambda _: None))
     say(cpu=cpu(), files=len(entries), peak=peak())
 
 

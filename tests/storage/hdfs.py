@@ -33,7 +33,7 @@ class Hdfs:
 
     host: str
     user: str
-    data_log: Path
+    log: Path
     home: Path
     client: Any = field(repr=False)
 
@@ -45,9 +45,9 @@ class Hdfs:
         with self.client.open(path, "ab") as stream:
             stream.write(content)
 
-    def reads(self) -> int:
-        """How often the DataNode has sent a block, or a part of one, to anybody."""
-        return self.data_log.read_text(errors="replace").count("op: HDFS_READ")
+    def asked(self, command: str) -> int:
+        """How often the NameNode was asked for something: `open`, `listStatus`, `getfileinfo`."""
+        return self.log.read_text(errors="replace").count(f"cmd={command}\t")
 
     def environment(self, driver: str, folder: Path) -> dict[str, str]:
         """Of a process that reads with hdfs-native or with Arrow, which finds the rest by HADOOP_HOME."""
@@ -115,7 +115,7 @@ def hdfs_cluster(folder: Path) -> Iterator[Hdfs]:
             lambda: jmx(f"127.0.0.1:{name_web}", state)[0]["NumLiveDataNodes"] == 1, "the DataNode has registered"
         )
         yield Hdfs(
-            f"hdfs://127.0.0.1:{name_port}", user, folder / "data.log", _home(folder, classes), _client(name_port)
+            f"hdfs://127.0.0.1:{name_port}", user, folder / "name.log", _home(folder, classes), _client(name_port)
         )
 
 

@@ -34,7 +34,6 @@ NOTHING = {
     "AWS_SECRET_ACCESS_KEY": "",
     "AWS_SESSION_TOKEN": "",
     "AWS_REGION": "",
-    "AWS_DEFAULT_REGION": "",
     "AWS_EC2_METADATA_DISABLED": "true",
     "AWS_CONFIG_FILE": "/dev/null",
     "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",

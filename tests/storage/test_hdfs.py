@@ -50,7 +50,7 @@ def test_first_load_and_reopen(hdfs: Hdfs, serving: Callable[..., Server]) -> No
     hdfs.put("/demo/run/trace.json", trace())
     hdfs.put("/demo2/run/w.1.pt.trace.json", trace())
     for time in ("first", "again"):
-        before = hdfs.reads()
+        before = hdfs.asked("open")
         server = serving("demo")
         wait_for_all(server, PLUGIN)
         assert {path: t["events"] for path, t in traces(server).items()} == {
@@ -58,7 +58,7 @@ def test_first_load_and_reopen(hdfs: Hdfs, serving: Callable[..., Server]) -> No
             "run/trace.json": 8,
         }
         assert server.get(f"{PLUGIN}overview?run=run&worker=trace&span=default").status == 200
-        assert (hdfs.reads() > before) is (time == "first")
+        assert (hdfs.asked("open") > before) is (time == "first")
         if time == "first":
             assert server.get(f"{PLUGIN}api/trace/download?run=run&worker=trace&span=default").body == trace()
         # also with a JVM in it: TensorBoard cleans up behind itself
@@ -111,7 +111,11 @@ def many(hdfs: Hdfs) -> None:
 
 
 @pytest.mark.usefixtures("many")
-def test_ten_thousand_files(serving: Callable[..., Server]) -> None:
+def test_ten_thousand_files(hdfs: Hdfs, serving: Callable[..., Server]) -> None:
+    before = {command: hdfs.asked(command) for command in ("listStatus", "getfileinfo")}
     server = serving("many")
     wait_for_all(server, PLUGIN)
+    # a request per directory, by us and by TensorBoard, and none per file
+    assert hdfs.asked("listStatus") - before["listStatus"] < 500
+    assert hdfs.asked("getfileinfo") - before["getfileinfo"] < 500
     assert len(traces(server)) == 1

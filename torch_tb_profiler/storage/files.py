@@ -114,7 +114,7 @@ def _time(found: Mapping[str, Any]) -> int:
         return nanoseconds(value)
     if isinstance(value, int):
         return value * 10**6  # Hadoop's milliseconds
-    return int(value * 10**9) if isinstance(value, float) else 0
+    return round(value * 10**6) * 1000 if isinstance(value, float) else 0
 
 
 @contextmanager
