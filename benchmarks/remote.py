@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks import data, servers
 from benchmarks.environments import OURS, PROBES, WORK, one_thread, routes_of_ours
-from benchmarks.processes import probe
+from benchmarks.processes import Failed, probe
 from benchmarks.requests import requests_for, split
 from tests.storage.proxy import Proxy
 from tests.storage.stores import AWS_KEY, AWS_SECRET, NOTHING, kind_in_s3, rclone_server
@@ -45,6 +45,8 @@ def measure() -> dict[str, Any]:
         listing = probe([OURS.python, PROBES / "ours.py", "list", "s3://many"], one_thread() | environment)[0]
         large = servers.stand_alone("s3://bench/large", 1, [], 600, environment)
         beside = servers.stand_alone(STORE / "bench" / "large", 1, [], 600)
+    if any(each["answers"] < each["requests"] for each in (*local, *remote, reopened)):
+        raise Failed("not all views were answered")
     return {
         "local": min(each["cpu"] for each in local),
         "remote": min(each["cpu"] for each in remote),

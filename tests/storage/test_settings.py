@@ -109,6 +109,8 @@ def test_an_endpoint_without_a_scheme_is_https(
     assert listed("s3://bucket") == ["run/w.json"]
     monkeypatch.setenv("S3_VERIFY_SSL", "0")
     assert listed("s3://bucket") == ["run/w.json"]
+    (entry,) = storage_for("s3://bucket").list("s3://bucket", pytest.fail)
+    assert storage_for(entry.url).stat(entry.url).version == entry.version
     monkeypatch.setenv("S3_USE_HTTPS", "0")
     assert refusal("s3://bucket").kind in ("unreachable", "failed")
 
@@ -301,4 +303,6 @@ def test_thousands_of_objects(scheme: str, count: int, server_of: object, monkey
         _put_many(store, count)
         assert len(listed(store.url())) == count
         # pages of 5,000; the server of Google's kind knows no pages
-        assert [request.kind for request in store.proxy.requests] == ["list"] * {"blob": 2, "gs": 1}[scheme]
+        assert [request.kind for request in store.proxy.requests] == ["list"] * {"blob": 2, "gs": 1}[scheme], [
+            request.path for request in store.proxy.requests
+        ]

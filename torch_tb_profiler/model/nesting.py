@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+
+Links = TypeVar("Links", Int32, Int64)
 
 # Pointer jumping settles real traces in a few rounds; random overlaps could need as many as there are intervals.
 _MAX_ROUNDS = 64
@@ -18,7 +22,7 @@ class Nesting:
 
     order       shape (n,): which given interval stands at each position
     parent      shape (n,): position of the enclosing interval, -1 for none; always below the own position
-    depth       shape (n,)
+    depth       shape (n,): how many enclose it
     start, end  shape (n,), in ns; an interval that outlives its parent ends with it
     clamped     shape (n,): true where that happened
     lane        shape (n,)
@@ -26,11 +30,14 @@ class Nesting:
 
     order: Int64
     parent: Int32
-    depth: Int32
     start: Int64
     end: Int64
     clamped: Bool
     lane: Int32
+
+    @cached_property
+    def depth(self) -> Int32:
+        return depths(self.parent)
 
     def innermost(self, lane: Int32, time: Int64) -> Int32:
         """Position of the innermost interval of a lane that contains a time (start <= time < end), -1 for none."""
@@ -46,7 +53,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
     order = outermost_first(lane, start, end, rank)
     lane, start, end = lane[order], start[order], end[order].copy()
     given_end = end.copy()
-    parent = _parents(lane, start, end)
+    parent = parents(lane, start, end)
     children = np.flatnonzero(parent >= 0)
     crossing = np.unique(lane[children[end[children] > end[parent[children]]]])
     for first, after in zip(
@@ -57,7 +64,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
         # a cut end changes what the next intervals lie in, so such a lane is walked in order
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
-    return Nesting(order, parent, depths(parent), start, end, end < given_end, lane)
+    return Nesting(order, parent, start, end, end < given_end, lane)
 
 
 def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64:
@@ -83,7 +90,7 @@ def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64
     return order
 
 
-def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
+def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     """For each interval the nearest one before it, in the same lane, that is still open when it starts.
 
     All look back together: whose candidate has ended goes on to that candidate's own candidate. A candidate's
@@ -92,16 +99,22 @@ def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     """
     n = len(start)
     candidate = np.arange(-1, n - 1, dtype=np.int32)
-    if n:
-        candidate[np.flatnonzero(np.concatenate(([True], lane[1:] != lane[:-1])))] = -1
-    open_ = np.flatnonzero(candidate >= 0)
+    if not n:
+        return candidate
+    begins_lane = np.concatenate(([True], lane[1:] != lane[:-1]))
+    candidate[begins_lane] = -1
+    # those that look on, and where they look: the first time at the one before
+    open_ = np.flatnonzero(np.concatenate(([False], end[:-1] <= start[1:])) & ~begins_lane)
+    seen = candidate[open_]
     for _ in range(_MAX_ROUNDS):
-        closed = end[candidate[open_]] <= start[open_]
-        open_ = open_[closed]
+        seen = candidate[seen]
+        candidate[open_] = seen
+        within = seen >= 0
+        open_, seen = open_[within], seen[within]
+        closed = end[seen] <= start[open_]
+        open_, seen = open_[closed], seen[closed]
         if not len(open_):
             return candidate
-        candidate[open_] = candidate[candidate[open_]]
-        open_ = open_[candidate[open_] >= 0]
     for i in open_.tolist():
         while candidate[i] >= 0 and end[candidate[i]] <= start[i]:
             candidate[i] = candidate[candidate[i]]
@@ -110,7 +123,7 @@ def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
 
 def _nest_by_stack(start: Int64, end: Int64) -> Int32:
     """Parents within one lane, one interval after the other; cuts `end` in place to the parent's."""
-    parents = np.full(len(start), -1, dtype=np.int32)
+    found = np.full(len(start), -1, dtype=np.int32)
     stack: list[int] = []
     ends: list[int] = []
     for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
@@ -118,11 +131,11 @@ def _nest_by_stack(start: Int64, end: Int64) -> Int32:
             stack.pop()
             ends.pop()
         if stack:
-            parents[i] = stack[-1]
+            found[i] = stack[-1]
             end[i] = min(finish, ends[-1])
         stack.append(i)
         ends.append(int(end[i]))
-    return parents
+    return found
 
 
 def depths(parent: Int32) -> Int32:
@@ -135,6 +148,15 @@ def depths(parent: Int32) -> Int32:
             return depth
         depth[more] += depth[jump[more]]
         jump[more] = jump[jump[more]]
+
+
+def to_root(link: Links) -> Links:
+    """Follow `link` from every entry until it points to itself, doubling the stride each round."""
+    while True:
+        further = link[link]
+        if np.array_equal(further, link):
+            return link
+        link = further
 
 
 def innermost(nesting: Nesting, lane: Int32, time: Int64) -> Int32:

@@ -142,7 +142,9 @@ def _name(place: Place) -> str:
 
 
 def _object(key: str, found: Mapping[str, Any], size: int) -> Object:
-    return Object(key, size, nanoseconds(found.get("LastModified")), found.get("ETag", "").strip('"'))
+    # Of a single object a server says the second, in a listing some say more.
+    seconds = nanoseconds(found.get("LastModified")) // 10**9
+    return Object(key, size, seconds * 10**9, found.get("ETag", "").strip('"'))
 
 
 @contextmanager

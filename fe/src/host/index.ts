@@ -8,5 +8,5 @@ export { linkTo, onParamsChange, readParams, writeParams } from "./location";
 export { onHostReload } from "./messages";
 export { read as readStored, write as writeStored } from "./storage";
 export type { Theme, ThemeChoice } from "./theme";
-export { currentTheme, followTheme, useTheme, useThemeChoice } from "./theme";
+export { followTheme, useTheme, useThemeChoice } from "./theme";
 export { watchVisibility } from "./visibility";

@@ -1,0 +1,98 @@
+"""What of a timeline is kept on disk: tables of a column file beside that of the trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch_tb_profiler.trace.schema import Float64, Int32, Int64, Table, UInt8, column
+
+
+@dataclass(frozen=True)
+class LaneOfRow(Table):
+    """Parallel to `events`."""
+
+    table_name: ClassVar[str] = "lane_of_row"
+    lane: Int32 = column("i4", "index into lanes, -1", "see `lanes`; -1: not drawn")
+
+
+@dataclass(frozen=True)
+class Lanes(Table):
+    """One line of slices that do not overlap; lanes of a band of a track follow one another, the outermost first."""
+
+    table_name: ClassVar[str] = "lanes"
+    track: Int32 = column("i4", "index into Trace.tracks", "events.track")
+    band: UInt8 = column("u1", "Band", "events.category")
+    depth: Int32 = column("i4", "number of lanes of the band above it", "nesting and overlap")
+
+
+@dataclass(frozen=True)
+class BusyTracks(Table):
+    """Parallel to `Trace.tracks`."""
+
+    table_name: ClassVar[str] = "busy_tracks"
+    busy: Int64 = column("i8", "ns", "time in which at least one slice ran")
+
+
+@dataclass(frozen=True)
+class Cells(Table):
+    """Levels one after the other, the finest first; in each, by lane and time. One slice is a cell of count 1.
+
+    Cells of a lane do not overlap.
+    """
+
+    table_name: ClassVar[str] = "cells"
+    start: Int64 = column("i8", "ns", "of the first slice")
+    length: Int64 = column("i8", "ns", "to the end of the last slice")
+    idle: Int64 = column("i8", "ns", "of the length, in which no slice ran")
+    count: Int32 = column("i4", "slices", "")
+    longest: Int32 = column("i4", "row", "of the longest slice, of equals the first")
+
+
+@dataclass(frozen=True)
+class CellBounds(Table):
+    """Where the cells of each lane of each stored level begin; in a level the lanes, then its end."""
+
+    table_name: ClassVar[str] = "cell_bounds"
+    level: Int32 = column("i4", "level", "")
+    first: Int64 = column("i8", "index into cells", "")
+
+
+@dataclass(frozen=True)
+class WorkLinks(Table):
+    """Parallel to `device_work`."""
+
+    table_name: ClassVar[str] = "work_links"
+    launch: Int32 = column("i4", "index into launches, -1", "model.launches")
+    is_communication: UInt8 = column("u1", "1 for a kernel of a collective", "model.communication")
+
+
+@dataclass(frozen=True)
+class Partners(Table):
+    """Forward operators, and the outermost operator of the backward of each."""
+
+    table_name: ClassVar[str] = "partners"
+    forward: Int32 = column("i4", "row", "model.forward_backward")
+    backward: Int32 = column("i4", "row", "model.forward_backward")
+
+
+@dataclass(frozen=True)
+class MemoryPoints(Table):
+    """The memory in use, device by device; a value holds until the next of its device."""
+
+    table_name: ClassVar[str] = "memory_points"
+    device: Int32 = column("i4", "index into the list of devices with memory", "analysis.memory_curve")
+    time: Int64 = column("i8", "ns", "")
+    allocated: Int64 = column("i8", "bytes", "")
+    reserved: Int64 = column("i8", "bytes", "")
+
+
+@dataclass(frozen=True)
+class CounterBins(Table):
+    """Every counter in equal bins, counter by counter."""
+
+    table_name: ClassVar[str] = "counter_bins"
+    low: Float64 = column("f8", "unit of the counter", "least value in the bin; NaN outside of the trace")
+    high: Float64 = column("f8", "unit of the counter", "largest value")
+    last: Float64 = column("f8", "unit of the counter", "value at the end")
+    mean: Float64 = column("f8", "unit of the counter", "over time")

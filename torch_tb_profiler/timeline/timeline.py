@@ -1,0 +1,156 @@
+"""One trace as it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.timeline.lanes import Placed, in_lane_order
+from torch_tb_profiler.timeline.levels import Items, bounds_of, highest_level, merge, tile_length, width_of
+from torch_tb_profiler.timeline.links import Links, Queue, queues_of
+from torch_tb_profiler.timeline.names import Names, names_of
+from torch_tb_profiler.timeline.series import Counters
+from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace.schema import Int32, Int64
+
+#: of the columns of `events`
+_BYTES_OF_EVENT = 26
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Items, and where those of each lane begin. first: shape (lanes + 1,)"""
+
+    items: Items
+    first: Int64
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Lanes, slices and cells of a trace.
+
+    levels    the levels that are kept; 0 holds the slices themselves
+    links     what belongs together
+    summary   for the overview of its run
+    counters  what is kept of them
+    """
+
+    trace: Trace
+    placed: Placed
+    levels: dict[int, Bounded]
+    links: Links
+    summary: Summary
+    counters: Counters = field(default_factory=Counters)
+
+    @property
+    def lanes(self) -> int:
+        """How many there are."""
+        return len(self.placed.lanes)
+
+    @property
+    def slices(self) -> Bounded:
+        """Every slice and instant, by lane and time."""
+        return self.levels[0]
+
+    @cached_property
+    def names(self) -> Names:
+        """The distinct names of slices."""
+        return names_of(self.trace, self.slices.items.longest)
+
+    @cached_property
+    def device_of_track(self) -> Int32:
+        """Shape (tracks,): the device whose work stands there, -1 on the host."""
+        work = self.trace.device_work
+        found = np.full(len(self.trace.tracks), -1, np.int32)
+        known = np.flatnonzero(work.device >= 0)
+        # of several the first one counts
+        found[self.trace.events.track[work.row[known]][::-1]] = work.device[known][::-1]
+        return found
+
+    @cached_property
+    def queues(self) -> dict[int, Queue]:
+        """What was launched and not begun, by device."""
+        return queues_of(self.trace, self.links, self.device_of_track)
+
+    def rows_named(self, code: int) -> Int32:
+        """Rows of the slices and instants whose name is this string, by lane and time."""
+        rows = self.slices.items.longest
+        named: Int32 = rows[self.trace.events.name[rows] == code]
+        return named
+
+    def row_at(self, start: int, end: int) -> int | None:
+        """The row of the first slice that begins and ends at these times, in the order of lanes from the last one up:
+
+        work of devices stands below what is called so on the host.
+        """
+        found = self.within(np.arange(self.lanes, dtype=np.int64), start, max(end, start + 1))
+        same = np.flatnonzero((found.start == start) & (found.end == end))
+        return int(found.longest[same[-1]]) if len(same) else None
+
+    @property
+    def begin(self) -> int:
+        """ns: where the first slice begins."""
+        return self.summary.begin_ns
+
+    @property
+    def end(self) -> int:
+        """ns: where the last slice ends."""
+        return self.summary.end_ns
+
+    @property
+    def highest_level(self) -> int:
+        """The coarsest level."""
+        return highest_level(self.begin, self.end)
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        items = sum(values.nbytes for level in self.levels.values() for values in vars(level.items).values())
+        return int(items) + self.placed.of_row.nbytes + _BYTES_OF_EVENT * len(self.trace.events)
+
+    def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> Items:
+        """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
+        held = self.levels[level]
+        starts, ends = held.items.start, held.items.end
+        chosen = []
+        for low, high in zip(held.first[lanes].tolist(), held.first[lanes + 1].tolist(), strict=True):
+            # neither starts nor ends of a lane ever decrease
+            first = min(np.searchsorted(ends[low:high], start, "right"), np.searchsorted(starts[low:high], start))
+            chosen.append((low + int(first), low + int(np.searchsorted(starts[low:high], end))))
+        return _pieces(held.items, chosen)
+
+    def tile(self, level: int, tile: int, lanes: Int64) -> Items:
+        """What touches a tile, of `lanes` (ascending)."""
+        start, width = tile * tile_length(level), width_of(level)
+        kept = max(k for k in self.levels if k <= level)
+        if kept == level:
+            return self.within(lanes, start, start + tile_length(level), level)
+        # a cell that reaches into the tile begins in the bucket before it
+        found = self.within(lanes, start - width, start + tile_length(level), kept)
+        found = merge(found, width, self.trace.events.duration)
+        return found.take((found.end > start) | (found.start >= start))
+
+
+def _pieces(items: Items, ranges: list[tuple[int, int]]) -> Items:
+    if not ranges:
+        return items.take(slice(0, 0))
+    return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in vars(items).values()))
+
+
+def slices_of(trace: Trace, of_row: Int32) -> Items:
+    """Every slice and instant on its lane, by lane and time."""
+    events = trace.events
+    rows = np.flatnonzero(of_row >= 0).astype(np.int32)
+    lane, start, end = of_row[rows], events.start[rows], events.end[rows]
+    order = in_lane_order(lane, start, end)
+    # neither of the two takes any memory
+    idle = np.broadcast_to(np.int64(0), len(rows))
+    count = np.broadcast_to(np.int32(1), len(rows))
+    return Items(lane[order], start[order], end[order], idle, count, rows[order])
+
+
+def bounded(items: Items, lanes: int) -> Bounded:
+    return Bounded(items, bounds_of(items.lane, lanes))
