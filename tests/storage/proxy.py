@@ -107,6 +107,11 @@ class Proxy:
         with self._lock:
             return [request for request in self.requests if request.kind == kind]
 
+    def kinds(self) -> list[Kind]:
+        """Of the requests about files, in order."""
+        with self._lock:
+            return [request.kind for request in self.requests if request.kind != "other"]
+
     def take(self, request: Request) -> Fault | None:
         with self._lock:
             self.requests.append(request)

@@ -170,7 +170,8 @@ def kind_in_google(method: str, path: str) -> Kind:
     parts = urlsplit(path)
     if "media" in parse_qs(parts.query).get("alt", ()):
         return "get"
-    return "list" if parts.path.endswith("/o") else "stat"
+    # Google's package also asks about the bucket itself, once and whenever it likes
+    return "list" if parts.path.endswith("/o") else "stat" if "/o/" in parts.path else "other"
 
 
 @contextmanager

@@ -303,6 +303,6 @@ def test_thousands_of_objects(scheme: str, count: int, server_of: object, monkey
         _put_many(store, count)
         assert len(listed(store.url())) == count
         # pages of 5,000; the server of Google's kind knows no pages
-        assert [request.kind for request in store.proxy.requests] == ["list"] * {"blob": 2, "gs": 1}[scheme], [
+        assert store.proxy.kinds() == ["list"] * {"blob": 2, "gs": 1}[scheme], [
             request.path for request in store.proxy.requests
         ]

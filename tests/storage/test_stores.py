@@ -91,7 +91,7 @@ def test_a_listing_is_one_request(store: Store) -> None:
     for number in range(20):
         store.put(f"run{number}/w.json", b"{}")
     assert len(listed(store.url())) == 20
-    assert [request.kind for request in store.proxy.requests] == ["list"]
+    assert store.proxy.kinds() == ["list"]
 
 
 def test_a_folder_is_no_file(store: Store) -> None:

@@ -82,7 +82,7 @@ def test_runs_are_found_and_read_and_known_after_a_restart(store: Store, cache: 
         assert [s.file for s in watched.run("run").skipped] == ["config.json"]
         assert get(client_of(watched), "/api/operators?run=run&worker=w&span=1") == reply
         # One listing, and nothing is looked at, let alone fetched.
-        assert [request.kind for request in store.proxy.requests] == ["list"]
+        assert store.proxy.kinds() == ["list"]
 
 
 def test_the_stored_bytes_are_given_back_from_the_store(store: Store, cache: Path) -> None:
