@@ -236,6 +236,25 @@ def test_what_one_may_not_do_is_said_with_what_it_takes(store: Store) -> None:
     assert (store.proxy.count("list"), store.proxy.count("get")) == (1, 1)
 
 
+def test_a_wrong_clock_and_a_wrong_region_are_told_apart_from_wrong_keys(store: Store) -> None:
+    cases = {
+        "s3": [("RequestTimeTooSkewed", {}, "clock"), ("AuthorizationHeaderMalformed", {}, "endpoint")],
+        "blob": [
+            ("AuthenticationFailed", {"Date": "Sun, 06 Nov 1994 08:49:37 GMT"}, "clock"),
+            ("AuthenticationFailed", {}, "credentials"),
+        ],
+        "gs": [("unauthorized", {}, "credentials")],
+    }
+    for code, headers, kind in cases[store.scheme]:
+        headers |= {"x-ms-error-code": code, "Content-Type": "application/xml"}
+        status = 401 if store.scheme == "gs" else 403
+        store.proxy.fail(Fault("list", times=9, status=status, headers=headers, body=error_body(store.scheme, code)))
+        with pytest.raises(StorageError) as caught:
+            listed(store.url())
+        store.proxy.clear()
+        assert caught.value.kind == kind, caught.value
+
+
 def test_a_store_that_is_not_running(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.put("w.json", b"{}")
     (entry,) = listed(store.url())
