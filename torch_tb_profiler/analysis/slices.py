@@ -77,7 +77,7 @@ def slices(
     if name:
         chosen &= _named(trace, name, chosen)[events.name]
     rows = np.flatnonzero(chosen)
-    page = rows[_longest(events.duration[rows], events.start[rows], offset + limit)[offset:]]
+    page = rows[longest(events.duration[rows], events.start[rows], offset + limit)[offset:]]
     labels: dict[int, str] = {}
     for track in events.track[page].tolist():
         labels.setdefault(track, track_name(trace.tracks[track]))
@@ -122,7 +122,7 @@ def _named(trace: Trace, part: str, chosen: Bool) -> Bool:
     return trace.strings.where(lambda name: part in name.casefold(), trace.events.name[chosen])
 
 
-def _longest(duration: Int64, start: Int64, count: int) -> Int64:
+def longest(duration: Int64, start: Int64, count: int) -> Int64:
     """Positions of the `count` longest, in order, without sorting all of millions."""
     positions = np.arange(len(duration))
     if 0 < count < len(duration):

@@ -46,7 +46,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
     order = outermost_first(lane, start, end, rank)
     lane, start, end = lane[order], start[order], end[order].copy()
     given_end = end.copy()
-    parent = _parents(lane, start, end)
+    parent = parents(lane, start, end)
     children = np.flatnonzero(parent >= 0)
     crossing = np.unique(lane[children[end[children] > end[parent[children]]]])
     for first, after in zip(
@@ -83,7 +83,7 @@ def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64
     return order
 
 
-def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
+def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     """For each interval the nearest one before it, in the same lane, that is still open when it starts.
 
     All look back together: whose candidate has ended goes on to that candidate's own candidate. A candidate's
@@ -110,7 +110,7 @@ def _parents(lane: Int32, start: Int64, end: Int64) -> Int32:
 
 def _nest_by_stack(start: Int64, end: Int64) -> Int32:
     """Parents within one lane, one interval after the other; cuts `end` in place to the parent's."""
-    parents = np.full(len(start), -1, dtype=np.int32)
+    found = np.full(len(start), -1, dtype=np.int32)
     stack: list[int] = []
     ends: list[int] = []
     for i, (begin, finish) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
@@ -118,11 +118,11 @@ def _nest_by_stack(start: Int64, end: Int64) -> Int32:
             stack.pop()
             ends.pop()
         if stack:
-            parents[i] = stack[-1]
+            found[i] = stack[-1]
             end[i] = min(finish, ends[-1])
         stack.append(i)
         ends.append(int(end[i]))
-    return parents
+    return found
 
 
 def depths(parent: Int32) -> Int32:

@@ -16,7 +16,7 @@ import weakref
 import zlib
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -41,6 +41,8 @@ _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
 FORMAT_VERSION = 3
 MAGIC = b"TTBPCOL\n"
 _HEAD = struct.Struct("<8sQ")
+
+T = TypeVar("T", bound=Table)
 
 
 class ColumnFileError(Exception):
@@ -103,6 +105,10 @@ class Writer:
             blocks[name].append(_Block(len(values), self._out.tell(), len(packed), width, first))
             self._out.write(packed)
 
+    def finish_tables(self, header: dict[str, Any]) -> None:
+        """For tables that are not a whole trace. `header` is what JSON can say."""
+        self.finish(Described(Header(header), [], (), 0, 0, (), 0))
+
     def finish(self, described: Described) -> None:
         strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
         strings_at = (self._out.tell(), len(strings))
@@ -139,6 +145,25 @@ def open_trace(path: Path) -> Trace:
         reader.table,
         index.text_bytes,
     )
+
+
+class Tables:
+    """What was written by `Writer.finish_tables`; each table is read when asked for."""
+
+    def __init__(self, reader: _Reader) -> None:
+        self._reader = reader
+        self.header = reader.index.header
+
+    def table(self, kind: type[T]) -> T:
+        """Empty when it was not written. Raises ColumnFileError, OSError."""
+        found = self._reader.table(kind)
+        assert isinstance(found, kind)
+        return found
+
+
+def open_tables(path: Path) -> Tables:
+    """Raises ColumnFileError, OSError."""
+    return Tables(_Reader(path))
 
 
 class _Reader:

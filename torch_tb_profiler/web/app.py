@@ -21,6 +21,7 @@ from torch_tb_profiler.web import (
     modules,
     stacks,
     static_files,
+    timeline,
     trace_file,
     trace_slices,
 )
@@ -142,6 +143,7 @@ ROUTES: dict[str, Route] = {
     **memory.ROUTES,
     **modules.ROUTES,
     **stacks.ROUTES,
+    **timeline.ROUTES,
     **trace_file.ROUTES,
     **trace_slices.ROUTES,
     **legacy_routes.ROUTES,

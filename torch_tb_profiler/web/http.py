@@ -99,6 +99,7 @@ class Stream:
     content_type: str = JSON
     headers: tuple[tuple[str, str], ...] = ()
     packs: bool = True
+    cache_control: str = NO_CACHE
 
 
 def dumps(value: Any) -> bytes:
@@ -147,7 +148,7 @@ def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Res
 def _respond_with_stream(request: Request, stream: Stream) -> Response:
     headers = Headers(stream.headers)
     headers["X-Content-Type-Options"] = "nosniff"
-    headers["Cache-Control"] = NO_CACHE
+    headers["Cache-Control"] = stream.cache_control
     packed = stream.packs and wants_gzip(request)
     if stream.packs:
         headers["Vary"] = "Accept-Encoding"

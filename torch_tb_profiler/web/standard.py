@@ -22,6 +22,7 @@ _OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/api/health", {}),
     ("/api/memory/curve", {}),
     ("/api/stacks", {}),
+    ("/api/timeline/steps", {}),
     ("/api/operators", {"group_by": "name_shape"}),
     ("/api/operators", {"group_by": "name_stack"}),
     ("/api/kernels", {"group_by": "name_op_launch"}),

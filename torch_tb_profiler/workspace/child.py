@@ -1,4 +1,4 @@
-"""A worker process: takes jobs from stdin, reads traces, writes columns and first answers, reports on stdout.
+"""A worker process: takes jobs from stdin, reads traces, writes columns, answers and timelines, reports on stdout.
 
 It ends with the server: the end of stdin says that the server is gone, however it went.
 """
@@ -20,8 +20,11 @@ from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Storage, StorageError, storage_for
+from torch_tb_profiler.timeline import kept
+from torch_tb_profiler.timeline.timeline import build
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.messages import (
+    TIMELINE,
     Answered,
     Done,
     Failed,
@@ -122,7 +125,7 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         questions: Questions = getattr(importlib.import_module(module), function)
         model = open_model()
         bundles = questions(answering.trace, model)
-        send(Preparing(tuple(name for asked in bundles for name, _ in asked)))
+        send(Preparing((*(name for asked in bundles for name, _ in asked), TIMELINE)))
         folder = AnswerFolder(Path(answering.folder))
         for asked in bundles:
             for name, compute in asked:
@@ -130,6 +133,9 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
                     folder.put(name, pack(compute(model)))
                 send(Answered(name))
             model.forget_answers()
+        with contextlib.suppress(OSError):
+            kept.write(build(model), Path(answering.timeline))
+        send(Answered(TIMELINE))
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())
     return Prepared(time.monotonic() - began)

@@ -32,11 +32,13 @@ class Answering(msgspec.Struct, frozen=True):
     questions: the function that names them, as "module:function"; see `Questions` in workspace/child.py
     trace: its names
     folder: where the answers are put
+    timeline: where the timeline is written
     """
 
     questions: str
     trace: OpenTrace
     folder: str
+    timeline: str
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -69,6 +71,10 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
 
     summary: Summary
     seconds: float
+
+
+#: stands among the names of answers for the timeline of a trace
+TIMELINE = "timeline"
 
 
 class Preparing(msgspec.Struct, frozen=True, tag="preparing"):

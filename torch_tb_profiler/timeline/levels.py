@@ -1,0 +1,116 @@
+"""The pyramid: at each level slices too short to be seen are merged into cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.trace.schema import Int32, Int64
+
+#: ns of a bucket of level 1; each level doubles it
+FIRST_WIDTH = 256
+BUCKETS_OF_TILE = 256
+#: a level is kept when it has at most this part of the items of the last one kept; others are made when asked for
+KEPT_SHARE = 0.5
+
+
+def width_of(level: int) -> int:
+    """ns of a bucket; 0 at level 0, where no slices are merged."""
+    return FIRST_WIDTH << (level - 1) if level else 0
+
+
+def tile_length(level: int) -> int:
+    """ns of a tile."""
+    return BUCKETS_OF_TILE * (width_of(level) or FIRST_WIDTH)
+
+
+def highest_level(begin: int, end: int) -> int:
+    """The first level at which all of [begin, end] is no longer than a tile."""
+    level = 1
+    while tile_length(level) < end - begin:
+        level += 1
+    return level
+
+
+@dataclass(frozen=True)
+class Items:
+    """Slices and cells by lane, then by time; those of a lane do not overlap. Times in ns.
+
+    lane     shape (n,); in ascending order
+    idle     time between start and end in which no slice ran
+    count    1: a slice as it is
+    longest  row of the longest slice, of equals the first
+    """
+
+    lane: Int32
+    start: Int64
+    end: Int64
+    idle: Int64
+    count: Int32
+    longest: Int32
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def take(self, chosen: npt.NDArray[np.generic] | slice) -> Items:
+        return Items(*(values[chosen] for values in vars(self).values()))
+
+
+def bounds_of(lane: Int32, lanes: int) -> Int64:
+    """Shape (lanes + 1,): where the items of each lane begin."""
+    return np.searchsorted(lane, np.arange(lanes + 1)).astype(np.int64)
+
+
+def begins(items: Items, width: int) -> npt.NDArray[np.intp]:
+    """Positions at which a cell of a level begins."""
+    bucket = items.start // width
+    small = (items.end - items.start < width) | (items.count > 1)
+    same = (items.lane[1:] == items.lane[:-1]) & (bucket[1:] == bucket[:-1]) & small[1:] & small[:-1]
+    return np.flatnonzero(np.concatenate([np.ones(min(len(items), 1), np.bool_), ~same]))
+
+
+def merge(items: Items, width: int, durations: Int64, at: npt.NDArray[np.intp] | None = None) -> Items:
+    """One item of all that are shorter than `width` and begin in the same bucket; the others stay.
+
+    durations   by row, to find the longest slice of a cell
+    at          `begins(items, width)`, if that is known already
+    """
+    first = begins(items, width) if at is None else at
+    if len(first) == len(items):
+        return items
+    size = np.diff(np.append(first, len(items)))
+    merged = items.take(first)
+    many = np.flatnonzero(size > 1)
+    member = _members(first[many], size[many])
+    of = np.cumsum(size[many]) - size[many]
+    merged.end[many] = np.maximum.reduceat(items.end[member], of)
+    busy = np.add.reduceat(items.end[member] - items.start[member] - items.idle[member], of)
+    merged.idle[many] = merged.end[many] - merged.start[many] - busy
+    merged.count[many] = np.add.reduceat(items.count[member], of)
+    merged.longest[many] = items.longest[member[_first_longest(durations[items.longest[member]], of, size[many])]]
+    return merged
+
+
+def _members(first: npt.NDArray[np.intp], size: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The positions first[i] … first[i] + size[i] - 1 of all i, one after the other."""
+    offset = np.repeat(first - (np.cumsum(size) - size), size)
+    return offset + np.arange(len(offset))
+
+
+def _first_longest(duration: Int64, of: npt.NDArray[np.intp], size: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The position of the largest duration of each run that begins at `of`; of equals the first."""
+    largest = np.flatnonzero(duration == np.repeat(np.maximum.reduceat(duration, of), size))
+    return largest[np.searchsorted(largest, of)]
+
+
+def pyramid(slices: Items, durations: Int64, begin: int, end: int) -> dict[int, Items]:
+    """The levels that are kept, but for level 0, which is `slices` themselves."""
+    kept: dict[int, Items] = {}
+    last = slices
+    for level in range(1, highest_level(begin, end) + 1):
+        at = begins(last, width_of(level))
+        if len(at) <= KEPT_SHARE * len(last):
+            last = kept[level] = merge(last, width_of(level), durations, at)
+    return kept

@@ -1,0 +1,75 @@
+"""What is kept of each rank for the overview of a run."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline.lanes import Placed
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import DEVICE_WORK
+
+BINS = 1024
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Of one trace; times in ns from its start.
+
+    origin_ns  of time 0; of the epoch when `of_epoch`
+    device     time in which device work ran in each of `BINS` equal parts of begin … end; empty when there was none
+    host, communication: the same of operators and of communication kernels
+    step_ns    where its steps begin
+    """
+
+    origin_ns: int
+    of_epoch: bool
+    begin_ns: int
+    end_ns: int
+    events: int
+    slices: int
+    device: list[int]
+    host: list[int]
+    communication: list[int]
+    step_ns: list[int]
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        return 200 + 32 * (len(self.device) + len(self.host) + len(self.communication) + len(self.step_ns))
+
+
+def edges(begin: int, end: int, bins: int = BINS) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Shape (bins + 1,): where each of equal parts of begin … end begins, in ns; the last one is the end."""
+    return begin + np.arange(bins + 1, dtype=np.int64) * (end - begin) // bins
+
+
+def summarize(model: Model, placed: Placed, begin: int, end: int) -> Summary:
+    trace, events = model.trace, model.trace.events
+    cuts = edges(begin, end)
+
+    def covered(rows: np.ndarray[tuple[int], np.dtype[np.integer]]) -> list[int]:
+        if not len(rows):
+            return []
+        ran = intervals.union(events.start[rows], events.end[rows])
+        shares: list[int] = intervals.Coverage(ran).between(cuts[:-1], cuts[1:]).tolist()
+        return shares
+
+    work = trace.device_work.row
+    return Summary(
+        origin_ns=trace.origin_ns,
+        of_epoch=trace.header.base_time_ns is not None or trace.origin_ns > _YEAR_2000,
+        begin_ns=begin,
+        end_ns=end,
+        events=len(events),
+        slices=int(np.count_nonzero(placed.of_row >= 0)),
+        device=covered(np.flatnonzero(np.isin(events.category, DEVICE_WORK))),
+        host=covered(np.flatnonzero(events.category == Category.OPERATOR)),
+        communication=covered(work[model.device.is_communication]),
+        step_ns=model.steps.start.tolist(),
+    )
+
+
+#: ns of the epoch. A smaller time stamp counts from the start of a machine.
+_YEAR_2000 = 946_684_800 * 10**9

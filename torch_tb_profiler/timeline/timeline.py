@@ -1,0 +1,133 @@
+"""One trace as it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline.lanes import Placed, in_lane_order, place
+from torch_tb_profiler.timeline.levels import Items, bounds_of, highest_level, merge, pyramid, tile_length, width_of
+from torch_tb_profiler.timeline.names import Names, names_of
+from torch_tb_profiler.timeline.summary import Summary, summarize
+from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace.schema import Int32, Int64
+
+#: of the columns of `events`
+_BYTES_OF_EVENT = 26
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Items, and where those of each lane begin. first: shape (lanes + 1,)"""
+
+    items: Items
+    first: Int64
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Lanes, slices and cells of a trace.
+
+    levels    the levels that are kept; 0 holds the slices themselves
+    summary   for the overview of its run
+    """
+
+    trace: Trace
+    placed: Placed
+    levels: dict[int, Bounded]
+    summary: Summary
+
+    @property
+    def lanes(self) -> int:
+        """How many there are."""
+        return len(self.placed.lanes)
+
+    @property
+    def slices(self) -> Bounded:
+        """Every slice and instant, by lane and time."""
+        return self.levels[0]
+
+    @cached_property
+    def names(self) -> Names:
+        """The distinct names of slices."""
+        return names_of(self.trace, self.slices.items.longest)
+
+    @property
+    def begin(self) -> int:
+        """ns: where the first slice begins."""
+        return self.summary.begin_ns
+
+    @property
+    def end(self) -> int:
+        """ns: where the last slice ends."""
+        return self.summary.end_ns
+
+    @property
+    def highest_level(self) -> int:
+        """The coarsest level."""
+        return highest_level(self.begin, self.end)
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        items = sum(values.nbytes for level in self.levels.values() for values in vars(level.items).values())
+        return int(items) + self.placed.of_row.nbytes + _BYTES_OF_EVENT * len(self.trace.events)
+
+    def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> Items:
+        """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
+        held = self.levels[level]
+        starts, ends = held.items.start, held.items.end
+        chosen = []
+        for low, high in zip(held.first[lanes].tolist(), held.first[lanes + 1].tolist(), strict=True):
+            # neither starts nor ends of a lane ever decrease
+            first = min(np.searchsorted(ends[low:high], start, "right"), np.searchsorted(starts[low:high], start))
+            chosen.append((low + int(first), low + int(np.searchsorted(starts[low:high], end))))
+        return _pieces(held.items, chosen)
+
+    def tile(self, level: int, tile: int, lanes: Int64) -> Items:
+        """What touches a tile, of `lanes` (ascending)."""
+        start, width = tile * tile_length(level), width_of(level)
+        kept = max(k for k in self.levels if k <= level)
+        if kept == level:
+            return self.within(lanes, start, start + tile_length(level), level)
+        # a cell that reaches into the tile begins in the bucket before it
+        found = self.within(lanes, start - width, start + tile_length(level), kept)
+        found = merge(found, width, self.trace.events.duration)
+        return found.take((found.end > start) | (found.start >= start))
+
+
+def _pieces(items: Items, ranges: list[tuple[int, int]]) -> Items:
+    if not ranges:
+        return items.take(slice(0, 0))
+    return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in vars(items).values()))
+
+
+def slices_of(trace: Trace, of_row: Int32) -> Items:
+    """Every slice and instant on its lane, by lane and time."""
+    events = trace.events
+    rows = np.flatnonzero(of_row >= 0).astype(np.int32)
+    lane, start, end = of_row[rows], events.start[rows], events.end[rows]
+    order = in_lane_order(lane, start, end)
+    # neither of the two takes any memory
+    idle = np.broadcast_to(np.int64(0), len(rows))
+    count = np.broadcast_to(np.int32(1), len(rows))
+    return Items(lane[order], start[order], end[order], idle, count, rows[order])
+
+
+def bounded(items: Items, lanes: int) -> Bounded:
+    return Bounded(items, bounds_of(items.lane, lanes))
+
+
+def build(model: Model) -> Timeline:
+    """Place all slices and merge them level by level."""
+    trace = model.trace
+    placed = place(trace)
+    slices = slices_of(trace, placed.of_row)
+    begin = int(slices.start.min()) if len(slices) else 0
+    end = int(slices.end.max()) if len(slices) else 0
+    kept = pyramid(slices, trace.events.duration, begin, end)
+    levels = {level: bounded(items, len(placed.lanes)) for level, items in {0: slices, **kept}.items()}
+    return Timeline(trace, placed, levels, summarize(model, placed, begin, end))

@@ -1,0 +1,212 @@
+"""The tracks as people know them: processes, and in them threads and streams, in the order in which they are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from torch_tb_profiler.timeline.bands import Band
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace.schema import Events, Int32, Int64
+from torch_tb_profiler.trace.store import Track
+
+#: some events of the profiler have empty texts for process and thread
+_NAMELESS = "(no name)"
+
+FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
+
+
+@dataclass(frozen=True)
+class Node:
+    """A process, or a thread or stream of the one above it.
+
+    tracks       indexes into Trace.tracks
+    device       number of the device, None on the host
+    busy         ns in which at least one slice ran; of a process the sum of its parts
+    begin, end   ns
+    """
+
+    parent: int | None
+    kind: str
+    name: str
+    pid: int | str
+    tid: int | str | None
+    device: int | None
+    tracks: tuple[int, ...]
+    slices: int = 0
+    instants: int = 0
+    busy: int = 0
+    begin: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class LaneList:
+    """Parallel, by lane. node: index into the tree; slices: and instants; times in ns."""
+
+    node: Int32
+    slices: Int64
+    busy: Int64
+    begin: Int64
+    end: Int64
+
+
+@dataclass(frozen=True)
+class Tree:
+    """nodes: a parent before its parts; order: lanes as they are drawn."""
+
+    nodes: tuple[Node, ...]
+    lanes: LaneList
+
+
+@dataclass(frozen=True)
+class Account:
+    """Where every event of the file is; all but `total` add up to it.
+
+    flows     ends of arrows
+    counters  counter events
+    metadata  names of processes and threads
+    too_deep  slices below the last lane of a band
+    other     e.g. a begin without its end
+    """
+
+    total: int
+    slices: int
+    instants: int
+    flows: int
+    counters: int
+    metadata: int
+    too_deep: int
+    other: int
+
+
+def account(timeline: Timeline) -> Account:
+    events = timeline.trace.events
+    on_lane = timeline.placed.of_row >= 0
+    counts = np.bincount(events.phase[~on_lane], minlength=len(Phase))
+    too_deep = int(np.count_nonzero(~on_lane & (events.duration >= 0))) + int(counts[Phase.INSTANT])
+    instants = int(np.count_nonzero(on_lane & (events.phase == Phase.INSTANT)))
+    found = {
+        "slices": int(np.count_nonzero(on_lane)) - instants,
+        "instants": instants,
+        "flows": int(counts[list(FLOW_PHASES)].sum()),
+        "counters": int(counts[Phase.COUNTER]),
+        "metadata": int(counts[Phase.METADATA]),
+        "too_deep": too_deep,
+    }
+    return Account(len(events), **found, other=len(events) - sum(found.values()))
+
+
+def tree_of(timeline: Timeline) -> Tree:
+    """The processes with host threads first, then devices, then what the profiler says of itself."""
+    trace, lanes = timeline.trace, timeline.placed.lanes
+    slices = timeline.slices
+    count = np.diff(slices.first)
+    used = np.flatnonzero(count)
+    begin, end, busy = (np.zeros(len(count), np.int64) for _ in range(3))
+    begin[used] = slices.items.start[slices.first[used]]
+    end[used] = slices.items.end[slices.first[used + 1] - 1]
+    if len(used):
+        lengths = slices.items.end - slices.items.start
+        busy[used] = np.add.reduceat(lengths, slices.first[used])
+    instants = np.where(lanes.band == Band.INSTANT, count, 0)
+
+    nodes: list[Node] = []
+    node_of_track = np.full(len(trace.tracks), -1, np.int32)
+    for process in _processes(trace, np.unique(lanes.track).tolist(), _devices(trace)):
+        parent = len(nodes)
+        nodes.append(process)
+        for thread in _threads(trace, process):
+            (track,) = thread.tracks
+            chosen = lanes.track == track
+            node_of_track[track] = len(nodes)
+            nodes.append(
+                replace(
+                    thread,
+                    parent=parent,
+                    slices=int(count[chosen].sum() - instants[chosen].sum()),
+                    instants=int(instants[chosen].sum()),
+                    busy=int(timeline.placed.busy.busy[track]),
+                    begin=int(begin[chosen].min()),
+                    end=int(end[chosen].max()),
+                )
+            )
+        nodes[parent] = _sum(process, nodes[parent + 1 :])
+    return Tree(tuple(nodes), LaneList(node_of_track[lanes.track], count, busy, begin, end))
+
+
+def _sum(process: Node, threads: list[Node]) -> Node:
+    return replace(
+        process,
+        slices=sum(thread.slices for thread in threads),
+        instants=sum(thread.instants for thread in threads),
+        busy=sum(thread.busy for thread in threads),
+        begin=min(thread.begin for thread in threads),
+        end=max(thread.end for thread in threads),
+    )
+
+
+def _devices(trace: Trace) -> dict[int, int]:
+    """The device of each track on which work of one ran."""
+    events: Events = trace.events
+    work = trace.device_work
+    track, device = events.track[work.row], work.device
+    known = device >= 0
+    first = np.unique(track[known], return_index=True)[1]
+    return dict(zip(track[known][first].tolist(), device[known][first].tolist(), strict=True))
+
+
+def _processes(trace: Trace, tracks: list[int], devices: dict[int, int]) -> list[Node]:
+    by_pid: dict[int | str, list[int]] = {}
+    for track in tracks:
+        by_pid.setdefault(trace.tracks[track].pid, []).append(track)
+    own = _own_tracks(trace)
+    found = []
+    for pid, members in by_pid.items():
+        of_device = {devices[track] for track in members if track in devices}
+        device = of_device.pop() if len(of_device) == 1 else None
+        kind = "other" if set(members) <= own else "process"
+        members.sort(key=lambda track: _thread_order(trace.tracks[track]))
+        found.append(
+            Node(None, kind, _process_name(trace.tracks[members[0]], device), pid, None, device, tuple(members))
+        )
+    return sorted(found, key=_process_order)
+
+
+def _own_tracks(trace: Trace) -> set[int]:
+    """Tracks on which nothing runs: the profiler tells of itself, or only marks moments."""
+    events = trace.events
+    runs = (events.duration >= 0) & ~np.isin(events.category, (Category.SPAN, Category.OVERHEAD))
+    return set(range(len(trace.tracks))) - set(np.unique(events.track[runs]).tolist())
+
+
+def _process_order(node: Node) -> tuple[bool, bool, int, bool, int, str]:
+    device = node.device is not None
+    number = node.pid if isinstance(node.pid, int) else 0
+    return node.kind == "other", device, node.device or 0, isinstance(node.pid, str), number, str(node.pid)
+
+
+def _thread_order(track: Track) -> tuple[int, bool, int, str]:
+    return track.sort_index, isinstance(track.tid, str), track.tid if isinstance(track.tid, int) else 0, str(track.tid)
+
+
+def _process_name(track: Track, device: int | None) -> str:
+    """`CPU python 4200`, `GPU 0`: as much as the trace says."""
+    if device is not None:
+        return track.process_labels or f"GPU {device}"
+    name = " ".join(part for part in (track.process_labels, track.process_name) if part)
+    number = str(track.pid)
+    return (name if number in name.split() else f"{name} {number}".strip()) or _NAMELESS
+
+
+def _threads(trace: Trace, process: Node) -> list[Node]:
+    found = []
+    for number in process.tracks:
+        track = trace.tracks[number]
+        kind = "stream" if process.device is not None else "other" if process.kind == "other" else "thread"
+        named = track.tid if isinstance(track.tid, str) else f"{kind if kind != 'other' else 'thread'} {track.tid}"
+        name = track.thread_name.strip() or named or _NAMELESS
+        found.append(Node(None, kind, name, track.pid, track.tid, process.device, (number,)))
+    return found

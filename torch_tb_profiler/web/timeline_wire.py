@@ -1,0 +1,86 @@
+"""Binary answers about a timeline: docs/timeline-protocol.md says what stands where."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.timeline.levels import Items, tile_length, width_of
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace.schema import Int64
+
+CONTENT_TYPE = "application/octet-stream"
+
+#: raised when the meaning of these bytes changes
+VERSION = 1
+
+MAGIC = 0x314C5454
+TILE, SLICES = 1, 2
+
+#: ticks of a bucket
+TICKS = 256
+_FARTHEST = 2**31 - 1
+
+_TILE_HEAD = struct.Struct("<IIIiddII")
+_SLICES_HEAD = struct.Struct("<IIddII")
+
+
+def tick_of(level: int) -> int:
+    """ns."""
+    return max(1, width_of(level) // TICKS)
+
+
+def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64) -> bytes:
+    """What touches a tile, of `lanes` (ascending)."""
+    items = timeline.tile(level, tile, lanes)
+    begin, tick = tile * tile_length(level), tick_of(level)
+    head = _TILE_HEAD.pack(MAGIC, TILE, level, tile, begin, tick, len(lanes), len(items))
+    events = timeline.trace.events
+    columns = (
+        (lanes, "<u4"),
+        (np.append(np.searchsorted(items.lane, lanes), len(items)), "<u4"),
+        (_ticks(items.start - begin, tick), "<i4"),
+        (_ticks(items.end - begin, tick), "<i4"),
+        (items.longest, "<u4"),
+        (timeline.names.number[events.name[items.longest]], "<u4"),
+        (items.count, "<u4"),
+        (events.category[items.longest], "u1"),
+        (_fill(items), "u1"),
+    )
+    return head + _joined(columns)
+
+
+def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: Items) -> bytes:
+    """Slices as they are; `total` is how many there are, `found` may be fewer."""
+    events = timeline.trace.events
+    rows = found.longest
+    columns = (
+        (found.start, "<f8"),
+        (found.end - found.start, "<f8"),
+        (rows, "<u4"),
+        (timeline.names.number[events.name[rows]], "<u4"),
+        (found.lane, "<u4"),
+        (events.category[rows], "u1"),
+    )
+    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(found)) + _joined(columns)
+
+
+def _ticks(values: Int64, tick: int) -> Int64:
+    ticks: Int64 = np.clip(values // tick, -_FARTHEST, _FARTHEST)
+    return ticks
+
+
+def _fill(items: Items) -> npt.NDArray[np.uint8]:
+    """Part of each item in which slices ran: 255 is all, 0 only what has no length or never ran."""
+    length = np.maximum(items.end - items.start, 1)
+    ran = 255 * (length - items.idle) / length
+    filled: npt.NDArray[np.uint8] = np.maximum(np.rint(ran), ran > 0).astype(np.uint8)
+    return filled
+
+
+def _joined(columns: Sequence[tuple[npt.NDArray[Any], str]]) -> bytes:
+    return b"".join(values.astype(dtype, copy=False).tobytes() for values, dtype in columns)
