@@ -43,6 +43,7 @@ export interface TimelineMeta {
     flows: number;
     counters: number;
     metadata: number;
+    too_deep: number;
     other: number;
   };
   names: number;

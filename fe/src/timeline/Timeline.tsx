@@ -6,6 +6,7 @@ import { PointerTip } from "../charts/PointerTip";
 import { count, duration } from "../format";
 import { useTheme } from "../host";
 import { t } from "../i18n";
+import { sameTimes } from "./camera";
 import { type Colors, readColors } from "./colors";
 import type { Flow } from "./flows";
 import type { Look, Mark, Picked } from "./frame";
@@ -122,14 +123,14 @@ export function Timeline(props: TimelineProps) {
 
   // From outside: the address, a button, Back.
   useEffect(() => {
-    if (wanted.start === told.current.start && wanted.end === told.current.end) return;
+    if (sameTimes(wanted, told.current)) return;
     told.current = wanted;
     stage.current?.look(wanted);
   }, [wanted, stage]);
 
   const seen = state?.window;
   useEffect(() => {
-    if (!seen || (seen.start === told.current.start && seen.end === told.current.end)) return;
+    if (!seen || sameTimes(seen, told.current)) return;
     const timer = setTimeout(() => {
       told.current = seen;
       latest.current.onWindow(seen);

@@ -92,3 +92,9 @@ export function whole({ start, end }: TimeWindow): TimeWindow {
   const [from, to] = start <= end ? [start, end] : [end, start];
   return { start: Math.floor(from), end: Math.ceil(to) };
 }
+
+/** Whether two windows are written in the address as the same: in whole ns, from the start of the trace on. */
+export function sameTimes(a: TimeWindow, b: TimeWindow): boolean {
+  const start = (window: TimeWindow) => Math.max(0, Math.floor(window.start));
+  return start(a) === start(b) && Math.ceil(a.end) === Math.ceil(b.end);
+}

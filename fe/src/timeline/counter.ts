@@ -1,4 +1,4 @@
-/** A counter as an area: from the least to the largest value of each stretch of time, with the last one as a line. */
+/** A counter: the mean of each stretch of time as an area, and a paler band from its least to its largest value. */
 import { nsPerPixel, xOf } from "./camera";
 import type { Scene } from "./frame";
 import type { TrackRow } from "./layout";
@@ -29,16 +29,18 @@ export function paintCounter(
       if (begin + tile.bin <= from || begin >= to) continue;
       const time = begin + source.offset;
       if (time + tile.bin < start || time > end) continue;
-      const [least, most, last] = [values.min[bin], values.max[bin], values.last[bin]];
-      if (most === undefined || least === undefined || last === undefined || Number.isNaN(most))
+      const [least, most, mean] = [values.min[bin], values.max[bin], values.mean[bin]];
+      if (most === undefined || least === undefined || mean === undefined || Number.isNaN(most))
         continue;
       const x = xOf(camera, time);
       const width = Math.max(1, xOf(camera, time + tile.bin) - x + 0.5);
       context.fillStyle = colors.accent;
-      context.globalAlpha = 0.25;
-      context.fillRect(x, yOf(most), width, base - yOf(most));
-      context.globalAlpha = 0.8;
-      context.fillRect(x, yOf(most), width, Math.max(1.2, yOf(least) - yOf(most)));
+      context.globalAlpha = 0.45;
+      context.fillRect(x, yOf(mean), width, base - yOf(mean));
+      context.globalAlpha = 0.2;
+      context.fillRect(x, yOf(most), width, Math.max(1, yOf(least) - yOf(most)));
+      context.globalAlpha = 0.9;
+      context.fillRect(x, yOf(mean), width, 1);
     }
   }
   context.globalAlpha = 1;
@@ -50,15 +52,15 @@ export function counterAt(
   track: string,
   time: number,
   level: number,
-): { min: number; max: number; last: number; unit: string } | null {
+): { min: number; max: number; mean: number; unit: string } | null {
   const counter = source.counterOf(track);
   if (!counter) return null;
   for (const { tile } of source.counterPieces(level, { start: time, end: time })) {
     const values = tile.values[counter.at];
     const bin = Math.floor((time - source.offset - tile.begin) / tile.bin);
-    const [min, max, last] = [values?.min[bin], values?.max[bin], values?.last[bin]];
-    if (min === undefined || max === undefined || last === undefined || Number.isNaN(max)) continue;
-    return { min, max, last, unit: counter.unit };
+    const [min, max, mean] = [values?.min[bin], values?.max[bin], values?.mean[bin]];
+    if (min === undefined || max === undefined || mean === undefined || Number.isNaN(max)) continue;
+    return { min, max, mean, unit: counter.unit };
   }
   return null;
 }

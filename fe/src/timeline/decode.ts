@@ -46,7 +46,13 @@ export interface CounterTile {
   readonly begin: number;
   readonly bin: number;
   /** Of each counter that was asked for; NaN where it has no value. */
-  readonly values: readonly { min: Float64Array; max: Float64Array; last: Float64Array }[];
+  readonly values: readonly {
+    min: Float64Array;
+    max: Float64Array;
+    last: Float64Array;
+    /** Over time. */
+    mean: Float64Array;
+  }[];
   readonly bytes: number;
 }
 
@@ -110,15 +116,16 @@ export function decodeCounters(buffer: ArrayBuffer): CounterTile {
   const head = opened(buffer, COUNTERS, HEAD);
   const counters = head.getUint32(32, true);
   const bins = head.getUint32(36, true);
-  expectSize(buffer, HEAD + 24 * counters * bins);
+  expectSize(buffer, HEAD + 32 * counters * bins);
   const column = (at: number) => new Float64Array(buffer, HEAD + 8 * bins * at, bins);
   return {
     begin: head.getFloat64(16, true),
     bin: head.getFloat64(24, true),
     values: Array.from({ length: counters }, (_, i) => ({
-      min: column(3 * i),
-      max: column(3 * i + 1),
-      last: column(3 * i + 2),
+      min: column(4 * i),
+      max: column(4 * i + 1),
+      last: column(4 * i + 2),
+      mean: column(4 * i + 3),
     })),
     bytes: buffer.byteLength,
   };

@@ -9,12 +9,12 @@ const text = t.timeline;
 
 export function tipOf(hit: Hit, whole: TimeWindow): TooltipContent {
   if (hit.type === "counter") {
-    const { min, max, last, unit } = hit.values;
+    const { min, max, mean, unit } = hit.values;
     return {
       title: hit.name,
       lines: [
         { label: text.time, value: momentIn(hit.time, whole, 1e6) },
-        { label: text.last, value: counterValue(last, unit) },
+        { label: text.mean, value: counterValue(mean, unit) },
         { label: text.between, value: `${counterValue(min, unit)} – ${counterValue(max, unit)}` },
       ],
     };

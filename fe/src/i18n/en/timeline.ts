@@ -24,7 +24,7 @@ export const timeline = {
   duration: "Duration",
   category: "Category",
   time: "Time",
-  last: "Last",
+  mean: "Mean",
   between: "Between",
   about: (value: string) => `≈ ${value}`,
   spoken: (name: string, start: string, duration: string) => `${name}, from ${start}, ${duration} long`,

@@ -25,7 +25,7 @@ export const timeline: typeof en = {
   duration: "时长",
   category: "类别",
   time: "时刻",
-  last: "最后的值",
+  mean: "平均",
   between: "范围",
   about: (value) => `≈ ${value}`,
   spoken: (name, start, duration) => `${name}，开始于 ${start}，时长 ${duration}`,
