@@ -23,7 +23,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import column_file, read_trace
 from torch_tb_profiler.web.standard import QUESTIONS, questions, requests_about
 from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
-from torch_tb_profiler.workspace.messages import Done, Job, Message, Prepared
+from torch_tb_profiler.workspace.messages import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.packed import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
 
 ROOT = Path(__file__).parents[2]
@@ -152,7 +152,7 @@ def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
     workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions="slow_questions:questions")
     try:
         wait_until(lambda: not workspace.status().loading, "the trace is read")
-        wait_until(lambda: set(*workspace._awaited.values()) == {"a" * 24}, "an answer is promised")
+        wait_until(lambda: set(*workspace._awaited.values()) == {"a" * 24, TIMELINE}, "an answer is promised")
         (process,) = workspace.process_ids()
         os.kill(process, signal.SIGKILL)
         wait_until(lambda: prepared(workspace), "it is noticed")
