@@ -96,11 +96,23 @@ export interface SliceDetails extends SliceRef {
 }
 
 export interface TimelineSearch {
-  names: { name_id: number; name: string; count: number; total_ns: Nanoseconds; longest_row: number }[];
+  names: {
+    name_id: number;
+    name: string;
+    count: number;
+    total_ns: Nanoseconds;
+    longest_row: number;
+  }[];
   names_total: number;
   count: number;
   total_ns: Nanoseconds;
-  hits: { row: number[]; lane: number[]; name_id: number[]; start_ns: number[]; duration_ns: number[] };
+  hits: {
+    row: number[];
+    lane: number[];
+    name_id: number[];
+    start_ns: number[];
+    duration_ns: number[];
+  };
   density: { from_ns: Nanoseconds; to_ns: Nanoseconds; counts: number[] };
 }
 
@@ -244,7 +256,14 @@ export function timelineNames(
 
 export function timelineSearch(
   key: TimelineKey,
-  query: { q: string; mode?: "text" | "regex"; case?: "ignore" | "match"; bins?: number; hits?: number; after?: number },
+  query: {
+    q: string;
+    mode?: "text" | "regex";
+    case?: "ignore" | "match";
+    bins?: number;
+    hits?: number;
+    after?: number;
+  },
   signal?: AbortSignal,
 ): Promise<TimelineSearch> {
   return get("timeline/search", { ...key, ...query }, signal);
@@ -267,7 +286,10 @@ function useTimelineQuery<T>(route: string, key: TimelineKey | null, query: Quer
   });
 }
 
-export function useTimelineSlice(key: TimelineKey | null, row: number | null): Result<SliceDetails> {
+export function useTimelineSlice(
+  key: TimelineKey | null,
+  row: number | null,
+): Result<SliceDetails> {
   return useTimelineQuery("timeline/slice", row === null ? null : key, { row });
 }
 

@@ -90,7 +90,8 @@ export function Strip({ data, colors, whole, window: seen, onWindow }: Props) {
     return whole.start + ((event.clientX - left) / width) * span(whole);
   };
   return (
-    // What it does can all be done with the keys of the timeline.
+    // What it does can all be done with the keys of the timeline, and a canvas takes no focus.
+    // biome-ignore lint/a11y/noAriaHiddenOnFocusable: see above
     <canvas
       ref={canvas}
       className="timeline-strip"
@@ -116,8 +117,7 @@ export function Strip({ data, colors, whole, window: seen, onWindow }: Props) {
         if (!drag.current) return;
         const { part, by } = drag.current;
         const at = timeOf(event);
-        if (part === "all")
-          onWindow(clamped({ start: at - by, end: at - by + span(seen) }, whole));
+        if (part === "all") onWindow(clamped({ start: at - by, end: at - by + span(seen) }, whole));
         else if (part === "start" && at < seen.end) onWindow({ ...seen, start: at });
         else if (part === "end" && at > seen.start) onWindow({ ...seen, end: at });
       }}

@@ -14,9 +14,9 @@ import { gestures, type Tool } from "./gestures";
 import { type KeyAction, keyAction } from "./keys";
 import { Labels, type TrackAction } from "./Labels";
 import type { Rows, TrackRow } from "./layout";
+import { Strip, type StripData } from "./Strip";
 import type { Source } from "./source";
 import { AXIS, type Hit, LABELS, Stage, type StageState } from "./stage";
-import { Strip, type StripData } from "./Strip";
 import { tipOf } from "./tip";
 import "./timeline.css";
 
@@ -90,15 +90,11 @@ export function Timeline(props: TimelineProps) {
   useEffect(() => {
     const [picture, head, view] = [canvas.current, axis.current, scroller.current];
     if (!latestShown.current || !picture || !head || !view) return;
-    const made = new Stage(
-      { canvas: picture, axis: head, scroller: view },
-      latestShown.current,
-      {
-        onState: setState,
-        onScroll: (top, height) =>
-          setView((old) => (old.top === top && old.height === height ? old : { top, height })),
-      },
-    );
+    const made = new Stage({ canvas: picture, axis: head, scroller: view }, latestShown.current, {
+      onState: setState,
+      onScroll: (top, height) =>
+        setView((old) => (old.top === top && old.height === height ? old : { top, height })),
+    });
     made.look(latest.current.window);
     stage.current = made;
     const stop = gestures(picture, made, {
@@ -161,6 +157,7 @@ export function Timeline(props: TimelineProps) {
           value={props.filter}
           onChange={(event) => props.onFilter(event.target.value)}
         />
+        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a canvas takes no focus */}
         <canvas ref={axis} aria-hidden="true" />
       </div>
       {/* biome-ignore lint/a11y/useSemanticElements: no element is an application */}

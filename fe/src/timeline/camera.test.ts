@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { clamped, fitted, panned, showing, snapped, span, timeAt, whole, xOf, zoomed } from "./camera";
+import {
+  clamped,
+  fitted,
+  panned,
+  showing,
+  snapped,
+  span,
+  timeAt,
+  whole,
+  xOf,
+  zoomed,
+} from "./camera";
 
 const TRACE = { start: 0, end: 1_000_000 };
 const camera = { window: { start: 200_000, end: 600_000 }, width: 1000 };

@@ -68,10 +68,7 @@ export function showing(window: TimeWindow, what: TimeWindow, whole: TimeWindow)
   if (what.start >= window.start && what.end <= window.end) return window;
   if (span(what) > span(window) * 0.9) return fitted(what, 0.1, whole);
   const middle = (what.start + what.end) / 2;
-  return clamped(
-    { start: middle - span(window) / 2, end: middle + span(window) / 2 },
-    whole,
-  );
+  return clamped({ start: middle - span(window) / 2, end: middle + span(window) / 2 }, whole);
 }
 
 /** The time among `edges` (sorted) that is nearest to `time`, if it is no farther than `reach`. */

@@ -100,7 +100,8 @@ export function decodeSlices(buffer: ArrayBuffer): Slices {
   const head = opened(buffer, SLICES, 32);
   const items = head.getUint32(28, true);
   expectSize(buffer, 32 + 29 * items);
-  const words = (column: number) => new Uint32Array(buffer, 32 + 16 * items + 4 * column * items, items);
+  const words = (column: number) =>
+    new Uint32Array(buffer, 32 + 16 * items + 4 * column * items, items);
   return {
     total: head.getUint32(24, true),
     start: new Float64Array(buffer, 32, items),

@@ -106,7 +106,12 @@ export class Painter {
       gatherLane(this.items, scene.camera, source, lane.lane);
       if (this.items.size === 0) continue;
       this.columns.reset(raster.width);
-      this.columns.add(this.items, raster.width, raster.ratio, colorsFor(scene, source, lane, this.items));
+      this.columns.add(
+        this.items,
+        raster.width,
+        raster.ratio,
+        colorsFor(scene, source, lane, this.items),
+      );
       const gap = lane.labels ? Math.max(1, Math.round(raster.ratio)) : 0;
       const from = Math.max(0, Math.round((lane.y - scene.top) * raster.ratio));
       const to = Math.round((lane.y + lane.height - scene.top) * raster.ratio) - gap;
@@ -123,11 +128,21 @@ export class Painter {
       if (width < TEXT_FROM) continue;
       const slices = count[item] ?? 0;
       const text = slices > 1 ? `${slices} ×` : source.names.text(name[item] ?? 0);
-      if (text) labels.push({ x: from + TEXT_PADDING, y: lane.y - scene.top + 13, width: width - 2 * TEXT_PADDING, text });
+      if (text)
+        labels.push({
+          x: from + TEXT_PADDING,
+          y: lane.y - scene.top + 13,
+          width: width - 2 * TEXT_PADDING,
+          text,
+        });
     }
   }
 
-  private write(context: CanvasRenderingContext2D, { colors }: Scene, labels: readonly Label[]): void {
+  private write(
+    context: CanvasRenderingContext2D,
+    { colors }: Scene,
+    labels: readonly Label[],
+  ): void {
     context.fillStyle = colors.text;
     if (this.widths.size > 20_000) this.widths.clear();
     for (const { x, y, width, text } of labels) {
@@ -146,7 +161,11 @@ export class Painter {
   }
 
   /** Under the lanes, whose pixels are transparent where nothing ran. */
-  private background(context: CanvasRenderingContext2D, scene: Scene, shown: readonly TrackRow[]): void {
+  private background(
+    context: CanvasRenderingContext2D,
+    scene: Scene,
+    shown: readonly TrackRow[],
+  ): void {
     const { colors, camera, top, height } = scene;
     context.globalCompositeOperation = "destination-over";
     context.fillStyle = colors.border;
@@ -179,7 +198,12 @@ export function gatherLane(items: Items, camera: Camera, source: Source, lane: n
   gather(items, lane, source.piecesFor(lane, level, camera.window), camera, source.offset);
 }
 
-function colorsFor(scene: Scene, source: Source, lane: LaneRow, items: Items): (item: number) => number {
+function colorsFor(
+  scene: Scene,
+  source: Source,
+  lane: LaneRow,
+  items: Items,
+): (item: number) => number {
   const { colorBy, least, found } = scene.look;
   const width = levelFor(source.meta.levels, nsPerPixel(scene.camera));
   const bucket = source.meta.levels[width]?.width_ns ?? 0;
@@ -213,7 +237,12 @@ export function placeOf(rows: Rows, source: Source, lane: number): LaneRow | Tra
   return leaf?.lanes.find((each) => each.track === key && each.lane === lane) ?? leaf;
 }
 
-function outline(context: CanvasRenderingContext2D, scene: Scene, picked: Picked, strong: boolean): void {
+function outline(
+  context: CanvasRenderingContext2D,
+  scene: Scene,
+  picked: Picked,
+  strong: boolean,
+): void {
   const source = scene.sources.find(({ worker }) => worker === picked.worker);
   const place = source && placeOf(scene.rows, source, picked.lane);
   if (!place) return;
@@ -225,10 +254,18 @@ function outline(context: CanvasRenderingContext2D, scene: Scene, picked: Picked
   context.strokeStyle = strong ? colors.accent : colors.text;
   context.lineWidth = line;
   const wide = Math.max(x1 - x0, LEAST_OUTLINE);
-  context.strokeRect(x0 + line / 2 - 1, place.y - top + line / 2 - 1, wide - line + 2, place.height - line + 1);
+  context.strokeRect(
+    x0 + line / 2 - 1,
+    place.y - top + line / 2 - 1,
+    wide - line + 2,
+    place.height - line + 1,
+  );
 }
 
-function paintMark(context: CanvasRenderingContext2D, { mark, camera, colors, height }: Scene): void {
+function paintMark(
+  context: CanvasRenderingContext2D,
+  { mark, camera, colors, height }: Scene,
+): void {
   if (!mark || span(mark.window) < 0) return;
   const [x0, x1] = [xOf(camera, mark.window.start), xOf(camera, mark.window.end)];
   context.globalAlpha = 0.12;

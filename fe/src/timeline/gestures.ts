@@ -22,8 +22,14 @@ const LINE = 18;
 
 /** Listens until the function that it returns is called. */
 export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Handlers): () => void {
-  let drag: { x: number; y: number; lastX: number; lastY: number; mark: Mark["kind"] | null; from: number } | null =
-    null;
+  let drag: {
+    x: number;
+    y: number;
+    lastX: number;
+    lastY: number;
+    mark: Mark["kind"] | null;
+    from: number;
+  } | null = null;
   const place = (event: MouseEvent): [number, number] => {
     const { left, top } = canvas.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];

@@ -1,4 +1,3 @@
-export type { Density } from "./Strip";
 export { COLOR_BY, type ColorBy } from "./colors";
 export type { Flow } from "./flows";
 export { type Look, type Mark, type Picked, placeOf } from "./frame";
@@ -14,6 +13,7 @@ export {
   type Track,
   type TrackRow,
 } from "./layout";
+export type { Density } from "./Strip";
 export { Source } from "./source";
 export type { Hit, Stage } from "./stage";
 export { Timeline } from "./Timeline";

@@ -81,7 +81,7 @@ const COUNTER = 40;
 /** Room above the first and below the last lane. */
 const PADDING = 3;
 /** Deeper tracks are collapsed until somebody opens them. */
-const DEEP = 14;
+const DEEP = 10;
 const MOST_STRIPS = 12;
 
 export function isGroup({ kind }: Track): boolean {
@@ -169,18 +169,17 @@ function matching(tracks: readonly Track[], filter: string): (track: Track) => b
   const byKey = new Map(tracks.map((track) => [track.key, track]));
   return (track) => {
     let names = "";
-    for (let at: Track | undefined = track; at; at = at.parent === null ? undefined : byKey.get(at.parent))
+    for (
+      let at: Track | undefined = track;
+      at;
+      at = at.parent === null ? undefined : byKey.get(at.parent)
+    )
       names += `${at.name.toLowerCase()}\n`;
     return words.every((word) => names.includes(word));
   };
 }
 
-function lanesOf(
-  track: Track,
-  y: number,
-  collapsed: boolean,
-  leaves: readonly Track[],
-): LaneRow[] {
+function lanesOf(track: Track, y: number, collapsed: boolean, leaves: readonly Track[]): LaneRow[] {
   if (track.kind === "counter") return [];
   if (!isGroup(track)) {
     const height = collapsed ? THIN_LANE : LANE;
@@ -206,7 +205,11 @@ function lanesOf(
 }
 
 /** The rows of which a part lies between two heights: positions of the first and behind the last. */
-export function rowsBetween(rows: readonly TrackRow[], top: number, bottom: number): [number, number] {
+export function rowsBetween(
+  rows: readonly TrackRow[],
+  top: number,
+  bottom: number,
+): [number, number] {
   let from = 0;
   let to = rows.length;
   while (from < to) {

@@ -53,4 +53,3 @@ export class Names {
     this.options.onChange();
   }
 }
-

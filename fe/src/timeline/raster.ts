@@ -5,6 +5,8 @@ import type { Items } from "./items";
 export const SHADES = 16;
 /** What ran for no more than an instant is seen, too. */
 const FAINTEST = 5;
+/** Cover of an event without length. */
+const INSTANT = 0.7;
 /** Wider items leave a gap to the next one. */
 const GAP_FROM = 4;
 /** Cells are hatched from this width on. */
@@ -64,7 +66,7 @@ export class Columns {
         continue;
       }
       const x = Math.min(width - 1, Math.max(0, Math.floor(x0)));
-      const part = Math.max((x1 - x0) * fill, 1e-3);
+      const part = x1 > x0 ? Math.max((x1 - x0) * fill, 1e-3) : INSTANT;
       cover[x] = (cover[x] ?? 0) + part;
       if (part > (most[x] ?? 0)) {
         most[x] = part;

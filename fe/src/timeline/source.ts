@@ -162,7 +162,8 @@ export class Source {
     const [first, last] = tilesOver(now, own);
     const requests: TileRequest[] = [];
     const ask = (at: number, tile: number, list: Iterable<number>) => {
-      for (const block of list) requests.push({ key: tileKey(at, tile, block), level: at, tile, block });
+      for (const block of list)
+        requests.push({ key: tileKey(at, tile, block), level: at, tile, block });
     };
     // Something to stretch while the rest is on its way.
     const [far, farther] = tilesOver(levels[coarsest] ?? now, this.own(this.whole));

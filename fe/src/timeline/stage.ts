@@ -16,7 +16,7 @@ import {
 import { counterAt } from "./counter";
 import { arrowsOf, type Flow } from "./flows";
 import { gatherLane, Painter, type Picked, type Scene, sourceOf } from "./frame";
-import { itemAt, Items } from "./items";
+import { Items, itemAt } from "./items";
 import { type LaneRow, rowAt, rowsBetween, type TrackRow } from "./layout";
 import { levelFor } from "./levels";
 import type { Source } from "./source";
@@ -203,7 +203,10 @@ export class Stage {
     gatherLane(this.items, camera, source, of.lane);
     const x = xOf(camera, by < 0 ? at.start : at.end);
     const own = this.items.row.indexOf(of.row);
-    let item = own >= 0 && own < this.items.size ? own + by : itemAt(this.items, x, Number.POSITIVE_INFINITY);
+    let item =
+      own >= 0 && own < this.items.size
+        ? own + by
+        : itemAt(this.items, x, Number.POSITIVE_INFINITY);
     if (item < 0) item = -1;
     return item >= 0 && item < this.items.size ? this.hitOf(source, of.lane, item, camera) : null;
   }
@@ -212,8 +215,7 @@ export class Stage {
   beside(of: Picked, by: -1 | 1): Hit | null {
     const lanes = this.shown.rows.rows.flatMap((row) => row.lanes);
     const at = lanes.findIndex(
-      ({ lane, track }) =>
-        lane === of.lane && sourceOf(this.shown, track)?.worker === of.worker,
+      ({ lane, track }) => lane === of.lane && sourceOf(this.shown, track)?.worker === of.worker,
     );
     const x = xOf(this.camera, of.start + of.duration / 2);
     for (let next = at + by; at >= 0 && next >= 0 && next < lanes.length; next += by) {

@@ -23,7 +23,7 @@ export function tipOf(hit: Hit, whole: TimeWindow): TooltipContent {
   const category = source.meta.categories[hit.category] ?? "";
   const name = source.names.text(hit.name) ?? "…";
   source.names.flush();
-  const time = (value: string) => (tick > 1 ? text.about(value) : value);
+  const time = (value: string) => (tick > 1 ? `≈ ${value}` : value);
   const lines = [
     { label: text.start, value: time(momentIn(picked.start, whole, 1e6)) },
     { label: text.duration, value: time(duration(picked.duration)) },
@@ -33,7 +33,11 @@ export function tipOf(hit: Hit, whole: TimeWindow): TooltipContent {
   return {
     title: text.cell(count(hit.count)),
     subtitle: name,
-    lines: [...lines.slice(0, 2), { label: text.busy, value: fraction(hit.fill, 0) }, ...lines.slice(2)],
+    lines: [
+      ...lines.slice(0, 2),
+      { label: text.busy, value: fraction(hit.fill, 0) },
+      ...lines.slice(2),
+    ],
   };
 }
 

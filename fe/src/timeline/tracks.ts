@@ -22,7 +22,12 @@ export function trackKey(worker: string, id: string): string {
 export function tracksOf(
   worker: string,
   title: string,
-  { tracks, lanes, counters, events }: Pick<TimelineMeta, "tracks" | "lanes" | "counters" | "events">,
+  {
+    tracks,
+    lanes,
+    counters,
+    events,
+  }: Pick<TimelineMeta, "tracks" | "lanes" | "counters" | "events">,
   texts: TrackTexts,
 ): Track[] {
   const root = trackKey(worker, "");
@@ -64,7 +69,7 @@ export function tracksOf(
         key: each === main ? key(id) : `${key(id)}.${each.band}`,
         parent,
         kind,
-        name: each === main ? name : `${name} · ${texts.bands[each.band] ?? each.band}`,
+        name: each === main ? name : `${texts.bands[each.band] ?? each.band} · ${name}`,
         lanes: each.lanes,
         events: each.slices,
       });

@@ -30,7 +30,8 @@ export const trace = {
   tools: { pan: "Move", range: "Mark range", measure: "Measure" },
   flows: "Arrows",
   flowModes: { off: "Off", selected: "Selected", all: "All" },
-  flowsCut: (n: string, of: string) => `${n} of ${of} arrows are drawn, to the longest slices; zoom in for the others.`,
+  flowsCut: (n: string, of: string) =>
+    `${n} of ${of} arrows are drawn, to the longest slices; zoom in for the others.`,
   colorBy: "Colour by",
   colors: { category: "category", name: "name", stream: "track" },
   least: "At least (µs)",
@@ -41,7 +42,7 @@ export const trace = {
   rankFailed: (worker: string, why: string) => `${worker} cannot be shown: ${why}`,
   notAligned: "The files do not say how their clocks go together: every rank begins at 0.",
   bookmarks: (n: number) => (n === 0 ? "Bookmarks" : `Bookmarks (${n})`),
-  bookmark: (start: string, length: string) => `${start}, ${length}`,
+  bookmark: (start: string, length: string) => `from ${start}, ${length}`,
   addBookmark: "Add what is in view",
   removeBookmark: (n: number) => `Remove bookmark ${n}`,
   eventsDrawn: (n: string, of: string) => `${n} of ${of} events are on the tracks.`,

@@ -27,10 +27,9 @@ export const timeline: typeof en = {
   time: "时刻",
   mean: "平均",
   between: "范围",
-  about: (value) => `≈ ${value}`,
   spoken: (name, start, duration) => `${name}，开始于 ${start}，时长 ${duration}`,
   bands: {
-    python: "Python",
+    python: "Python 帧",
     host: "调用",
     annotation: "标注",
     device: "设备工作",

@@ -74,9 +74,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
           </button>
         </div>
         <dl className="trace-facts">
-          <Fact term={text.category}>
-            {text.categories[details.category] ?? details.category}
-          </Fact>
+          <Fact term={text.category}>{text.categories[details.category] ?? details.category}</Fact>
           <Fact term={t.timeline.start} title={exact(details.start_ns, "ns")}>
             {momentIn(details.start_ns, { start: 0, end }, 1e9)}
           </Fact>
@@ -100,9 +98,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
             <Fact term={text.launch}>
               <Ref slice={details.launch} onPick={pick} />{" "}
               <span className="muted">
-                {text.launchDelay(
-                  duration(details.start_ns - details.launch.start_ns),
-                )}
+                {text.launchDelay(duration(details.start_ns - details.launch.start_ns))}
               </span>
             </Fact>
           )}
@@ -242,14 +238,22 @@ function SameName({
               type="button"
               className="link"
               onClick={() =>
-                onPick({ worker: source.worker, row: same.longest_row, lane: -1, start: -1, duration: 0 })
+                onPick({
+                  worker: source.worker,
+                  row: same.longest_row,
+                  lane: -1,
+                  start: -1,
+                  duration: 0,
+                })
               }
             >
               {text.goToLongest}
             </button>
           )}
         </Fact>
-        <Fact term={text.position}>{text.positionOf(count(same.position + 1), count(same.count))}</Fact>
+        <Fact term={text.position}>
+          {text.positionOf(count(same.position + 1), count(same.count))}
+        </Fact>
       </dl>
       {same.histogram && <Histogram title={text.histogram} {...same.histogram} />}
     </section>

@@ -106,7 +106,13 @@ function Sums({ sums, source, onPick }: SumsProps) {
           const name = textAt(byName.rows, "name", row);
           const found = sums.by_name.find((each) => each.name === name);
           if (found)
-            onPick({ worker: source.worker, row: found.longest_row, lane: -1, start: -1, duration: 0 });
+            onPick({
+              worker: source.worker,
+              row: found.longest_row,
+              lane: -1,
+              start: -1,
+              duration: 0,
+            });
         }}
       />
       {sums.rest.count > 0 && (

@@ -1,6 +1,6 @@
 /** The timeline with its tools, and what belongs to it in the address. */
 import { useCallback, useMemo, useState } from "react";
-import { type RunOverview, type SliceDetails, type TimelineMeta } from "../../api";
+import type { RunOverview, SliceDetails, TimelineMeta } from "../../api";
 import type { TimeWindow } from "../../charts";
 import { count } from "../../format";
 import { t } from "../../i18n";
@@ -17,13 +17,13 @@ import {
   Timeline,
   type Tool,
 } from "../../timeline";
+import { useBookmarks } from "./Bookmarks";
 import { densityOf } from "./density";
 import { FlowNote, useFlows } from "./flows";
 import { formatMark, formatTimes, parseLeast, parseMark, stepAt } from "./look";
 import type { Search } from "./search";
 import { Tools } from "./Tools";
 import type { TracksState } from "./useArrangement";
-import { useBookmarks } from "./Bookmarks";
 
 interface Props {
   readonly meta: TimelineMeta;
@@ -58,8 +58,7 @@ export function TimelinePanel(props: Props) {
   const found = search.found;
   const look = useMemo<Look>(() => ({ colorBy, least, found }), [colorBy, least, found]);
   const steps = useMemo(
-    () =>
-      meta.steps.names.map((name, at) => ({ name, start: meta.steps.start_ns[at] ?? 0 })),
+    () => meta.steps.names.map((name, at) => ({ name, start: meta.steps.start_ns[at] ?? 0 })),
     [meta],
   );
   const { flows, note } = useFlows({ sources, rows, details, selected, window });
@@ -135,9 +134,7 @@ export function TimelinePanel(props: Props) {
         whole={whole}
         window={window}
         onWindow={(next) =>
-          setWindow(
-            next.start <= whole.start && next.end >= whole.end ? "" : formatTimes(next),
-          )
+          setWindow(next.start <= whole.start && next.end >= whole.end ? "" : formatTimes(next))
         }
         look={look}
         tool={tool}

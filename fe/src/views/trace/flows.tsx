@@ -1,11 +1,6 @@
 /** Which arrows are drawn: those of the selected slice, all of them, or none. */
 import { useMemo } from "react";
-import {
-  type SliceDetails,
-  type SliceRef,
-  useCollective,
-  useTimelineFlows,
-} from "../../api";
+import { type SliceDetails, type SliceRef, useCollective, useTimelineFlows } from "../../api";
 import type { TimeWindow } from "../../charts";
 import { count } from "../../format";
 import { t } from "../../i18n";
@@ -44,9 +39,7 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
   ).data;
   const all = useTimelineFlows(
     mode === "all" ? (main?.key ?? null) : null,
-    mode === "all"
-      ? { from: Math.floor(window.start), to: Math.ceil(window.end) }
-      : null,
+    mode === "all" ? { from: Math.floor(window.start), to: Math.ceil(window.end) } : null,
   ).data;
   const ends = useMemo(() => {
     if (mode === "off") return [];
@@ -103,10 +96,7 @@ function middleOf(
 }
 
 /** Operator → launch → kernel, forward ↔ backward. */
-function ofSlice(
-  source: Source,
-  details: SliceDetails,
-): { kind: string; from: End; to: End }[] {
+function ofSlice(source: Source, details: SliceDetails): { kind: string; from: End; to: End }[] {
   const begin = (of: SliceRef): End => ({
     source,
     lane: of.lane,

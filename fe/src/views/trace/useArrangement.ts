@@ -1,7 +1,13 @@
 /** How the tracks are arranged, kept in the address. */
 import { useCallback, useMemo } from "react";
 import { useParam } from "../../state";
-import { type Arrangement, reordered, type Track, type TrackAction, type TrackRow } from "../../timeline";
+import {
+  type Arrangement,
+  reordered,
+  type Track,
+  type TrackAction,
+  type TrackRow,
+} from "../../timeline";
 import { formatList, parseList } from "./look";
 
 export interface TracksState {

@@ -62,8 +62,13 @@ export function useSources(workers: readonly string[], onChange: () => void): So
       next.set(
         id,
         kept.current.get(id) ??
-          new Source({ run: name, worker, span, v: meta.version }, meta, offset, worker, t.timeline, () =>
-            change.current(),
+          new Source(
+            { run: name, worker, span, v: meta.version },
+            meta,
+            offset,
+            worker,
+            t.timeline,
+            () => change.current(),
           ),
       );
     }
