@@ -43,8 +43,9 @@ from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.program import Source
-from torch_tb_profiler.model.steps import RULES, check_pattern
+from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.library import Library
 from torch_tb_profiler.workspace.states import Unavailable

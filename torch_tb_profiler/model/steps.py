@@ -7,15 +7,14 @@ choose another rule, or give a pattern of annotation names.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import regex
 
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.patterns import check_pattern, searcher
 from torch_tb_profiler.trace import Category, Note, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
@@ -63,10 +62,6 @@ class Steps:
 
     def __len__(self) -> int:
         return len(self.names)
-
-
-class SlowPattern(ValueError):
-    """A pattern that takes longer than `PATTERN_SECONDS`."""
 
 
 @dataclass(frozen=True)
@@ -223,29 +218,12 @@ def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepCh
     return Steps("none", (), nothing, nothing, nothing, nothing)
 
 
-def check_pattern(pattern: str) -> None:
-    """Raises ValueError for a pattern that is not a regular expression."""
-    try:
-        regex.compile(pattern)
-    except regex.error as error:
-        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
-
-
 def _matching(pattern: str) -> Rule:
     """A person's pattern, which may have come with a link, must not hold the server."""
     check_pattern(pattern)
-    compiled = regex.compile(pattern)
 
     def find(host: _Host) -> HostSteps | None:
-        until = time.monotonic() + PATTERN_SECONDS
-
-        def matches(text: str) -> object:
-            try:
-                return compiled.search(text, timeout=max(until - time.monotonic(), 1e-3), concurrent=True)
-            except TimeoutError:
-                raise SlowPattern(f"{pattern!r} takes too long to match") from None
-
-        return host.steps(host.annotations(matches))
+        return host.steps(host.annotations(searcher(pattern, PATTERN_SECONDS)))
 
     return find
 

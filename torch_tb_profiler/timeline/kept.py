@@ -9,7 +9,19 @@ import numpy as np
 
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.timeline.levels import Items
-from torch_tb_profiler.timeline.schema import BusyTracks, CellBounds, Cells, LaneOfRow, Lanes
+from torch_tb_profiler.timeline.links import Links
+from torch_tb_profiler.timeline.schema import (
+    BusyTracks,
+    CellBounds,
+    Cells,
+    CounterBins,
+    LaneOfRow,
+    Lanes,
+    MemoryPoints,
+    Partners,
+    WorkLinks,
+)
+from torch_tb_profiler.timeline.series import Counter, Counters, Kind
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Bounded, Timeline, bounded, slices_of
 from torch_tb_profiler.trace import Trace, column_file
@@ -25,6 +37,9 @@ _PIECE = 131_072
 class _Head(msgspec.Struct):
     version: int
     events: int
+    loose: int
+    counters: list[tuple[Kind, str, int]]
+    counter_level: int
     summary: Summary
 
 
@@ -33,6 +48,9 @@ def write(timeline: Timeline, path: Path) -> None:
     head = _Head(
         VERSION,
         len(timeline.trace.events),
+        timeline.links.loose,
+        [(counter.kind, counter.device, counter.place) for counter in timeline.counters.listed],
+        timeline.counters.level,
         timeline.summary,
     )
     with column_file.Writer(path) as out:
@@ -45,7 +63,9 @@ def write(timeline: Timeline, path: Path) -> None:
 
 def _tables(timeline: Timeline) -> list[Table]:
     placed = timeline.placed
-    tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy]
+    links = timeline.links
+    tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy, links.work, links.partners]
+    tables += [timeline.counters.bins, timeline.counters.memory]
     done = 0
     for level, held in sorted(timeline.levels.items()):
         if not level:
@@ -67,7 +87,14 @@ def read(path: Path, trace: Trace) -> Timeline:
     placed = Placed(tables.table(Lanes), tables.table(LaneOfRow).lane, tables.table(BusyTracks))
     lanes = len(placed.lanes)
     levels = {0: bounded(slices_of(trace, placed.of_row), lanes), **_levels(tables, lanes)}
-    return Timeline(trace, placed, levels, head.summary)
+    links = Links(tables.table(WorkLinks), tables.table(Partners), head.loose)
+    counters = Counters(
+        tuple(Counter(*counter) for counter in head.counters),
+        head.counter_level,
+        tables.table(CounterBins),
+        tables.table(MemoryPoints),
+    )
+    return Timeline(trace, placed, levels, links, head.summary, counters)
 
 
 def read_summary(path: Path) -> Summary:

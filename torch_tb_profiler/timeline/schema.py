@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch_tb_profiler.trace.schema import Int32, Int64, Table, UInt8, column
+from torch_tb_profiler.trace.schema import Float64, Int32, Int64, Table, UInt8, column
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,43 @@ class CellBounds(Table):
     table_name: ClassVar[str] = "cell_bounds"
     level: Int32 = column("i4", "level", "")
     first: Int64 = column("i8", "index into cells", "")
+
+
+@dataclass(frozen=True)
+class WorkLinks(Table):
+    """Parallel to `device_work`."""
+
+    table_name: ClassVar[str] = "work_links"
+    launch: Int32 = column("i4", "index into launches, -1", "model.launches")
+    is_communication: UInt8 = column("u1", "1 for a kernel of a collective", "model.communication")
+
+
+@dataclass(frozen=True)
+class Partners(Table):
+    """Forward operators, and the outermost operator of the backward of each."""
+
+    table_name: ClassVar[str] = "partners"
+    forward: Int32 = column("i4", "row", "model.forward_backward")
+    backward: Int32 = column("i4", "row", "model.forward_backward")
+
+
+@dataclass(frozen=True)
+class MemoryPoints(Table):
+    """The memory in use, device by device; a value holds until the next of its device."""
+
+    table_name: ClassVar[str] = "memory_points"
+    device: Int32 = column("i4", "index into the list of devices with memory", "analysis.memory_curve")
+    time: Int64 = column("i8", "ns", "")
+    allocated: Int64 = column("i8", "bytes", "")
+    reserved: Int64 = column("i8", "bytes", "")
+
+
+@dataclass(frozen=True)
+class CounterBins(Table):
+    """Every counter in equal bins, counter by counter."""
+
+    table_name: ClassVar[str] = "counter_bins"
+    low: Float64 = column("f8", "unit of the counter", "least value in the bin; NaN outside of the trace")
+    high: Float64 = column("f8", "unit of the counter", "largest value")
+    last: Float64 = column("f8", "unit of the counter", "value at the end")
+    mean: Float64 = column("f8", "unit of the counter", "over time")

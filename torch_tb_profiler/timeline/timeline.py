@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.model import Model
-from torch_tb_profiler.timeline.lanes import Placed, in_lane_order, place
-from torch_tb_profiler.timeline.levels import Items, bounds_of, highest_level, merge, pyramid, tile_length, width_of
+from torch_tb_profiler.timeline.lanes import Placed, in_lane_order
+from torch_tb_profiler.timeline.levels import Items, bounds_of, highest_level, merge, tile_length, width_of
+from torch_tb_profiler.timeline.links import Links, Queue, queues_of
 from torch_tb_profiler.timeline.names import Names, names_of
-from torch_tb_profiler.timeline.summary import Summary, summarize
+from torch_tb_profiler.timeline.series import Counters
+from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import Int32, Int64
 
@@ -32,13 +33,17 @@ class Timeline:
     """Lanes, slices and cells of a trace.
 
     levels    the levels that are kept; 0 holds the slices themselves
+    links     what belongs together
     summary   for the overview of its run
+    counters  what is kept of them
     """
 
     trace: Trace
     placed: Placed
     levels: dict[int, Bounded]
+    links: Links
     summary: Summary
+    counters: Counters = field(default_factory=Counters)
 
     @property
     def lanes(self) -> int:
@@ -54,6 +59,27 @@ class Timeline:
     def names(self) -> Names:
         """The distinct names of slices."""
         return names_of(self.trace, self.slices.items.longest)
+
+    @cached_property
+    def device_of_track(self) -> Int32:
+        """Shape (tracks,): the device whose work stands there, -1 on the host."""
+        work = self.trace.device_work
+        found = np.full(len(self.trace.tracks), -1, np.int32)
+        known = np.flatnonzero(work.device >= 0)
+        # of several the first one counts
+        found[self.trace.events.track[work.row[known]][::-1]] = work.device[known][::-1]
+        return found
+
+    @cached_property
+    def queues(self) -> dict[int, Queue]:
+        """What was launched and not begun, by device."""
+        return queues_of(self.trace, self.links, self.device_of_track)
+
+    def rows_named(self, code: int) -> Int32:
+        """Rows of the slices and instants whose name is this string, by lane and time."""
+        rows = self.slices.items.longest
+        named: Int32 = rows[self.trace.events.name[rows] == code]
+        return named
 
     @property
     def begin(self) -> int:
@@ -119,15 +145,3 @@ def slices_of(trace: Trace, of_row: Int32) -> Items:
 
 def bounded(items: Items, lanes: int) -> Bounded:
     return Bounded(items, bounds_of(items.lane, lanes))
-
-
-def build(model: Model) -> Timeline:
-    """Place all slices and merge them level by level."""
-    trace = model.trace
-    placed = place(trace)
-    slices = slices_of(trace, placed.of_row)
-    begin = int(slices.start.min()) if len(slices) else 0
-    end = int(slices.end.max()) if len(slices) else 0
-    kept = pyramid(slices, trace.events.duration, begin, end)
-    levels = {level: bounded(items, len(placed.lanes)) for level, items in {0: slices, **kept}.items()}
-    return Timeline(trace, placed, levels, summarize(model, placed, begin, end))

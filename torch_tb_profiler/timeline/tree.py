@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.schema import Events, Int32, Int64
+from torch_tb_profiler.trace.schema import Int32, Int64
 from torch_tb_profiler.trace.store import Track
 
 #: some events of the profiler have empty texts for process and thread
@@ -115,7 +115,7 @@ def tree_of(timeline: Timeline) -> Tree:
 
     nodes: list[Node] = []
     node_of_track = np.full(len(trace.tracks), -1, np.int32)
-    for process in _processes(trace, np.unique(lanes.track).tolist(), _devices(trace)):
+    for process in _processes(trace, np.unique(lanes.track).tolist(), timeline.device_of_track):
         parent = len(nodes)
         nodes.append(process)
         for thread in _threads(trace, process):
@@ -148,24 +148,14 @@ def _sum(process: Node, threads: list[Node]) -> Node:
     )
 
 
-def _devices(trace: Trace) -> dict[int, int]:
-    """The device of each track on which work of one ran."""
-    events: Events = trace.events
-    work = trace.device_work
-    track, device = events.track[work.row], work.device
-    known = device >= 0
-    first = np.unique(track[known], return_index=True)[1]
-    return dict(zip(track[known][first].tolist(), device[known][first].tolist(), strict=True))
-
-
-def _processes(trace: Trace, tracks: list[int], devices: dict[int, int]) -> list[Node]:
+def _processes(trace: Trace, tracks: list[int], devices: Int32) -> list[Node]:
     by_pid: dict[int | str, list[int]] = {}
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
     own = _own_tracks(trace)
     found = []
     for pid, members in by_pid.items():
-        of_device = {devices[track] for track in members if track in devices}
+        of_device = {int(devices[track]) for track in members} - {-1}
         device = of_device.pop() if len(of_device) == 1 else None
         kind = "other" if set(members) <= own else "process"
         members.sort(key=lambda track: _thread_order(trace.tracks[track]))

@@ -22,6 +22,7 @@ from torch_tb_profiler.web import (
     stacks,
     static_files,
     timeline,
+    timeline_questions,
     trace_file,
     trace_slices,
 )
@@ -144,6 +145,7 @@ ROUTES: dict[str, Route] = {
     **modules.ROUTES,
     **stacks.ROUTES,
     **timeline.ROUTES,
+    **timeline_questions.ROUTES,
     **trace_file.ROUTES,
     **trace_slices.ROUTES,
     **legacy_routes.ROUTES,

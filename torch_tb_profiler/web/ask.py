@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
-from torch_tb_profiler.model.steps import RULES, SlowPattern, check_pattern
+from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.workspace import Body, OpenTrace, Part, Workspace
 

@@ -10,16 +10,18 @@ import numpy as np
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.bands import Band
+from torch_tb_profiler.timeline.counters import extremes
 from torch_tb_profiler.timeline.levels import tile_length, width_of
+from torch_tb_profiler.timeline.series import KINDS, Counter
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import account, tree_of
 from torch_tb_profiler.timeline.window import exact_slices
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web.ask import Route, ask
-from torch_tb_profiler.web.http import Answer, Parameters, Stream, dumps
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.tables import Json, meta_of, plain
-from torch_tb_profiler.web.timeline_ask import Asked, lanes_of, numbers, window_of
-from torch_tb_profiler.web.timeline_wire import slices_bytes, tile_bytes
+from torch_tb_profiler.web.timeline_ask import MOST_NUMBERS, Asked, lanes_of, numbers, window_of
+from torch_tb_profiler.web.timeline_wire import counters_bytes, slices_bytes, tile_bytes
 from torch_tb_profiler.workspace import OpenTrace, Workspace
 
 LIMIT, LARGEST_LIMIT = 5000, 50_000
@@ -49,9 +51,19 @@ def _steps(workspace: Workspace, parameters: Parameters) -> Answer:
 def _timeline(workspace: Workspace, parameters: Parameters) -> Answer:
     asked = Asked.of(workspace, parameters)
     timeline = asked.timeline
-    steps = _steps(workspace, parameters).body
-    plain_steps = steps if isinstance(steps, bytes) else steps.plain()
-    return Answer(dumps(json.loads(plain_steps) | tree_answer(timeline, asked.version)))
+    return Answer(dumps(_steps_json(workspace, parameters) | tree_answer(timeline, asked.version)))
+
+
+def steps_of(workspace: Workspace, parameters: Parameters) -> Json:
+    """names, start_ns, duration_ns of the steps, as a request has them found."""
+    steps: Json = _steps_json(workspace, parameters)["steps"]
+    return steps
+
+
+def _steps_json(workspace: Workspace, parameters: Parameters) -> Json:
+    body = _steps(workspace, parameters).body
+    found: Json = json.loads(body if isinstance(body, bytes) else body.plain())
+    return found
 
 
 def tree_answer(timeline: Timeline, version: str) -> Json:
@@ -95,6 +107,21 @@ def tree_answer(timeline: Timeline, version: str) -> Json:
             "begin_ns": plain(tree.lanes.begin),
             "end_ns": plain(tree.lanes.end),
         },
+        "counters": [_counter(timeline, counter) for counter in timeline.counters.listed],
+    }
+
+
+def _counter(timeline: Timeline, counter: Counter) -> Json:
+    name, unit = KINDS[counter.kind]
+    low, high = extremes(timeline, counter)
+    return {
+        "id": counter.id,
+        "kind": counter.kind,
+        "name": name,
+        "device": counter.device,
+        "unit": unit,
+        "min": low,
+        "max": high,
     }
 
 
@@ -149,10 +176,26 @@ def _names(workspace: Workspace, parameters: Parameters) -> Stream:
     return asked.json(("names", ids.tobytes()), make)
 
 
+def _counters(workspace: Workspace, parameters: Parameters) -> Stream:
+    asked = Asked.of(workspace, parameters)
+    timeline = asked.timeline
+    level, tile = level_and_tile(parameters, timeline)
+    ids = parameters.need("ids").split(",")
+    if len(ids) > MOST_NUMBERS:
+        raise HttpError(400, f"ids must be at most {MOST_NUMBERS}")
+    known = {counter.id: counter for counter in timeline.counters.listed}
+    if unknown := next((each for each in ids if each not in known), None):
+        raise HttpError(404, f"there is no counter {unknown!r}")
+    counters = [known[each] for each in ids]
+    make = partial(counters_bytes, level=level, tile=tile, counters=counters)
+    return asked.binary(("counters", level, tile, *ids), make)
+
+
 ROUTES: dict[str, Route] = {
     "/api/timeline": _timeline,
     "/api/timeline/steps": _steps,
     "/api/timeline/tiles": _tiles,
     "/api/timeline/slices": _slices,
     "/api/timeline/names": _names,
+    "/api/timeline/counters": _counters,
 }

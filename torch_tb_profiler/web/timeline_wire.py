@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.timeline.levels import Items, tile_length, width_of
+from torch_tb_profiler.timeline.counters import counter_tile
+from torch_tb_profiler.timeline.levels import BUCKETS_OF_TILE, Items, tile_length, width_of
+from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace.schema import Int64
 
@@ -19,7 +21,7 @@ CONTENT_TYPE = "application/octet-stream"
 VERSION = 1
 
 MAGIC = 0x314C5454
-TILE, SLICES = 1, 2
+TILE, SLICES, COUNTERS = 1, 2, 3
 
 #: ticks of a bucket
 TICKS = 256
@@ -27,6 +29,7 @@ _FARTHEST = 2**31 - 1
 
 _TILE_HEAD = struct.Struct("<IIIiddII")
 _SLICES_HEAD = struct.Struct("<IIddII")
+_COUNTERS_HEAD = struct.Struct("<IIIiddII")
 
 
 def tick_of(level: int) -> int:
@@ -67,6 +70,16 @@ def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: It
         (events.category[rows], "u1"),
     )
     return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(found)) + _joined(columns)
+
+
+def counters_bytes(timeline: Timeline, level: int, tile: int, counters: Sequence[Counter]) -> bytes:
+    """The bins of a tile, counter by counter."""
+    length = tile_length(level)
+    head = _COUNTERS_HEAD.pack(
+        MAGIC, COUNTERS, level, tile, tile * length, length / BUCKETS_OF_TILE, len(counters), BUCKETS_OF_TILE
+    )
+    found = (counter_tile(timeline, counter, level, tile) for counter in counters)
+    return head + _joined([(values, "<f8") for bins in found for values in bins.columns().values()])
 
 
 def _ticks(values: Int64, tick: int) -> Int64:

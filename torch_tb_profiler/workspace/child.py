@@ -21,7 +21,7 @@ from typing import BinaryIO
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Storage, StorageError, storage_for
 from torch_tb_profiler.timeline import kept
-from torch_tb_profiler.timeline.timeline import build
+from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.messages import (
     TIMELINE,

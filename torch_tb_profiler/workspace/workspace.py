@@ -19,8 +19,9 @@ from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.timeline import kept
+from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
-from torch_tb_profiler.timeline.timeline import Timeline, build
+from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits, column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key

@@ -1,0 +1,247 @@
+"""Everything about one slice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.timeline.around import Reference, enclosing, launch_of, launched_by, reference, self_time
+from torch_tb_profiler.timeline.flows import Flow, flows_of
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.schema import (
+    Collectives,
+    DeviceWork,
+    Int32,
+    Int64,
+    Launches,
+    Memory,
+    Operators,
+    PythonFrames,
+    Table,
+)
+
+MOST_LAUNCHED = 100
+MOST_FLOWS = 200
+HISTOGRAM_BINS = 30
+
+MODULE = "nn.Module: "
+
+_TABLES: tuple[type[Table], ...] = (Operators, Launches, DeviceWork, PythonFrames, Memory, Collectives)
+#: in the origin of a column the name of its argument, as most files spell it
+_ARGUMENT = re.compile(r"args\.([^,;:]+)")
+#: larger integers are no numbers of JavaScript
+_EXACT = 2**53
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Bins of equal width on a logarithmic scale. edges_ns: one more than counts."""
+
+    edges_ns: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SameName:
+    """All slices of one name. position: how many begin before this one; histogram: None when all are equally long."""
+
+    count: int
+    total_ns: int
+    mean_ns: float
+    min_ns: int
+    median_ns: float
+    p95_ns: float
+    max_ns: int
+    longest_row: int
+    position: int
+    histogram: Histogram | None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A Python frame around a slice."""
+
+    row: int
+    frame: str
+
+
+@dataclass(frozen=True)
+class Launched:
+    """Device work that was started inside of a slice; of `slices` there may be fewer than `total`."""
+
+    total: int
+    total_ns: int
+    slices: tuple[Reference, ...]
+
+
+@dataclass(frozen=True)
+class Details:
+    """docs/timeline-protocol.md says what each is."""
+
+    slice: Reference
+    name_id: int
+    self_ns: int
+    args: dict[str, Any]
+    parents: tuple[Reference, ...]
+    stack: tuple[Frame, ...]
+    call_stack: tuple[str, ...]
+    modules: tuple[str, ...]
+    launch: Reference | None
+    launched: Launched
+    operator: Reference | None
+    forward: tuple[Reference, ...]
+    backward: tuple[Reference, ...]
+    flows: tuple[Flow, ...]
+    same_name: SameName
+
+
+def details(timeline: Timeline, row: int) -> Details:
+    """Of a row that stands on a lane."""
+    trace, events = timeline.trace, timeline.trace.events
+    start, end = int(events.start[row]), int(events.end[row])
+    parents = [parent for parent in enclosing(timeline, int(events.track[row]), start, end) if parent != row]
+    launch = launch_of(timeline, row)
+    is_call = events.category[row] in (Category.RUNTIME, Category.DRIVER)
+    around = parents if launch is None else _around(timeline, launch)
+    partners = timeline.links.partners
+    work = launched_by(timeline, row) if _is_on_host(timeline, row) else np.empty(0, np.int64)
+    args = arguments(trace, row)
+    calls = args.get("Call stack")
+    return Details(
+        slice=reference(timeline, row),
+        name_id=int(timeline.names.number[events.name[row]]),
+        self_ns=self_time(timeline, row),
+        args=args,
+        parents=_references(timeline, parents),
+        stack=tuple(
+            Frame(frame, trace.strings[events.name[frame]])
+            for frame in around
+            if events.category[frame] == Category.PYTHON_FUNCTION
+        ),
+        call_stack=tuple(calls.split(";")) if isinstance(calls, str) else (),
+        modules=_modules(trace, [*around, row]),
+        launch=None if launch is None else reference(timeline, launch),
+        launched=Launched(
+            len(work), int(events.duration[work].sum()), _references(timeline, work[:MOST_LAUNCHED].tolist())
+        ),
+        operator=_operator(timeline, around) if launch is not None or is_call else None,
+        forward=_references(timeline, partners.forward[partners.backward == row].tolist()),
+        backward=_references(timeline, partners.backward[partners.forward == row].tolist()),
+        flows=flows_of(timeline, row, MOST_FLOWS),
+        same_name=same_name(timeline, row),
+    )
+
+
+def _is_on_host(timeline: Timeline, row: int) -> bool:
+    return bool(timeline.device_of_track[timeline.trace.events.track[row]] < 0)
+
+
+def _around(timeline: Timeline, row: int) -> list[int]:
+    """What encloses a slice, and the slice itself."""
+    events = timeline.trace.events
+    return enclosing(timeline, int(events.track[row]), int(events.start[row]), int(events.end[row]))
+
+
+def _operator(timeline: Timeline, around: list[int]) -> Reference | None:
+    operators = [row for row in around if timeline.trace.events.category[row] == Category.OPERATOR]
+    return reference(timeline, operators[-1]) if operators else None
+
+
+def _references(timeline: Timeline, rows: list[int]) -> tuple[Reference, ...]:
+    return tuple(reference(timeline, row) for row in rows)
+
+
+def _modules(trace: Trace, rows: list[int]) -> tuple[str, ...]:
+    names = (trace.strings[trace.events.name[row]] for row in rows)
+    return tuple(name.removeprefix(MODULE) for name in names if name.startswith(MODULE))
+
+
+def arguments(trace: Trace, row: int) -> dict[str, Any]:
+    """What the columns hold of an event's `args`, by the names that files use."""
+    found: dict[str, Any] = {}
+    for kind in _TABLES:
+        table = trace.table(kind)
+        rows: Int32 = getattr(table, "row")  # noqa: B009 - every one of these tables has it
+        place = int(np.searchsorted(rows, row))
+        if place == len(rows) or rows[place] != row:
+            continue
+        for each in kind.column_fields():
+            argument = _ARGUMENT.match(each.metadata["origin"])
+            value = _argument(trace, getattr(table, each.name)[place], each.metadata["unit"])
+            if argument and (value is not None or (kind is Memory and each.name == "bytes")):
+                found[argument[1]] = value if value is not None else -1
+    return found
+
+
+def _argument(trace: Trace, value: np.generic, unit: str) -> Any:
+    """As Python and JSON have it; None for what is missing."""
+    if unit.startswith("string"):
+        text = trace.strings[int(value)]
+        return _parsed(text) if "JSON" in unit and text else text or None
+    number = value.item()
+    if isinstance(number, float):
+        return None if np.isnan(number) else number
+    if number == -1:
+        return None
+    return number if abs(number) < _EXACT else str(number)
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+
+
+def same_name(timeline: Timeline, row: int) -> SameName:
+    """Of all slices that are called as `row` is."""
+    events = timeline.trace.events
+    rows = timeline.rows_named(int(events.name[row]))
+    duration = np.maximum(events.duration[rows], 0)
+    start = events.start[rows]
+    before = (start < events.start[row]) | ((start == events.start[row]) & (rows < row))
+    longest = rows[np.lexsort((rows, start, -duration))[0]]
+    return SameName(
+        count=len(rows),
+        total_ns=int(duration.sum()),
+        mean_ns=float(duration.mean()),
+        min_ns=int(duration.min()),
+        median_ns=float(np.median(duration)),
+        p95_ns=float(np.percentile(duration, 95)),
+        max_ns=int(duration.max()),
+        longest_row=int(longest),
+        position=int(np.count_nonzero(before)),
+        histogram=_histogram(duration),
+    )
+
+
+def _histogram(duration: Int64) -> Histogram | None:
+    low, high = int(duration.min()), int(duration.max())
+    if low == high:
+        return None
+    edges = np.geomspace(max(low, 1), high, HISTOGRAM_BINS + 1)
+    edges[0], edges[-1] = low, high
+    if any(a >= b for a, b in pairwise(edges.tolist())):  # a few ns apart
+        edges = np.linspace(low, high, HISTOGRAM_BINS + 1)
+    return Histogram(tuple(edges.tolist()), tuple(np.histogram(duration, edges)[0].tolist()))
+
+
+def neighbour(timeline: Timeline, row: int, forwards: bool) -> Reference | None:
+    """The slice of the same name that begins next, or before; of equal starts rows count."""
+    events = timeline.trace.events
+    rows = timeline.rows_named(int(events.name[row]))
+    rows = rows[np.lexsort((rows, events.start[rows]))]
+    place = int(np.flatnonzero(rows == row)[0]) + (1 if forwards else -1)
+    return reference(timeline, int(rows[place])) if 0 <= place < len(rows) else None
+
+
+def as_json(found: Details) -> dict[str, Any]:
+    """One object, the fields of `slice` among the others."""
+    fields = asdict(found)
+    return {**fields.pop("slice"), **fields}

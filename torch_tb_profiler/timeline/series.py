@@ -1,0 +1,59 @@
+"""What is kept of the counters of a trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
+
+Kind = Literal[
+    "gpu_utilization",
+    "sm_efficiency",
+    "kernels_running",
+    "queue_length",
+    "memcpy_bandwidth",
+    "exposed_communication",
+    "memory_allocated",
+    "memory_reserved",
+]
+
+#: name and unit
+KINDS: dict[Kind, tuple[str, str]] = {
+    "gpu_utilization": ("GPU utilization", "fraction"),
+    "sm_efficiency": ("Est. SM efficiency", "fraction"),
+    "kernels_running": ("Kernels running", "count"),
+    "queue_length": ("Launched, not begun", "count"),
+    "memcpy_bandwidth": ("Copy bandwidth", "bytes/s"),
+    "exposed_communication": ("Exposed communication", "fraction"),
+    "memory_allocated": ("Memory allocated", "bytes"),
+    "memory_reserved": ("Memory reserved", "bytes"),
+}
+
+
+@dataclass(frozen=True)
+class Counter:
+    """One counter of one device. place: the number of a GPU, or of memory the index into the list of its devices."""
+
+    kind: Kind
+    device: str
+    place: int
+
+    @property
+    def id(self) -> str:
+        return f"{self.kind}:{self.device}"
+
+
+@dataclass(frozen=True)
+class Counters:
+    """All counters of a trace.
+
+    bins    of all of `listed`, one after the other, each over the whole trace
+    level   of which these bins are
+    memory  exact
+    """
+
+    listed: tuple[Counter, ...] = ()
+    level: int = 1
+    bins: CounterBins = field(default_factory=CounterBins.empty)
+    memory: MemoryPoints = field(default_factory=MemoryPoints.empty)

@@ -1,0 +1,139 @@
+"""Exact sums over a window, from the slices themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.grouping import descending, group
+from torch_tb_profiler.timeline.bands import Band
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.schema import Bool, Int32, Int64, UInt8
+
+
+@dataclass(frozen=True)
+class NameTotals:
+    """Parallel, by total time. name: string; longest: row of the slice with the largest part in the window."""
+
+    name: Int32
+    category: UInt8
+    count: Int64
+    total_ns: Int64
+    longest: Int32
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@dataclass(frozen=True)
+class CategoryTotal:
+    """Slices of one category, whatever encloses what."""
+
+    category: str
+    count: int
+    total_ns: int
+
+
+@dataclass(frozen=True)
+class DeviceTotal:
+    """What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window."""
+
+    device: int
+    busy_ns: int
+    idle_ns: int
+    kernel_ns: int
+    memcpy_ns: int
+    communication_ns: int
+    exposed_communication_ns: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """slices, instants: those that touch the window."""
+
+    slices: int
+    instants: int
+    by_name: NameTotals
+    by_category: tuple[CategoryTotal, ...]
+    devices: tuple[DeviceTotal, ...]
+
+
+def totals(timeline: Timeline, lanes: Int64, start: int, end: int) -> Totals:
+    """Of the parts of slices that lie in [start, end). lanes: ascending."""
+    events = timeline.trace.events
+    found = timeline.within(lanes, start, end)
+    is_instant = timeline.placed.lanes.band[found.lane] == Band.INSTANT
+    rows = found.longest
+    part = np.minimum(found.end, end) - np.maximum(found.start, start)
+    groups = group([events.name[rows], events.category[rows]], rank=_longest_first(part, found.start))
+    total = groups.sum(part)
+    order = descending(total)
+    by_category = group([events.category[rows]])
+    sums, counts = by_category.sum(part), by_category.count()
+    return Totals(
+        slices=int(np.count_nonzero(~is_instant)),
+        instants=int(np.count_nonzero(is_instant)),
+        by_name=NameTotals(
+            events.name[rows[groups.first]][order],
+            events.category[rows[groups.first]][order],
+            groups.count()[order],
+            total[order],
+            rows[groups.first][order],
+        ),
+        by_category=tuple(
+            CategoryTotal(
+                Category(events.category[rows[by_category.first[i]]]).name.lower(), int(counts[i]), int(sums[i])
+            )
+            for i in descending(sums).tolist()
+        ),
+        devices=_devices(timeline, lanes, rows, start, end),
+    )
+
+
+def _category(code: np.uint8) -> str:
+    return Category(int(code)).name.lower()
+
+
+def _longest_first(part: Int64, start: Int64) -> Int64:
+    rank = np.empty(len(part), np.int64)
+    rank[np.lexsort((start, -part))] = np.arange(len(part))
+    return rank
+
+
+def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int) -> tuple[DeviceTotal, ...]:
+    """Of each device of which a lane of work is among `lanes`."""
+    trace, events = timeline.trace, timeline.trace.events
+    of_lanes = timeline.placed.lanes
+    chosen = lanes[of_lanes.band[lanes] == Band.DEVICE]
+    devices = np.unique(timeline.device_of_track[of_lanes.track[chosen]])
+    if not len(devices):
+        return ()
+    work = rows[of_lanes.band[timeline.placed.of_row[rows]] == Band.DEVICE]
+    place = np.searchsorted(trace.device_work.row, work)
+    communicates = timeline.links.work.is_communication[place] > 0
+    device, category = timeline.device_of_track[events.track[work]], events.category[work]
+
+    def spans(of: int, mask: Bool) -> intervals.Spans:
+        kept = work[(device == of) & mask]
+        return intervals.clip(intervals.union(events.start[kept], events.end[kept]), start, end)
+
+    found = []
+    for number in devices.tolist():
+        busy = intervals.total(spans(number, np.ones(len(work), np.bool_)))
+        communication = spans(number, communicates)
+        computing = spans(number, (category == Category.KERNEL) & ~communicates)
+        found.append(
+            DeviceTotal(
+                device=number,
+                busy_ns=busy,
+                idle_ns=end - start - busy,
+                kernel_ns=intervals.total(spans(number, category == Category.KERNEL)),
+                memcpy_ns=intervals.total(spans(number, category == Category.MEMCPY)),
+                communication_ns=intervals.total(communication),
+                exposed_communication_ns=intervals.total(intervals.subtraction(communication, computing)),
+            )
+        )
+    return tuple(found)
