@@ -160,7 +160,6 @@ export function Timeline(props: TimelineProps) {
         {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a canvas takes no focus */}
         <canvas ref={axis} aria-hidden="true" />
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: no element is an application */}
       <div
         ref={scroller}
         className="timeline-scroll"
@@ -169,7 +168,7 @@ export function Timeline(props: TimelineProps) {
         aria-label={props.title}
         aria-describedby={hint}
         tabIndex={0}
-        style={{ height: `min(${Math.max(rows.height, 120)}px, max(300px, 58vh))` }}
+        style={{ height: `min(${Math.max(rows.height, 120)}px, max(300px, 52vh))` }}
       >
         <div className="timeline-content" style={{ height: Math.max(rows.height, 1) }}>
           <Labels rows={rows} top={view.top} height={view.height} onAction={props.onTrack} />

@@ -155,7 +155,7 @@ export class Painter {
         context.fillText(text, x, y);
         continue;
       }
-      const characters = Math.floor((Math.min(text.length, 200) * width) / needed) - 1;
+      const characters = Math.floor((Math.min(text.length, 200) * width) / needed) - 2;
       if (characters > 1) context.fillText(`${text.slice(0, characters)}…`, x, y);
     }
   }
