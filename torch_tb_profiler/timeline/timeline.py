@@ -81,6 +81,15 @@ class Timeline:
         named: Int32 = rows[self.trace.events.name[rows] == code]
         return named
 
+    def row_at(self, start: int, end: int) -> int | None:
+        """The row of the first slice that begins and ends at these times, in the order of lanes from the last one up:
+
+        work of devices stands below what is called so on the host.
+        """
+        found = self.within(np.arange(self.lanes, dtype=np.int64), start, max(end, start + 1))
+        same = np.flatnonzero((found.start == start) & (found.end == end))
+        return int(found.longest[same[-1]]) if len(same) else None
+
     @property
     def begin(self) -> int:
         """ns: where the first slice begins."""

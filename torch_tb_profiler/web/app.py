@@ -23,6 +23,7 @@ from torch_tb_profiler.web import (
     static_files,
     timeline,
     timeline_questions,
+    timeline_runs,
     trace_file,
     trace_slices,
 )
@@ -146,6 +147,7 @@ ROUTES: dict[str, Route] = {
     **stacks.ROUTES,
     **timeline.ROUTES,
     **timeline_questions.ROUTES,
+    **timeline_runs.ROUTES,
     **trace_file.ROUTES,
     **trace_slices.ROUTES,
     **legacy_routes.ROUTES,
