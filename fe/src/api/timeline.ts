@@ -80,7 +80,7 @@ export interface SliceDetails extends SliceRef {
   operator: SliceRef | null;
   forward: SliceRef[];
   backward: SliceRef[];
-  flows: { kind: string; from: SliceRef; to: SliceRef }[];
+  flows: { kind: string; source: SliceRef; target: SliceRef }[];
   same_name: {
     count: number;
     total_ns: Nanoseconds;

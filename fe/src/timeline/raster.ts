@@ -55,7 +55,9 @@ export class Columns {
       const first = Math.max(0, Math.round(x0));
       const behind = Math.min(width, Math.round(x1));
       if (behind - first >= 2) {
-        const last = behind - first >= GAP_FROM * ratio ? behind - 1 : behind;
+        // What goes on to the right of the picture has no end to be told from the next one.
+        const gap = x1 <= width && behind - first >= GAP_FROM * ratio;
+        const last = gap ? behind - 1 : behind;
         const hatched = (items.count[item] ?? 0) > 1 && last - first >= HATCH_FROM;
         for (let x = first; x < last; x++) {
           cover[x] = Math.max(cover[x] ?? 0, fill);

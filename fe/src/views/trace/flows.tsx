@@ -110,7 +110,7 @@ function ofSlice(source: Source, details: SliceDetails): { kind: string; from: E
     seen.add(id);
     found.push({ kind, from: begin(from), to: begin(to) });
   };
-  for (const { kind, from, to } of details.flows) add(kind, from, to);
+  for (const flow of details.flows) add(flow.kind, flow.source, flow.target);
   for (const kernel of details.launched.slices) add("launch", details, kernel);
   if (details.launch) add("launch", details.launch, details);
   if (details.operator) add("launch", details.operator, details.launch ?? details);
