@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from torch_tb_profiler.workspace.pool import VARIABLES as WORKER_VARIABLES
+
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "benchmarks" / ".work"
 PROBES = ROOT / "benchmarks" / "probes"
@@ -51,7 +53,7 @@ class Environment:
 
 OURS = Environment(
     WORK / "ours",
-    ("tensorboard==2.21.*", "numpy", "msgspec", "isal", "werkzeug", "zstandard", "pytest", "hypothesis"),
+    ("tensorboard==2.21.*", "numpy", "msgspec", "isal", "regex", "werkzeug", "zstandard", "pytest", "hypothesis"),
     ("torch-tb-profiler", "tensorboard", "numpy", "msgspec", "isal", "werkzeug"),
 )
 OLD = Environment(
@@ -98,4 +100,4 @@ def variables(cache: Path | None = None) -> dict[str, str]:
 
 def one_thread() -> dict[str, str]:
     """As `workspace.pool` starts its processes."""
-    return variables() | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    return variables() | WORKER_VARIABLES

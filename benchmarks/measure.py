@@ -252,5 +252,20 @@ def huge(say: Say) -> Measured:
     return {"date": today(), "gz": path.stat().st_size, **said}
 
 
+def timeline(say: Say) -> Measured:
+    """T1–T4: a trace of 10M slices on 60 lanes, read, built, and asked for as a page of 1,600 px does."""
+    say(data.TIMELINE)
+    path = data.make_wide()
+    columns, built = WORK / "wide.columns", WORK / "wide.timeline"
+    command = [OURS.python, PROBES / "timeline.py"]
+    found: Measured = {"date": today(), "gz": path.stat().st_size}
+    for mode, files in (("build", [path, columns, built]), ("serve", [columns, built])):
+        for said in probe([*command, mode, *files], one_thread(), 1200):
+            found |= said
+    columns.unlink()
+    built.unlink()
+    return found
+
+
 def today() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%d")

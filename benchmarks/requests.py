@@ -23,7 +23,17 @@ VARIANTS: dict[str, list[dict[str, str]]] = {
 
 #: the parameters of all routes together: none minds one it does not know
 OPERATOR = "aten::add"
-ALWAYS = {"op_name": OPERATOR, "name": OPERATOR, "view": "Overview", "path": "0", "operator": OPERATOR}
+TIMELINE = {
+    "level": "1",
+    "tile": "0",
+    "lanes": "0-2",
+    "from": "0",
+    "to": "1000000000",
+    "count": "1000",
+    "row": "100",
+    "q": "a",
+}
+ALWAYS = {"op_name": OPERATOR, "name": OPERATOR, "view": "Overview", "path": "0", "operator": OPERATOR, **TIMELINE}
 
 OLD_ROUTES = (
     "/overview",

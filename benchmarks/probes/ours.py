@@ -42,7 +42,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
         key = content_key(storage, entry)
         worker = entry.path.rpartition("/")[2].partition(".")[0]
         trace = OpenTrace(Path(logdir).name, worker, "1", key, entry.size, len(entries))
-        answering = Answering(QUESTIONS, trace, str(cache.answers(key)))
+        answering = Answering(QUESTIONS, trace, str(cache.answers(key)), str(cache.timeline(key)))
         job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), answering)
         done: list[tuple[Done, float]] = []
 

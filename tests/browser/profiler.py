@@ -104,7 +104,7 @@ class Grid:
         self.panel = profiler.panel(name)
         self.root = ui.get_by_role("grid", name=name, exact=True)
         self.filter = ui.get_by_role("searchbox", name=f"Filter: {name}")
-        self.count = self.panel.get_by_text(re.compile(r"^[\d,]+( of [\d,]+)? rows$"))
+        self.count = self.panel.get_by_text(re.compile(r"^[\d,]+( of [\d,]+)? rows?$"))
 
     def header(self, label: str) -> Locator:
         """By its label, whatever unit stands behind it."""

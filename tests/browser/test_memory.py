@@ -497,7 +497,7 @@ def test_devices(small: Profiler) -> None:
     expect(definition(panel, "Peak allocated")).to_have_text("512 B")
     expect(panel.get_by_text("Device total")).to_have_count(0)
     expect(panel.get_by_text("Reserved", exact=True)).to_have_count(0)
-    expect(small.grid("What was alive").count).to_have_text("1 rows")
+    expect(small.grid("What was alive").count).to_have_text("1 row")
     comes(small, "d", "CPU")
 
 
@@ -598,7 +598,7 @@ def test_without_memory_it_says_what_would_record_it(small: Profiler, keep: Keep
 def test_a_trace_without_totals_has_operators(small: Profiler) -> None:
     small.open(v="memory", k="old")
     expect(small.panel("Memory in use").get_by_text("PyTorch before 1.10 records only sizes")).to_be_visible()
-    expect(small.grid("Operators").count).to_have_text("1 rows")
+    expect(small.grid("Operators").count).to_have_text("1 row")
     for tab, title in (("Alive", "What was alive"), ("Allocations", "Allocations")):
         small.switch("Table", tab)
         expect(small.panel(title).get_by_text("The trace does not hold addresses")).to_be_visible()

@@ -124,7 +124,7 @@ def test_the_server_goes_away_and_comes_back(tmp_path: Path, serve_logs: ServeLo
     lost.get_by_role("button", name="Retry").click()
     expect(lost).to_have_count(0)
     profiler.go_to("operators")
-    expect(profiler.grid("Operators").count).to_have_text("1 rows")
+    expect(profiler.grid("Operators").count).to_have_text("1 row")
 
 
 def test_no_status_from_the_start(on_its_own: Profiler) -> None:

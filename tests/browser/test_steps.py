@@ -253,7 +253,7 @@ def test_without_steps_it_says_why(serve_events: Callable[..., Profiler]) -> Non
     profiler.open(v="steps", r="unmarked")
     expect(main.get_by_text("No steps are marked in this trace, so it is shown as one step.")).to_be_visible()
     expect(main.get_by_text("prof.step()")).to_be_visible()
-    expect(profiler.grid("Steps").count).to_have_text("1 rows")
+    expect(profiler.grid("Steps").count).to_have_text("1 row")
     expect(profiler.panel("Outliers")).to_contain_text("fewer than three steps")
     # Another way to find them is at hand.
     choice = profiler.panel("Steps found by")

@@ -6,6 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.nesting import to_root
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 
@@ -35,15 +36,6 @@ class Forest:
         running = np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
         sums: Int64 = running[self.after] - running[:-1]
         return sums
-
-
-def to_root(link: Int64) -> Int64:
-    """Follow `link` from every entry until it points to itself, doubling the stride each round."""
-    while True:
-        further = link[link]
-        if np.array_equal(further, link):
-            return link
-        link = further
 
 
 @remembered

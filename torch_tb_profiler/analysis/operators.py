@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.call_stacks import call_stacks
-from torch_tb_profiler.analysis.forest import Forest, call_forest, to_root
+from torch_tb_profiler.analysis.forest import Forest, call_forest
 from torch_tb_profiler.analysis.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.nesting import nearest
+from torch_tb_profiler.model.nesting import nearest, to_root
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64
 

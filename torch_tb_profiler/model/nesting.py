@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
 
 import numpy as np
 
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+
+Links = TypeVar("Links", Int32, Int64)
 
 # Pointer jumping settles real traces in a few rounds; random overlaps could need as many as there are intervals.
 _MAX_ROUNDS = 64
@@ -18,7 +23,7 @@ class Nesting:
 
     order       shape (n,): which given interval stands at each position
     parent      shape (n,): position of the enclosing interval, -1 for none; always below the own position
-    depth       shape (n,)
+    depth       shape (n,): how many enclose it
     start, end  shape (n,), in ns; an interval that outlives its parent ends with it
     clamped     shape (n,): true where that happened
     lane        shape (n,)
@@ -26,11 +31,14 @@ class Nesting:
 
     order: Int64
     parent: Int32
-    depth: Int32
     start: Int64
     end: Int64
     clamped: Bool
     lane: Int32
+
+    @cached_property
+    def depth(self) -> Int32:
+        return depths(self.parent)
 
     def innermost(self, lane: Int32, time: Int64) -> Int32:
         """Position of the innermost interval of a lane that contains a time (start <= time < end), -1 for none."""
@@ -57,7 +65,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
         # a cut end changes what the next intervals lie in, so such a lane is walked in order
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
-    return Nesting(order, parent, depths(parent), start, end, end < given_end, lane)
+    return Nesting(order, parent, start, end, end < given_end, lane)
 
 
 def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64:
@@ -92,16 +100,26 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     """
     n = len(start)
     candidate = np.arange(-1, n - 1, dtype=np.int32)
-    if n:
-        candidate[np.flatnonzero(np.concatenate(([True], lane[1:] != lane[:-1])))] = -1
-    open_ = np.flatnonzero(candidate >= 0)
+    if not n:
+        return candidate
+    begins_lane = np.concatenate(([True], lane[1:] != lane[:-1]))
+    alone = begins_lane.copy()
+    for low, high in pairwise([*np.flatnonzero(begins_lane).tolist(), n]):
+        # nothing is open when all before have ended; on the stream of a device that is nearly always so
+        alone[low + 1 : high] = start[low + 1 : high] >= np.maximum.accumulate(end[low : high - 1])
+    candidate[alone] = -1
+    # those that look on, and where they look: the first time at the one before
+    open_ = np.flatnonzero(np.concatenate(([False], end[:-1] <= start[1:])) & ~alone)
+    seen = candidate[open_]
     for _ in range(_MAX_ROUNDS):
-        closed = end[candidate[open_]] <= start[open_]
-        open_ = open_[closed]
+        seen = candidate[seen]
+        candidate[open_] = seen
+        within = seen >= 0
+        open_, seen = open_[within], seen[within]
+        closed = end[seen] <= start[open_]
+        open_, seen = open_[closed], seen[closed]
         if not len(open_):
             return candidate
-        candidate[open_] = candidate[candidate[open_]]
-        open_ = open_[candidate[open_] >= 0]
     for i in open_.tolist():
         while candidate[i] >= 0 and end[candidate[i]] <= start[i]:
             candidate[i] = candidate[candidate[i]]
@@ -135,6 +153,15 @@ def depths(parent: Int32) -> Int32:
             return depth
         depth[more] += depth[jump[more]]
         jump[more] = jump[jump[more]]
+
+
+def to_root(link: Links) -> Links:
+    """Follow `link` from every entry until it points to itself, doubling the stride each round."""
+    while True:
+        further = link[link]
+        if np.array_equal(further, link):
+            return link
+        link = further
 
 
 def innermost(nesting: Nesting, lane: Int32, time: Int64) -> Int32:

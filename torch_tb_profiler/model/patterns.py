@@ -1,4 +1,4 @@
-"""Regular expressions that people write, or that come with a link: none may hold the server."""
+"""Regular expressions that people write. They come with links, and one can be made to run for years: these stop."""
 
 from __future__ import annotations
 
@@ -9,30 +9,44 @@ import regex
 
 
 class SlowPattern(ValueError):
-    """A pattern that takes longer than it may."""
+    """Matching takes longer than it may."""
+
+
+class TimedPattern:
+    """Raises ValueError for what is not a regular expression."""
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self._source = source
+        try:
+            self._compiled = regex.compile(source, flags)
+        except (regex.error, OverflowError) as error:
+            raise ValueError(f"{source!r} is not a regular expression: {error}") from None
+
+    def matcher(self, seconds: float) -> Callable[[str], bool]:
+        """Whether it is found in a text, for as many texts as it can be asked of from now on in so many seconds.
+
+        The function raises SlowPattern. Other threads run meanwhile.
+        """
+        until = time.monotonic() + seconds
+        search = self._compiled.search
+
+        def found(text: str) -> bool:
+            try:
+                return search(text, timeout=max(until - time.monotonic(), 1e-3), concurrent=True) is not None
+            except TimeoutError:
+                raise SlowPattern(f"{self._source!r} takes too long to match") from None
+
+        return found
 
 
 def check_pattern(pattern: str) -> None:
     """Raises ValueError for a pattern that is not a regular expression."""
-    try:
-        regex.compile(pattern)
-    except regex.error as error:
-        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+    TimedPattern(pattern)
 
 
-def searcher(pattern: str, seconds: float, ignore_case: bool = False) -> Callable[[str], object]:
+def searcher(pattern: str, seconds: float, ignore_case: bool = False) -> Callable[[str], bool]:
     """Tells whether a pattern is found in a text. All calls together may take `seconds`, from now on.
 
     Raises ValueError for a pattern that is not a regular expression; what is returned raises SlowPattern.
     """
-    check_pattern(pattern)
-    compiled = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
-    until = time.monotonic() + seconds
-
-    def found(text: str) -> object:
-        try:
-            return compiled.search(text, timeout=max(until - time.monotonic(), 1e-3), concurrent=True)
-        except TimeoutError:
-            raise SlowPattern(f"{pattern!r} takes too long to match") from None
-
-    return found
+    return TimedPattern(pattern, regex.IGNORECASE if ignore_case else 0).matcher(seconds)

@@ -10,15 +10,16 @@ from torch_tb_profiler.model.nesting import depths
 from torch_tb_profiler.trace.schema import Int32, Int64
 
 
-def preorder(parent: Int32, rank: Int64) -> Int64:
+def preorder(parent: Int32, rank: Int64, depth: Int32 | None = None) -> Int64:
     """Which node stands at each place of a walk from the roots; `rank` (distinct numbers) orders siblings.
 
-    Parents may stand anywhere. Goes level by level, so a deep forest costs a round per level and no recursion.
+    Parents may stand anywhere; `depth` is that of the nodes, if it is known. Goes level by level, so a deep forest
+    costs a round per level and no recursion.
     """
     nodes = len(parent)
     if not nodes:
         return np.empty(0, np.int64)
-    depth = depths(parent)
+    depth = depths(parent) if depth is None else depth
     by_level = np.lexsort((rank, parent, depth))
     bounds = np.searchsorted(depth[by_level], np.arange(int(depth.max()) + 2)).tolist()
     levels = [by_level[first:after] for first, after in pairwise(bounds)]

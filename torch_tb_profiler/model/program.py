@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.model.modules import lightning_modules, nn_modules
-from torch_tb_profiler.model.nesting import depths, last_started, nearest, nest, outermost_first
+from torch_tb_profiler.model.nesting import depths, last_started, nearest, nest, outermost_first, to_root
 from torch_tb_profiler.model.preorder import preorder
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace import Category, Trace
@@ -191,7 +191,8 @@ class _Draft:
         nodes = len(self.row)
         rank = np.empty(nodes, np.int64)
         rank[outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))] = np.arange(nodes)
-        order = preorder(self.parent, rank)
+        depth = depths(self.parent)
+        order = preorder(self.parent, rank, depth)
         place = np.full(nodes + 1, -1, np.int32)
         place[order] = np.arange(nodes, dtype=np.int32)
         row, parent = self.row[order], place[self.parent[order]]
@@ -200,7 +201,7 @@ class _Draft:
             row=row,
             kind=self.kind[order].astype(np.uint8),
             parent=parent,
-            depth=depths(parent),
+            depth=depth[order],
             start=self.start[order],
             end=self.end[order],
             duration=np.where(row >= 0, np.maximum(self.trace.events.duration[row], 0), length),
@@ -260,7 +261,6 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
         parent[loose] = _step_of(draft, main, loose)
     all_parents = np.concatenate([parent, above])
     all_lanes = np.concatenate([lane, np.where(main >= 0, main, track).astype(np.int32)])
-    whole = np.arange(len(all_parents), dtype=np.int32)
     return _Draft(
         trace=draft.trace,
         row=np.concatenate([draft.row, np.full(len(modules), -1, np.int32)]),
@@ -270,7 +270,7 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
         end=np.concatenate([draft.end, end]),
         track=np.concatenate([draft.track, track]),
         name=np.concatenate([draft.name, draft.name[modules]]),
-        lane=all_lanes[nearest(all_parents, all_parents < 0, whole)],
+        lane=all_lanes[to_root(np.where(all_parents >= 0, all_parents, np.arange(len(all_parents), dtype=np.int32)))],
         module=np.concatenate([np.full(nodes, -1, np.int32), modules.astype(np.int32)]),
     )
 

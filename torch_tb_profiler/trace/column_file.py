@@ -228,8 +228,8 @@ def _pack(values: npt.NDArray[Any]) -> tuple[bytes, int, int]:
     if values.dtype.kind == "i":
         integers = _narrowed(_differences(values))
     width = integers.itemsize
-    shuffled = np.ascontiguousarray(integers).view(np.uint8).reshape(-1, width).T
-    return bytes(deflate.compress(np.ascontiguousarray(shuffled), 1)), width, first
+    values_bytes = np.ascontiguousarray(integers).view(np.uint8).reshape(-1, width)
+    return bytes(deflate.compress(_transposed(values_bytes), 1)), width, first
 
 
 def _unpack(data: bytes, block: _Block, out: npt.NDArray[Any]) -> None:
@@ -240,7 +240,7 @@ def _unpack(data: bytes, block: _Block, out: npt.NDArray[Any]) -> None:
             integers[:] = block.first
             return
         shuffled = np.frombuffer(data, dtype=np.uint8).reshape(block.width, block.count)
-        values = np.ascontiguousarray(shuffled.T).reshape(-1).view(f"i{block.width}")
+        values = _transposed(shuffled).reshape(-1).view(f"i{block.width}")
         if out.dtype.kind == "i":
             np.cumsum(values, dtype=out.dtype, out=out)
             out += out.dtype.type(block.first)
@@ -248,6 +248,19 @@ def _unpack(data: bytes, block: _Block, out: npt.NDArray[Any]) -> None:
             integers[:] = values.view(integers.dtype)
     except (ValueError, TypeError, OverflowError):
         raise ColumnFileError("has a column of the wrong length") from None
+
+
+def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Rows as columns; one side is short. By its lines, which is several times faster than `ascontiguousarray`."""
+    rows, columns = table.shape
+    turned = np.empty((columns, rows), np.uint8)
+    if rows < columns:
+        for row in range(rows):
+            turned[:, row] = table[row]
+    else:
+        for column in range(columns):
+            turned[column] = table[:, column]
+    return turned
 
 
 def _differences(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

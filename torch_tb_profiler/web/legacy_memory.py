@@ -167,12 +167,26 @@ def _telling(allocated: Int64, reserved: Int64, most: int) -> Int64:
     """Positions of the first and last point, and of the highest, lowest and last ones of stretches between."""
     points = len(allocated)
     bounds = np.linspace(1, points - 1, (most - 2) // 4 + 1).astype(np.int64)
-    chosen = [0, points - 1]
-    for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-        piece = allocated[start:end]
-        chosen += [start + int(piece.argmax()), start + int(piece.argmin()), end - 1]
-        chosen.append(start + int(reserved[start:end].argmax()))
-    return np.unique(chosen)
+    starts, ends = bounds[:-1], bounds[1:]
+
+    def first_of(values: Int64, wanted: Int64) -> Int64:
+        """Of each stretch the first point that has the wanted value."""
+        stretch = np.repeat(np.arange(len(starts)), ends - starts)
+        place = np.flatnonzero(values[1 : points - 1] == wanted[stretch])
+        _, first = np.unique(stretch[place], return_index=True)
+        return 1 + place[first]
+
+    return np.unique(
+        np.concatenate(
+            (
+                [0, points - 1],
+                ends - 1,
+                first_of(allocated, np.maximum.reduceat(allocated[: points - 1], starts)),
+                first_of(allocated, np.minimum.reduceat(allocated[: points - 1], starts)),
+                first_of(reserved, np.maximum.reduceat(reserved[: points - 1], starts)),
+            )
+        )
+    )
 
 
 def display(value: float) -> float:

@@ -8,18 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.grouping import group
 from torch_tb_profiler.analysis.modules import ModuleTable, hook_calls, module_sources, modules
 from torch_tb_profiler.analysis.program import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name
 from torch_tb_profiler.model.program import Kind
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.microseconds import microseconds, parts
+from torch_tb_profiler.web.microseconds import microseconds, texts
 from torch_tb_profiler.web.tree_json import nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
 MOST_NODES = 500_000
-_NODES_OF_A_PIECE = 20_000
+_NODES_OF_A_PIECE = 4_000
 
 _COLUMNS = (
     ("Module Name", "string", "name"),
@@ -127,43 +128,42 @@ def _tree(
     whole = microseconds(origin + int(start[tops[0]])), microseconds(origin + int(end[tops[-1]]))
     kept = np.flatnonzero(depth <= _deepest_that_fits(depth))
     # millions of nodes are of hundreds of kinds: each is written once, with places for the times
-    _, first, kind = np.unique(
-        key[kept] * np.int64(len(model.trace.tracks)) + track[kept], return_index=True, return_inverse=True
-    )
-    kinds = [_node(*label(int(kept[i])), model, int(track[kept[i]])) for i in first.tolist()]
+    grouped = group([key[kept], track[kept]])
+    kinds = [_node(*label(int(kept[i])), model, int(track[kept[i]])) for i in grouped.first.tolist()]
     # a node directly inside the one before it opens; any other first closes what lies between, and is one more
     level = depth[kept]
     closing = np.concatenate(([0], level[:-1] - level[1:] + 1))
-    forms, form = np.unique(closing * np.int64(len(kinds)) + kind, return_inverse=True)
-    between: list[tuple[str, str, str]] = []
-    for closes, of in zip((forms // len(kinds)).tolist(), (forms % len(kinds)).tolist(), strict=True):
-        before, middle, after = kinds[of]
-        between.append((("]}" * closes + "," if closes else "") + before, middle, after))
-    yield "".join([root[0], str(whole[0]), root[1], str(whole[1]), root[2]]).encode()
+    forms = group([closing, grouped.of])
+    opening: list[bytes] = []
+    middle: list[bytes] = []
+    for closes, of in zip(closing[forms.first].tolist(), grouped.of[forms.first].tolist(), strict=True):
+        opening.append(("]}" * closes + "," if closes else "").encode() + kinds[of][0])
+        middle.append(kinds[of][1])
+    yield b"".join([root[0], str(whole[0]).encode(), root[1], str(whole[1]).encode(), _OPEN])
     for first_node in range(0, len(kept), _NODES_OF_A_PIECE):
         piece = slice(first_node, first_node + _NODES_OF_A_PIECE)
-        yield _nodes(form[piece].tolist(), between, start[kept[piece]] + origin, end[kept[piece]] + origin)
+        yield _nodes(forms.of[piece].tolist(), opening, middle, start[kept[piece]] + origin, end[kept[piece]] + origin)
     yield b"]}" * (int(level[-1]) + 1) + b"]}"
 
 
-def _nodes(form: list[int], between: list[tuple[str, str, str]], start: Any, end: Any) -> bytes:
-    """The text of some nodes: each has two times, and what its form has before, between and after them."""
-    pieces = [""] * (7 * len(form))
-    for place in range(3):
-        pieces[3 * place :: 7] = [between[of][place] for of in form]
-    for place, ns in ((1, start), (4, end)):
-        pieces[place::7], pieces[place + 1 :: 7] = parts(ns)
-    return "".join(pieces).encode()
+def _nodes(form: list[int], opening: list[bytes], middle: list[bytes], start: Any, end: Any) -> bytes:
+    """The text of some nodes: each has two times, and what its form has before them."""
+    pieces = [_OPEN] * (5 * len(form))
+    pieces[0::5] = [opening[of] for of in form]
+    pieces[1::5] = texts(start)
+    pieces[2::5] = [middle[of] for of in form]
+    pieces[3::5] = texts(end)
+    return b"".join(pieces)
 
 
-def _node(name: str, kind: str, model: Model, thread: int) -> tuple[str, str, str]:
-    """The text of a node around its two times, up to its first child."""
-    tid = dumps(_number(model.trace.tracks[thread].tid)).decode()
-    return (
-        f'{{"name":{dumps(name).decode()},"start_time":',
-        ',"end_time":',
-        f',"type":{dumps(kind).decode()},"tid":{tid},"children":[',
-    )
+def _node(name: str, kind: str, model: Model, thread: int) -> tuple[bytes, bytes]:
+    """The text of a node before each of its two times. What follows them, up to its first child, is `_OPEN`."""
+    tid = dumps(_number(model.trace.tracks[thread].tid))
+    before = b'{"name":' + dumps(name) + b',"type":' + dumps(kind) + b',"tid":' + tid + b',"start_time":'
+    return before, b',"end_time":'
+
+
+_OPEN = b',"children":['
 
 
 def _deepest_that_fits(depth: Any) -> int:

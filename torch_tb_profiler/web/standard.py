@@ -40,7 +40,7 @@ _OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/memory_events", {}),
 )
 
-#: about the first device with memory records, which the page names
+#: about the first device with memory records: the page names it, others who ask mean it
 _OF_MEMORY: tuple[tuple[str, dict[str, str]], ...] = (
     ("/api/memory/alive", {"limit": "10000"}),
     ("/api/memory/operators", {}),
@@ -60,6 +60,7 @@ def requests_about(model: Model) -> tuple[list[tuple[str, dict[str, str]]], ...]
     """Routes and parameters; together those that have much in common."""
     devices = memory_records(model).devices
     of_memory = [(route, {**parameters, "device": devices[0].name}) for route, parameters in _OF_MEMORY if devices]
+    of_memory += [(route, {}) for route, _ in _OF_MEMORY if devices]
     return [*_OF_CALLS, *of_memory], [*_OF_MODULES]
 
 

@@ -25,7 +25,15 @@ log = logging.getLogger(__name__)
 IDLE_SECONDS = 20.0
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.workspace.child import main; main()"
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+#: One thread; and memory of arrays that were freed is kept for the next ones (glibc): giving it back and touching new
+#: pages takes some hundredths of the time of a job, and the process ends soon after its last one.
+VARIABLES = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(512 << 20),
+}
 
 _Process = subprocess.Popen[bytes]
 
@@ -137,7 +145,7 @@ class Pool:
                 [sys.executable, "-c", _BOOTSTRAP, *sys.path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, **_ONE_THREAD},
+                env={**os.environ, **VARIABLES},
                 # Ctrl-C is for the server; a worker ends when its stdin does.
                 start_new_session=True,
             )

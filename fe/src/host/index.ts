@@ -9,5 +9,5 @@ export { onHostReload } from "./messages";
 export { openInPerfetto, PERFETTO_URL } from "./perfetto";
 export { read as readStored, write as writeStored } from "./storage";
 export type { Theme, ThemeChoice } from "./theme";
-export { currentTheme, followTheme, useTheme, useThemeChoice } from "./theme";
+export { followTheme, useTheme, useThemeChoice } from "./theme";
 export { watchVisibility } from "./visibility";

@@ -13,6 +13,7 @@ const HOST_CLASS = "dark-mode";
 const listeners = new Set<() => void>();
 let choice: ThemeChoice = readChoice();
 let watching = false;
+let applied: Theme = "light";
 
 function readChoice(): ThemeChoice {
   const stored = read("localStorage", KEY);
@@ -32,7 +33,8 @@ function systemTheme(): Theme {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-export function currentTheme(): Theme {
+/** What is wanted; the page has it once `apply` ran. */
+function currentTheme(): Theme {
   if (choice !== "auto") return choice;
   const body = hostBody();
   if (body) return body.classList.contains(HOST_CLASS) ? "dark" : "light";
@@ -63,7 +65,8 @@ export function followTheme(): void {
 }
 
 function apply(): void {
-  document.documentElement.dataset.theme = currentTheme();
+  applied = currentTheme();
+  document.documentElement.dataset.theme = applied;
   for (const listener of listeners) listener();
 }
 
@@ -74,7 +77,7 @@ function subscribe(listener: () => void): () => void {
 
 /** The theme on screen; components that read computed colours redraw when it changes. */
 export function useTheme(): Theme {
-  return useSyncExternalStore(subscribe, currentTheme);
+  return useSyncExternalStore(subscribe, () => applied);
 }
 
 export function useThemeChoice(): [ThemeChoice, (next: ThemeChoice) => void] {

@@ -7,8 +7,8 @@ export interface PatternTexts {
 }
 
 /**
- * A regular expression, in any case. The server searches large tables and cannot let anybody wait for an
- * expression that goes back and forth, so what it does not know is refused here, too (`web/table_query/pattern.py`).
+ * A regular expression, in any case. The server, which searches large tables, knows what engines understand alike; the
+ * rest is refused here, too (`web/table_query/pattern.py`).
  * Throws an Error that says why.
  */
 export function parsePattern(source: string, texts: PatternTexts): RegExp {

@@ -178,7 +178,7 @@ class Texts:
         if isinstance(condition, Equal):
             return np.fromiter(((condition.text == text) == condition.same for text in folded), np.bool_, len(folded))
         if isinstance(condition, Match):
-            return condition.pattern.search(folded)
+            return condition.search(folded)
         return np.zeros(len(folded), np.bool_)
 
     @cached_property

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from torch_tb_profiler.trace.schema import Bool
 from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
 
 #: names of C++ kernels have thousands of characters
@@ -51,6 +52,14 @@ class Match:
 
     key: str
     pattern: Pattern
+    token: str
+
+    def search(self, texts: Sequence[str]) -> Bool:
+        """In which of the texts, given in small letters. Raises Problem."""
+        try:
+            return self.pattern.search(texts)
+        except PatternError as error:
+            raise Problem("bad_regex", str(error), self.token) from None
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ def _of_column(column: Column, sign: str, operand: str, token: str) -> Condition
         return Compare(key, sign, _limit(column, operand, token))  # type: ignore[arg-type]
     if kind == "string" and sign == "~":
         try:
-            return Match(key, Pattern(operand))
+            return Match(key, Pattern(operand), token)
         except PatternError as error:
             raise Problem("bad_regex", str(error), token) from None
     if sign in ("=", "!="):

@@ -35,7 +35,7 @@ export const table = {
   perCallHelp: (column: string) => `${column} divided by calls.`,
 
   rows: (shown: string, total: string) =>
-    shown === total ? `${total} rows` : `${shown} of ${total} rows`,
+    `${shown === total ? total : `${shown} of ${total}`} ${total === "1" ? "row" : "rows"}`,
   page: (first: string, last: string, total: string) => `${first}–${last} of ${total} rows`,
   pages: (table: string) => `Pages: ${table}`,
   firstPage: "First page",

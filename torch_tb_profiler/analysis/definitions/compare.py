@@ -1,0 +1,62 @@
+"""Two traces beside each other."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
+from torch_tb_profiler.analysis.definitions.kernels import KERNELS
+from torch_tb_profiler.analysis.definitions.operators import OPERATORS
+
+
+def _of_both(*definitions: Definition) -> dict[str, Definition]:
+    """Baseline, experiment and change of each."""
+    found: list[Definition] = []
+    for d in definitions:
+        found += (
+            Definition(d.key, f"Baseline {d.label}", d.type, d.unit, f"Baseline: {d.help}"),
+            Definition(f"exp_{d.key}", f"Experiment {d.label}", d.type, d.unit, f"Experiment: {d.help}"),
+            Definition(f"delta_{d.key}", f"Δ {d.label}", d.type, d.unit, f"Experiment − baseline: {d.help}"),
+        )
+    return by_key(*found)
+
+
+COMPARE_PARTS = {
+    **by_key(
+        Definition("path", "Path", "string", None, "Where the part is: 0 is everything, 0-2 its third part."),
+        Definition(
+            "name",
+            "Baseline",
+            "string",
+            None,
+            "Name of the part in the baseline; of several that stand between two pairs the first and the last; "
+            "empty when the baseline has nothing there.",
+        ),
+        Definition("exp_name", "Experiment", "string", None, "The same in the experiment."),
+        Definition(
+            "kind",
+            "Kind",
+            "string",
+            None,
+            "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, operator), "
+            "or group.",
+        ),
+        Definition("has_parts", "Has parts", "bool", None, "Whether it consists of parts that belong together."),
+    ),
+    **_of_both(
+        Definition("duration_ns", "Host", "number", "ns", "Σ durations on the host."),
+        Definition(
+            "device_ns", "Device", "number", "ns", "Σ durations of the kernels, copies and fills launched in it."
+        ),
+        Definition(
+            "total_ns", "Time", "number", "ns", "Σ of the device time of each node, of nodes without any the duration."
+        ),
+    ),
+}
+
+COMPARE_OPERATORS = {
+    "name": OPERATORS["name"],
+    **_of_both(
+        *(OPERATORS[key] for key in ("calls", "host_self_ns", "host_total_ns", "device_self_ns", "device_total_ns"))
+    ),
+}
+
+COMPARE_KERNELS = {"name": KERNELS["name"], **_of_both(KERNELS["calls"], KERNELS["total_ns"])}

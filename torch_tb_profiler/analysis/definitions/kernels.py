@@ -1,0 +1,55 @@
+"""Columns of the kernels."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
+
+KERNELS = by_key(
+    Definition("name", "Name", "string", None, "Name of the kernel."),
+    Definition(
+        "operator",
+        "Operator",
+        "string",
+        None,
+        "The innermost operator that launched it; in parentheses the API call when that was outside any operator.",
+    ),
+    Definition("grid", "Grid", "string", None, "Blocks of the launch, [x, y, z]."),
+    Definition("block", "Block", "string", None, "Threads of a block, [x, y, z]."),
+    Definition("registers_per_thread", "Registers per thread", "number", "count", "Registers each thread uses."),
+    Definition("shared_memory_bytes", "Shared memory", "number", "bytes", "Shared memory each block uses."),
+    Definition(
+        "operator_tensor_core_eligible",
+        "Operator eligible",
+        "bool",
+        None,
+        "Whether the operator that launched it multiplies matrices or convolves, by its name.",
+    ),
+    Definition(
+        "tensor_cores_used",
+        "Tensor cores used",
+        "bool",
+        None,
+        "Whether the kernel uses tensor cores, judged by its name; unknown where the name leaves it open.",
+    ),
+    Definition("calls", "Calls", "number", "count", "How often it ran."),
+    Definition("total_ns", "Total", "number", "ns", "Σ durations of its calls."),
+    Definition("mean_ns", "Mean", "number", "ns", "Total ÷ calls."),
+    Definition("max_ns", "Max", "number", "ns", "Longest call."),
+    Definition("min_ns", "Min", "number", "ns", "Shortest call."),
+    Definition(
+        "mean_blocks_per_sm",
+        "Mean blocks per SM",
+        "number",
+        None,
+        "Blocks of the launch ÷ multiprocessors (SMs) of the device; below 1 some SMs stay empty. Mean over the "
+        "calls, weighted by duration.",
+    ),
+    Definition(
+        "mean_achieved_occupancy",
+        "Mean est. achieved occupancy",
+        "number",
+        "percent",
+        "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls, weighted by "
+        "duration.",
+    ),
+)

@@ -1,0 +1,154 @@
+"""Memory: operators, allocations and curves."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
+
+MEMORY = by_key(
+    Definition("name", "Operator", "string", None, "Name of the operator."),
+    Definition(
+        "calls",
+        "Calls",
+        "number",
+        "count",
+        "How often it was called while the time range lasted, whether a call changed memory or not; over the whole "
+        "trace as in the operator view.",
+    ),
+    Definition(
+        "size_increase",
+        "Size increase",
+        "number",
+        "bytes",
+        "Σ bytes allocated − Σ bytes released by the operator and everything it called. Negative when it released "
+        "more. A call inside another call of the same operator counts once.",
+    ),
+    Definition(
+        "self_size_increase",
+        "Self size increase",
+        "number",
+        "bytes",
+        "Σ bytes allocated − Σ bytes released by the operator itself, not by operators it called.",
+    ),
+    Definition(
+        "allocation_count",
+        "Allocations",
+        "number",
+        "count",
+        "Allocations by the operator and everything it called.",
+    ),
+    Definition(
+        "self_allocation_count",
+        "Self allocations",
+        "number",
+        "count",
+        "Allocations by the operator itself, not by operators it called.",
+    ),
+    Definition(
+        "allocation_size",
+        "Allocated size",
+        "number",
+        "bytes",
+        "Σ bytes allocated by the operator and everything it called; releases are not taken away.",
+    ),
+    Definition(
+        "self_allocation_size",
+        "Self allocated size",
+        "number",
+        "bytes",
+        "Σ bytes allocated by the operator itself, not by operators it called; releases are not taken away.",
+    ),
+    Definition(
+        "unattributed",
+        "Outside operators",
+        "number",
+        "bytes",
+        "Allocations and releases outside of every operator, such as releases when Python drops a tensor. Σ self + "
+        "this = everything recorded on the device, exactly.",
+    ),
+    Definition("device", "Device", "string", None, "Where the memory is: CPU, or type and number of the device."),
+    Definition(
+        "operator",
+        "Operator",
+        "string",
+        None,
+        "The innermost operator that made the allocation; empty when it was made outside of operators, or before "
+        "the recording began.",
+    ),
+    Definition(
+        "parent",
+        "Called by",
+        "string",
+        None,
+        "The operator or annotation that encloses that operator; tells what an aten::empty was for.",
+    ),
+    Definition("bytes", "Size", "number", "bytes", "Bytes of the allocation, as the allocator counts them."),
+    Definition(
+        "alloc_ns",
+        "Allocated at",
+        "number",
+        "ns",
+        "Time of the allocation since the start of the trace; empty when it happened before the recording began.",
+    ),
+    Definition(
+        "release_ns",
+        "Released at",
+        "number",
+        "ns",
+        "Time of the release since the start of the trace; empty when it was not recorded. The allocator may keep "
+        "what is released as reserved memory.",
+    ),
+    Definition("duration_ns", "Lifetime", "number", "ns", "Released at − allocated at."),
+    Definition("time_ns", "Time", "number", "ns", "Time since the start of the trace."),
+    Definition(
+        "allocated",
+        "Allocated",
+        "number",
+        "bytes",
+        "Memory in use by tensors, as the device's allocator counts it; on the CPU plus shared memory, which "
+        "DataLoader workers use and the allocator does not count.",
+    ),
+    Definition(
+        "reserved",
+        "Reserved",
+        "number",
+        "bytes",
+        "Memory that the caching allocator holds of the device, in use or not; 0 on the CPU, where nothing is kept.",
+    ),
+    Definition(
+        "device_bytes",
+        "Device total",
+        "number",
+        "bytes",
+        "Memory the device has (totalGlobalMem of the trace's deviceProperties).",
+    ),
+    Definition(
+        "peak",
+        "Peak",
+        "number",
+        "bytes",
+        "Most memory in use at once, and when that was first reached. Taken from every record, not from what is drawn.",
+    ),
+    Definition(
+        "baseline",
+        "Before the recording",
+        "number",
+        "bytes",
+        "Memory in use before the first record: parameters, optimizer state, whatever was there already. Memory in "
+        "use at the end = this + Σ allocated − Σ released, exactly, unless something changed without a record.",
+    ),
+    Definition(
+        "unrecorded",
+        "Changed without a record",
+        "number",
+        "bytes",
+        "Σ of the changes between what the allocator counted and what its records add up to; 0 in a complete "
+        "recording.",
+    ),
+    Definition(
+        "unknown_bytes",
+        "Allocated before the recording",
+        "number",
+        "bytes",
+        "Memory in use at the time − Σ of the blocks known to be alive: what was allocated before the recording began.",
+    ),
+)

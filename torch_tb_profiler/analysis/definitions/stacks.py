@@ -1,0 +1,49 @@
+"""Entries of a tree of call stacks."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
+
+STACKS = by_key(
+    Definition(
+        "id",
+        "Id",
+        "number",
+        None,
+        "Stands for the names from the top down to it; the same stack has it in every trace.",
+    ),
+    Definition("parent", "Parent", "number", None, "Row of what is around it; -1 at the top."),
+    Definition(
+        "name",
+        "Name",
+        "string",
+        None,
+        "What is innermost: file(line): function of a Python frame, else the name of the module, operator, annotation "
+        "or device work.",
+    ),
+    Definition(
+        "kind",
+        "Kind",
+        "string",
+        None,
+        "frame (Python function), builtin (function in C), module (call of nn.Module), annotation, operator, device "
+        "(kernel, copy or fill), other (an API call outside of all these), smaller (entries folded together).",
+    ),
+    Definition(
+        "self_ns",
+        "Self",
+        "number",
+        "ns",
+        "Host: time in which it was innermost. Device: Σ durations of the kernels, copies and fills of this name "
+        "launched from there.",
+    ),
+    Definition("total_ns", "Total", "number", "ns", "Self + Σ total of the entries directly below."),
+    Definition("calls", "Calls", "number", "count", "How often it began there, or ran on the device."),
+    Definition(
+        "folded",
+        "Folded",
+        "number",
+        "count",
+        "Entries that are together this one, because each has less than the smallest share; 0 for all others.",
+    ),
+)
