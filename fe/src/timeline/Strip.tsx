@@ -41,9 +41,12 @@ export function Strip({ data, colors, whole, window: seen, onWindow }: Props) {
     if (!element || !context || !colors) return;
     const ratio = globalThis.devicePixelRatio || 1;
     const width = element.clientWidth;
-    element.width = Math.round(width * ratio);
-    element.height = Math.round(STRIP * ratio);
-    context.scale(ratio, ratio);
+    const [wide, high] = [Math.round(width * ratio), Math.round(STRIP * ratio)];
+    if (element.width !== wide || element.height !== high) {
+      element.width = wide;
+      element.height = high;
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.fillStyle = colors.surface2;
     context.fillRect(0, 0, width, STRIP);
     const xOf = (time: number) => ((time - whole.start) / span(whole)) * width;

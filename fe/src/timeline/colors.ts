@@ -51,6 +51,13 @@ export interface Colors {
   readonly shades: Uint32Array;
   /** Of a colour at full cover, `#rrggbb`. */
   readonly solid: readonly string[];
+  /** Of a counter: below its mean, from there up to its largest value, down to its least one, and the mean itself. */
+  readonly counter: {
+    readonly area: number;
+    readonly band: number;
+    readonly both: number;
+    readonly line: number;
+  };
   readonly text: string;
   readonly text2: string;
   readonly muted: string;
@@ -95,8 +102,11 @@ export function colorsOf(property: (name: string) => string, font: string): Colo
   for (const [at, color] of rgb.entries())
     for (let shade = 0; shade < SHADES; shade++)
       shades[at * SHADES + shade] = pack(css(mix(color, surface, shade / (SHADES - 1))));
+  const accent = parseColor(property("--accent"));
+  const shade = (share: number) => pack(css(mix(accent, surface, share)));
   return {
     shades,
+    counter: { area: shade(0.4), band: shade(0.18), both: shade(0.52), line: shade(0.95) },
     solid: rgb.map(css),
     text: property("--text"),
     text2: property("--text-2"),

@@ -2,7 +2,7 @@
 import type { TimeWindow } from "../charts";
 import { type Camera, nsPerPixel, span, xOf } from "./camera";
 import { type ColorBy, type Colors, colorIndex, hueOf } from "./colors";
-import { paintCounter } from "./counter";
+import { rasterCounter } from "./counter";
 import { type Arrow, paintArrows } from "./flows";
 import { gather, Items } from "./items";
 import { type LaneRow, type Rows, rowsBetween, type TrackRow } from "./layout";
@@ -81,16 +81,16 @@ export class Painter {
     const labels: Label[] = [];
     const [first, last] = rowsBetween(scene.rows.rows, scene.top, scene.top + scene.height);
     const shown = scene.rows.rows.slice(first, last);
-    for (const row of shown) this.lanes(raster, scene, row, labels);
+    for (const row of shown) {
+      const source = sourceOf(scene, row.track.key);
+      if (row.track.kind !== "counter") this.lanes(raster, scene, row, labels);
+      else if (source) rasterCounter(raster, scene, row, source);
+    }
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.putImageData(this.image, 0, 0);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = `${FONT_SIZE}px ${scene.colors.font}`;
     this.background(context, scene, shown);
-    for (const row of shown) {
-      const source = sourceOf(scene, row.track.key);
-      if (row.track.kind === "counter" && source) paintCounter(context, scene, row, source);
-    }
     this.write(context, scene, labels);
     for (const picked of [scene.hovered, scene.selected])
       if (picked) outline(context, scene, picked, picked === scene.selected);
