@@ -194,7 +194,10 @@ def test_a_timeline_of_another_trace_or_version_is_refused(tmp_path: Path, monke
     other = model_of([ns("cpu_op", "a", 0, 10), ns("cpu_op", "b", 20, 10)]).trace
     with pytest.raises(column_file.ColumnFileError, match="another trace"):
         kept.read(path, other)
+    assert kept.is_there(path)
+    assert not kept.is_there(tmp_path / "nothing")
     monkeypatch.setattr(kept, "VERSION", kept.VERSION + 1)
+    assert not kept.is_there(path)
     with pytest.raises(column_file.ColumnFileError, match="another version"):
         kept.read(path, timeline.trace)
     with pytest.raises(column_file.ColumnFileError, match="another version"):
