@@ -30,9 +30,7 @@ def exact_slices(server: Server, **query: str) -> list[Slice]:
     assert total == items, "the answer was cut"
     start, duration = np.frombuffer(body, "<f8", 2 * items, 32).reshape(2, items)
     row, _, lane = np.frombuffer(body, "<u4", 3 * items, 32 + 16 * items).reshape(3, items)
-    return [
-        Slice(*each) for each in zip(row.tolist(), lane.tolist(), start.tolist(), duration.tolist(), strict=True)
-    ]
+    return [Slice(*each) for each in zip(row.tolist(), lane.tolist(), start.tolist(), duration.tolist(), strict=True)]
 
 
 class Timeline:

@@ -60,7 +60,8 @@ function binsOf(camera: Camera, source: Source, counter: number): Bin[] {
     for (let bin = 0; bin < values.max.length; bin++) {
       const begin = tile.begin + bin * tile.bin;
       const time = begin + source.offset;
-      if (begin + tile.bin <= from || begin >= to || time + tile.bin < start || time > end) continue;
+      if (begin + tile.bin <= from || begin >= to || time + tile.bin < start || time > end)
+        continue;
       const [min, max, mean] = [values.min[bin], values.max[bin], values.mean[bin]];
       if (min === undefined || max === undefined || mean === undefined || Number.isNaN(max))
         continue;
