@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tileBytes } from "./cases";
-import { DecodeError, decodeCounters, decodeSlices, decodeTile, itemsOf } from "./decode";
+import { DecodeError, decodeCounters, decodeTile, itemsOf } from "./decode";
 
 /** The example of docs/timeline-protocol.md. */
 const EXAMPLE = `54 54 4c 31 01 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 f0 3f
@@ -52,33 +52,11 @@ describe("a tile", () => {
     const good = new Uint8Array(example());
     for (const wrong of [good.slice(0, 90), good.slice(0, 7), Uint8Array.of(...good, 0)])
       expect(() => decodeTile(wrong.buffer)).toThrow(DecodeError);
-    expect(() => decodeSlices(example())).toThrow(DecodeError);
+    expect(() => decodeCounters(example())).toThrow(DecodeError);
     expect(() => decodeTile(new TextEncoder().encode("<!doctype html>".repeat(9)).buffer)).toThrow(
       DecodeError,
     );
   });
-});
-
-it("reads exact slices, and how many there are", () => {
-  const buffer = new ArrayBuffer(32 + 2 * 29);
-  const view = new DataView(buffer);
-  view.setUint32(0, 0x314c5454, true);
-  view.setUint32(4, 2, true);
-  view.setUint32(24, 9, true);
-  view.setUint32(28, 2, true);
-  [1.5e12, 1.6e12, 12, 0].forEach((value, at) => {
-    view.setFloat64(32 + 8 * at, value, true);
-  });
-  [7, 8, 1, 2, 30, 31].forEach((value, at) => {
-    view.setUint32(64 + 4 * at, value, true);
-  });
-  new Uint8Array(buffer).set([3, 4], 88);
-  const slices = decodeSlices(buffer);
-  expect(slices.total).toBe(9);
-  expect([...slices.start, ...slices.duration]).toEqual([1.5e12, 1.6e12, 12, 0]);
-  expect([...slices.row, ...slices.name, ...slices.lane, ...slices.category]).toEqual([
-    7, 8, 1, 2, 30, 31, 3, 4,
-  ]);
 });
 
 it("reads four columns for each counter", () => {

@@ -2,7 +2,6 @@
 
 const MAGIC = 0x314c5454;
 const TILE = 1;
-const SLICES = 2;
 const COUNTERS = 3;
 const HEAD = 40;
 
@@ -30,18 +29,6 @@ export interface Tile {
   readonly bytes: number;
 }
 
-export interface Slices {
-  /** How many there are; more than are here when the answer was cut. */
-  readonly total: number;
-  /** ns. */
-  readonly start: Float64Array;
-  readonly duration: Float64Array;
-  readonly row: Uint32Array;
-  readonly name: Uint32Array;
-  readonly lane: Uint32Array;
-  readonly category: Uint8Array;
-}
-
 export interface CounterTile {
   readonly begin: number;
   readonly bin: number;
@@ -62,7 +49,7 @@ export class DecodeError extends Error {
 }
 
 export function decodeTile(buffer: ArrayBuffer): Tile {
-  const head = opened(buffer, TILE, HEAD);
+  const head = opened(buffer, TILE);
   const lanes = head.getUint32(32, true);
   const items = head.getUint32(36, true);
   expectSize(buffer, HEAD + 4 * lanes + 4 * (lanes + 1) + 22 * items);
@@ -96,25 +83,8 @@ export function decodeTile(buffer: ArrayBuffer): Tile {
   };
 }
 
-export function decodeSlices(buffer: ArrayBuffer): Slices {
-  const head = opened(buffer, SLICES, 32);
-  const items = head.getUint32(28, true);
-  expectSize(buffer, 32 + 29 * items);
-  const words = (column: number) =>
-    new Uint32Array(buffer, 32 + 16 * items + 4 * column * items, items);
-  return {
-    total: head.getUint32(24, true),
-    start: new Float64Array(buffer, 32, items),
-    duration: new Float64Array(buffer, 32 + 8 * items, items),
-    row: words(0),
-    name: words(1),
-    lane: words(2),
-    category: new Uint8Array(buffer, 32 + 28 * items, items),
-  };
-}
-
 export function decodeCounters(buffer: ArrayBuffer): CounterTile {
-  const head = opened(buffer, COUNTERS, HEAD);
+  const head = opened(buffer, COUNTERS);
   const counters = head.getUint32(32, true);
   const bins = head.getUint32(36, true);
   expectSize(buffer, HEAD + 32 * counters * bins);
@@ -144,8 +114,8 @@ export function itemsOf({ lanes, first }: Tile, lane: number): readonly [number,
   return lanes[from] === lane ? [first[from] ?? 0, first[from + 1] ?? 0] : [0, 0];
 }
 
-function opened(buffer: ArrayBuffer, kind: number, head: number): DataView {
-  if (buffer.byteLength < head) throw new DecodeError(`${buffer.byteLength} bytes are no answer`);
+function opened(buffer: ArrayBuffer, kind: number): DataView {
+  if (buffer.byteLength < HEAD) throw new DecodeError(`${buffer.byteLength} bytes are no answer`);
   const view = new DataView(buffer);
   if (view.getUint32(0, true) !== MAGIC || view.getUint32(4, true) !== kind)
     throw new DecodeError("The answer does not begin as the protocol says");

@@ -6,7 +6,6 @@ export type { KeyAction } from "./keys";
 export type { TrackAction } from "./Labels";
 export {
   type Arrangement,
-  isGroup,
   layOut,
   type Rows,
   reordered,

@@ -28,11 +28,6 @@ export class Lru<T> {
     }
   }
 
-  clear(): void {
-    this.kept.clear();
-    this.total = 0;
-  }
-
   private delete(key: string): void {
     const found = this.kept.get(key);
     if (!found) return;

@@ -8,6 +8,7 @@ import {
   nsPerPixel,
   panned,
   showing,
+  snapped,
   span,
   timeAt,
   xOf,
@@ -187,9 +188,7 @@ export class Stage {
     const time = this.timeAt(x);
     if (hit?.type !== "slice") return time;
     const { start, duration } = hit.picked;
-    const reach = SNAP * nsPerPixel(this.camera);
-    const near = [start, start + duration].filter((edge) => Math.abs(edge - time) <= reach);
-    return near.sort((a, b) => Math.abs(a - time) - Math.abs(b - time))[0] ?? time;
+    return snapped(time, [start, start + duration], SNAP * nsPerPixel(this.camera));
   }
 
   /** The slice before or behind one on its lane, as far as it is known. */
@@ -203,11 +202,11 @@ export class Stage {
     gatherLane(this.items, camera, source, of.lane);
     const x = xOf(camera, by < 0 ? at.start : at.end);
     const own = this.items.row.indexOf(of.row);
-    let item =
-      own >= 0 && own < this.items.size
-        ? own + by
-        : itemAt(this.items, x, Number.POSITIVE_INFINITY);
-    if (item < 0) item = -1;
+    const known = own >= 0 && own < this.items.size;
+    const near = known ? own : itemAt(this.items, x, Number.POSITIVE_INFINITY);
+    const [x0, x1] = [this.items.x0[near] ?? 0, this.items.x1[near] ?? 0];
+    // What it is drawn together with is no neighbour.
+    const item = known || (x0 <= x && x <= x1) ? near + by : near;
     return item >= 0 && item < this.items.size ? this.hitOf(source, of.lane, item, camera) : null;
   }
 
