@@ -325,7 +325,7 @@ def test_tracks_collapse_pin_hide_move_and_filter(opened: Timeline) -> None:
     ui.get_by_label("Filter tracks").fill("stream 20")
     expect(opened.root.locator("li", has_text=STREAM)).to_have_count(0)
     wait_until(lambda: opened.names()[:3] == ["rank0", "GPU 0", "stream 20"], "only what fits")
-    assert len(opened.names()) == 4
+    assert all("stream 20" in name for name in opened.names()[2:])
     ui.get_by_label("Filter tracks").fill("no such track")
     expect(ui.get_by_text("No track is called so.")).to_be_visible()
     # The address has it all.
