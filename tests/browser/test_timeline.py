@@ -316,7 +316,7 @@ def test_tracks_collapse_pin_hide_move_and_filter(opened: Timeline) -> None:
     opened.label(key).hover()
     ui.get_by_role("button", name=f"Hide {STREAM}", exact=True).click()
     expect(opened.label(key)).to_have_count(0)
-    expect(ui.get_by_text("1 tracks are not shown")).to_be_visible()
+    expect(ui.get_by_text("1 track is not shown")).to_be_visible()
     ui.get_by_role("button", name="Show all tracks").click()
     expect(opened.label(key)).to_have_count(1)
     opened.root.locator("li", has_text="GPU 0").hover()

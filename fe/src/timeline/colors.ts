@@ -1,5 +1,5 @@
 /** Which colour a slice has. Pure but for what reads the page's style. */
-import { computedColors, contrast, css, hash, mix, parseColor, type Rgb } from "../flame/colors";
+import { computedColors, contrast, css, mix, parseColor, type Rgb } from "../flame/colors";
 import { pack } from "../flame/pixels";
 import { SHADES } from "./raster";
 
@@ -75,13 +75,14 @@ export function categoryHues(categories: readonly string[]): Uint8Array {
   return Uint8Array.from(categories, (category) => CATEGORY_HUE[category] ?? REST);
 }
 
-export function colorIndex(hue: number, name: number, dimmed: boolean): number {
-  return dimmed ? DIM_FROM + hue : hue * STRENGTHS.length + (name % STRENGTHS.length);
+/** `shade`: any number; equal ones give the same strength. */
+export function colorIndex(hue: number, shade: number, dimmed: boolean): number {
+  return dimmed ? DIM_FROM + hue : hue * STRENGTHS.length + (shade % STRENGTHS.length);
 }
 
-/** A hue for a text, the same in every trace. */
-export function hueOf(text: string): number {
-  return hash(text) % REST;
+/** A hue for the hash of a text, the same in every trace. */
+export function hueOf(hashed: number): number {
+  return hashed % REST;
 }
 
 /** `property`: the value of a custom property, `#rrggbb`. */

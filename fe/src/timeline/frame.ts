@@ -1,5 +1,6 @@
 /** One picture of the tracks: lanes as pixels, then everything that is written or drawn over them. */
 import type { TimeWindow } from "../charts";
+import { hash } from "../flame/colors";
 import { type Camera, nsPerPixel, span, xOf } from "./camera";
 import { type ColorBy, type Colors, colorIndex, hueOf } from "./colors";
 import { rasterCounter } from "./counter";
@@ -155,9 +156,29 @@ export class Painter {
         context.fillText(text, x, y);
         continue;
       }
-      const characters = Math.floor((Math.min(text.length, 200) * width) / needed) - 2;
-      if (characters > 1) context.fillText(`${text.slice(0, characters)}…`, x, y);
+      const characters = Math.floor((Math.min(text.length, 200) * width) / needed) - 1;
+      const cut = this.cut(context, text, characters, width);
+      if (cut) context.fillText(cut, x, y);
     }
+  }
+
+  /** Letters are not equally wide: what is still too long loses some more. */
+  private cut(
+    context: CanvasRenderingContext2D,
+    text: string,
+    length: number,
+    width: number,
+  ): string {
+    for (let characters = length; characters > 1; characters -= 2) {
+      const cut = `${text.slice(0, characters)}…`;
+      let needed = this.widths.get(cut);
+      if (needed === undefined) {
+        needed = context.measureText(cut).width;
+        this.widths.set(cut, needed);
+      }
+      if (needed <= width) return cut;
+    }
+    return "";
   }
 
   /** Under the lanes, whose pixels are transparent where nothing ran. */
@@ -213,17 +234,18 @@ function colorsFor(
     (items.count[item] ?? 0) > 1
       ? bucket <= least
       : ((items.x1[item] ?? 0) - (items.x0[item] ?? 0)) * perPixel < least;
-  const stream = hueOf(lane.track);
+  const stream = hueOf(hash(lane.track));
   return (item) => {
     const name = items.name[item] ?? 0;
+    const hashed = source.nameHash(name);
     const dimmed = (least > 0 && short(item)) || (found !== null && !found(source, name));
     const hue =
       colorBy === "category"
         ? (source.hues[items.category[item] ?? 0] ?? 0)
         : colorBy === "name"
-          ? source.nameHue(name)
+          ? hueOf(hashed)
           : stream;
-    return colorIndex(hue, name, dimmed);
+    return colorIndex(hue, hashed >>> 8, dimmed);
   };
 }
 

@@ -7,7 +7,8 @@ import {
   timelineTile,
 } from "../api";
 import type { TimeWindow } from "../charts";
-import { categoryHues, hueOf } from "./colors";
+import { hash } from "../flame/colors";
+import { categoryHues } from "./colors";
 import { type CounterTile, decodeCounters, decodeTile, type Tile } from "./decode";
 import type { Track } from "./layout";
 import { type Piece, pieces, tilesOver } from "./levels";
@@ -33,7 +34,7 @@ export class Source {
   private readonly blocks: readonly (readonly number[])[];
   private readonly blockOf = new Map<number, number>();
   private readonly trackOfLane = new Map<number, string>();
-  private readonly nameHues = new Map<number, number>();
+  private readonly nameHashes = new Map<number, number>();
   private readonly parents = new Map<string, string | null>();
   private readonly tiles: TileStore<TileRequest, Tile>;
   private readonly counterTiles: TileStore<TileRequest, CounterTile>;
@@ -117,15 +118,15 @@ export class Source {
     return this.parents.get(track) ?? null;
   }
 
-  /** A hue that equal names have on every rank; another one until the name is known. */
-  nameHue(name: number): number {
-    const known = this.nameHues.get(name);
+  /** A number that equal names have on every rank; another one until the name is known. */
+  nameHash(name: number): number {
+    const known = this.nameHashes.get(name);
     if (known !== undefined) return known;
     const text = this.names.text(name);
-    if (text === undefined) return name % 10;
-    const hue = hueOf(text);
-    this.nameHues.set(name, hue);
-    return hue;
+    if (text === undefined) return name;
+    const found = hash(text);
+    this.nameHashes.set(name, found);
+    return found;
   }
 
   /** The counter a track shows, and its place among the values of tiles; null when it shows none. */

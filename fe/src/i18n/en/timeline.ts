@@ -11,7 +11,7 @@ export const timeline = {
   hide: (name: string) => `Hide ${name}`,
   up: (name: string) => `Move ${name} up`,
   down: (name: string) => `Move ${name} down`,
-  left: (n: string) => `${n} tracks are not shown`,
+  left: (n: string) => (n === "1" ? "1 track is not shown" : `${n} tracks are not shown`),
   showAll: "Show all tracks",
   noTracks: "No track is called so.",
   loading: "Loading",
