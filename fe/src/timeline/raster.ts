@@ -52,27 +52,29 @@ export class Columns {
       if (x1 < 0 || x0 >= width) continue;
       const fill = (items.fill[item] ?? 0) / 255;
       const which = colorOf(item);
-      const first = Math.max(0, Math.round(x0));
-      const behind = Math.min(width, Math.round(x1));
-      if (behind - first >= 2) {
+      const single = (items.count[item] ?? 0) === 1;
+      if (single && x1 - x0 >= GAP_FROM * ratio) {
         // What goes on to the right of the picture has no end to be told from the next one.
-        const gap = x1 <= width && behind - first >= GAP_FROM * ratio;
-        const last = gap ? behind - 1 : behind;
-        const hatched = (items.count[item] ?? 0) > 1 && last - first >= HATCH_FROM;
-        for (let x = first; x < last; x++) {
+        const last = x1 <= width ? Math.round(x1) - 1 : width;
+        for (let x = Math.max(0, Math.round(x0)); x < last; x++) {
           cover[x] = Math.max(cover[x] ?? 0, fill);
           most[x] = 1;
           color[x] = which;
-          less[x] = hatched && x % HATCH_EVERY === 0 ? HATCH_LESS : 0;
+          less[x] = 0;
         }
         continue;
       }
-      const x = Math.min(width - 1, Math.max(0, Math.floor(x0)));
-      const part = x1 > x0 ? Math.max((x1 - x0) * fill, 1e-3) : INSTANT;
-      cover[x] = (cover[x] ?? 0) + part;
-      if (part > (most[x] ?? 0)) {
+      const hatched = !single && x1 - x0 >= HATCH_FROM * ratio;
+      // A part of a pixel is drawn as a part: rounding would leave stripes between cells that touch.
+      const end = Math.min(width, x1 > x0 ? Math.ceil(x1) : Math.floor(x0) + 1);
+      for (let x = Math.max(0, Math.floor(x0)); x < end; x++) {
+        const share = Math.min(x1, x + 1) - Math.max(x0, x);
+        const part = x1 > x0 ? Math.max(share * fill, 1e-3) : INSTANT;
+        cover[x] = (cover[x] ?? 0) + part;
+        if (part <= (most[x] ?? 0)) continue;
         most[x] = part;
         color[x] = which;
+        less[x] = hatched && x % HATCH_EVERY === 0 ? HATCH_LESS : 0;
       }
     }
   }
