@@ -14,6 +14,7 @@ import { shell } from "./shell";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { table } from "./table";
+import { timeline } from "./timeline";
 import { trace } from "./trace";
 
 export const en = {
@@ -37,5 +38,6 @@ export const en = {
   stacks,
   steps,
   table,
+  timeline,
   trace,
 };

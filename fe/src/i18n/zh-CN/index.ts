@@ -17,6 +17,7 @@ import { shell } from "./shell";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { table } from "./table";
+import { timeline } from "./timeline";
 import { trace } from "./trace";
 
 export const zhCN: Messages = {
@@ -38,5 +39,6 @@ export const zhCN: Messages = {
   stacks,
   steps,
   table,
+  timeline,
   trace,
 };

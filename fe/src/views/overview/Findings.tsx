@@ -4,6 +4,7 @@ import { isEmbedded } from "../../host";
 import { evidenceLabel, findingDetail, findingTitle, serverText, t } from "../../i18n";
 import { goToView, isViewId, parseSelected } from "../../state";
 import { Panel } from "../../ui";
+import { longestSlice } from "../places";
 
 const text = t.overview.findings;
 
@@ -62,13 +63,26 @@ function FindingItem({ finding }: { finding: Finding }) {
   );
 }
 
-/** The view in which the number can be seen, unless that is this one. */
+/** The views in which the number can be seen, unless that is this one. */
 function Where({ evidence: { view, select } }: { evidence: Evidence }) {
-  if (view === null || view === "overview" || !isViewId(view)) return null;
+  const selected = parseSelected(select);
   return (
-    <button type="button" className="link" onClick={() => goToView(view, parseSelected(select))}>
-      {text.showIn(t.views[view])}
-    </button>
+    <>
+      {view !== null && view !== "overview" && isViewId(view) && (
+        <button type="button" className="link" onClick={() => goToView(view, selected)}>
+          {text.showIn(t.views[view])}
+        </button>
+      )}{" "}
+      {selected && view !== "trace" && (selected.kind === "op" || selected.kind === "kernel") && (
+        <button
+          type="button"
+          className="link"
+          onClick={() => goToView("trace", selected, longestSlice(selected.name))}
+        >
+          {text.showIn(t.views.trace)}
+        </button>
+      )}
+    </>
   );
 }
 
