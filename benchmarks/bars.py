@@ -195,7 +195,8 @@ BARS = (
         "≤ 7 × L",
         _first_load,
         "Imports are left out, as in L and J. Comparing two traces (/diff, /diffnode, /api/compare) and giving the file"
-        " back (/trace) are no views of a trace; their cost is in the table of routes.",
+        " back (/trace) are no views of a trace; their cost is in the table of routes. The timeline is made after all"
+        " answers; what that costs is T3.",
     ),
     Bar(
         "B3",

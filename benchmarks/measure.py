@@ -27,7 +27,7 @@ from benchmarks.environments import (
     variables,
 )
 from benchmarks.processes import Failed, probe, running
-from benchmarks.requests import OLD_ROUTES, Request, requests_for, split
+from benchmarks.requests import OLD_ROUTES, Request, requests_for, split, visited
 
 Measured = dict[str, Any]
 Say = Callable[[str], None]
@@ -67,7 +67,7 @@ def measure(size: Size, say: Say) -> Measured:
         again("host old", size.peer_repetitions, nth, lambda: host(OLD, size, peer_questions))
         again("HTA", size.hta_repetitions, nth, lambda: holistic(files, size.seconds))
     served = split(old_questions)["requests"]
-    again("serve", 1, 0, lambda: servers.stand_alone(size.directory, 1, split(questions)["requests"], size.seconds))
+    again("serve", 1, 0, lambda: servers.stand_alone(size.directory, 1, visited(questions), size.seconds))
     again("TensorBoard", 1, 0, lambda: servers.tensorboard(OURS, size.directory, served, size.seconds))
     if size.peer_repetitions:
         peer_served = split(peer_questions)["requests"]
