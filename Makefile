@@ -19,13 +19,13 @@ OUT   := .ci/output
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench
-.PHONY: test test-all-py test-py test-browser test-packaging test-fe fe-lint fe-types fe-unit
+.PHONY: test test-all-py test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit
 .PHONY: lint lint-rules lint-format lint-types lint-imports
 .DELETE_ON_ERROR:
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo "also: make lint, format, test-py, test-fe, test-browser, test-packaging, ui, build, clean"
+	@echo "also: make lint, format, test-py, test-hdfs, test-fe, test-browser, test-packaging, ui, build, clean"
 
 # ---- what people call
 
@@ -36,7 +36,7 @@ demo: .venv/.stamp-install ui
 # One pytest run over everything, so that its summary counts every Python and browser test.
 STEPS := lint test-fe test-all-py
 
-test: .venv/.stamp-dev .venv/.stamp-browser
+test: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers
 	@start=$$(date +%s); failed=; \
 	for step in $(STEPS); do \
 	    echo "==== make $$step"; \
@@ -77,8 +77,12 @@ fe-types: .venv/.stamp-node
 fe-unit: .venv/.stamp-node
 	$(NPM) run test
 
-test-py: .venv/.stamp-dev
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not browser" --ignore tests/packaging
+test-py: .venv/.stamp-dev .venv/.stamp-servers
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not hdfs" --ignore tests/packaging
+
+# Not a part of make test: it takes Java and a C compiler.
+test-hdfs: .venv/.stamp-dev .venv/.stamp-hdfs
+	$(PY) -m pytest tests/storage/test_hdfs.py
 
 test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PY) -m pytest tests/browser
@@ -86,9 +90,9 @@ test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 test-packaging: .venv/.stamp-dev ui
 	$(PY) -m pytest tests/packaging
 
-test-all-py: .venv/.stamp-dev .venv/.stamp-browser ui
+test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile --durations 15 --junitxml $(OUT)/pytest.xml
+	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not hdfs" --durations 15 --junitxml $(OUT)/pytest.xml
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build
@@ -123,8 +127,18 @@ clean:
 	@touch $@
 
 .venv/.stamp-dev: .venv/.stamp-venv $(PACKAGING)
-	SKIP_BUILD_FE=1 $(PIP) --editable '.[dev]'
+	SKIP_BUILD_FE=1 $(PIP) --editable '.[dev,storage-tests]'
 	@touch $@ .venv/.stamp-install
+
+# Azurite, for tests/storage.
+.venv/.stamp-servers: .venv/.stamp-node tests/storage/servers/package-lock.json
+	$(PY) _build/frontend.py npm-in tests/storage/servers ci --ignore-scripts
+	@touch $@
+
+# A NameNode, a DataNode and libhdfs.
+.venv/.stamp-hdfs: .venv/.stamp-venv _build/hadoop.py
+	$(PY) _build/hadoop.py .venv/hadoop
+	@touch $@
 
 .venv/.stamp-browser: .venv/.stamp-dev .venv/.stamp-node
 	$(PY) _build/browser.py

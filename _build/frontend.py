@@ -7,6 +7,7 @@ Used by setup.py, by the build backend and by the Makefile:
     python _build/frontend.py has-node           exit status 0 when Node is at hand
     python _build/frontend.py node-requirement   what to install with pip when it is not
     python _build/frontend.py npm ARGS...        run npm in fe/, dependencies installed first
+    python _build/frontend.py npm-in DIR ARGS... run npm elsewhere
 """
 
 from __future__ import annotations
@@ -116,15 +117,15 @@ def any_node() -> Node:
     return found
 
 
-def npm(*arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
-    """Runs npm in fe/. With `capture`, standard error is kept (and still shown)."""
+def npm(*arguments: str, capture: bool = False, folder: Path = FE) -> subprocess.CompletedProcess[str]:
+    """Runs npm in a folder. With `capture`, standard error is kept (and still shown)."""
     node, command = any_node()
     environment = {**os.environ, "npm_config_update_notifier": "false"}
     # The tools of the UI start with "#!/usr/bin/env node": they must find the same Node.
     environment["PATH"] = str(Path(node).parent) + os.pathsep + environment.get("PATH", os.defpath)
     run = subprocess.run(
         [*command, *arguments],
-        cwd=FE,
+        cwd=folder,
         env=environment,
         stderr=subprocess.PIPE if capture else None,
         text=True,
@@ -197,6 +198,8 @@ def main(arguments: list[str]) -> int:
             case ["npm", *rest]:
                 install_dependencies()
                 return npm(*rest).returncode
+            case ["npm-in", folder, *rest]:
+                return npm(*rest, folder=Path(folder)).returncode
             case _:
                 print(__doc__, file=sys.stderr)
                 return 2

@@ -53,7 +53,18 @@ class Environment:
 
 OURS = Environment(
     WORK / "ours",
-    ("tensorboard==2.21.*", "numpy", "msgspec", "isal", "regex", "werkzeug", "zstandard", "pytest", "hypothesis"),
+    (
+        "tensorboard==2.21.*",
+        "numpy",
+        "msgspec",
+        "isal",
+        "werkzeug",
+        "zstandard",
+        "regex",
+        "boto3",
+        "pytest",
+        "hypothesis",
+    ),
     ("torch-tb-profiler", "tensorboard", "numpy", "msgspec", "isal", "werkzeug"),
 )
 OLD = Environment(

@@ -1,7 +1,7 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
-Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T4, and checks for B10 and B11 (part of
-100k). What is not measured keeps its last value and its date.
+Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T4, storage for S1 to S4, and checks for
+B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import data, measure
+from benchmarks import data, measure, remote
 from benchmarks.bars import BARS, verdict
 from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_ours
 from benchmarks.report import render
 
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
 CHECKS = "checks"
+STORAGE = "storage"
 KEPT = ROOT / "benchmarks" / "results.json"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    choices = [*data.SIZES, data.HUGE, data.TIMELINE, CHECKS]
+    choices = [*data.SIZES, data.HUGE, data.TIMELINE, CHECKS, STORAGE]
     parser.add_argument("sizes", nargs="*", help=f"of {' '.join(choices)} (default: {' '.join(data.DEFAULT)})")
     parser.add_argument("--render", action="store_true", help="only write the report again from what was measured")
     arguments = parser.parse_args()
@@ -47,17 +48,18 @@ def main() -> None:
 
 def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     WORK.mkdir(exist_ok=True)
-    for environment in (OLD, HTA, FLOOR):
-        environment.make()
     install_ours()
-    results["header"] = header()
+    if set(sizes) != {STORAGE}:  # else nobody is compared with
+        for environment in (OLD, HTA, FLOOR):
+            environment.make()
+        results["header"] = header()
 
     def keep() -> None:
         KEPT.write_text(json.dumps(results, indent=1) + "\n")
 
     if set(sizes) & set(data.SIZES):
         results["fixed"] = measure.fixed_costs(say)
-    code = {"code": results["header"]["commit"]}
+    code = {"code": _commit()}
     for name in sizes:
         if name == data.HUGE:
             results["huge"] = measure.huge(say) | code
@@ -67,6 +69,9 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
             say(name)
             results["sizes"][name] = measure.measure(data.SIZES[name], say) | code
         keep()
+    if STORAGE in sizes:
+        say(STORAGE)
+        results["remote"] = remote.measure() | {"date": measure.today()} | code
     if {"100k", CHECKS} & set(sizes):
         results["exact"] = measure.exact(say) | code
         results["damaged"] = measure.damaged(say) | code

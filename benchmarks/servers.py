@@ -22,12 +22,22 @@ PREFIX = "/data/plugin/pytorch_profiler"
 _HELD_AFTER = 1.0
 
 
-def stand_alone(logdir: Path, runs: int, requests: Sequence[Request], seconds: float) -> dict[str, Any]:
-    """`torch-tb-profiler serve` with two workers and an empty cache."""
+def stand_alone(
+    logdir: Path | str,
+    runs: int,
+    requests: Sequence[Request],
+    seconds: float,
+    environment: dict[str, str] | None = None,
+    keep: bool = False,
+) -> dict[str, Any]:
+    """`torch-tb-profiler serve` with two workers and an empty cache, or with `keep` that of the last one."""
     cache = WORK / "server-cache"
-    shutil.rmtree(cache, ignore_errors=True)
+    if not keep:
+        shutil.rmtree(cache, ignore_errors=True)
     command: list[str | Path] = [OURS.script("torch-tb-profiler"), "serve", logdir, "--port", "0"]
-    with running([*command, "--workers", "2", "--cache-dir", cache], variables(), seconds) as server:
+    with running(
+        [*command, "--workers", "2", "--cache-dir", cache], variables() | (environment or {}), seconds
+    ) as server:
         for line in server.lines():
             if found := re.search(r"http://127\.0\.0\.1:\d+", line):
                 return _measure(server, found[0], runs, requests)

@@ -4,6 +4,7 @@
     python ours.py reopen LOGDIR CACHE PLAN  the same from a full cache; the time of the first answer is told apart
     python ours.py ingest FILE               a trace into tables in memory
     python ours.py stream FILE COLUMNS       a trace into a column file
+    python ours.py list URL                  the files of a log directory
 
 PLAN: see `benchmarks/requests.py`.
 """
@@ -141,9 +142,17 @@ def stream(path: str, columns: str) -> None:
     )
 
 
+def list_(url: str) -> None:
+    from torch_tb_profiler.storage import storage_for
+
+    storage = storage_for(url)
+    entries = list(storage.list(storage.resolve(url), lambda _: None))
+    say(cpu=cpu(), files=len(entries), peak=peak())
+
+
 if __name__ == "__main__":
     mode, *rest = sys.argv[1:]
     if mode in ("first", "reopen"):
         {"first": first, "reopen": reopen}[mode](rest[0], rest[1], json.loads(Path(rest[2]).read_text()))
     else:
-        {"ingest": ingest, "stream": stream}[mode](*rest)
+        {"ingest": ingest, "stream": stream, "list": list_}[mode](*rest)

@@ -159,13 +159,6 @@ def test_flags(start: Starter, logs: Path, tmp_path: Path) -> None:
     assert len(list(cache.glob("*.columns"))) == 3
 
 
-def test_remote_log_directories_leave_tensorboard_alone(start: Starter) -> None:
-    server = start("--logdir", "s3://bucket/logs", "--load_fast", "false", "--reload_interval", "0")
-    assert server.get("data/plugins_listing").status == 200
-    assert "pytorch_profiler" not in server.get("data/plugins_listing").json()
-    assert "arrive in a later release" in server.printed()
-
-
 def test_a_plugin_that_cannot_be_imported_leaves_tensorboard_alone(start: Starter, logs: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.mkdir()

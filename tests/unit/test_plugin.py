@@ -34,6 +34,7 @@ class FixedWorkspace:
         (Status("logs", True, None, ()), True),
         (Status("logs", False, None, ()), False),
         (Status("logs", False, "cannot be listed", ()), False),
+        (Status("s3://logs", False, "cannot be listed", (), remote=True), True),
         (Status("logs", False, None, (READY,)), True),
         (Status("logs", False, None, (), (Skipped("config.json", "is JSON, but not a trace"),)), True),
     ],
@@ -48,7 +49,7 @@ def test_is_active_until_it_is_known_that_there_is_nothing(status: Status, activ
     [
         TBContext(),
         TBContext(logdir="", flags=Namespace(logdir_spec="")),
-        TBContext(logdir="s3://bucket/x", flags=Namespace()),
+        TBContext(logdir="https://example.com/x", flags=Namespace()),
     ],
 )
 def test_without_a_log_directory_it_can_read_there_is_no_plugin(context: TBContext) -> None:

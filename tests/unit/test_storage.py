@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.storage import Problem, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
 from torch_tb_profiler.storage.local import LocalStorage
 
 
@@ -28,7 +28,7 @@ def test_lists_all_depths_with_sizes_and_times(tmp_path: Path) -> None:
     file.write_bytes(b"12345")
     (entry,) = LocalStorage().list(str(tmp_path), lambda problem: None)
     assert (entry.path, entry.size, entry.modified_ns) == ("a/b.json", 5, file.stat().st_mtime_ns)
-    with LocalStorage().open(entry.url) as stream:
+    with LocalStorage().open(entry) as stream:
         assert stream.read() == b"12345"
 
 
@@ -82,10 +82,11 @@ def test_a_missing_root_is_an_error_in_words(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_an_error_in_words(tmp_path: Path) -> None:
-    storage = LocalStorage()
-    for call in (storage.open, storage.stat):
-        with pytest.raises(StorageError, match="cannot be read: No such file"):
-            call(str(tmp_path / "nowhere"))
+    storage, nowhere = LocalStorage(), str(tmp_path / "nowhere")
+    with pytest.raises(StorageError, match="cannot be read: No such file"):
+        storage.stat(nowhere)
+    with pytest.raises(StorageError, match="cannot be read: No such file"):
+        storage.open(Entry("nowhere", nowhere, 0, 0))
     with pytest.raises(StorageError, match="is not a file"):
         storage.stat(str(tmp_path))
 
@@ -95,7 +96,7 @@ def test_names_that_are_no_text_are_made_printable(tmp_path: Path) -> None:
     problems: list[Problem] = []
     (entry,) = LocalStorage().list(str(tmp_path), problems.append)
     assert entry.path == "w\\xff\\n\\x1b.pt.trace.json"
-    with LocalStorage().open(entry.url) as stream:
+    with LocalStorage().open(entry) as stream:
         assert stream.read() == b""
 
 
@@ -112,17 +113,3 @@ def test_resolve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["/a", "a:b", "C:\\logs", "file:///a"])
 def test_paths_are_local(url: str) -> None:
     assert isinstance(storage_for(url), LocalStorage)
-
-
-@pytest.mark.parametrize(
-    ("url", "extra"),
-    [("s3://b/p", "s3"), ("gs://b", "gs"), ("hdfs://n/p", "hdfs"), ("https://a.blob.core.windows.net/c", "blob")],
-)
-def test_remote_storage_names_its_extra(url: str, extra: str) -> None:
-    with pytest.raises(StorageError, match=rf"later release.*torch-tb-profiler\[{extra}\]"):
-        storage_for(url)
-
-
-def test_an_unknown_scheme_is_refused() -> None:
-    with pytest.raises(StorageError, match="no storage for ftp://"):
-        storage_for("ftp://host/x")

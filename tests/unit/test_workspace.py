@@ -319,9 +319,9 @@ def test_who_asks_while_it_is_computed_waits_for_it(
     assert len(computed) == 1
 
 
-def test_remote_log_directories_are_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="later release"):
-        open_workspace(parse_logdir("s3://bucket/logs"), tmp_path)
+def test_an_address_that_cannot_be_right_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="only Azure Blob Storage can be read"):
+        open_workspace(parse_logdir("https://example.com/logs"), tmp_path)
 
 
 # the pool --------------------------------------------------------------------------------------------------

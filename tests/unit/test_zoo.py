@@ -13,7 +13,8 @@ import zstandard
 
 from tests.tiny import events
 from torch_tb_profiler.discovery import Content, Root
-from torch_tb_profiler.storage import Entry, LocalStorage, StorageError
+from torch_tb_profiler.storage import Entry, StorageError
+from torch_tb_profiler.storage.local import LocalStorage
 from torch_tb_profiler.workspace.heads import Heads
 from torch_tb_profiler.workspace.scanner import Scanner, list_files, list_runs, runs_of
 
@@ -146,9 +147,9 @@ class Opened:
         self.files: list[str] = []
         whole = LocalStorage.open
 
-        def opening(storage: LocalStorage, url: str) -> BinaryIO:
-            self.files.append(Path(url).name)
-            return whole(storage, url)
+        def opening(storage: LocalStorage, entry: Entry, ahead: bool = True) -> BinaryIO:
+            self.files.append(Path(entry.url).name)
+            return whole(storage, entry, ahead)
 
         monkeypatch.setattr(LocalStorage, "open", opening)
 
@@ -232,7 +233,7 @@ def test_a_file_that_cannot_be_opened_is_tried_again(tmp_path: Path, monkeypatch
     write(tmp_path / "trace.json", {"traceEvents": []})
     heads = Heads()
 
-    def refuse(_: LocalStorage, __: str) -> BinaryIO:
+    def refuse(_: LocalStorage, __: Entry, ahead: bool) -> BinaryIO:
         raise StorageError("cannot be read: Permission denied")
 
     with monkeypatch.context() as patched:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from torch_tb_profiler.storage import shown, without_slash
+
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
 
@@ -19,7 +21,7 @@ class Root:
 
 
 def parse_logdir(logdir: str) -> tuple[Root, ...]:
-    return (Root(_without_slash(logdir)),)
+    return (Root(without_slash(logdir)),)
 
 
 def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
@@ -33,7 +35,7 @@ def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
         name, colon, path = item.partition(":")
         if not colon or _URI.match(item) or item.startswith("/") or os.path.splitdrive(item)[0]:
             name, path = "", item
-        path = _without_slash(path)
+        path = without_slash(path)
         if len(items) > 1:
             name = _unused(name or base_name(path), roots)
         roots.append(Root(path, name))
@@ -42,11 +44,7 @@ def parse_logdir_spec(spec: str) -> tuple[Root, ...]:
 
 def base_name(url: str) -> str:
     """The last part of a path or URL."""
-    return re.split(r"[\\/]", _without_slash(url))[-1] or url
-
-
-def _without_slash(url: str) -> str:
-    return url.rstrip("/") or url
+    return re.split(r"[\\/]", without_slash(shown(url)))[-1] or url
 
 
 def _unused(name: str, roots: Sequence[Root]) -> str:

@@ -1,31 +1,43 @@
 """Bytes from anywhere: listing and opening files behind one small, read-only interface.
 
-Belongs here: one file per scheme, and `storage_for`, which picks it. Does not belong here: what a file is
-called or means (`discovery`), what is in it (`trace`), when it is looked at (`workspace`).
+Belongs here: one file per scheme, and `storage_for`, which picks it; the package of a store is imported when its
+scheme is used for the first time. Does not belong here: what a file is called or means (`discovery`), what is in it
+(`trace`), when it is looked at (`workspace`).
 """
 
 from __future__ import annotations
 
-from torch_tb_profiler.storage.base import Entry, Problem, Storage, StorageError
+import functools
+
+from torch_tb_profiler.storage.base import Entry, Problem, Storage
+from torch_tb_profiler.storage.blob import Blobs
+from torch_tb_profiler.storage.errors import StorageError
+from torch_tb_profiler.storage.files import FileSystems
+from torch_tb_profiler.storage.gs import Google
 from torch_tb_profiler.storage.local import LocalStorage
-from torch_tb_profiler.storage.url import scheme_of
+from torch_tb_profiler.storage.remote import ObjectStorage
+from torch_tb_profiler.storage.s3 import S3
+from torch_tb_profiler.storage.url import scheme_of, shown, without_slash
 
-__all__ = ["Entry", "Problem", "Storage", "StorageError", "storage_for"]
+__all__ = ["Entry", "Problem", "Storage", "StorageError", "environment", "shown", "storage_for", "without_slash"]
 
-_EXTRAS = {"s3": "s3", "s3a": "s3", "https": "blob", "http": "blob", "gs": "gs", "hdfs": "hdfs"}
+_STORES = {"s3": S3, "s3a": S3, "https": Blobs, "http": Blobs, "gs": Google}
 
 
 def storage_for(url: str) -> Storage:
-    """The storage that can read `url`.
-
-    Raises StorageError when there is none.
-    """
+    """The storage that can read `url`, which may turn out to be none when it is used."""
     scheme = scheme_of(url)
     if scheme in ("", "file"):
         return LocalStorage()
-    if scheme in _EXTRAS:
-        raise StorageError(
-            f"{url}: log directories on {scheme}:// arrive in a later release, with pip install"
-            f" 'torch-tb-profiler[{_EXTRAS[scheme]}]'; until then copy the traces to a local directory"
-        )
-    raise StorageError(f"{url}: there is no storage for {scheme}://; a local directory is needed")
+    return _object_storage(_STORES[scheme]) if scheme in _STORES else FileSystems()
+
+
+def environment() -> dict[str, str]:
+    """Variables with which a worker process may read what this one may."""
+    return {name: value for kind in (Blobs, Google) for name, value in _object_storage(kind).environment().items()}
+
+
+@functools.cache
+def _object_storage(kind: type[S3 | Blobs | Google]) -> ObjectStorage:
+    """One of each kind in a process: it knows what gives access."""
+    return ObjectStorage(kind())

@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
 
-class StorageError(Exception):
-    """Something cannot be listed or opened; the message is a sentence for a user."""
-
-
 @dataclass(frozen=True)
 class Entry:
     """One file.
 
     path: relative to the listed root, `/` between its parts, printable text only (for people and for names)
-    url: what `Storage.open` takes
+    url: where it is, without any secret
     size: bytes
     modified_ns: ns since the epoch
     etag: changes with the content, where the storage knows such a thing; else empty
@@ -28,6 +24,11 @@ class Entry:
     modified_ns: int
     etag: str = ""
 
+    @property
+    def version(self) -> tuple[int, int, str]:
+        """What differs between two states of the file."""
+        return self.size, self.modified_ns, self.etag
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -38,10 +39,15 @@ class Problem:
 
 
 class Storage(Protocol):
-    """Read-only access to a tree of files."""
+    """Read-only access to a tree of files. Thread-safe."""
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether every read is a request to somewhere else."""
+        ...
 
     def resolve(self, url: str) -> str:
-        """The absolute form of a root as a user wrote it."""
+        """The absolute form of a root as a user wrote it, without secrets. Raises StorageError."""
         ...
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
@@ -56,6 +62,12 @@ class Storage(Protocol):
         """What is known about one file now. Raises StorageError when it is gone."""
         ...
 
-    def open(self, url: str) -> BinaryIO:
-        """A seekable stream of the raw bytes. Raises StorageError."""
+    def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
+        """A seekable stream of the raw bytes of a file.
+
+        ahead: whether all of it will be read, in order
+
+        Raises StorageError, then or while it is read: also when the storage can tell that the file is not in the
+        state of `entry` any more.
+        """
         ...

@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from torch_tb_profiler.storage.base import Entry, Problem, StorageError
-from torch_tb_profiler.storage.url import scheme_of
+from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.errors import StorageError
+from torch_tb_profiler.storage.url import printable, scheme_of
 
 
 class LocalStorage:
     """A directory tree; links are followed, but every real directory is visited once."""
+
+    is_remote = False
 
     def resolve(self, url: str) -> str:
         path = unquote(urlsplit(url).path) if scheme_of(url) == "file" else url
@@ -60,9 +63,9 @@ class LocalStorage:
             raise StorageError("is not a file")
         return _entry(_printable(Path(url).name), url, status)
 
-    def open(self, url: str) -> BinaryIO:
+    def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:  # noqa: ARG002 - the system reads ahead
         try:
-            return open(url, "rb")  # noqa: PTH123
+            return open(entry.url, "rb")  # noqa: PTH123
         except OSError as error:
             raise StorageError(f"cannot be read: {_why(error)}") from error
 
@@ -76,6 +79,5 @@ def _why(error: OSError) -> str:
 
 
 def _printable(name: str) -> str:
-    """The name as text that can be shown, logged and sent: file names may hold any byte but `/` and NUL."""
-    text = os.fsencode(name).decode("utf-8", "backslashreplace")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    """As text: file names may hold any byte but `/` and NUL."""
+    return printable(os.fsencode(name).decode("utf-8", "backslashreplace"))

@@ -1,13 +1,34 @@
-"""Schemes of log directories."""
+"""Schemes of log directories, and addresses as they may be shown."""
 
 from __future__ import annotations
 
 import re
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
+_USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
 
 
 def scheme_of(url: str) -> str:
     """The scheme in lower case; empty for a plain path."""
     match = _SCHEME.match(url)
     return match[1].lower() if match else ""
+
+
+def shown(url: str) -> str:
+    """The address without what may be a secret: name and password before an `@`, and the query of an http address."""
+    if not scheme_of(url):
+        return url
+    url = _USER.sub(r"\1", url)
+    return re.split(r"[?#]", url, maxsplit=1)[0] if scheme_of(url) in ("http", "https") else url
+
+
+def without_slash(url: str) -> str:
+    """Without slashes at the end; those of a bare scheme or of the root directory stay."""
+    scheme = _SCHEME.match(url)
+    head, rest = (scheme[0], url[scheme.end() :]) if scheme else ("", url)
+    return head + rest.rstrip("/") or url
+
+
+def printable(name: str) -> str:
+    """The name as text that can be shown, logged and sent."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in name)

@@ -23,6 +23,7 @@ EXPANSION_VARIABLE = "TORCH_TB_PROFILER_MAX_EXPANSION"
 _COLUMNS = ".columns"
 _SUMMARY = ".json"
 _ANSWERS = ".answers"
+_CONTENTS = ".contents"
 _TIMELINE = ".timeline"
 _LEFT_OVER_SECONDS = 24 * 3600
 
@@ -57,6 +58,9 @@ class Cache:
 
     def answers(self, key: str) -> Path:
         return self.directory / (key + _ANSWERS)
+
+    def contents(self, name: str) -> Path:
+        return self.directory / (name + _CONTENTS)
 
     def timeline(self, key: str) -> Path:
         return self.directory / (key + _TIMELINE)
@@ -93,6 +97,7 @@ class Cache:
     def remove(self, key: str) -> None:
         self._summary(key).unlink(missing_ok=True)
         self.columns(key).unlink(missing_ok=True)
+        self.contents(key).unlink(missing_ok=True)
         self.timeline(key).unlink(missing_ok=True)
         shutil.rmtree(self.answers(key), ignore_errors=True)
 
@@ -105,7 +110,7 @@ class Cache:
         for path in self.directory.iterdir():
             try:
                 status = path.stat()
-                if path.suffix in (_COLUMNS, _SUMMARY, _ANSWERS, _TIMELINE):
+                if path.suffix in (_COLUMNS, _SUMMARY, _ANSWERS, _CONTENTS, _TIMELINE):
                     size = _size_of_folder(path) if path.suffix == _ANSWERS else status.st_size
                     sizes[path.stem] = sizes.get(path.stem, 0) + size
                     used[path.stem] = max(used.get(path.stem, 0.0), status.st_mtime)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.storage import Storage, StorageError, storage_for
+from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import kept
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
@@ -98,14 +98,16 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
     try:
         storage = storage_for(job.url)
         target = Path(job.target)
-        with storage.open(job.url) as stream:
+        with storage.open(job.entry) as stream:
             trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
-        if _has_changed(storage, job):
+        if storage.stat(job.url).version != job.entry.version:
             target.unlink()
             return Failed("is still being written; it is read again once it is complete")
         model = Model(trace)
         return Done(summarize(model), time.monotonic() - began), model
-    except (TraceError, StorageError) as error:
+    except StorageError as error:
+        return Failed(str(error), passes=True)
+    except TraceError as error:
         return Failed(str(error))
     except MemoryError:
         return Failed("needs more memory than there is")
@@ -140,11 +142,6 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())
     return Prepared(time.monotonic() - began)
-
-
-def _has_changed(storage: Storage, job: Job) -> bool:
-    now = storage.stat(job.url)
-    return (now.size, now.modified_ns) != (job.size, job.modified_ns)
 
 
 def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:

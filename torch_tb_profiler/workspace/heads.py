@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import itertools
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import BinaryIO
 
 from torch_tb_profiler.discovery import Content, examine, must_be_examined
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC, ZSTD_MAGIC, Limits, StoredFile, text_of
+from torch_tb_profiler.workspace.contents import KnownContents
 
 #: of a compressed file
 STORED_BYTES = 64 * 1024
@@ -20,14 +23,26 @@ TEXT_BYTES = 256 * 1024
 MOST_FILES = 5000
 MOST_SECONDS = 0.5
 
+#: remote files that are looked at together
+AT_ONCE = 16
+#: seconds after which a remote file is looked at again that could not be, doubled every time
+FIRST_RETRY_SECONDS = 10.0
+LONGEST_RETRY_SECONDS = 600.0
+
 _Version = tuple[int, int, str]
+#: of a file that could not be looked at: it is tried again after the next listing
+_NONE: _Version = (-1, -1, "")
 
 
 class Heads:
-    """What is known of the contents of files. Not thread-safe."""
+    """What is known of the contents of files; of remote ones also after a restart. Not thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: KnownContents | None = None) -> None:
         self._known: dict[str, tuple[_Version, Content]] = {}
+        self._memory = memory
+        self._remote: list[Entry] = []
+        #: remote files that could not be looked at: how often, and when they are again (monotonic seconds)
+        self._failed: dict[str, tuple[int, float]] = {}
         # thousands of files are skipped for the same few reasons
         self._contents: dict[Content, Content] = {}
 
@@ -38,15 +53,19 @@ class Heads:
 
     def waiting(self, entries: Iterable[Entry]) -> list[Entry]:
         """Those of all files there are that must be looked at, the likely traces first; others are forgotten."""
-        known, found = self._known, []
-        self._known = {}
+        known, failed, found, now = self._known, self._failed, [], time.monotonic()
+        self._known, self._failed, self._remote = {}, {}, []
         for entry in entries:
             if not must_be_examined(entry):
                 continue
-            before = known.get(entry.url)
+            if _is_remote(entry):
+                self._remote.append(entry)
+            before = known.get(entry.url) or self._remembered(entry)
             if before:
                 self._known[entry.url] = before
-            if not before or before[0] != _version(entry):
+            if entry.url in failed:
+                self._failed[entry.url] = failed[entry.url]
+            if (not before or before[0] != entry.version) and now >= failed.get(entry.url, (0, now))[1]:
                 found.append(entry)
         found.sort(key=lambda entry: "trace" not in entry.path.lower())
         return found
@@ -54,18 +73,57 @@ class Heads:
     def look(self, entries: Sequence[Entry], most: int = MOST_FILES, seconds: float = MOST_SECONDS) -> int:
         """Look at files until `most` are done or the time is over; how many were."""
         end = time.monotonic() + seconds
-        for done, entry in enumerate(entries[:most], start=1):
-            version: _Version
-            try:
-                with storage_for(entry.url).open(entry.url) as stream:
-                    content, version = examine_stream(stream), _version(entry)
-            except (StorageError, OSError) as error:
-                # a version that no file has: it is tried again after the next listing
-                content, version = Content(_why(error)), (-1, -1, "")
-            self._known[entry.url] = version, self._contents.setdefault(content, content)
-            if time.monotonic() > end:
-                return done
-        return min(most, len(entries))
+        done = 0
+        entries = entries[:most]
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="torch-profiler-look") as threads:
+            while done < len(entries):
+                if _is_remote(entries[done]):  # most of the time is waiting
+                    batch = list(itertools.takewhile(_is_remote, entries[done : done + AT_ONCE]))
+                    contents = threads.map(_look_at, batch)
+                else:
+                    batch = [entries[done]]
+                    contents = map(_look_at, batch)
+                for entry, content in zip(batch, contents, strict=True):
+                    self._keep(entry, content)
+                done += len(batch)
+                if time.monotonic() > end:
+                    break
+        self._remember()
+        return done
+
+    def _remember(self) -> None:
+        if self._memory:
+            known = ((entry, self._known.get(entry.url)) for entry in self._remote)
+            self._memory.save((entry, found[1]) for entry, found in known if found and found[0] == entry.version)
+
+    def _keep(self, entry: Entry, found: Content | str) -> None:
+        if isinstance(found, Content):
+            self._failed.pop(entry.url, None)
+            version, content = entry.version, found
+        else:
+            version, content = _NONE, Content(found)
+            if _is_remote(entry):
+                tries = self._failed.get(entry.url, (0, 0.0))[0]
+                pause = min(FIRST_RETRY_SECONDS * 2**tries, LONGEST_RETRY_SECONDS)
+                self._failed[entry.url] = tries + 1, time.monotonic() + pause
+        self._known[entry.url] = version, self._contents.setdefault(content, content)
+
+    def _remembered(self, entry: Entry) -> tuple[_Version, Content] | None:
+        content = self._memory.get(entry) if self._memory and _is_remote(entry) else None
+        return (entry.version, self._contents.setdefault(content, content)) if content else None
+
+
+def _look_at(entry: Entry) -> Content | str:
+    """What is in a file, or why that cannot be said."""
+    try:
+        with storage_for(entry.url).open(entry, ahead=False) as stream:
+            return examine_stream(stream)
+    except (StorageError, OSError) as error:
+        return str(error) if isinstance(error, StorageError) else f"cannot be read: {error}"
+
+
+def _is_remote(entry: Entry) -> bool:
+    return storage_for(entry.url).is_remote
 
 
 def examine_stream(stream: BinaryIO) -> Content:
@@ -95,11 +153,3 @@ def _unpack(head: bytes) -> tuple[bytes, str]:
     except OSError as error:
         broken = str(error)
     return bytes(buffer[:length]), broken
-
-
-def _version(entry: Entry) -> _Version:
-    return entry.size, entry.modified_ns, entry.etag
-
-
-def _why(error: Exception) -> str:
-    return str(error) if isinstance(error, StorageError) else f"cannot be read: {error}"

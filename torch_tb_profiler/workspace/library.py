@@ -114,10 +114,8 @@ class Library:
         return key
 
     def _job(self, file: TraceFile) -> Job:
-        entry = file.entry
-        target = str(self._cache.columns(self._key(file)))
-        expansion = self._cache.limits.expansion
-        return Job(next(self._ids), entry.url, entry.size, entry.modified_ns, target, expansion=expansion)
+        target = self._cache.columns(self._key(file))
+        return Job.of(next(self._ids), file.entry, target, expansion=self._cache.limits.expansion)
 
 
 def find_traces(path: str) -> Found:
@@ -126,7 +124,9 @@ def find_traces(path: str) -> Found:
     url = storage.resolve(path)
     try:
         entry = storage.stat(url)
-    except StorageError:
+    except StorageError as error:
+        if error.passes or error.kind in ("credentials", "package", "clock", "endpoint"):
+            raise  # listing would meet the same
         return list_runs([Root(root.url, root.name) for root in parse_logdir(url)])
     return _single(url, entry)
 

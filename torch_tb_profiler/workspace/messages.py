@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.states import OpenTrace
 
@@ -44,7 +46,7 @@ class Answering(msgspec.Struct, frozen=True):
 class Job(msgspec.Struct, frozen=True):
     """Read the file at `url` and write its columns to `target`, then answer.
 
-    size, modified_ns: of the file when the job was given
+    size, modified_ns, etag: of the file when the job was given
     is_read: whether the columns are there already
     expansion: to how many times its size the file may unpack
     """
@@ -57,6 +59,33 @@ class Job(msgspec.Struct, frozen=True):
     answering: Answering | None = None
     is_read: bool = False
     expansion: int = Limits.expansion
+    etag: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        number: int,
+        entry: Entry,
+        target: Path,
+        answering: Answering | None = None,
+        expansion: int = Limits.expansion,
+    ) -> Job:
+        """A job to read the file of `entry`."""
+        return cls(
+            number,
+            entry.url,
+            entry.size,
+            entry.modified_ns,
+            str(target),
+            answering,
+            expansion=expansion,
+            etag=entry.etag,
+        )
+
+    @property
+    def entry(self) -> Entry:
+        """The file as it was when the job was given."""
+        return Entry(self.url.rpartition("/")[2], self.url, self.size, self.modified_ns, self.etag)
 
 
 class Reading(msgspec.Struct, frozen=True, tag="reading"):
@@ -104,10 +133,12 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 
     reason: a sentence that goes on after the file's name
     details: for the log, when it is our fault
+    passes: whether it may be possible later, though the file has not changed
     """
 
     reason: str
     details: str = ""
+    passes: bool = False
 
 
 Message = Reading | Done | Preparing | Answered | Prepared | Failed

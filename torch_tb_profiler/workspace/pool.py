@@ -18,6 +18,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from torch_tb_profiler import storage
 from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Prepared, decode_message, encode
 
 log = logging.getLogger(__name__)
@@ -145,7 +146,7 @@ class Pool:
                 [sys.executable, "-c", _BOOTSTRAP, *sys.path],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, **VARIABLES},
+                env={**os.environ, **VARIABLES, **storage.environment()},
                 # Ctrl-C is for the server; a worker ends when its stdin does.
                 start_new_session=True,
             )

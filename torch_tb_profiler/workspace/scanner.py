@@ -7,9 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
+from torch_tb_profiler.workspace.contents import KnownContents
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
 
 log = logging.getLogger(__name__)
@@ -23,6 +25,7 @@ class Scanner:
 
     interval: seconds between two listings; 0 lists once. While listing fails the pauses double. While there are
     files that were not looked at yet there is no pause.
+    memory: the file of what is known of the contents of remote files, if that is to be kept
     """
 
     def __init__(
@@ -31,12 +34,13 @@ class Scanner:
         interval: float,
         found: Callable[[Found], None],
         failed: Callable[[str], None],
+        memory: Path | None = None,
     ) -> None:
-        self._roots = roots
+        self._lister = Lister(roots, interval)
         self._interval = interval
         self._found = found
         self._failed = failed
-        self._heads = Heads()
+        self._heads = Heads(KnownContents(memory) if memory else None)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="torch-profiler-scanner", daemon=True)
 
@@ -72,7 +76,7 @@ class Scanner:
     def _step(self) -> Found:
         """List, and look at some of the files that are new or changed."""
         began = time.monotonic()
-        listing = list_files(self._roots)
+        listing = self._lister.list()
         waiting = self._heads.waiting(listing.entries())
         # as long as the listing took, or listing would be most of the work
         done = self._heads.look(waiting, seconds=max(MOST_SECONDS, time.monotonic() - began))
@@ -90,29 +94,66 @@ class Listing:
         return [entry for _, entries in self.files for entry in entries]
 
 
-def list_files(roots: Sequence[Root]) -> Listing:
-    """What is in the log directories now; one of several that cannot be listed is told among the problems.
+@dataclass
+class _Listed:
+    """One log directory and its last listing.
 
-    Raises StorageError when none can be listed.
+    due: when it is listed again after a failure (monotonic seconds)
     """
-    problems: list[Problem] = []
-    files: list[tuple[Root, list[Entry]]] = []
+
+    root: Root
+    pause: float
+    entries: list[Entry] | None = None
+    problems: tuple[Problem, ...] = ()
     failure: StorageError | None = None
-    for root in roots:
+    due: float = 0.0
+
+
+class Lister:
+    """Lists log directories. One that fails keeps what it had, and is asked again later and later."""
+
+    def __init__(self, roots: Sequence[Root], interval: float) -> None:
+        self._interval = max(interval, 0.1)
+        self._listed = [_Listed(root, self._interval) for root in roots]
+
+    def list(self) -> Listing:
+        """What is in the log directories now; one of several that cannot be listed is told among the problems.
+
+        Raises StorageError when none can be listed.
+        """
+        for listed in self._listed:
+            if listed.failure is None or time.monotonic() >= listed.due:
+                self._list(listed)
+        failures = [listed.failure for listed in self._listed if listed.failure]
+        if failures and len(failures) == len(self._listed):
+            raise failures[0]
+        problems = [problem for listed in self._listed for problem in listed.problems]
+        problems += [Problem(o.root.name or o.root.url, str(o.failure)) for o in self._listed if o.failure]
+        files = tuple((listed.root, listed.entries) for listed in self._listed if listed.entries is not None)
+        return Listing(files, tuple(problems))
+
+    def _list(self, listed: _Listed) -> None:
+        problems: list[Problem] = []
         try:
-            files.append((root, list(storage_for(root.url).list(root.url, problems.append))))
+            entries = list(storage_for(listed.root.url).list(listed.root.url, problems.append))
         except StorageError as error:
-            failure = error
-            problems.append(Problem(root.name or root.url, str(error)))
-    if failure and not files:
-        raise failure
-    return Listing(tuple(files), tuple(problems))
+            listed.failure = error
+            listed.pause = min(listed.pause * 2, LONGEST_PAUSE)
+            listed.due = time.monotonic() + max(listed.pause, error.wait)
+        else:
+            listed.entries, listed.problems, listed.failure = entries, tuple(problems), None
+            listed.pause = self._interval
 
 
 def runs_of(listing: Listing, heads: Heads, complete: bool) -> Found:
     found = discover(listing.files, heads.content_of)
     unlisted = tuple(Skipped(p.path, p.reason) for p in listing.problems)
     return Found(found.runs, found.skipped + unlisted, complete)
+
+
+def list_files(roots: Sequence[Root]) -> Listing:
+    """What is in the log directories. Raises StorageError when none can be listed."""
+    return Lister(roots, DEFAULT_INTERVAL).list()
 
 
 def list_runs(roots: Sequence[Root]) -> Found:

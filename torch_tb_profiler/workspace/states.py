@@ -91,6 +91,7 @@ class Status:
 
     scanning: true until it has been listed and its files looked at for the first time
     error: why it could not be listed the last time
+    remote: whether a part of it is elsewhere
     skipped: JSON files outside of all runs that are no traces, and directories that could not be listed
     """
 
@@ -99,6 +100,7 @@ class Status:
     error: str | None
     runs: tuple[RunStatus, ...]
     skipped: tuple[Skipped, ...] = ()
+    remote: bool = False
 
     @property
     def loading(self) -> bool:

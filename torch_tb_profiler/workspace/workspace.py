@@ -7,6 +7,7 @@ import itertools
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Hashable, Sequence, Set
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,12 @@ from msgspec.structs import replace as replace_fields
 
 from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits, column_file
 from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.identity import content_key
+from torch_tb_profiler.workspace.identity import content_key, contents_name
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.messages import (
     TIMELINE,
@@ -38,7 +39,7 @@ from torch_tb_profiler.workspace.messages import (
 )
 from torch_tb_profiler.workspace.packed import AnswerFolder, Body, Packed, answer_name, pack
 from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL, Scanner
+from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL, LONGEST_PAUSE, Scanner
 from torch_tb_profiler.workspace.states import (
     Loading,
     OpenTrace,
@@ -60,6 +61,8 @@ OPEN_EVENTS = 4_000_000
 ANSWER_BYTES = 64 * 1000**2
 #: of what is kept of traces for questions about whole runs
 PART_BYTES = 256 * 1000**2
+#: after which a trace is read again that could not be, doubled every time
+FIRST_RETRY_SECONDS = 5.0
 #: seconds for which a request waits for an answer that a worker process has promised
 LONGEST_WAIT = 120.0
 
@@ -110,6 +113,9 @@ class _Held:
     summary: Summary | None = None
     #: a state of the file that the last listing saw for the first time: it may still be growing
     unsettled: Entry | None = None
+    #: how often reading has failed for a reason that may pass, and when it is tried again (monotonic seconds)
+    tries: int = 0
+    retry_at: float | None = None
 
     def status(self) -> TraceStatus:
         summary = self.summary
@@ -181,7 +187,9 @@ class Workspace:
         self._parts_lock = threading.Lock()
         self._timelines = Timelines(cache)
         self._pool = Pool(workers, self._heard)
-        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found)
+        self._scanner = Scanner(
+            roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
+        )
 
     def start(self) -> None:
         self._cache.sweep()
@@ -219,6 +227,7 @@ class Workspace:
                 error=self._error,
                 runs=runs,
                 skipped=self._skipped,
+                remote=any(storage_for(root.url).is_remote for root in self._roots),
             )
 
     def run(self, name: str) -> RunStatus:
@@ -386,9 +395,9 @@ class Workspace:
             entry, status, changed = held.file.entry, held.status(), held.key != trace.key
         try:
             storage = storage_for(entry.url)
-            if changed or _version(storage.stat(entry.url)) != _version(entry):
+            if changed or storage.stat(entry.url).version != entry.version:
                 raise Unreadable(replace(status, reason="has changed since it was read; it is read again soon"))
-            return Original(status.file, status.size, storage.open(entry.url))
+            return Original(status.file, status.size, storage.open(entry))
         except StorageError as error:
             raise Unreadable(replace(status, reason=str(error))) from None
 
@@ -488,7 +497,7 @@ class Workspace:
                         held = _Held(next(self._ids), run.name, file)
                         new.append(held)
                     elif held.unsettled is None:
-                        if held.state == "failed" and not held.key:  # it could not be opened; perhaps now
+                        if _may_be_tried_again(held):
                             new.append(held)
                         held.file = file
                     else:
@@ -511,10 +520,10 @@ class Workspace:
 
     def _has_settled_anew(self, held: _Held, entry: Entry) -> bool:
         """Whether a file has changed and kept still since the listing before."""
-        if _version(entry) == _version(held.file.entry):
+        if entry.version == held.file.entry.version:
             held.unsettled = None
             return False
-        settled = held.unsettled is not None and _version(held.unsettled) == _version(entry)
+        settled = held.unsettled is not None and held.unsettled.version == entry.version
         held.unsettled = entry
         return settled
 
@@ -535,7 +544,7 @@ class Workspace:
             return
         summary = self._cache.find(key)
         with self._lock:
-            held.key, held.reason = key, None
+            held.key, held.reason, held.retry_at = key, None, None
             if summary is not None:
                 held.state, held.summary = "ready", summary
                 log.info("%s: %d events, from the cache", entry.path, summary.events)
@@ -544,17 +553,8 @@ class Workspace:
                 self._pool.submit(self._job(held))
 
     def _job(self, held: _Held) -> Job:
-        entry = held.file.entry
-        target = str(self._cache.columns(held.key))
-        return Job(
-            held.id,
-            entry.url,
-            entry.size,
-            entry.modified_ns,
-            target,
-            self._answering(held),
-            expansion=self._cache.limits.expansion,
-        )
+        target = self._cache.columns(held.key)
+        return Job.of(held.id, held.file.entry, target, self._answering(held), self._cache.limits.expansion)
 
     def _answering(self, held: _Held) -> Answering | None:
         if not self._questions:
@@ -593,6 +593,9 @@ class Workspace:
                     self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
             else:
                 held.state, held.reason = "failed", message.reason
+                if message.passes:
+                    held.tries += 1
+                    held.retry_at = time.monotonic() + min(FIRST_RETRY_SECONDS * 2 ** (held.tries - 1), LONGEST_PAUSE)
                 log.warning("%s %s", path, message.reason)
                 if message.details:
                     log.warning("%s", message.details)
@@ -612,8 +615,26 @@ class Workspace:
         self._answered.notify_all()
 
 
-def _version(entry: Entry) -> tuple[int, int, str]:
-    return entry.size, entry.modified_ns, entry.etag
+def _may_be_tried_again(held: _Held) -> bool:
+    if held.state != "failed":
+        return False
+    if not held.key:  # it could not be opened; perhaps now
+        return True
+    return held.retry_at is not None and time.monotonic() >= held.retry_at
+
+
+def _resolved(roots: Sequence[Root]) -> list[Root]:
+    resolved: list[Root] = []
+    failures: list[StorageError] = []
+    for root in roots:
+        try:
+            resolved.append(Root(storage_for(root.url).resolve(root.url), root.name))
+        except StorageError as error:
+            failures.append(error)
+            resolved.append(Root(shown(root.url), root.name))  # listing it says the same
+    if failures and len(failures) == len(roots):
+        raise failures[0]
+    return resolved
 
 
 def open_workspace(
@@ -629,9 +650,9 @@ def open_workspace(
     questions: "module:function", are answered as soon as a trace has been read
     max_expansion: to how many times its size a packed file may unpack; None for what the environment says
 
-    Raises StorageError when there is no storage for one of them.
+    Raises StorageError when none of them has an address that can be right.
     """
-    resolved = [Root(storage_for(root.url).resolve(root.url), root.name) for root in roots]
+    resolved = _resolved(roots)
     if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
     cache = Cache(cache_dir, expansion=max_expansion)

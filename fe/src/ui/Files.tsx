@@ -12,6 +12,7 @@ export function FilesDialog({ status, onClose }: { status: Status; onClose: () =
       <p className="muted files-dir">
         <code>{status.logdir}</code>
       </p>
+      {status.error && <p className="reason">{status.error}</p>}
       <FilesTable rows={fileRows(status)} />
     </Dialog>
   );

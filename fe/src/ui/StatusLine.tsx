@@ -49,6 +49,11 @@ export function StatusLine({ status, selection: { trace }, onFiles, onNotes }: P
           status?.scanning && t.status.scanning
         )}
       </span>
+      {status?.error && (
+        <button type="button" className="link bad" title={status.error} onClick={onFiles}>
+          {t.status.unlisted}
+        </button>
+      )}
       {load && load.failed > 0 && (
         <button type="button" className="link bad" onClick={onFiles}>
           {t.status.failed(load.failed)}

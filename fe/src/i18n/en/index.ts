@@ -1,3 +1,4 @@
+import type { Said } from "../said";
 import { capture } from "./capture";
 import { charts } from "./charts";
 import { columns } from "./columns";
@@ -32,6 +33,8 @@ export const en = {
   overview,
   /** What the server says, by its own words; those that are not here are shown as they are. */
   server: {} as Record<string, string>,
+  /** Notes and findings: the server's own words. */
+  said: { notes: {}, findings: {}, evidence: {} } as Said,
   stacks,
   steps,
   table,

@@ -127,6 +127,7 @@ export const shell = {
     loading: (traces: number, percent: string, done: string, total: string) =>
       `Loading ${traces === 1 ? "1 trace" : `${traces} traces`}: ${percent} (${done} of ${total})`,
     scanning: "Looking for traces…",
+    unlisted: "The log directory cannot be listed",
     failed: (n: number) => (n === 1 ? "1 file could not be read" : `${n} files could not be read`),
     skipped: (n: number) => (n === 1 ? "1 file skipped" : `${n} files skipped`),
     offline: "The server is not reachable. What you see is the last answer.",

@@ -11,6 +11,7 @@ import { memory } from "./memory";
 import { modules } from "./modules";
 import { operators } from "./operators";
 import { overview } from "./overview";
+import { said } from "./said";
 import { server } from "./server";
 import { shell } from "./shell";
 import { stacks } from "./stacks";
@@ -33,6 +34,7 @@ export const zhCN: Messages = {
   modules,
   operators,
   overview,
+  said,
   server,
   stacks,
   steps,

@@ -125,6 +125,7 @@ export const shell: typeof en = {
     loading: (traces, percent, done, total) =>
       `正在加载 ${traces} 个跟踪：${percent}（${done}，共 ${total}）`,
     scanning: "正在查找跟踪…",
+    unlisted: "无法列出日志目录",
     failed: (n) => `${n} 个文件无法读取`,
     skipped: (n) => `跳过了 ${n} 个文件`,
     offline: "无法连接服务器。当前显示的是最后一次得到的数据。",

@@ -19,13 +19,13 @@ export default function StepInspector({ name }: { name: string }) {
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
-function Numbers({ answer: { steps }, name }: { answer: Overview; name: string }) {
+function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; name: string }) {
   const usual = useMemo(() => usualStep(steps), [steps]);
   const slow = useMemo(() => outliers(steps, usual), [steps, usual]);
   const step = steps.names.indexOf(name);
   if (step < 0 || usual === null) return <p className="muted">{text.gone}</p>;
   const because = cause(steps, usual, step);
-  const table = stepTable(steps, usual, slow, "absolute", [step], () => "");
+  const table = stepTable(steps, definitions, usual, slow, "absolute", [step], () => "");
   const start = steps.start_ns[step] ?? 0;
   return (
     <div className="step-inspector">

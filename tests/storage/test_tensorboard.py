@@ -1,0 +1,123 @@
+"""Stores through the real TensorBoard, as a user starts it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.integration.conftest import PLUGIN, Server, Starter, wait_for_all
+from tests.storage.stores import NOTHING, Store
+from tests.storage.test_workspaces import NAMED, trace
+from tests.tiny import wait_until
+
+#: the package of each extra, and what happens on importing it when it is not there
+PACKAGES = {"s3": "boto3", "blob": "azure.storage.blob", "gs": "google.cloud.storage", "hdfs": "fsspec"}
+URLS = {
+    "s3": "s3://bucket/logs",
+    "blob": "https://account.blob.core.windows.net/container/logs",
+    "gs": "gs://bucket/logs",
+    "hdfs": "hdfs://127.0.0.1:9/logs",
+}
+
+
+def without(package: str, folder: Path) -> dict[str, str]:
+    """The environment of a Python in which a package cannot be found."""
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {package!r}:\n"
+        "            raise ModuleNotFoundError(f'No module named {name!r}', name=name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+    )
+    return {"PYTHONPATH": str(folder)}
+
+
+def status(server: Server) -> dict[str, object]:
+    found: dict[str, object] = server.get(f"{PLUGIN}api/status").json()
+    return found
+
+
+def test_first_load_and_reopen(store: Store, start: Starter) -> None:
+    store.put(f"logs/{NAMED}", trace())
+    store.put("logs/other run ü/v.1.pt.trace.json", trace(3))
+    store.put("logs2/w.1.pt.trace.json", trace())
+    # TensorBoard's own reader of gs:// would ask Google
+    arguments = ("--logdir", store.url("logs"), "--load_fast", "false", "--reload_interval", "30")
+    for time in ("first", "again"):
+        store.proxy.clear()
+        server = start(*arguments, environment=store.environment)
+        wait_for_all(server, PLUGIN)
+        runs = {run["name"]: run["traces"] for run in status(server)["runs"]}  # type: ignore[attr-defined]
+        assert {name: [t["events"] for t in traces] for name, traces in runs.items()} == {
+            "run": [8],
+            "other run ü": [12],
+        }
+        for run, worker in (("run", "w"), ("other%20run%20%C3%BC", "v")):
+            assert server.get(f"{PLUGIN}overview?run={run}&worker={worker}&span=1").status == 200
+        assert server.get("data/plugins_listing").json()["pytorch_profiler"]["enabled"]
+        assert store.proxy.count("get") == (2 if time == "first" else 0)
+        printed = server.printed()
+        assert not [secret for secret in store.secrets if secret in printed]
+        assert server.stop() == 0
+
+
+def test_a_shared_access_signature_is_seen_nowhere(server_of: object, start: Starter, tmp_path: Path) -> None:
+    from tests.storage import azure
+
+    assert callable(server_of)
+    with azure.signed_container(server_of("blob")) as (url, signature, store):
+        store.put(f"logs/{NAMED}", trace())
+        server = start("serve", f"{url}/logs?{signature}", "--port", "0", tensorboard=False, environment=NOTHING)
+        wait_for_all(server)
+        assert [run["state"] for run in server.get("api/status").json()["runs"]] == ["ready"]
+        assert server.get("api/trace/download?run=run&worker=w&span=1").body == trace()
+        seen = server.printed() + server.get("api/status").body.decode()
+        assert server.stop() == 0
+    secret = re.search(r"sig=([^&]+)", signature)
+    assert secret
+    assert secret[1] not in seen
+    written = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert written
+    assert not [path for path in written if secret[1].encode() in path.read_bytes() or secret[1] in str(path)]
+
+
+def test_a_wrong_signature_says_what_to_do(server_of: object, start: Starter) -> None:
+    from tests.storage import azure
+
+    assert callable(server_of)
+    with azure.signed_container(server_of("blob")) as (url, signature, _):
+        wrong = re.sub(r"sig=[^&]{4}", "sig=AAAA", signature)
+        server = start("serve", f"{url}?{wrong}", "--port", "0", tensorboard=False, environment=NOTHING)
+        wait_until(lambda: server.get("api/status").json()["error"], "the listing fails")
+        error = server.get("api/status").json()["error"]
+        assert f"{url} cannot be listed: permission denied (AuthorizationFailure). " in error
+        assert "a SAS with read and list" in error
+        assert re.search(r"sig=([^&]+)", wrong)[1] not in error + server.printed()  # type: ignore[index]
+
+
+@pytest.mark.parametrize("extra", sorted(PACKAGES))
+def test_a_missing_package_is_a_message_with_the_extra(extra: str, start: Starter, tmp_path: Path) -> None:
+    environment = {**NOTHING, **without(PACKAGES[extra], tmp_path / "site")}
+    server = start("--logdir", URLS[extra], "--load_fast", "false", "--reload_interval", "0", environment=environment)
+    wait_until(lambda: not status(server)["scanning"], "the listing has failed")
+    assert f"pip install 'torch-tb-profiler[{extra}]'" in str(status(server)["error"])
+    assert f"torch-tb-profiler[{extra}]" in server.printed()
+    # shown, so that the message can be read
+    assert server.get("data/plugins_listing").json()["pytorch_profiler"]["enabled"]
+
+
+def test_packages_of_stores_are_not_imported_before_their_schemes_are_used() -> None:
+    import subprocess
+
+    packages = ("boto3", "botocore", "azure", "google.cloud", "google.auth", "fsspec", "pyarrow")
+    code = (
+        "import sys, torch_tb_profiler.plugin, torch_tb_profiler.workspace.child;"
+        f"print([name for name in {packages} if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"

@@ -1,0 +1,240 @@
+"""Azure Blob Storage."""
+
+from __future__ import annotations
+
+import email.utils
+import functools
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+from urllib.parse import quote, unquote
+
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.ranges import RANGE_BYTES
+from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
+from torch_tb_profiler.storage.url import shown
+
+#: for worker processes: what gives access to containers, JSON of address → signature, empty for nothing
+ACCESS_VARIABLE = "TORCH_TB_PROFILER_BLOB_ACCESS"
+
+MOST_SKEW_SECONDS = 15 * 60
+
+_ADDRESS = re.compile(r"(?P<host>https?://[^/?#]+)/+(?P<path>[^?#]*)(?:\?(?P<query>.*))?", re.DOTALL | re.IGNORECASE)
+_ACCOUNT = re.compile(r"https?://(?P<account>[a-z0-9-]+)\.blob\.", re.IGNORECASE)
+#: an emulator, or a proxy: the account is the first part of the path
+_BY_NUMBER = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?", re.IGNORECASE)
+
+_CODES: Mapping[str, Kind] = {
+    "AuthenticationFailed": "credentials",
+    "InvalidAuthenticationInfo": "credentials",
+    "NoAuthenticationInformation": "credentials",
+    "KeyBasedAuthenticationNotPermitted": "permission",
+    "PublicAccessNotPermitted": "permission",
+    "ResourceNotFound": "missing",
+    "ServerBusy": "throttled",
+    "OperationTimedOut": "unreachable",
+    "InternalError": "unreachable",
+    "ConditionNotMet": "changed",
+    "InvalidRange": "changed",
+}
+_STATUS: Mapping[int, Kind] = {
+    401: "credentials",
+    403: "permission",
+    404: "missing",
+    412: "changed",
+    416: "changed",
+    429: "throttled",
+    503: "throttled",
+}
+
+
+@dataclass(frozen=True)
+class _Container:
+    """An address taken apart. account: its name"""
+
+    account: str
+    address: str
+    key: str
+    query: str
+
+    @property
+    def name(self) -> str:
+        return unquote(self.address.rpartition("/")[2])
+
+
+def _parse(url: str) -> _Container:
+    match = _ADDRESS.fullmatch(url)
+    host = match["host"] if match else ""
+    account = _ACCOUNT.match(host)
+    parts = match["path"].split("/") if match else []
+    if account:
+        name = account["account"]
+    elif _BY_NUMBER.fullmatch(host) and len(parts) > 1:
+        name, parts = parts[0], parts[1:]
+        host = f"{host}/{name}"
+    else:
+        raise StorageError(
+            f"{shown(url)}: over https only Azure Blob Storage can be read, at"
+            " https://<account>.blob.core.windows.net/<container>/<folder>",
+            "missing",
+        )
+    if not parts or not parts[0]:
+        raise StorageError(f"{shown(url)}: the name of a container is missing behind the account", "missing")
+    assert match is not None
+    return _Container(name, f"{host}/{parts[0]}", unquote("/".join(parts[1:])), match["query"] or "")
+
+
+class Blobs:
+    """Blobs of Azure. Signatures in addresses are kept apart from them."""
+
+    advice: Mapping[Kind, str] = {
+        "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, put a SAS behind the address,"
+        " or install azure-identity and sign in",
+        "permission": "The role Storage Blob Data Reader, or a SAS with read and list (sp=rl), is needed",
+        "missing": "Check account and container; without credentials a private container looks like that, too",
+        "endpoint": "Check the account's name and BlobEndpoint in AZURE_STORAGE_CONNECTION_STRING",
+    }
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._signatures: dict[str, str] = json.loads(os.environ.get(ACCESS_VARIABLE, "{}"))
+
+    def environment(self) -> dict[str, str]:
+        with self._lock:
+            return {ACCESS_VARIABLE: json.dumps(self._signatures)} if self._signatures else {}
+
+    def place(self, url: str) -> Place:
+        found = _parse(url)
+        if found.query:
+            with self._lock:
+                self._signatures[found.address] = found.query
+        return Place(found.address, found.key)
+
+    def url(self, place: Place) -> str:
+        return f"{place.bucket}/{quote(place.key)}" if place.key else place.bucket
+
+    def pages(self, place: Place) -> Iterator[list[Object]]:
+        with self._client(place) as client:
+            listing = client.list_blobs(name_starts_with=place.key or None, results_per_page=5000)
+            for page in listing.by_page():
+                yield [_object(found) for found in page]
+
+    def stat(self, place: Place) -> Object:
+        with self._client(place) as client:
+            return _object(client.get_blob_client(place.key).get_blob_properties())
+
+    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+        with self._client(place) as client:
+            from azure.core import MatchConditions  # noqa: PLC0415
+
+            blob = client.get_blob_client(place.key)
+            yield from blob.download_blob(
+                offset=start,
+                length=stop - start,
+                etag=f'"{etag}"',
+                match_condition=MatchConditions.IfNotModified,
+                decompress=False,
+            ).chunks()
+
+    @contextmanager
+    def _client(self, place: Place) -> Iterator[Any]:
+        """A client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
+        with self._lock:
+            signature = self._signatures.get(place.bucket, "")
+        connection = os.environ.get("AZURE_STORAGE_CONNECTION_STRING", "")
+        try:
+            yield _client_for(place.bucket, signature, connection)
+        except (Trouble, GeneratorExit):
+            raise
+        except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
+            trouble = _trouble(error)
+            account, other = _parse(place.bucket).account, _account_of(connection)
+            if trouble.kind in ("credentials", "permission", "missing") and connection and other != account:
+                trouble.advice = "AZURE_STORAGE_CONNECTION_STRING is of another account and was not used"
+            raise trouble from None
+
+
+def _object(found: Any) -> Object:
+    return Object(found.name, found.size, nanoseconds(found.last_modified), found.etag.strip('"'))
+
+
+@functools.lru_cache(maxsize=16)
+def _client_for(address: str, signature: str, connection: str) -> Any:
+    """A client of a container; it can be used by several threads."""
+    try:
+        from azure.storage.blob import ContainerClient  # noqa: PLC0415
+    except ImportError:
+        raise Trouble(
+            "package", "azure.storage.blob", advice="Install it with: pip install 'torch-tb-profiler[blob]'"
+        ) from None
+    container = _parse(address)
+    options: dict[str, Any] = {
+        "connection_timeout": 3,
+        "read_timeout": 20,
+        # What fails is tried again in one place for all stores, where it broke off.
+        "retry_total": 0,
+        "max_single_get_size": RANGE_BYTES,
+        "max_chunk_get_size": RANGE_BYTES,
+    }
+    if signature:
+        return ContainerClient.from_container_url(address, credential=signature, **options)
+    if connection and _account_of(connection) == container.account:
+        return ContainerClient.from_connection_string(connection, container.name, **options)
+    return ContainerClient.from_container_url(address, credential=_identity(address), **options)
+
+
+def _account_of(connection: str) -> str:
+    """The account that a connection string is for; empty when it does not say."""
+    parts = dict(part.partition("=")[::2] for part in connection.split(";") if part)
+    named = {name.strip().lower(): value.strip() for name, value in parts.items()}
+    if named.get("accountname"):
+        return named["accountname"]
+    match = _ACCOUNT.match(named.get("blobendpoint", ""))
+    return match["account"] if match else ""
+
+
+def _identity(address: str) -> Any:
+    """Whoever azure-identity finds us to be; None without the package, and when we are nobody."""
+    if not address.startswith("https://"):
+        return None
+    try:
+        from azure.core.exceptions import ClientAuthenticationError  # noqa: PLC0415
+        from azure.identity import DefaultAzureCredential  # noqa: PLC0415
+    except ImportError:
+        return None
+    credential = DefaultAzureCredential()
+    try:
+        credential.get_token("https://storage.azure.com/.default")
+    except ClientAuthenticationError:
+        return None
+    return credential
+
+
+def _trouble(error: Exception) -> Trouble:
+    names = {kind.__name__ for kind in type(error).__mro__}
+    status = getattr(error, "status_code", None)
+    if status is None:
+        lost = names & {"ServiceRequestError", "ServiceResponseError", "HttpResponseError"}
+        kind: Kind = "unreachable" if lost else "endpoint" if isinstance(error, ValueError) else "failed"
+        return Trouble(kind, type(error).__name__)
+    code = str(getattr(getattr(error, "error_code", ""), "value", getattr(error, "error_code", "")) or "")
+    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
+    kind = _CODES.get(code) or _STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
+    if kind == "credentials" and _skew(headers.get("Date", "")) > MOST_SKEW_SECONDS:
+        kind = "clock"
+    wait = headers.get("Retry-After", "")
+    return Trouble(kind, code or status, float(wait) if wait.isdecimal() else 0.0)
+
+
+def _skew(date: str) -> float:
+    """Seconds between our clock and that of whoever wrote a date; 0 without one."""
+    try:
+        return abs(email.utils.parsedate_to_datetime(date).timestamp() - time.time())
+    except ValueError:
+        return 0.0

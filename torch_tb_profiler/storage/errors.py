@@ -1,0 +1,85 @@
+"""What can go wrong with a storage: a few kinds, each with its words and with what to do about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+Kind = Literal[
+    "credentials",
+    "permission",
+    "missing",
+    "throttled",
+    "unreachable",
+    "endpoint",
+    "clock",
+    "changed",
+    "package",
+    "failed",
+]
+
+REASONS: Mapping[Kind, str] = {
+    "credentials": "the credentials are not accepted",
+    "permission": "permission denied",
+    "missing": "it is not there",
+    "throttled": "the store asks for fewer requests",
+    "unreachable": "the store does not answer",
+    "endpoint": "this is the wrong region or endpoint",
+    "clock": "the clock of this machine is wrong",
+    "changed": "it was replaced while it was being read; it is read again soon",
+    "package": "a package is missing",
+    "failed": "the store answered with an error",
+}
+
+ADVICE: Mapping[Kind, str] = {
+    "throttled": "It is tried again, more slowly",
+    "unreachable": "Check the network and the address; it is tried again",
+    "clock": "Set it (NTP): requests are signed with the time",
+}
+
+#: what passes by itself, or by a second try
+PASSING: frozenset[Kind] = frozenset({"throttled", "unreachable"})
+
+# A code of a store, never a sentence of it: those may hold keys, tokens and signed URLs.
+_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
+
+
+class StorageError(Exception):
+    """Something cannot be listed or opened; the message is a sentence for a user.
+
+    kind: what sort of trouble it is
+    wait: seconds after which the store wants to be asked again; 0 when it did not say
+    """
+
+    def __init__(self, message: str, kind: Kind = "failed", wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.kind: Kind = kind
+        self.wait = wait
+
+    @property
+    def passes(self) -> bool:
+        """Whether a second try may help at once."""
+        return self.kind in PASSING
+
+
+class Trouble(Exception):
+    """What a store said, not yet a sentence: which kind, its code, and how long to wait.
+
+    advice: what to do, where it is not the usual for this kind
+    """
+
+    def __init__(self, kind: Kind, code: object = "", wait: float = 0.0, advice: str = "") -> None:
+        super().__init__(kind)
+        self.kind: Kind = kind
+        self.code = str(code) if _CODE.fullmatch(str(code)) else ""
+        self.wait = wait
+        self.advice = advice
+
+    def told(self, operation: str, advice: Mapping[Kind, str]) -> StorageError:
+        """The sentence: what was tried, why it failed, what to do."""
+        code = f" ({self.code})" if self.code else ""
+        to_do = self.advice or advice.get(self.kind) or ADVICE.get(self.kind, "")
+        return StorageError(
+            f"{operation}: {REASONS[self.kind]}{code}{f'. {to_do}' if to_do else ''}", self.kind, self.wait
+        )

@@ -1,0 +1,174 @@
+"""HDFS, and every other file system that fsspec has a driver for."""
+
+from __future__ import annotations
+
+import errno
+import functools
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, BinaryIO, cast
+
+from torch_tb_profiler.storage import hadoop
+from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.ranges import RangeStream
+from torch_tb_profiler.storage.remote import nanoseconds
+from torch_tb_profiler.storage.url import printable, scheme_of, shown, without_slash
+
+PIECE_BYTES = 1024 * 1024
+
+#: of these an address is host and path; of others the driver knows
+_BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
+_ADDRESS = re.compile(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
+
+_ADVICE: Mapping[Kind, str] = {
+    "permission": "The user of this process must be allowed to read there (HADOOP_USER_NAME names another)",
+    "missing": "Check the path",
+    "credentials": "Get a ticket with kinit",
+    "endpoint": "Check the address",
+}
+_BY_ERROR: Mapping[int, Kind] = {
+    errno.EACCES: "permission",
+    errno.EPERM: "permission",
+    errno.ENOENT: "missing",
+    errno.ENOTDIR: "missing",
+    errno.ECONNREFUSED: "unreachable",
+    errno.ETIMEDOUT: "unreachable",
+    errno.EHOSTUNREACH: "unreachable",
+}
+_TIMES = ("mtime", "modification_time", "modificationTime", "last_modified", "LastModified", "updated", "created")
+
+
+class FileSystems:
+    """File systems by the drivers of fsspec, which try again by themselves. A listing costs a request per directory."""
+
+    is_remote = True
+
+    def resolve(self, url: str) -> str:
+        if re.match(r"[^:]+://[^/]*:[^/]*@", url):
+            raise StorageError(f"{shown(url)}: passwords do not belong into an address", "credentials")
+        return without_slash(url)
+
+    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
+        pending = deque([""])
+        while pending:
+            folder = pending.popleft()
+            try:
+                children = _children(root, folder)
+            except Trouble as trouble:
+                if not folder:
+                    raise trouble.told(f"{shown(root)} cannot be listed", _ADVICE) from None
+                report(Problem(printable(folder), str(trouble.told("cannot be listed", _ADVICE))))
+                continue
+            for name, found in children:
+                path = f"{folder}/{name}" if folder else name
+                if found["type"] == "directory":
+                    pending.append(path)
+                else:
+                    yield _entry(path, f"{root}/{path}", found)
+
+    def stat(self, url: str) -> Entry:
+        try:
+            with _driver(url) as (driver, path):
+                driver.invalidate_cache()
+                found = driver.info(path)
+        except Trouble as trouble:
+            raise trouble.told("cannot be read", _ADVICE) from None
+        if found["type"] == "directory":
+            raise StorageError("is not a file", "missing")
+        return _entry(url.rpartition("/")[2], url, found)
+
+    def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
+        def fetch(start: int, stop: int) -> Iterator[bytes]:
+            with _driver(entry.url) as (driver, path), _open(driver, path) as stream:
+                stream.seek(start)
+                while start < stop and (piece := bytes(stream.read(min(PIECE_BYTES, stop - start)))):
+                    start += len(piece)
+                    yield piece
+
+        def told(trouble: Trouble) -> StorageError:
+            return trouble.told("cannot be read", _ADVICE)
+
+        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
+
+
+def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:
+    """What a directory holds: names, and what the driver says of them. Raises Trouble."""
+    with _driver(f"{root}/{folder}" if folder else root) as (driver, path):
+        driver.invalidate_cache()
+        return [(found["name"].rstrip("/").rpartition("/")[2], found) for found in driver.ls(path, detail=True)]
+
+
+def _entry(path: str, url: str, found: Mapping[str, Any]) -> Entry:
+    etag = next((str(found[name]).strip('"') for name in ("etag", "ETag", "e_tag") if found.get(name)), "")
+    return Entry(printable(path), url, int(found.get("size") or 0), _time(found), etag)
+
+
+def _time(found: Mapping[str, Any]) -> int:
+    """ns since the epoch, whatever a driver calls it and counts it in; 0 when it does not say."""
+    value = next((found[name] for name in _TIMES if found.get(name)), 0)
+    if isinstance(value, datetime):
+        return nanoseconds(value)
+    if isinstance(value, int):
+        return value * 10**6  # Hadoop's milliseconds
+    return round(value * 10**6) * 1000 if isinstance(value, float) else 0
+
+
+@contextmanager
+def _driver(url: str) -> Iterator[tuple[Any, str]]:
+    """The driver for an address and the path it takes. Whatever it raises becomes Trouble."""
+    try:
+        match = _ADDRESS.fullmatch(url)
+        assert match is not None
+        if scheme_of(url) in _BY_HOST:
+            driver, path = _driver_for(match["host"]), match["path"] or "/"
+        else:
+            driver = _driver_for(url)
+            path = driver._strip_protocol(url)  # noqa: SLF001 - what fsspec's own url_to_fs does
+        yield driver, path
+    except (Trouble, GeneratorExit):
+        raise
+    except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
+        raise _trouble(error, scheme_of(url)) from None
+
+
+@functools.lru_cache(maxsize=16)
+def _driver_for(url: str) -> Any:
+    import fsspec  # noqa: PLC0415
+
+    if scheme_of(url) in ("hdfs", "viewfs"):
+        hadoop.prepare(fsspec.get_filesystem_class(scheme_of(url)))
+    return fsspec.core.url_to_fs(url)[0]
+
+
+def _open(driver: Any, path: str) -> Any:
+    # Arrow's streams cannot be sought unless told so; other drivers do not know the word.
+    is_arrow = any(kind.__name__ == "ArrowFSWrapper" for kind in type(driver).__mro__)
+    return driver.open(path, "rb", **({"seekable": True} if is_arrow else {}))
+
+
+def _trouble(error: Exception, scheme: str) -> Trouble:
+    code = type(error).__name__
+    names = {kind.__name__ for kind in type(error).__mro__}
+    text = str(error)
+    if isinstance(error, ImportError) or (isinstance(error, ValueError) and "Protocol not known" in text):
+        if scheme in ("hdfs", "viewfs", "webhdfs", "swebhdfs"):
+            return Trouble("package", code, advice="Install it with: pip install 'torch-tb-profiler[hdfs]'")
+        return Trouble("package", code, advice=f"Install fsspec and its driver for {scheme}://")
+    if isinstance(error, OSError) and ("libhdfs" in text or "libjvm" in text):
+        return Trouble("package", "libhdfs", advice=hadoop.ADVICE)
+    if isinstance(error, FileNotFoundError):
+        return Trouble("missing", code)
+    if isinstance(error, PermissionError) or "AccessControlException" in text:
+        return Trouble("permission", code)
+    if "SaslException" in text or "GSS" in text:
+        return Trouble("credentials", code)
+    kind = _BY_ERROR.get(getattr(error, "errno", None) or 0)
+    if kind:
+        return Trouble(kind, code)
+    if isinstance(error, OSError) or names & {"HdfsError", "RequestException", "ClientError"}:
+        return Trouble("unreachable", code)
+    return Trouble("endpoint" if isinstance(error, ValueError) else "failed", code)

@@ -1,0 +1,157 @@
+"""Google Cloud Storage."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
+
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
+from torch_tb_profiler.storage.url import shown
+
+TIMEOUTS = (3, 20)
+
+_ADDRESS = re.compile(r"gs://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
+#: set when this process may only read what everybody may
+_found_nobody = Event()
+_FIELDS = "items(name,size,updated,generation),nextPageToken"
+
+_STATUS: Mapping[int, Kind] = {
+    401: "credentials",
+    403: "permission",
+    404: "missing",
+    412: "changed",
+    416: "changed",
+    429: "throttled",
+    503: "throttled",
+}
+
+
+class Google:
+    """Objects of Google Cloud Storage; their etag is the generation."""
+
+    advice: Mapping[Kind, str] = {
+        "credentials": "Set GOOGLE_APPLICATION_CREDENTIALS to a key file,"
+        " or run: gcloud auth application-default login",
+        "permission": "The role Storage Object Viewer on the bucket is needed",
+        "missing": "Check the bucket and STORAGE_EMULATOR_HOST",
+        "endpoint": "Check STORAGE_EMULATOR_HOST",
+    }
+
+    def environment(self) -> dict[str, str]:
+        # Looking for the credentials of a machine that has none takes seconds.
+        return {"NO_GCE_CHECK": "true"} if _found_nobody.is_set() else {}
+
+    def place(self, url: str) -> Place:
+        match = _ADDRESS.fullmatch(url)
+        if match is None or "@" in match["bucket"]:
+            raise StorageError(
+                f"{shown(url)}: an address of Google Cloud Storage looks like gs://bucket/folder", "missing"
+            )
+        return Place(f"gs://{match['bucket']}", match["key"])
+
+    def url(self, place: Place) -> str:
+        return f"{place.bucket}/{place.key}" if place.key else place.bucket
+
+    def pages(self, place: Place) -> Iterator[list[Object]]:
+        with _client() as client:
+            listing = client.list_blobs(
+                _name(place), prefix=place.key or None, fields=_FIELDS, timeout=TIMEOUTS, retry=None
+            )
+            for page in listing.pages:
+                yield [_object(found) for found in page]
+
+    def stat(self, place: Place) -> Object:
+        with _client() as client:
+            blob = client.bucket(_name(place)).blob(place.key)
+            blob.reload(timeout=TIMEOUTS, retry=None)
+            return _object(blob)
+
+    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+        received, trouble = io.BytesIO(), None
+        try:
+            with _client() as client:
+                client.bucket(_name(place)).blob(place.key).download_to_file(
+                    received,
+                    start=start,
+                    end=stop - 1,
+                    raw_download=True,
+                    if_generation_match=int(etag) if etag else None,
+                    checksum=None,
+                    timeout=TIMEOUTS,
+                    retry=None,
+                )
+        except Trouble as error:
+            trouble = error
+        yield received.getvalue()  # also when it broke off: what is missing is fetched from there on
+        if trouble:
+            raise trouble
+
+
+def _name(place: Place) -> str:
+    return place.bucket.removeprefix("gs://")
+
+
+def _object(found: Any) -> Object:
+    return Object(found.name, found.size, nanoseconds(found.updated), str(found.generation or ""))
+
+
+@contextmanager
+def _client() -> Iterator[Any]:
+    """A client. Whatever it raises becomes Trouble: its own messages may name tokens and addresses."""
+    try:
+        yield _client_for(os.environ.get("STORAGE_EMULATOR_HOST", ""), os.environ.get("GOOGLE_APPLICATION_CREDENTIALS"))
+    except (Trouble, GeneratorExit):
+        raise
+    except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
+        raise _trouble(error) from None
+
+
+@functools.lru_cache(maxsize=4)
+def _client_for(emulator: str, key_file: str | None) -> Any:
+    """A client; it can be used by several threads."""
+    try:
+        import google.auth  # noqa: PLC0415
+        from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
+        from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415
+        from google.cloud import storage  # noqa: PLC0415
+    except ImportError:
+        raise Trouble(
+            "package", "google.cloud.storage", advice="Install it with: pip install 'torch-tb-profiler[gs]'"
+        ) from None
+    credentials: Any = AnonymousCredentials()  # type: ignore[no-untyped-call,unused-ignore]
+    project: str | None = None
+    if not emulator:
+        try:
+            credentials, project = google.auth.default(scopes=["https://www.googleapis.com/auth/devstorage.read_only"])
+        except DefaultCredentialsError:
+            if key_file:
+                raise
+            _found_nobody.set()
+    return storage.Client(project=project or "none", credentials=credentials)
+
+
+def _trouble(error: Exception) -> Trouble:
+    names = {kind.__name__ for kind in type(error).__mro__}
+    status = getattr(error, "code", None)
+    if "GoogleAPICallError" in names and isinstance(status, int):
+        headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
+        kind = _STATUS.get(int(status)) or ("unreachable" if status >= 500 else "failed")
+        wait = headers.get("Retry-After", "")
+        advice = ""
+        if kind in ("credentials", "permission") and _found_nobody.is_set():
+            advice = "No credentials were found. " + Google.advice["credentials"]
+        return Trouble(kind, int(status), float(wait) if wait.isdecimal() else 0.0, advice)
+    code = type(error).__name__
+    if names & {"TransportError", "RequestException", "HTTPError", "TimeoutError", "OSError", "ProtocolError"}:
+        # requests counts addresses that cannot be right among what goes wrong on the way
+        return Trouble("endpoint" if isinstance(error, ValueError) else "unreachable", code)
+    if "GoogleAuthError" in names:
+        return Trouble("credentials", code)
+    return Trouble("endpoint" if isinstance(error, ValueError) else "failed", code)

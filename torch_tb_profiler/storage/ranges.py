@@ -1,0 +1,163 @@
+"""A remote file as a stream: ranges of it, fetched ahead of the reader, each tried again where it broke off."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from torch_tb_profiler.storage.errors import PASSING, StorageError, Trouble
+from torch_tb_profiler.storage.retry import TRIES, pause
+
+#: a range is at most so long; the first ones are shorter, so that the reader can begin
+RANGE_BYTES = 8 * 1024 * 1024
+FIRST_BYTES = 1024 * 1024
+#: what is fetched when only a few bytes are asked for
+LEAST_BYTES = 64 * 1024
+#: ranges of one file under way at once; together with the number of worker processes the bound on connections
+MOST_AHEAD = 4
+
+#: the bytes of a file from `start` to before `stop`, in pieces. Raises Trouble.
+Fetch = Callable[[int, int], Iterable[bytes]]
+#: what is said of a file that cannot be read
+Told = Callable[[Trouble], StorageError]
+
+
+class RangeStream(io.BufferedIOBase):
+    """Reads what `fetch` gives.
+
+    size: of the file
+    ahead: whether it will be read in order, to its end; then ranges are fetched before they are asked for, more of
+        them the longer that goes on
+    tries: of a range, without a byte of it
+
+    Raises StorageError when a range cannot be had, or is not what it should be.
+    """
+
+    def __init__(self, fetch: Fetch, size: int, ahead: bool, told: Told, tries: int = TRIES) -> None:
+        self._fetch = fetch
+        self._size = size
+        self._ahead = ahead
+        self._told = told
+        self._tries = tries
+        self._position = 0
+        self._block = memoryview(b"")
+        self._block_start = 0
+        #: ranges that are being fetched with where they start, in order, and where the next one will
+        self._coming: deque[tuple[int, Future[memoryview]]] = deque()
+        self._next = 0
+        self._next_bytes = FIRST_BYTES
+        self._window = 1
+        self._threads: ThreadPoolExecutor | None = None
+        self._closing = threading.Event()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def read(self, size: int | None = -1) -> bytes:
+        left = max(0, self._size - self._position)
+        wanted = left if size is None or size < 0 else min(size, left)
+        block = self._here(wanted)
+        if len(block) >= wanted:
+            self._position += wanted
+            return bytes(block[:wanted])
+        buffer = bytearray(wanted)
+        self.readinto(buffer)
+        return bytes(buffer)
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        view = memoryview(buffer).cast("B")
+        count = 0
+        while count < len(view):
+            block = self._here(len(view) - count)[: len(view) - count]
+            if not block:
+                break
+            view[count : count + len(block)] = block
+            count += len(block)
+            self._position += len(block)
+        return count
+
+    def close(self) -> None:
+        self._closing.set()
+        if self._threads:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+        self._coming.clear()
+        self._block = memoryview(b"")
+        super().close()
+
+    def _here(self, wanted: int) -> memoryview:
+        """What is at hand from the position on, at least a byte of it unless the file ends there."""
+        if self.closed:
+            raise ValueError("the stream is closed")
+        within = self._position - self._block_start
+        if 0 <= within < len(self._block):
+            return self._block[within:]
+        if self._position >= self._size or not wanted:
+            return memoryview(b"")
+        self._block = memoryview(b"")  # gone before the next one is there, or there would be one more
+        self._block = self._take(wanted)
+        self._block_start = self._position
+        return self._block
+
+    def _take(self, wanted: int) -> memoryview:
+        start = self._position
+        if not self._ahead:
+            return self._range(start, min(self._size, start + max(wanted, LEAST_BYTES)))
+        while self._coming and self._coming[0][0] != start:
+            self._coming.popleft()[1].cancel()  # the reader went elsewhere
+        if not self._coming:
+            if start != self._next:
+                self._next, self._window, self._next_bytes = start, 1, FIRST_BYTES
+            self._begin()
+        _, coming = self._coming.popleft()
+        # The longer it goes on in order, the more ranges are fetched behind the one that is waited for.
+        while len(self._coming) < self._window - 1 and self._next < self._size:
+            self._begin()
+        self._window = min(self._window + 1, MOST_AHEAD)
+        return coming.result()
+
+    def _begin(self) -> None:
+        """Fetch the next range."""
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(MOST_AHEAD, thread_name_prefix="torch-profiler-range")
+        start, stop = self._next, min(self._size, self._next + self._next_bytes)
+        self._coming.append((start, self._threads.submit(self._range, start, stop)))
+        self._next = stop
+        self._next_bytes = min(2 * self._next_bytes, RANGE_BYTES)
+
+    def _range(self, start: int, stop: int) -> memoryview:
+        """The bytes of a range. What breaks off is taken up again where it did. Raises StorageError."""
+        buffer = memoryview(bytearray(stop - start))
+        done = tried = 0
+        while True:
+            before = done
+            try:
+                for piece in self._fetch(start + done, stop):
+                    if len(piece) > len(buffer) - done:
+                        raise Trouble("failed", "TooManyBytes")
+                    buffer[done : done + len(piece)] = piece
+                    done += len(piece)
+                    if self._closing.is_set():
+                        return buffer
+                if done == len(buffer):
+                    return buffer
+                trouble = Trouble("unreachable", "Interrupted")
+            except Trouble as error:
+                trouble = error
+            tried = 1 if done > before else tried + 1
+            if trouble.kind not in PASSING or tried >= self._tries:
+                raise self._told(trouble) from None
+            self._closing.wait(pause(tried, trouble.wait))

@@ -1,0 +1,140 @@
+"""Object stores: buckets of objects whose names have slashes in them. What all of them have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import BinaryIO, Protocol, TypeVar, cast
+
+from torch_tb_profiler.storage.base import Entry, Problem
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.ranges import RangeStream
+from torch_tb_profiler.storage.retry import patiently
+from torch_tb_profiler.storage.url import printable
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An object, or with an empty key a whole bucket.
+
+    bucket: all of the address before the key, without a slash at its end
+    """
+
+    bucket: str
+    key: str = ""
+
+
+@dataclass(frozen=True)
+class Object:
+    """What a store says of one object; `etag` is what `Store.get` takes."""
+
+    key: str
+    size: int
+    modified_ns: int
+    etag: str
+
+
+class Store(Protocol):
+    """What differs between object stores. All methods raise Trouble."""
+
+    #: what to do about trouble, in the words of this store
+    advice: Mapping[Kind, str]
+
+    def place(self, url: str) -> Place:
+        """Raises StorageError when the address cannot be right."""
+        ...
+
+    def environment(self) -> dict[str, str]:
+        """Variables with which a worker process may read what this one may."""
+        ...
+
+    def url(self, place: Place) -> str:
+        """Without secrets."""
+        ...
+
+    def pages(self, place: Place) -> Iterator[list[Object]]:
+        """The objects whose keys begin with the key of `place`, a request per page."""
+        ...
+
+    def stat(self, place: Place) -> Object: ...
+
+    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+        """The bytes of a range, of the object of this etag only."""
+        ...
+
+
+class ObjectStorage:
+    """A store as the rest of the house sees it: folders, files and streams."""
+
+    is_remote = True
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def environment(self) -> dict[str, str]:
+        return self._store.environment()
+
+    def resolve(self, url: str) -> str:
+        place = self._store.place(url)
+        return self._store.url(replace(place, key=place.key.strip("/")))
+
+    def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
+        place = self._store.place(root)
+        folder = replace(place, key=f"{place.key}/" if place.key else "")
+        pages: Iterator[list[Object]] | None = None
+
+        def next_page() -> list[Object] | None:
+            # An iterator that has failed has ended: then the listing begins anew, behind what is known.
+            nonlocal pages
+            if pages is None:
+                pages = self._store.pages(folder)
+            try:
+                return next(pages, None)
+            except Trouble:
+                pages = None
+                raise
+
+        seen: set[str] = set()
+        while (page := self._try(f"{root} cannot be listed", lambda: patiently(next_page))) is not None:
+            for found in page:
+                if found.key not in seen and not found.key.endswith("/"):  # such are made to show empty folders
+                    seen.add(found.key)
+                    yield self._entry(replace(folder, key=found.key), found, found.key[len(folder.key) :])
+
+    def stat(self, url: str) -> Entry:
+        place = self._store.place(url)
+        if not place.key:
+            raise StorageError("is not a file", "missing")
+        found = self._try(self._reading(place), lambda: patiently(lambda: self._store.stat(place)))
+        return self._entry(place, found, place.key.rpartition("/")[2])
+
+    def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
+        place = self._store.place(entry.url)
+
+        def fetch(start: int, stop: int) -> Iterable[bytes]:
+            return self._store.get(place, start, stop, entry.etag)
+
+        def told(trouble: Trouble) -> StorageError:
+            return trouble.told(self._reading(place), self._store.advice)
+
+        return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
+
+    def _reading(self, place: Place) -> str:
+        return f"cannot be read from {self._store.url(Place(place.bucket))}"
+
+    def _entry(self, place: Place, found: Object, path: str) -> Entry:
+        return Entry(printable(path), self._store.url(place), found.size, found.modified_ns, found.etag)
+
+    def _try(self, operation: str, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except Trouble as trouble:
+            raise trouble.told(operation, self._store.advice) from None
+
+
+def nanoseconds(time: datetime | None) -> int:
+    """Since the epoch; 0 for an object without a time."""
+    return int(time.timestamp()) * 10**9 + time.microsecond * 1000 if time else 0

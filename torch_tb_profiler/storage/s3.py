@@ -1,0 +1,245 @@
+"""S3 and what speaks its language: AWS, MinIO, Ceph and others."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.ranges import MOST_AHEAD
+from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
+from torch_tb_profiler.storage.url import shown
+
+PIECE_BYTES = 1024 * 1024
+
+_ADDRESS = re.compile(r"s3a?://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
+_NO = ("0", "false", "no", "off")
+
+_CODES: Mapping[str, Kind] = {
+    "InvalidAccessKeyId": "credentials",
+    "SignatureDoesNotMatch": "credentials",
+    "InvalidToken": "credentials",
+    "ExpiredToken": "credentials",
+    "InvalidSecurity": "credentials",
+    "AccessDenied": "permission",
+    "AllAccessDisabled": "permission",
+    "AccountProblem": "permission",
+    "Forbidden": "permission",
+    "403": "permission",
+    "NoSuchBucket": "missing",
+    "NoSuchKey": "missing",
+    "NotFound": "missing",
+    "404": "missing",
+    "SlowDown": "throttled",
+    "Throttling": "throttled",
+    "RequestLimitExceeded": "throttled",
+    "TooManyRequests": "throttled",
+    "PermanentRedirect": "endpoint",
+    "TemporaryRedirect": "endpoint",
+    "AuthorizationHeaderMalformed": "endpoint",
+    "IllegalLocationConstraintException": "endpoint",
+    "301": "endpoint",
+    "307": "endpoint",
+    "RequestTimeTooSkewed": "clock",
+    "PreconditionFailed": "changed",
+    "412": "changed",
+    "InvalidRange": "changed",
+    "416": "changed",
+    "InternalError": "unreachable",
+    "ServiceUnavailable": "throttled",
+    "RequestTimeout": "unreachable",
+}
+_STATUS: Mapping[int, Kind] = {
+    401: "credentials",
+    403: "permission",
+    404: "missing",
+    429: "throttled",
+    503: "throttled",
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the environment says beside boto3's own variables and profiles.
+
+    region: None for what boto3 finds
+    endpoint: of another server than AWS, with its scheme; None for what boto3 finds
+    verify: whether certificates are, or the file of those to trust; None for the usual
+    """
+
+    region: str | None
+    endpoint: str | None
+    verify: bool | str | None
+
+    @staticmethod
+    def of(environment: Mapping[str, str]) -> Settings:
+        region = environment.get("AWS_REGION") or None
+        endpoint = environment.get("S3_ENDPOINT") or None
+        if endpoint and "://" not in endpoint:
+            secure = environment.get("S3_USE_HTTPS", "1").strip().lower() not in _NO
+            endpoint = f"{'https' if secure else 'http'}://{endpoint}"
+        verify: bool | str | None = None
+        said = environment.get("S3_VERIFY_SSL", "").strip()
+        if said.lower() in _NO:
+            verify = False
+        elif os.sep in said or "/" in said:
+            verify = said
+        return Settings(region, endpoint, verify)
+
+
+class S3:
+    """Objects of S3."""
+
+    advice: Mapping[Kind, str] = {
+        "credentials": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE",
+        "permission": "s3:ListBucket on the bucket and s3:GetObject on its objects must be allowed",
+        "missing": "Check the bucket and S3_ENDPOINT",
+        "unreachable": "Check the network, S3_ENDPOINT and S3_USE_HTTPS; it is tried again",
+        "endpoint": "Set AWS_REGION to the region of the bucket, and S3_ENDPOINT for a server that is not AWS",
+    }
+
+    def environment(self) -> dict[str, str]:
+        return {}
+
+    def place(self, url: str) -> Place:
+        match = _ADDRESS.fullmatch(url)
+        if match is None or "@" in match["bucket"]:
+            raise StorageError(f"{shown(url)}: an S3 address looks like s3://bucket/folder", "missing")
+        return Place(f"s3://{match['bucket']}", match["key"])
+
+    def url(self, place: Place) -> str:
+        return f"{place.bucket}/{place.key}" if place.key else place.bucket
+
+    def pages(self, place: Place) -> Iterator[list[Object]]:
+        with _client() as client:
+            pages = client.get_paginator("list_objects_v2").paginate(Bucket=_name(place), Prefix=place.key)
+            for page in pages:
+                yield [_object(found["Key"], found, found["Size"]) for found in page.get("Contents", ())]
+
+    def stat(self, place: Place) -> Object:
+        with _client() as client:
+            found = client.head_object(Bucket=_name(place), Key=place.key)
+            return _object(place.key, found, found["ContentLength"])
+
+    def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
+        only = {"IfMatch": f'"{etag}"'} if etag else {}
+        with _client() as client:
+            found = client.get_object(Bucket=_name(place), Key=place.key, Range=f"bytes={start}-{stop - 1}", **only)
+            with found["Body"] as body:
+                # Some servers answer a range with 200, and with no more than the range all the same.
+                if found["ContentLength"] != stop - start:
+                    raise Trouble("failed", "NoRanges", advice="This server cannot send parts of objects")
+                yield from iter(lambda: body.read(PIECE_BYTES), b"")
+
+
+def _name(place: Place) -> str:
+    return place.bucket.removeprefix("s3://")
+
+
+def _object(key: str, found: Mapping[str, Any], size: int) -> Object:
+    # Of a single object a server says the second, in a listing some say more.
+    seconds = nanoseconds(found.get("LastModified")) // 10**9
+    return Object(key, size, seconds * 10**9, found.get("ETag", "").strip('"'))
+
+
+@contextmanager
+def _client() -> Iterator[Any]:
+    """A client. Whatever it raises becomes Trouble: its own messages may name keys and addresses."""
+    client = None
+    try:
+        client = _client_for(Settings.of(os.environ), _credentials(os.environ))
+        yield client
+    except (Trouble, GeneratorExit):
+        raise
+    except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
+        trouble = _trouble(error)
+        if trouble.kind == "permission" and client is not None and _is_nobody(client):
+            trouble.advice = "No credentials were found. " + S3.advice["credentials"]
+        if trouble.kind == "credentials":
+            _client_for.cache_clear()  # others may be there the next time
+        raise trouble from None
+
+
+def _is_nobody(client: Any) -> bool:
+    # boto3's sign for "do not sign" is no name of a way to sign
+    return not isinstance(client.meta.config.signature_version, str)
+
+
+def _credentials(environment: Mapping[str, str]) -> int:
+    """Changes when other credentials are to be used; the credentials are not kept."""
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE")
+    return hash(tuple(environment.get(name) for name in names))
+
+
+@functools.lru_cache(maxsize=4)
+def _client_for(settings: Settings, _: int) -> Any:
+    """A client can be used by several threads; one for all, as making it takes a while."""
+    try:
+        import boto3  # noqa: PLC0415
+        from botocore import UNSIGNED  # noqa: PLC0415
+        from botocore.config import Config  # noqa: PLC0415
+    except ImportError:
+        raise Trouble("package", "boto3", advice="Install it with: pip install 'torch-tb-profiler[s3]'") from None
+    session = boto3.session.Session()
+    signed = session.get_credentials() is not None
+    config = Config(
+        connect_timeout=3,
+        read_timeout=20,
+        # What fails is tried again in one place for all stores, where it broke off.
+        retries={"total_max_attempts": 1, "mode": "standard"},
+        max_pool_connections=4 * MOST_AHEAD,
+        # of a whole object, which is never fetched in one piece
+        response_checksum_validation="when_required",
+        request_checksum_calculation="when_required",
+        signature_version=None if signed else UNSIGNED,
+        s3={"addressing_style": "path"} if settings.endpoint else None,
+    )
+    return session.client(
+        "s3",
+        region_name=settings.region or session.region_name or "us-east-1",
+        endpoint_url=settings.endpoint,
+        verify=settings.verify,
+        config=config,
+    )
+
+
+def _trouble(error: Exception) -> Trouble:
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "ClientError" in names:
+        return _refused(getattr(error, "response", {}))
+    code = type(error).__name__
+    if names & {
+        "NoCredentialsError",
+        "PartialCredentialsError",
+        "CredentialRetrievalError",
+        "ProfileNotFound",
+        "TokenRetrievalError",
+        "UnauthorizedSSOTokenError",
+        "SSOTokenLoadError",
+    }:
+        return Trouble("credentials", code)
+    if "SSLError" in names:
+        return Trouble(
+            "endpoint",
+            code,
+            advice="Its certificate is not trusted: set S3_VERIFY_SSL to the file of one that is, or to 0",
+        )
+    if names & {"HTTPClientError", "ConnectionError", "TimeoutError", "HTTPError", "IncompleteReadError", "OSError"}:
+        return Trouble("unreachable", code)
+    if names & {"ParamValidationError", "InvalidEndpointError"} or isinstance(error, ValueError):
+        return Trouble("endpoint", code)
+    return Trouble("failed", code)
+
+
+def _refused(response: Mapping[str, Any]) -> Trouble:
+    code = str(response.get("Error", {}).get("Code", ""))
+    answer = response.get("ResponseMetadata", {})
+    status = int(answer.get("HTTPStatusCode", 0))
+    kind = _CODES.get(code) or _STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
+    wait = str(answer.get("HTTPHeaders", {}).get("retry-after", ""))
+    return Trouble(kind, code or status, float(wait) if wait.isdecimal() else 0.0)
