@@ -329,7 +329,7 @@ def test_tracks_collapse_pin_hide_move_and_filter(opened: Timeline) -> None:
     assert all("stream 20" in name for name in opened.names()[2:])
     ui.get_by_label("Filter tracks").fill("no such track")
     expect(ui.get_by_text("No track is called so.")).to_be_visible()
-    # The address has it all.
+    wait_until(lambda: profiler.state.get("f") == "no such track", "the filter in the address")
     link = profiler.page.url
     profiler.page.goto("about:blank")
     profiler.page.goto(link)
