@@ -184,6 +184,30 @@ def _remote_memory(m: Measured) -> Iterator[Check]:
     yield Check("8 × 100 MB", None if peak is None else peak / MB, 400, None, "MB")
 
 
+def _tile(m: Measured) -> Iterator[Check]:
+    for label, key in (("tile, median", "tile_median"), ("whole view, median", "view_median")):
+        seconds = at(m, f"timeline/{key}")
+        yield Check(label, None if seconds is None else 1000 * seconds, 15, None, "ms")
+
+
+def _view(m: Measured) -> Iterator[Check]:
+    for label, key in (("whole trace", "whole_view_bytes"), ("largest", "view_most_bytes")):
+        size = at(m, f"timeline/{key}")
+        yield Check(label, None if size is None else size / MB, 1, None, "MB")
+
+
+def _pyramid(m: Measured) -> Iterator[Check]:
+    parts = [at(m, f"timeline/{key}") for key in ("read", "structure", "build")]
+    share = None if None in parts else 100 * parts[2] / sum(parts)
+    yield Check("10M", share, 30, None, "%")
+
+
+def _drawn(m: Measured) -> Iterator[Check]:
+    for label, key in (("resident", "resident"), ("peak", "peak")):
+        memory = at(m, f"timeline/{key}")
+        yield Check(label, None if memory is None else memory / MB, 1500, None, "MB")
+
+
 BARS = (
     Bar("B1", "ingest (gz → all tables), 1M events", "≤ 8 × L", "≤ 5 × L", _ingest),
     Bar(
@@ -193,7 +217,8 @@ BARS = (
         "≤ 7 × L",
         _first_load,
         "Imports are left out, as in L and J. Comparing two traces (/diff, /diffnode, /api/compare) and giving the file"
-        " back (/trace) are no views of a trace; their cost is in the table of routes.",
+        " back (/trace) are no views of a trace; their cost is in the table of routes. The timeline is made after all"
+        " answers; what that costs is T3.",
     ),
     Bar(
         "B3",
@@ -269,4 +294,16 @@ BARS = (
         _remote_memory,
         "`serve` with two workers; sum over the process tree (PSS).",
     ),
+    Bar("T1", "timeline, 10M slices on 60 lanes: a tile of all lanes", "≤ 15 ms CPU", "", _tile),
+    Bar("T2", "timeline: the tiles of a view of 1,600 px, as sent", "≤ 1 MB", "", _view),
+    Bar(
+        "T3",
+        "timeline: lanes, pyramid and counters, built and written",
+        "≤ 30 % of the first load",
+        "",
+        _pyramid,
+        "First load is reading, the call tree and launches, and the timeline itself; the answers for the other pages,"
+        " which the worker makes, too, are not counted and would make the share smaller.",
+    ),
+    Bar("T4", "timeline: a process that serves one trace of 10M slices", "≤ 1.5 GB", "", _drawn),
 )

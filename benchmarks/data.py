@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.environments import WORK
+from benchmarks.wide import write_wide
 from tests.tracegen import Config, write_run
 
 DATA = WORK / "data"
@@ -68,6 +69,9 @@ SIZES = {
 }
 DEFAULT = ("10k", "100k", "1M", "8x100k")
 HUGE = "10GB"
+TIMELINE = "timeline"
+#: of the trace that is drawn
+TIMELINE_SLICES = 10_000_000
 
 
 def make_huge(size: int = 10 * 1000**3) -> Path:
@@ -89,6 +93,16 @@ def make_huge(size: int = 10 * 1000**3) -> Path:
 
     _once(DATA / f"t{HUGE}", write)
     return next((DATA / f"t{HUGE}").iterdir())
+
+
+def make_wide(slices: int = TIMELINE_SLICES) -> Path:
+    """A trace of so many slices on 60 lanes."""
+
+    def write(directory: Path) -> None:
+        write_wide(slices, directory)
+
+    _once(DATA / f"wide{slices}", write)
+    return next((DATA / f"wide{slices}").iterdir())
 
 
 def _once(directory: Path, write: Callable[[Path], None]) -> None:

@@ -27,7 +27,7 @@ from benchmarks.environments import (
     variables,
 )
 from benchmarks.processes import Failed, probe, running
-from benchmarks.requests import OLD_ROUTES, Request, requests_for, split
+from benchmarks.requests import OLD_ROUTES, Request, requests_for, split, visited
 
 Measured = dict[str, Any]
 Say = Callable[[str], None]
@@ -67,7 +67,7 @@ def measure(size: Size, say: Say) -> Measured:
         again("host old", size.peer_repetitions, nth, lambda: host(OLD, size, peer_questions))
         again("HTA", size.hta_repetitions, nth, lambda: holistic(files, size.seconds))
     served = split(old_questions)["requests"]
-    again("serve", 1, 0, lambda: servers.stand_alone(size.directory, 1, split(questions)["requests"], size.seconds))
+    again("serve", 1, 0, lambda: servers.stand_alone(size.directory, 1, visited(questions), size.seconds))
     again("TensorBoard", 1, 0, lambda: servers.tensorboard(OURS, size.directory, served, size.seconds))
     if size.peer_repetitions:
         peer_served = split(peer_questions)["requests"]
@@ -250,6 +250,21 @@ def huge(say: Say) -> Measured:
     (said,) = probe([OURS.python, PROBES / "ours.py", "stream", path, columns], one_thread(), 3600)
     columns.unlink()
     return {"date": today(), "gz": path.stat().st_size, **said}
+
+
+def timeline(say: Say) -> Measured:
+    """T1–T4: a trace of 10M slices on 60 lanes, read, built, and asked for as a page of 1,600 px does."""
+    say(data.TIMELINE)
+    path = data.make_wide()
+    columns, built = WORK / "wide.columns", WORK / "wide.timeline"
+    command = [OURS.python, PROBES / "timeline.py"]
+    found: Measured = {"date": today(), "gz": path.stat().st_size}
+    for mode, files in (("build", [path, columns, built]), ("serve", [columns, built])):
+        for said in probe([*command, mode, *files], one_thread(), 1200):
+            found |= said
+    columns.unlink()
+    built.unlink()
+    return found
 
 
 def today() -> str:

@@ -108,6 +108,7 @@ def size_section(name: str, results: Measured) -> str:
                 ["**first load, all views**", f"**{seconds(of('ours/all_views'))}**", "", seconds(hta), "", ""],
                 ["… in L", times(of("ours/all_views"), of("L/cpu")), "", times(hta, of("L/cpu")), "1", ""],
                 ["… in J", times(of("ours/all_views"), of("J/cpu")), "", times(hta, of("J/cpu")), "", "1"],
+                ["the timeline, after that", seconds(of("ours/timeline")), "", "", "", ""],
                 ["imports before that", seconds(of("ours/imported")), "", seconds(of("HTA/imported")), "", ""],
                 [
                     "in the host: process tree, old routes",

@@ -21,9 +21,38 @@ VARIANTS: dict[str, list[dict[str, str]]] = {
     "/api/kernels": [{"group_by": "name_op_launch"}],
 }
 
+OPERATOR = "aten::add"
+
+#: what routes of the timeline ask for: somewhere in the middle of the generated traces
+_WINDOW = {"from": "0", "to": "1000000000", "lanes": "0-9"}
+_TILE = {"level": "8", "tile": "0", "lanes": "0-9"}
+_SLICE = {"row": "1000"}
+NEEDED: dict[str, dict[str, str]] = {
+    "/api/timeline/tiles": _TILE,
+    "/api/timeline/counters": _TILE,
+    "/api/timeline/slices": _WINDOW,
+    "/api/timeline/range": _WINDOW,
+    "/api/timeline/flows": _WINDOW,
+    "/api/timeline/names": {"from": "0", "count": "2000"},
+    "/api/timeline/search": {"q": OPERATOR},
+    "/api/timeline/slice": _SLICE,
+    "/api/timeline/next": _SLICE | {"direction": "next"},
+    "/api/timeline/collective": _SLICE,
+}
+
 #: the parameters of all routes together: none minds one it does not know
 OPERATOR = "aten::add"
-ALWAYS = {"op_name": OPERATOR, "name": OPERATOR, "view": "Overview", "path": "0", "operator": OPERATOR}
+TIMELINE = {
+    "level": "1",
+    "tile": "0",
+    "lanes": "0-2",
+    "from": "0",
+    "to": "1000000000",
+    "count": "1000",
+    "row": "100",
+    "q": "a",
+}
+ALWAYS = {"op_name": OPERATOR, "name": OPERATOR, "view": "Overview", "path": "0", "operator": OPERATOR, **TIMELINE}
 
 OLD_ROUTES = (
     "/overview",
@@ -50,6 +79,8 @@ FIRST_VIEW = "/overview"
 
 #: compare two traces, or give the whole file back: no view of a trace that is loaded; measured apart
 EXTRA = ("/diff", "/api/diff", "/api/compare", "/trace", "/api/trace")
+#: has bars of its own
+TIMELINE = "/api/timeline"
 
 
 def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: str = "1") -> list[Request]:
@@ -64,13 +95,20 @@ def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: 
             named = {"run": run, "worker": worker, "span": span}
             if route.startswith(EXTRA):
                 named |= {f"exp_{key}": value for key, value in named.items()}
+            named |= NEEDED.get(route, {})
             made += [(route, {**named, **ALWAYS, **variant}) for variant in [{}, *VARIANTS.get(route, [])]]
     return made
 
 
 def split(requests: Sequence[Request]) -> dict[str, list[Request]]:
     """As the probes take them."""
+    apart = (*EXTRA, TIMELINE)
     return {
-        "requests": [request for request in requests if not request[0].startswith(EXTRA)],
-        "extra": [request for request in requests if request[0].startswith(EXTRA)],
+        "requests": [request for request in requests if not request[0].startswith(apart)],
+        "extra": [request for request in requests if request[0].startswith(apart)],
     }
+
+
+def visited(requests: Sequence[Request]) -> list[Request]:
+    """What somebody asks who looks at every view, the timeline among them."""
+    return [request for request in requests if not request[0].startswith(EXTRA)]

@@ -1,7 +1,7 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
-Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, checks for B10 and B11 (part of 100k), and
-storage for B14 to B17. What is not measured keeps its last value and its date.
+Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T4, checks for B10 and B11 (part of
+100k), and storage for B14 to B17. What is not measured keeps its last value and its date.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KEPT = ROOT / "benchmarks" / "results.json"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    choices = [*data.SIZES, data.HUGE, CHECKS, STORAGE]
+    choices = [*data.SIZES, data.HUGE, data.TIMELINE, CHECKS, STORAGE]
     parser.add_argument("sizes", nargs="*", help=f"of {' '.join(choices)} (default: {' '.join(data.DEFAULT)})")
     parser.add_argument("--render", action="store_true", help="only write the report again from what was measured")
     arguments = parser.parse_args()
@@ -63,6 +63,8 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     for name in sizes:
         if name == data.HUGE:
             results["huge"] = measure.huge(say) | code
+        elif name == data.TIMELINE:
+            results["timeline"] = measure.timeline(say) | code
         elif name in data.SIZES:
             say(name)
             results["sizes"][name] = measure.measure(data.SIZES[name], say) | code

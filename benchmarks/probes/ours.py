@@ -30,35 +30,40 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     from torch_tb_profiler.workspace.cache import Cache
     from torch_tb_profiler.workspace.child import perform
     from torch_tb_profiler.workspace.identity import content_key
-    from torch_tb_profiler.workspace.messages import Answering, Done, Job, Prepared
+    from torch_tb_profiler.workspace.messages import TIMELINE, Answered, Answering, Done, Job, Prepared
 
     say(imported=cpu(), imported_memory=resident())
     began = cpu()
     (root,) = parse_logdir(logdir)
     storage = storage_for(root.url)
     cache = Cache(Path(cache_dir))
-    reading = 0.0
+    reading = timeline = 0.0
     entries = list(storage.list(storage.resolve(root.url), lambda _: None))
     for number, entry in enumerate(entries):
         key = content_key(storage, entry)
         worker = entry.path.rpartition("/")[2].partition(".")[0]
         trace = OpenTrace(Path(logdir).name, worker, "1", key, entry.size, len(entries))
-        answering = Answering(QUESTIONS, trace, str(cache.answers(key)))
+        answering = Answering(QUESTIONS, trace, str(cache.answers(key)), str(cache.timeline(key)))
         job = Job(number, entry.url, entry.size, entry.modified_ns, str(cache.columns(key)), answering)
-        done: list[tuple[Done, float]] = []
+        messages: list[tuple[object, float]] = []
 
-        def heard(message: object, done: list[tuple[Done, float]] = done) -> None:
-            if isinstance(message, Done):
-                done.append((message, cpu()))
+        def heard(message: object, messages: list[tuple[object, float]] = messages) -> None:
+            messages.append((message, cpu()))
 
         start = cpu()
         outcome = perform(job, heard)
         if not isinstance(outcome, Prepared):
             raise SystemExit(f"{entry.path} {outcome}")
-        cache.add(key, done[0][0].summary)
-        reading += done[0][1] - start
-    say(read=reading, prepared=cpu() - began, read_peak=peak())
-    _views(logdir, cache_dir, plan, began)
+        ((done, read),) = [(message, at) for message, at in messages if isinstance(message, Done)]
+        cache.add(key, done.summary)
+        reading += read - start
+        # the answers before it have all been given, and it is the last
+        (_, before), (last, after) = messages[-2:]
+        if last != Answered(TIMELINE):
+            raise SystemExit(f"the timeline was not the last thing made, but {last}")
+        timeline += after - before
+    say(read=reading, timeline=timeline, prepared=cpu() - began - timeline, read_peak=peak())
+    _views(logdir, cache_dir, plan, began + timeline)
 
 
 def reopen(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -102,9 +103,13 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     if not n:
         return candidate
     begins_lane = np.concatenate(([True], lane[1:] != lane[:-1]))
-    candidate[begins_lane] = -1
+    alone = begins_lane.copy()
+    for low, high in pairwise([*np.flatnonzero(begins_lane).tolist(), n]):
+        # nothing is open when all before have ended; on the stream of a device that is nearly always so
+        alone[low + 1 : high] = start[low + 1 : high] >= np.maximum.accumulate(end[low : high - 1])
+    candidate[alone] = -1
     # those that look on, and where they look: the first time at the one before
-    open_ = np.flatnonzero(np.concatenate(([False], end[:-1] <= start[1:])) & ~begins_lane)
+    open_ = np.flatnonzero(np.concatenate(([False], end[:-1] <= start[1:])) & ~alone)
     seen = candidate[open_]
     for _ in range(_MAX_ROUNDS):
         seen = candidate[seen]

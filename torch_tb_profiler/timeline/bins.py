@@ -23,7 +23,8 @@ def steps_of(profile: Profile, start: int) -> Steps:
     # where one segment ends and the next begins at once, the second of two equal times counts
     time = np.stack([profile.start, profile.end], axis=1).ravel()
     value = np.stack([profile.value, np.zeros(len(profile.value))], axis=1).ravel()
-    return latest(np.concatenate([[start], time]).astype(np.int64), np.concatenate([[0.0], value]), start)
+    before = min(start, *profile.start[:1].tolist()) if len(time) else start
+    return latest(np.concatenate([[before], time]).astype(np.int64), np.concatenate([[0.0], value]), start)
 
 
 def latest(time: Int64, value: Float64, start: int) -> Steps:

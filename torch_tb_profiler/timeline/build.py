@@ -14,8 +14,8 @@ from torch_tb_profiler.timeline.timeline import Timeline, bounded, slices_of
 def build(model: Model) -> Timeline:
     """Place all slices and merge them level by level."""
     trace = model.trace
-    placed = place(trace)
-    slices = slices_of(trace, placed.of_row)
+    placed, by_start = place(trace)
+    slices = slices_of(trace, placed.of_row, by_start)
     begin = int(slices.start.min()) if len(slices) else 0
     end = int(slices.end.max()) if len(slices) else 0
     kept = pyramid(slices, trace.events.duration, begin, end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
@@ -12,7 +13,6 @@ from torch_tb_profiler.timeline.levels import Items
 from torch_tb_profiler.timeline.links import Links
 from torch_tb_profiler.timeline.schema import (
     BusyTracks,
-    CellBounds,
     Cells,
     CounterBins,
     LaneOfRow,
@@ -28,7 +28,7 @@ from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
 
 #: raised when what is kept, or its meaning, changes; part of the version that browsers cache tiles by
-VERSION = 1
+VERSION = 2
 
 #: rows of a table written together: the fewer, the closer a block is to its values
 _PIECE = 131_072
@@ -66,15 +66,10 @@ def _tables(timeline: Timeline) -> list[Table]:
     links = timeline.links
     tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy, links.work, links.partners]
     tables += [timeline.counters.bins, timeline.counters.memory]
-    done = 0
     for level, held in sorted(timeline.levels.items()):
-        if not level:
-            continue
         items = held.items
-        length = items.end - items.start
-        tables.append(Cells(items.start, length, items.idle, items.count, items.longest))
-        tables.append(CellBounds(np.full(len(held.first), level, np.int32), held.first + done))
-        done += len(items)
+        if level:
+            tables.append(Cells(np.full(len(items), level, np.int32), items.count, items.longest))
     return tables
 
 
@@ -86,7 +81,8 @@ def read(path: Path, trace: Trace) -> Timeline:
         raise column_file.ColumnFileError("belongs to another trace")
     placed = Placed(tables.table(Lanes), tables.table(LaneOfRow).lane, tables.table(BusyTracks))
     lanes = len(placed.lanes)
-    levels = {0: bounded(slices_of(trace, placed.of_row), lanes), **_levels(tables, lanes)}
+    slices = slices_of(trace, placed.of_row)
+    levels = {0: bounded(slices, lanes), **_levels(tables.table(Cells), slices, lanes)}
     links = Links(tables.table(WorkLinks), tables.table(Partners), head.loose)
     counters = Counters(
         tuple(Counter(*counter) for counter in head.counters),
@@ -102,6 +98,15 @@ def read_summary(path: Path) -> Summary:
     return _head(column_file.open_tables(path)).summary
 
 
+def is_there(path: Path) -> bool:
+    """Whether a timeline of this version was written there."""
+    try:
+        read_summary(path)
+    except (OSError, column_file.ColumnFileError):
+        return False
+    return True
+
+
 def _head(tables: column_file.Tables) -> _Head:
     if tables.header.get("version") != VERSION:
         raise column_file.ColumnFileError("is a timeline of another version")
@@ -111,20 +116,19 @@ def _head(tables: column_file.Tables) -> _Head:
         raise column_file.ColumnFileError(str(error)) from None
 
 
-def _levels(tables: column_file.Tables, lanes: int) -> dict[int, Bounded]:
-    cells, bounds = tables.table(Cells), tables.table(CellBounds)
+def _levels(cells: Cells, slices: Items, lanes: int) -> dict[int, Bounded]:
+    """What the slices of each cell say of it."""
+    before = np.concatenate([[0], np.cumsum(slices.end - slices.start)])
     found = {}
-    for level in np.unique(bounds.level).tolist():
-        first = bounds.first[bounds.level == level]
-        low, high = int(first[0]), int(first[-1])
-        start = cells.start[low:high]
-        items = Items(
-            np.repeat(np.arange(lanes, dtype=np.int32), np.diff(first)),
-            start,
-            start + cells.length[low:high],
-            cells.idle[low:high],
-            cells.count[low:high],
-            cells.longest[low:high],
-        )
-        found[level] = Bounded(items, first - low)
+    bounds = np.flatnonzero(np.diff(cells.level, prepend=-1, append=-1))
+    for low, high in pairwise(bounds.tolist()):
+        count = cells.count[low:high]
+        after = np.cumsum(count, dtype=np.int64)
+        first = after - count
+        if after[-1] != len(slices):
+            raise column_file.ColumnFileError("has cells of other slices")
+        start, end = slices.start[first], slices.end[after - 1]
+        idle = end - start - (before[after] - before[first])
+        items = Items(slices.lane[first], start, end, idle, count, cells.longest[low:high])
+        found[int(cells.level[low])] = bounded(items, lanes)
     return found

@@ -26,8 +26,8 @@ class Placed:
     busy: BusyTracks
 
 
-def place(trace: Trace) -> Placed:
-    """Put every slice and instant on a lane.
+def place(trace: Trace) -> tuple[Placed, Int32]:
+    """Put every slice and instant on a lane; and the rows of all these by band of a track, then by start.
 
     On the lanes of a band a slice stands below the slices that enclose it. One that begins inside of another and
     ends after it goes to the first lane below its enclosing slice that is free. So properly nested slices stand at
@@ -36,16 +36,21 @@ def place(trace: Trace) -> Placed:
     events = trace.events
     rows = np.flatnonzero(drawn(events)).astype(np.int32)
     key = events.track[rows] * np.int32(len(Band)) + band_of(events)[rows]
-    present, group = np.unique(key, return_inverse=True)
-    order = outermost_first(group.astype(np.int32), events.start[rows], events.end[rows], nesting_rank(events)[rows])
+    present = np.flatnonzero(np.bincount(key))
+    group = np.zeros(int(present.max(initial=-1)) + 1, np.int32)
+    group[present] = np.arange(len(present), dtype=np.int32)
+    group = group[key]
+    order = outermost_first(group, events.start[rows], events.end[rows], nesting_rank(events)[rows])
     rows, group = rows[order], group[order]
     start, end = events.start[rows], events.end[rows]
-    parent = parents(group.astype(np.int32), start, end)
+    parent = parents(group, start, end)
     depth = _depths(start, end, parent)
     of_row = np.full(len(events), -1, np.int32)
     kept = depth < MOST_DEPTHS
     deepest = np.zeros(len(present), np.int64)
-    np.maximum.at(deepest, group[kept], depth[kept] + 1)
+    if len(present):
+        lowest = np.maximum.reduceat(depth, np.searchsorted(group, np.arange(len(present))))
+        deepest = np.minimum(lowest + 1, MOST_DEPTHS).astype(np.int64)
     first = np.cumsum(deepest) - deepest
     of_row[rows[kept]] = first[group[kept]] + depth[kept]
     lanes = Lanes.from_columns(
@@ -55,7 +60,8 @@ def place(trace: Trace) -> Placed:
             "depth": np.arange(deepest.sum()) - np.repeat(first, deepest),
         }
     )
-    return Placed(lanes, of_row, _busy(present[group] // len(Band), start, end, parent, len(trace.tracks)))
+    busy = _busy(present // len(Band), group, start, end, parent, len(trace.tracks))
+    return Placed(lanes, of_row, busy), rows[kept]
 
 
 def _depths(start: Int64, end: Int64, parent: Int32) -> Int32:
@@ -91,29 +97,34 @@ def _side_by_side(start: Int64, end: Int64) -> list[int]:
     return found
 
 
-def _busy(track: Int64, start: Int64, end: Int64, parent: Int32, tracks: int) -> BusyTracks:
-    """From one slice without parent to the next, slices cover all from the first start to the last end."""
+def _busy(track_of: Int64, group: Int32, start: Int64, end: Int64, parent: Int32, tracks: int) -> BusyTracks:
+    """From one slice without parent to the next, those of a band cover all from the first start to the last end."""
     busy = np.zeros(tracks, np.int64)
     begins = np.flatnonzero(parent < 0)
-    if len(begins):
-        last = np.maximum.reduceat(end, begins)
-        order = np.argsort(track[begins], kind="stable")
-        for chosen in np.split(order, np.flatnonzero(np.diff(track[begins][order])) + 1):
-            covered = intervals.union(start[begins][chosen], last[chosen])
-            busy[track[begins[chosen[0]]]] = intervals.total(covered)
+    if not len(begins):
+        return BusyTracks(busy)
+    start, end, group = start[begins], np.maximum.reduceat(end, begins), group[begins]
+    first = np.searchsorted(group, np.arange(len(track_of) + 1))
+    for track in np.unique(track_of).tolist():
+        bands = np.flatnonzero(track_of == track)
+        low, high = first[bands[0]], first[bands[-1] + 1]
+        if len(bands) == 1:
+            busy[track] = (end[low:high] - start[low:high]).sum()
+        else:
+            busy[track] = intervals.total(intervals.union(start[low:high], end[low:high]))
     return BusyTracks(busy)
 
 
-def in_lane_order(lane: Int32, start: Int64, end: Int64) -> Int64:
-    """Sort slices by lane, start, end and the order in which they are given, for slices that come nearly in time."""
-    order = np.argsort(start, kind="stable")
+def in_lane_order(lane: Int32, start: Int64, end: Int64, by_start: Int64 | None = None) -> Int64:
+    """Sort slices by lane, start and end.
+
+    by_start   an order in which the slices of each lane come by start, if one is known
+    """
+    order = np.argsort(start, kind="stable") if by_start is None else by_start
     lanes = lane[order]
-    by_lane = np.argsort(lanes.astype(np.uint16) if _fits(lanes) else lanes, kind="stable")
-    order = order[by_lane]
+    fits = not len(lanes) or int(lanes.max()) < 2**16
+    # numpy sorts 16 bits by their digits
+    order = order[np.argsort(lanes.astype(np.uint16) if fits else lanes, kind="stable")]
     low, high = order[:-1], order[1:]
     wrong = (lane[low] == lane[high]) & (start[low] == start[high]) & (end[low] > end[high])
     return np.lexsort((end, start, lane)) if wrong.any() else order
-
-
-def _fits(lanes: Int32) -> bool:
-    return not len(lanes) or int(lanes.max()) < 2**16

@@ -108,9 +108,20 @@ def _first_longest(duration: Int64, of: npt.NDArray[np.intp], size: npt.NDArray[
 def pyramid(slices: Items, durations: Int64, begin: int, end: int) -> dict[int, Items]:
     """The levels that are kept, but for level 0, which is `slices` themselves."""
     kept: dict[int, Items] = {}
-    last = slices
+    last, usual = slices, _usual_length(slices)
     for level in range(1, highest_level(begin, end) + 1):
+        # as long as too few are short enough, nobody need look which of them lie together
+        if width_of(level) <= usual:
+            continue
         at = begins(last, width_of(level))
         if len(at) <= KEPT_SHARE * len(last):
             last = kept[level] = merge(last, width_of(level), durations, at)
+            usual = _usual_length(last)
     return kept
+
+
+def _usual_length(items: Items) -> int:
+    """ns: more than `KEPT_SHARE` of the items are at least that long, cells not counted."""
+    length = np.where(items.count > 1, 0, items.end - items.start)
+    place = int((1 - KEPT_SHARE) * len(length)) - 1
+    return int(np.partition(length, place)[place]) if place >= 0 else 0

@@ -36,26 +36,15 @@ class BusyTracks(Table):
 
 @dataclass(frozen=True)
 class Cells(Table):
-    """Levels one after the other, the finest first; in each, by lane and time. One slice is a cell of count 1.
+    """Levels one after the other, the finest first; in each, by lane and time, as many slices as `count` says.
 
-    Cells of a lane do not overlap.
+    The slices themselves, by lane and time, say where each cell begins and ends.
     """
 
     table_name: ClassVar[str] = "cells"
-    start: Int64 = column("i8", "ns", "of the first slice")
-    length: Int64 = column("i8", "ns", "to the end of the last slice")
-    idle: Int64 = column("i8", "ns", "of the length, in which no slice ran")
+    level: Int32 = column("i4", "level", "")
     count: Int32 = column("i4", "slices", "")
     longest: Int32 = column("i4", "row", "of the longest slice, of equals the first")
-
-
-@dataclass(frozen=True)
-class CellBounds(Table):
-    """Where the cells of each lane of each stored level begin; in a level the lanes, then its end."""
-
-    table_name: ClassVar[str] = "cell_bounds"
-    level: Int32 = column("i4", "level", "")
-    first: Int64 = column("i8", "index into cells", "")
 
 
 @dataclass(frozen=True)

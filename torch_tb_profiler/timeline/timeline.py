@@ -115,7 +115,9 @@ class Timeline:
         """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
         held = self.levels[level]
         starts, ends = held.items.start, held.items.end
-        chosen = []
+        chosen: list[tuple[int, int]] = []
+        if end <= start:
+            return _pieces(held.items, chosen)
         for low, high in zip(held.first[lanes].tolist(), held.first[lanes + 1].tolist(), strict=True):
             # neither starts nor ends of a lane ever decrease
             first = min(np.searchsorted(ends[low:high], start, "right"), np.searchsorted(starts[low:high], start))
@@ -140,12 +142,15 @@ def _pieces(items: Items, ranges: list[tuple[int, int]]) -> Items:
     return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in vars(items).values()))
 
 
-def slices_of(trace: Trace, of_row: Int32) -> Items:
-    """Every slice and instant on its lane, by lane and time."""
+def slices_of(trace: Trace, of_row: Int32, by_start: Int32 | None = None) -> Items:
+    """Every slice and instant on its lane, by lane and time.
+
+    by_start   rows of all of them, those of a lane by start, if that is known
+    """
     events = trace.events
-    rows = np.flatnonzero(of_row >= 0).astype(np.int32)
+    rows = np.flatnonzero(of_row >= 0).astype(np.int32) if by_start is None else by_start
     lane, start, end = of_row[rows], events.start[rows], events.end[rows]
-    order = in_lane_order(lane, start, end)
+    order = in_lane_order(lane, start, end, None if by_start is None else np.arange(len(rows)))
     # neither of the two takes any memory
     idle = np.broadcast_to(np.int64(0), len(rows))
     count = np.broadcast_to(np.int32(1), len(rows))

@@ -180,10 +180,11 @@ def _counters(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
     timeline = asked.timeline
     level, tile = level_and_tile(parameters, timeline)
-    ids = parameters.need("ids").split(",")
+    known = {counter.id: counter for counter in timeline.counters.listed}
+    named = parameters.get("ids")
+    ids = list(known) if named is None else named.split(",")
     if len(ids) > MOST_NUMBERS:
         raise HttpError(400, f"ids must be at most {MOST_NUMBERS}")
-    known = {counter.id: counter for counter in timeline.counters.listed}
     if unknown := next((each for each in ids if each not in known), None):
         raise HttpError(404, f"there is no counter {unknown!r}")
     counters = [known[each] for each in ids]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -19,6 +20,8 @@ from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
 
 #: in a list of lanes or names
 MOST_NUMBERS = 4096
+
+_RANGE = re.compile("([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 IMMUTABLE = "private, max-age=31536000, immutable"
 
@@ -76,10 +79,10 @@ def numbers(parameters: Parameters, name: str, most: int = MOST_NUMBERS) -> Int6
     """`0-59,70`: ascending, without repeats."""
     found: set[int] = set()
     for part in parameters.need(name).split(","):
-        low, _, high = part.partition("-")
-        if not (low.isdecimal() and len(low) < 10 and (not high or (high.isdecimal() and len(high) < 10))):
+        range_ = _RANGE.fullmatch(part)
+        first, last = (int(range_[1]), int(range_[2] or range_[1])) if range_ else (0, -1)
+        if last < first:
             raise HttpError(400, f"{name} must be numbers and ranges as in 0-59,70, not {part!r}")
-        first, last = int(low), int(high or low)
         if last - first >= most:
             raise HttpError(400, f"{name} must be at most {most} numbers")
         found.update(range(first, last + 1))

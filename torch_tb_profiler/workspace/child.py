@@ -135,8 +135,9 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
                     folder.put(name, pack(compute(model)))
                 send(Answered(name))
             model.forget_answers()
-        with contextlib.suppress(OSError):
-            kept.write(build(model), Path(answering.timeline))
+        if not kept.is_there(Path(answering.timeline)):
+            with contextlib.suppress(OSError):
+                kept.write(build(model), Path(answering.timeline))
         send(Answered(TIMELINE))
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())

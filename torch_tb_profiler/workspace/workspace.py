@@ -19,8 +19,6 @@ from msgspec.structs import replace as replace_fields
 from torch_tb_profiler.discovery import Found, Root, TraceFile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
-from torch_tb_profiler.timeline import kept
-from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits, column_file
@@ -53,6 +51,7 @@ from torch_tb_profiler.workspace.states import (
     Unknown,
     Unreadable,
 )
+from torch_tb_profiler.workspace.timelines import Timelines
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +63,6 @@ ANSWER_BYTES = 64 * 1000**2
 PART_BYTES = 256 * 1000**2
 #: after which a trace is read again that could not be, doubled every time
 FIRST_RETRY_SECONDS = 5.0
-#: of timelines in memory; a slice costs about 60
-TIMELINE_BYTES = 512 * 1000**2
 #: seconds for which a request waits for an answer that a worker process has promised
 LONGEST_WAIT = 120.0
 
@@ -188,8 +185,7 @@ class Workspace:
         self._answered = threading.Condition(self._lock)
         self._parts: Lru[Hashable, Part] = Lru(PART_BYTES, lambda part: part.size)
         self._parts_lock = threading.Lock()
-        self._timelines: Lru[str, Timeline] = Lru(TIMELINE_BYTES, lambda timeline: timeline.size)
-        self._timelines_lock = threading.Lock()
+        self._timelines = Timelines(cache)
         self._pool = Pool(workers, self._heard)
         self._scanner = Scanner(
             roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
@@ -374,29 +370,23 @@ class Workspace:
 
     def timeline(self, trace: OpenTrace) -> Timeline:
         """The trace as it is drawn; built when no worker process has done so. Raises Loading."""
-        timeline = self._timelines.get(trace.key)
+        timeline = self._timelines.held(trace.key)
         if timeline is None:
             self._wait_for(trace, TIMELINE)
-            with self._timelines_lock:
-                timeline = self._timelines.get(trace.key)
-                if timeline is None:
-                    timeline = self._open_timeline(trace)
-                    self._timelines.put(trace.key, timeline)
+            try:
+                timeline = self._timelines.open(trace.key)
+            except (OSError, column_file.ColumnFileError) as error:
+                self._read_again(trace, error)
         self._cache.touch(trace.key)
         return timeline
 
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
         """What is kept of a trace for the overview of its run. Raises Loading."""
-        known_as = (trace.key, "rank summary")
-        summary: RankSummary | None = self._parts.get(known_as)  # type: ignore[assignment]
-        if summary is None:
-            self._wait_for(trace, TIMELINE)
-            try:
-                summary = kept.read_summary(self._cache.timeline(trace.key))
-            except (OSError, column_file.ColumnFileError):
-                summary = self.timeline(trace).summary
-            self._parts.put(known_as, summary)
-        return summary
+        self._wait_for(trace, TIMELINE)
+        try:
+            return self._timelines.summary(trace.key)
+        except (OSError, column_file.ColumnFileError) as error:
+            self._read_again(trace, error)
 
     def original(self, trace: OpenTrace) -> Original:
         """The file of a trace. Raises Unknown, and Unreadable when it is gone or has changed since it was read."""
@@ -444,28 +434,6 @@ class Workspace:
         with self._answered:
             self._answered.wait_for(lambda: name not in self._awaited.get(trace.key, ()), LONGEST_WAIT)
 
-    def _open_timeline(self, trace: OpenTrace) -> Timeline:
-        path = self._cache.timeline(trace.key)
-        try:
-            columns = column_file.open_trace(self._cache.columns(trace.key))
-            try:
-                return kept.read(path, columns)
-            except FileNotFoundError:
-                log.debug("%s/%s: its timeline is built", trace.run, trace.worker)
-            except (OSError, column_file.ColumnFileError) as error:
-                log.warning(
-                    "%s/%s: its timeline cannot be used (%s); it is built again", trace.run, trace.worker, error
-                )
-            # A model of its own: nobody waits for this but who wants a timeline.
-            timeline = build(Model(columns))
-            try:
-                kept.write(timeline, path)
-            except OSError as error:
-                log.debug("a timeline is not kept: %s", error)
-            return timeline
-        except (OSError, column_file.ColumnFileError) as error:
-            self._read_again(trace, error)
-
     def _open(self, trace: OpenTrace) -> _Opened:
         # Two models of one trace would have two locks, and each its own memory.
         with self._models_lock:
@@ -500,6 +468,7 @@ class Workspace:
         """The columns of a trace are unusable: make new ones."""
         log.warning("%s/%s: its columns cannot be used (%s); it is read again", trace.run, trace.worker, error)
         self._models.drop(trace.key)
+        self._timelines.drop(trace.key)
         self._cache.remove(trace.key)
         with self._lock:
             held, _ = self._look_up(trace.run, trace.worker, trace.span)

@@ -1,0 +1,255 @@
+"""Lanes and levels: by known answers, and against what must be true of every timeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tests.events import Event, memory, model_of
+from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
+from torch_tb_profiler.timeline import kept, lanes
+from torch_tb_profiler.timeline.bands import Band
+from torch_tb_profiler.timeline.build import build
+from torch_tb_profiler.timeline.levels import highest_level, tile_length, width_of
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.tree import account, tree_of
+from torch_tb_profiler.trace import column_file, read_trace
+
+
+def depths(timeline: Timeline, band: Band) -> dict[str, int]:
+    """Of the slices of a band, by name."""
+    trace, placed = timeline.trace, timeline.placed
+    return {
+        trace.strings[trace.events.name[row]]: int(placed.lanes.depth[lane])
+        for row, lane in enumerate(placed.of_row.tolist())
+        if lane >= 0 and placed.lanes.band[lane] == band
+    }
+
+
+@given(events)
+@settings(max_examples=150)
+def test_nothing_is_lost_at_any_zoom(given: list[Event]) -> None:
+    timeline = timeline_of(given)
+    check_all(timeline)
+    found = account(timeline)
+    assert found.total == len(timeline.trace.events)
+    assert found.slices + found.instants == len(timeline.slices.items)
+    counted = found.slices + found.instants + found.flows + found.counters + found.metadata
+    assert counted + found.too_deep + found.other == found.total
+
+
+@given(events)
+@settings(max_examples=60)
+def test_a_slice_stands_below_what_encloses_it(given: list[Event]) -> None:
+    timeline = timeline_of(given)
+    held, of = timeline.trace.events, timeline.placed
+    rows = np.flatnonzero(of.of_row >= 0)
+    for inner in rows.tolist():
+        for outer in rows.tolist():
+            a, b = of.of_row[outer], of.of_row[inner]
+            if (of.lanes.track[a], of.lanes.band[a]) != (of.lanes.track[b], of.lanes.band[b]):
+                continue
+            if held.start[outer] < held.start[inner] and held.end[inner] < held.end[outer]:
+                assert of.lanes.depth[a] < of.lanes.depth[b]
+
+
+@given(events)
+@settings(max_examples=60)
+def test_busy_is_the_union_of_all_slices_of_a_track(given: list[Event]) -> None:
+    timeline = timeline_of(given)
+    held = timeline.trace.events
+    for track in range(len(timeline.trace.tracks)):
+        moments: set[int] = set()
+        for row in np.flatnonzero((held.track == track) & (held.duration >= 0)).tolist():
+            # every 64th ns is enough to find a mistake, and exact for what is made of such
+            moments.update(range(-(-int(held.start[row]) // 64), -(-int(held.end[row]) // 64)))
+        busy = int(timeline.placed.busy.busy[track])
+        assert abs(busy - 64 * len(moments)) <= 64 * 2 * len(held)
+
+
+def test_nested_slices_stand_at_their_depth_and_overlapping_ones_beside() -> None:
+    timeline = timeline_of(
+        [
+            ns("cpu_op", "outer", 0, 100),
+            ns("cpu_op", "inner", 10, 50),
+            ns("cpu_op", "innermost", 20, 10),
+            ns("cpu_op", "next", 70, 20),
+            ns("cpu_op", "crossing", 90, 30),
+            ns("python_function", "frame", 5, 200),
+            ns("kernel", "first", 0, 100, 7),
+            ns("kernel", "second", 50, 100, 7),
+            ns("kernel", "third", 120, 100, 7),
+            ns("kernel", "within second", 60, 10, 7),
+        ]
+    )
+    assert depths(timeline, Band.HOST) == {"outer": 0, "inner": 1, "innermost": 2, "next": 1, "crossing": 1}
+    assert depths(timeline, Band.PYTHON) == {"frame": 0}
+    assert depths(timeline, Band.DEVICE) == {"first": 0, "second": 1, "third": 0, "within second": 2}
+
+
+def test_a_stair_of_overlapping_slices_takes_two_lanes() -> None:
+    timeline = timeline_of([ns("kernel", f"k{i}", 10 * i, 15, 7) for i in range(500)])
+    assert timeline.lanes == 2
+    check_all(timeline)
+
+
+def test_slices_that_begin_and_end_together() -> None:
+    timeline = timeline_of(
+        [ns("cpu_op", "op", 0, 100), ns("user_annotation", "step", 0, 100), ns("cuda_runtime", "call", 0, 100)]
+    )
+    assert depths(timeline, Band.HOST) == {"step": 0, "op": 1, "call": 2}
+
+
+def test_too_deep_slices_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lanes, "MOST_DEPTHS", 5)
+    timeline = timeline_of([ns("cpu_op", f"f{i}", i, 100 - 2 * i) for i in range(20)])
+    found = account(timeline)
+    assert (found.slices, found.too_deep, found.other, timeline.lanes) == (5, 15, 0, 5)
+
+
+def test_cells_by_hand() -> None:
+    width = width_of(4)
+    timeline = timeline_of(
+        [
+            ns("kernel", "a", 0, 10, 7),
+            ns("kernel", "b", 20, 30, 7),
+            ns("kernel", "c", 60, 30, 7),
+            ns("kernel", "long", 100, width, 7),
+            ns("kernel", "d", 100 + width, 5, 7),
+            ns("kernel", "end", 300 * width, 1, 7),
+        ]
+    )
+    items = timeline.tile(4, 0, lanes_of(timeline))
+    assert items.start.tolist() == [0, 100, 100 + width]
+    assert items.end.tolist() == [90, 100 + width, 105 + width]
+    assert items.idle.tolist() == [20, 0, 0]
+    assert items.count.tolist() == [3, 1, 1]
+    assert items.longest.tolist() == [1, 3, 4], "of equally long ones the first"
+
+
+def test_a_slice_is_in_every_tile_that_it_touches() -> None:
+    length = tile_length(0)
+    timeline = timeline_of([ns("cpu_op", "long", 0, 3 * length), ns("cpu_op", "last", 5 * length, 10)])
+    rows = [timeline.tile(0, tile, lanes_of(timeline)).longest.tolist() for tile in range(-1, 7)]
+    assert rows == [[], [0], [0], [0], [], [], [1], []]
+
+
+def test_levels_that_are_not_kept_are_made_the_same() -> None:
+    """Merging once is merging twice: every level from the slices themselves, and from the level kept below."""
+    random = np.random.default_rng(5)
+    start = np.cumsum(random.integers(50, 3000, 4000))
+    timeline = timeline_of(
+        [ns("kernel", "k", int(s), int(d), 7) for s, d in zip(start, random.integers(1, 5000, 4000), strict=True)]
+    )
+    assert len(timeline.levels) > 1
+    bare = Timeline(
+        timeline.trace, timeline.placed, {0: timeline.levels[0]}, timeline.links, timeline.summary, timeline.counters
+    )
+    for level in range(1, timeline.highest_level + 1):
+        for tile in tiles_of(timeline, level):
+            one, other = (t.tile(level, tile, lanes_of(t)) for t in (timeline, bare))
+            for name, values in vars(one).items():
+                assert values.tolist() == vars(other)[name].tolist(), (level, tile, name)
+        check_level(timeline, level, tiles_of(timeline, level))
+
+
+def test_the_highest_level_holds_all() -> None:
+    assert highest_level(0, 0) == 1
+    assert highest_level(5, 5 + tile_length(7)) == 7
+    assert highest_level(0, tile_length(7) + 1) == 8
+
+
+@given(events)
+@settings(max_examples=30)
+def test_what_is_kept_is_what_was_built(tmp_path_factory: pytest.TempPathFactory, given: list[Event]) -> None:
+    folder = tmp_path_factory.mktemp("kept")
+    timeline = timeline_of([*given, memory(1.5, 1024, 7, 1024, 2048)])
+    kept.write(timeline, folder / "t")
+    again = kept.read(folder / "t", timeline.trace)
+    assert again.summary == timeline.summary == kept.read_summary(folder / "t")
+    assert again.counters.listed == timeline.counters.listed
+    assert again.links.loose == timeline.links.loose
+    np.testing.assert_equal(again.counters.bins.columns(), timeline.counters.bins.columns())
+    np.testing.assert_equal(again.counters.memory.columns(), timeline.counters.memory.columns())
+    np.testing.assert_equal(again.links.work.columns(), timeline.links.work.columns())
+    np.testing.assert_equal(again.links.partners.columns(), timeline.links.partners.columns())
+    np.testing.assert_equal(again.placed.of_row, timeline.placed.of_row)
+    np.testing.assert_equal(again.placed.busy.busy, timeline.placed.busy.busy)
+    assert again.levels.keys() == timeline.levels.keys()
+    for level, held in timeline.levels.items():
+        np.testing.assert_equal(again.levels[level].first, held.first)
+        if level:  # of slices without length at one time the order is free
+            for name, values in vars(held.items).items():
+                np.testing.assert_equal(vars(again.levels[level].items)[name], values, name)
+    check_all(again)
+
+
+def test_a_timeline_of_another_trace_or_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t"
+    timeline = timeline_of([ns("cpu_op", "a", 0, 10)])
+    kept.write(timeline, path)
+    other = model_of([ns("cpu_op", "a", 0, 10), ns("cpu_op", "b", 20, 10)]).trace
+    with pytest.raises(column_file.ColumnFileError, match="another trace"):
+        kept.read(path, other)
+    assert kept.is_there(path)
+    assert not kept.is_there(tmp_path / "nothing")
+    monkeypatch.setattr(kept, "VERSION", kept.VERSION + 1)
+    assert not kept.is_there(path)
+    with pytest.raises(column_file.ColumnFileError, match="another version"):
+        kept.read(path, timeline.trace)
+    with pytest.raises(column_file.ColumnFileError, match="another version"):
+        kept.read_summary(path)
+
+
+def test_a_trace_without_slices() -> None:
+    timeline = timeline_of([])
+    assert timeline.lanes == len(timeline.slices.items) == len(timeline.names) == 0
+    assert tree_of(timeline).nodes == ()
+    assert len(timeline.tile(1, 0, lanes_of(timeline))) == 0
+    check_all(timeline)
+
+
+def test_the_tree_of_tracks() -> None:
+    thread = {"ph": "M", "name": "thread_name", "pid": 1, "tid": 2, "args": {"name": "loader"}}
+    labels = {"ph": "M", "name": "process_labels", "pid": 1, "tid": 0, "args": {"labels": "CPU"}}
+    timeline = timeline_of(
+        [
+            thread,
+            labels,
+            ns("kernel", "k", 0, 10, 7),
+            ns("cpu_op", "a", 0, 10, 1),
+            ns("cpu_op", "b", 0, 10, 2),
+            ns("cpu_op", "c", 5, 10, 2),
+            {**ns("Trace", "PyTorch Profiler (0)", 0, 50), "pid": "Spans", "tid": "PyTorch Profiler"},
+            {"ph": "i", "name": "mark", "pid": 1, "tid": 2, "ts": 0.004, "s": "t"},
+        ]
+    )
+    tree = tree_of(timeline)
+    assert [(n.parent, n.kind, n.name, n.device, n.slices, n.instants, n.busy) for n in tree.nodes] == [
+        (None, "process", "CPU 1", None, 3, 1, 25),
+        (0, "thread", "thread 1", None, 1, 0, 10),
+        (0, "thread", "loader", None, 2, 1, 15),
+        (None, "process", "GPU 0", 0, 1, 0, 10),
+        (3, "stream", "stream 7", 0, 1, 0, 10),
+        (None, "other", "Spans", None, 1, 0, 50),
+        (5, "other", "PyTorch Profiler", None, 1, 0, 50),
+    ]
+    assert tree.lanes.slices.sum() == 6
+    assert (tree.lanes.end - tree.lanes.begin >= tree.lanes.busy).all()
+
+
+def test_samples(samples: Path) -> None:
+    files = sorted(samples.glob("*/*.gz"))
+    assert files
+    for path in files:
+        with path.open("rb") as stream:
+            check_all(build_of(stream), most_tiles=24)
+
+
+def build_of(stream: object) -> Timeline:
+    from torch_tb_profiler.model import Model
+
+    return build(Model(read_trace(stream)))  # type: ignore[arg-type]
