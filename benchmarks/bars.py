@@ -162,28 +162,6 @@ def _second(m: Measured) -> Iterator[Check]:
     yield Check(slowest or "1M", 1000 * old[slowest] if slowest else None, 50, 10, "ms")
 
 
-def _remote_load(m: Measured) -> Iterator[Check]:
-    yield Check("1M", ratio(at(m, "remote/remote"), at(m, "remote/local")), 1.25, None, "× local")
-
-
-def _remote_reopen(m: Measured) -> Iterator[Check]:
-    listings = at(m, "remote/reopen/list")
-    # One at the start; the pages are asked for during the next interval, too.
-    yield Check("listings", None if listings is None else float(listings), 2, 1, "")
-    for kind, label in (("get", "downloads"), ("stat", "other requests")):
-        count = at(m, f"remote/reopen/{kind}")
-        yield Check(label, None if count is None else float(count), 0, 0, "")
-
-
-def _remote_listing(m: Measured) -> Iterator[Check]:
-    yield Check("10,000 objects", at(m, "remote/listing/cpu"), 3, None, "s")
-
-
-def _remote_memory(m: Measured) -> Iterator[Check]:
-    peak = at(m, "remote/large/peak")
-    yield Check("8 × 100 MB", None if peak is None else peak / MB, 400, None, "MB")
-
-
 def _tile(m: Measured) -> Iterator[Check]:
     for label, key in (("tile, median", "tile_median"), ("whole view, median", "view_median")):
         seconds = at(m, f"timeline/{key}")
@@ -206,6 +184,28 @@ def _drawn(m: Measured) -> Iterator[Check]:
     for label, key in (("resident", "resident"), ("peak", "peak")):
         memory = at(m, f"timeline/{key}")
         yield Check(label, None if memory is None else memory / MB, 1500, None, "MB")
+
+
+def _remote_load(m: Measured) -> Iterator[Check]:
+    yield Check("1M", ratio(at(m, "remote/remote"), at(m, "remote/local")), 1.25, None, "× local")
+
+
+def _remote_reopen(m: Measured) -> Iterator[Check]:
+    listings = at(m, "remote/reopen/list")
+    # One at the start; the pages are asked for during the next interval, too.
+    yield Check("listings", None if listings is None else float(listings), 2, 1, "")
+    for kind, label in (("get", "downloads"), ("stat", "other requests")):
+        count = at(m, f"remote/reopen/{kind}")
+        yield Check(label, None if count is None else float(count), 0, 0, "")
+
+
+def _remote_listing(m: Measured) -> Iterator[Check]:
+    yield Check("10,000 objects", at(m, "remote/listing/cpu"), 3, None, "s")
+
+
+def _remote_memory(m: Measured) -> Iterator[Check]:
+    peak = at(m, "remote/large/peak")
+    yield Check("8 × 100 MB", None if peak is None else peak / MB, 400, None, "MB")
 
 
 BARS = (
@@ -276,24 +276,6 @@ BARS = (
     Bar("B11", "exactness: every column against json.loads, ts and dur to 1 ns", "0 mismatches", "", _exact),
     Bar("B12", "server process, one trace of 1M events open, all views visited", "≤ 400 MB", "≤ 200 MB", _held),
     Bar("B13", "any old route at 1M, second request", "≤ 50 ms CPU (without /trace)", "≤ 10 ms", _second),
-    Bar(
-        "B14",
-        "first load from an S3 server on loopback against the disk, CPU of all our processes",
-        "≤ 1.25 × local",
-        "",
-        _remote_load,
-        "`serve` with two workers from its start until all views are answered, on both sides, in turns.",
-    ),
-    Bar("B15", "reopen with unchanged objects: requests to the store", "one listing, no GET", "", _remote_reopen),
-    Bar("B16", "listing 10,000 objects, import of boto3 included", "≤ 3 CPU s", "", _remote_listing),
-    Bar(
-        "B17",
-        "memory while 8 remote files of 100 MB JSON each are loaded",
-        "≤ 400 MB",
-        "",
-        _remote_memory,
-        "`serve` with two workers; sum over the process tree (PSS).",
-    ),
     Bar("T1", "timeline, 10M slices on 60 lanes: a tile of all lanes", "≤ 15 ms CPU", "", _tile),
     Bar("T2", "timeline: the tiles of a view of 1,600 px, as sent", "≤ 1 MB", "", _view),
     Bar(
@@ -306,4 +288,22 @@ BARS = (
         " which the worker makes, too, are not counted and would make the share smaller.",
     ),
     Bar("T4", "timeline: a process that serves one trace of 10M slices", "≤ 1.5 GB", "", _drawn),
+    Bar(
+        "S1",
+        "first load from an S3 server on loopback against the disk, CPU of all our processes",
+        "≤ 1.25 × local",
+        "",
+        _remote_load,
+        "`serve` with two workers from its start until all views are answered, on both sides, in turns.",
+    ),
+    Bar("S2", "reopen with unchanged objects: requests to the store", "one listing, no GET", "", _remote_reopen),
+    Bar("S3", "listing 10,000 objects, import of boto3 included", "≤ 3 CPU s", "", _remote_listing),
+    Bar(
+        "S4",
+        "memory while 8 remote files of 100 MB JSON each are loaded",
+        "≤ 400 MB",
+        "",
+        _remote_memory,
+        "`serve` with two workers; sum over the process tree (PSS).",
+    ),
 )

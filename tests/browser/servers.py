@@ -62,6 +62,12 @@ class Server:
         """The answer of /api/<route>."""
         return _get(f"{self.root}api/{route}?{urllib.parse.urlencode(query)}")
 
+    def binary(self, route: str, **query: str) -> bytes:
+        """The answer of /api/<route>, where that is no JSON."""
+        with urllib.request.urlopen(f"{self.root}api/{route}?{urllib.parse.urlencode(query)}", timeout=20) as answer:
+            body: bytes = answer.read()
+            return body
+
     def traces(self) -> list[dict[str, Any]]:
         return [trace for run in self.api("status")["runs"] for trace in run["traces"]]
 

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from tests import events, tiny
 from tests.browser import numbers
 from tests.browser.conftest import Keep, OpenPage, StartServer
-from tests.browser.profiler import CPU_RUN, GPU_RUN, Grid, Profiler, as_table, rows_of
+from tests.browser.profiler import CPU_RUN, GPU_RUN, Grid, Profiler, as_table, definition, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_keyboard import tab_to
@@ -168,7 +168,7 @@ def test_parts_by_name_are_their_sum(opened: Profiler) -> None:
     grid = opened.grid("Parts")
     row = grid.row("DataLoader (SingleProcess → MultiProcessing)")
     expect(row).to_be_visible()
-    found = next(each for each in saved(grid) if each["kind"] == "data loading")
+    found = next(each for each in saved(grid) if each["kind"] == "dataloader")
     assert found["times"] == str(len(loaders)) != "1"
     assert found["delta_total_ns"] == str(sum(rows["delta_total_ns"][i] for i in loaders))
     row.click()
@@ -363,6 +363,34 @@ def test_operators_and_kernels_show_the_comparison(on_its_own: Profiler) -> None
     expect(chip(on_its_own)).to_have_count(0)
     expect(on_its_own.grid("Kernels").root.get_by_role("columnheader", name="Baseline")).to_have_count(0)
     assert "b" not in on_its_own.state
+
+
+@pytest.mark.parametrize(
+    ("view", "panel", "measure", "label", "kind"),
+    [
+        ("operators", "Largest operators", "device_self_ns", "Device self", "op"),
+        ("kernels", "Total time of kernels", "total_ns", "Total", "kernel"),
+    ],
+)
+def test_bars_and_the_inspector_show_the_comparison(
+    on_its_own: Profiler, view: str, panel: str, measure: str, label: str, kind: str, keep: Keep
+) -> None:
+    sides = [on_its_own.server.api(view, run=GPU_RUN, worker=worker)["rows"] for worker in ("rank0", "rank1")]
+    before, after = (dict(zip(rows["name"], rows[measure], strict=True)) for rows in sides)
+    name = sides[1]["name"][1]
+    on_its_own.open(v=view, r=GPU_RUN, k="rank1", b=f"{GPU_RUN}~rank0~1", sel=f"{kind}:{name}")
+    largest = on_its_own.panel(panel)
+    expect(largest.get_by_text("Dashed outlines: the baseline.")).to_be_visible()
+    inspector = on_its_own.inspector
+    assert numbers.same(definition(inspector, label).inner_text(), after[name])
+    assert numbers.same(definition(inspector, f"Baseline {label}").inner_text(), before[name])
+    changed = definition(inspector, f"Δ {label}").inner_text()
+    assert numbers.same(changed.lstrip("+−"), abs(after[name] - before[name]))
+    assert changed.startswith("+" if after[name] > before[name] else "−")
+    keep(f"compare-{view}-selected")
+    rows = as_table(largest)
+    assert [row[0] for row in rows] == sides[1]["name"][:10]
+    assert numbers.all_same([row[3] for row in rows], [before.get(row[0], 0) for row in rows])
 
 
 @pytest.mark.parametrize("group", ["name_shape", "name_stack"])

@@ -93,3 +93,39 @@ def test_columns_are_named_in_chinese(view: str, name: str, open_page: OpenPage,
     explained = labels.evaluate_all("(labels) => labels.map((label) => label.title).filter(Boolean)")
     assert explained
     assert [text for text in explained if not CHINESE.search(text)] == []
+
+
+@pytest.mark.parametrize("run", [CPU_RUN, GPU_RUN, "cnn_workers2", "ddp_gloo_2ranks"])
+def test_what_the_server_says_is_said_in_chinese(run: str, open_page: OpenPage, alone: Server) -> None:
+    """Notes, recommendations and reasons of all views; not what they quote: code, names, files."""
+    page = open_page(locale="zh-CN", viewport={"width": 1440, "height": 1750})
+    profiler = Profiler(page, alone).open(r=run)
+    seen = 0
+    for at in range(len(VIEWS)):
+        profiler.ui.get_by_role("navigation").get_by_role("link").nth(at).click()
+        expect(profiler.ui.get_by_label("正在加载…")).to_have_count(0)
+        for summary in profiler.ui.locator("details.partial:not([open]) > summary").all():
+            summary.click()
+        said = profiler.ui.locator(
+            ".notes li > span:last-of-type, .finding h3 > span:not(.badge), .finding > p, .evidence dt, "
+            ".health-body > p, .state > span, .state > strong"
+        )
+        texts = [text for text in said.all_inner_texts() if text.strip()]
+        assert [text for text in texts if not CHINESE.search(text)] == [], VIEWS
+        seen += len(texts)
+    assert seen > 3
+
+
+def test_filters_by_words_work_in_both_languages(open_page: OpenPage, alone: Server) -> None:
+    profiler = Profiler(open_page(locale="zh-CN"), alone)
+    profiler.open(v="compare", r="cnn_workers2", b="ddp_gloo_2ranks~rank0~1")
+    grid = profiler.panel("算子对比")
+    field = profiler.ui.get_by_role("searchbox", name="筛选：算子对比")
+    shown = []
+    for text in ("status=gone", "status=消失"):
+        field.fill(text)
+        count = grid.get_by_text(re.compile(r"^\d+ 行，共 \d+ 行$"))
+        expect(count).to_be_visible()
+        shown.append(count.inner_text())
+    assert shown[0] == shown[1]
+    assert not shown[0].startswith("0 ")

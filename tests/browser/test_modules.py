@@ -205,7 +205,7 @@ def test_flame_graph(opened: Profiler) -> None:
     middle = (before + rows["device_total_ns"][at] / 2) / rows["device_total_ns"][0]
     place = {"x": middle * box["width"], "y": 30.0}
     flame(opened).hover(position=place)
-    tip = opened.page.locator(".flame-tip")
+    tip = opened.page.locator(".pointer-tip")
     expect(tip.get_by_text("Transformer_0/Block_0", exact=True)).to_be_visible()
     value, share = (tip.locator(f".chart-tooltip-{part}").first.inner_text() for part in ("value", "share"))
     assert numbers.same(value, rows["device_total_ns"][at])
@@ -291,7 +291,7 @@ def test_names_are_text(tmp_path: Path, serve_logs: Callable[[Path], Server], pa
     row(profiler, name).click()
     expect(profiler.inspector.get_by_role("heading", name=name, exact=True)).to_be_visible()
     flame(profiler).hover(position={"x": 30, "y": 30})
-    expect(page.locator(".flame-tip").get_by_text(f"{name}/<b>x</b>_1", exact=True)).to_be_visible()
+    expect(page.locator(".pointer-tip").get_by_text(f"{name}/<b>x</b>_1", exact=True)).to_be_visible()
     assert page.locator("img, b").count() == 0
     assert [url for url in watch.requests if "stolen" in url] == []
 

@@ -271,7 +271,7 @@ def test_names_are_text(tmp_path: Path, serve_logs: Callable[[Path], Server], pa
     expect(flame(profiler)).to_be_visible()
     for level, name in enumerate((FRAME, OPERATOR, KERNEL)):
         flame(profiler).hover(position={"x": 40, "y": (level + 1) * 20 + 10})
-        expect(page.locator(".flame-tip").get_by_text(name, exact=True)).to_be_visible()
+        expect(page.locator(".pointer-tip").get_by_text(name, exact=True)).to_be_visible()
     flame(profiler).click(position={"x": 40, "y": 50})
     expect(details(profiler).get_by_role("heading")).to_contain_text(OPERATOR)
     with page.expect_download() as download:
@@ -392,7 +392,7 @@ def test_pictures(on_its_own: Profiler, theme: Any, keep: Keep) -> None:
         expect(flame(on_its_own)).to_be_visible()
         flame(on_its_own).click(position={"x": width * 0.45, "y": 90})
         flame(on_its_own).hover(position={"x": width * 0.3, "y": 190})
-        expect(on_its_own.page.locator(".flame-tip")).to_be_visible()
+        expect(on_its_own.page.locator(".pointer-tip")).to_be_visible()
         keep(f"stacks-zoomed-{width}-{theme}")
         on_its_own.open(v="stacks", r=GPU_RUN, g="bottom_up", c="table")
         expect(on_its_own.ui.get_by_role("treegrid")).to_be_visible()

@@ -172,6 +172,9 @@ def test_a_step_leads_to_its_slices_and_back(serve_events: Callable[..., Profile
     profiler.inspector.get_by_role("button", name="Show in Trace").click()
     expect(profiler.heading("Trace")).to_be_visible()
     wait_until(lambda: profiler.state.get("t") == "7000000-8900000", "the time of the step in the address")
+    # The step itself is selected, and the list has what was in it.
+    expect(profiler.panel("Selection").get_by_role("heading", name="ProfilerStep#7")).to_be_visible()
+    profiler.ui.get_by_role("button", name="List", exact=True).click()
     slices = profiler.panel("Longest slices")
     expect(slices.get_by_label("From (ms)")).to_have_value("7")
     expect(slices.get_by_role("row").filter(has_text="DataLoader")).to_have_count(1)

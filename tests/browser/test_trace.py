@@ -1,4 +1,4 @@
-"""The Trace view: the file, and the slices of /api/trace/slices."""
+"""The Trace view around the timeline: the file, and the list, which is /api/trace/slices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.browser.profiler import GPU_RUN, Profiler, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.watch import Watch
-from tests.events import memory
 
 WHERE = {"run": GPU_RUN, "worker": "rank0"}
 SCALES = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
@@ -26,7 +25,7 @@ SCALES = {"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
 
 @pytest.fixture
 def opened(on_its_own: Profiler) -> Profiler:
-    on_its_own.open(v="trace", r=GPU_RUN, k="rank0")
+    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", l="1")
     expect(table(on_its_own)).to_be_visible()
     return on_its_own
 
@@ -94,10 +93,10 @@ def test_by_name_category_and_time(opened: Profiler) -> None:
 
 
 def test_the_address_is_the_view(on_its_own: Profiler) -> None:
-    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", q="nccl", g="kernel", t="0-50000000", n="0")
+    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", q="nccl", g="kernel", t="0-50000000", n="0", l="1")
     answer = assert_shows(on_its_own, name="nccl", category="kernel", start_ns="0", end_ns="50000000")
     assert answer["meta"]["total"] > 0
-    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", g="moon", t="x", n="-3")
+    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", g="moon", t="x", n="-3", l="1")
     assert_shows(on_its_own)
 
 
@@ -112,9 +111,14 @@ def test_a_name_leads_to_all_its_calls_and_back(opened: Profiler) -> None:
     expect(panel(opened).get_by_label("Category")).to_have_value("operator")
 
 
+def file_menu(profiler: Profiler) -> Locator:
+    profiler.ui.get_by_role("button", name="Trace file").click()
+    return profiler.panel("Trace file")
+
+
 def test_downloads(opened: Profiler, samples: Path, watch: Watch) -> None:
     stored = next((samples / GPU_RUN).glob("rank0.*"))
-    file = opened.panel("Trace file")
+    file = file_menu(opened)
     expect(file.get_by_text(stored.name)).to_be_visible()
     size = file.get_by_role("definition").nth(1)
     assert numbers.same(size.inner_text(), stored.stat().st_size)
@@ -128,34 +132,37 @@ def test_downloads(opened: Profiler, samples: Path, watch: Watch) -> None:
     saved = download.value.path().read_bytes()
     events = json.loads(gzip.decompress(saved) if saved[:2] == b"\x1f\x8b" else saved)["traceEvents"]
     assert any("Utilization" in str(event.get("name")) for event in events if event.get("ph") == "C")
-    # How to look at it elsewhere is told, and nothing is asked there.
-    expect(file.get_by_text("https://ui.perfetto.dev")).to_be_visible()
+    # It can be looked at elsewhere, and nothing is asked there before somebody wants to.
+    expect(file.get_by_role("button", name="Open in Perfetto")).to_be_visible()
     assert watch.elsewhere == []
 
 
 def test_downloads_in_tensorboard(in_tensorboard: Profiler, samples: Path) -> None:
     in_tensorboard.open(v="trace", r=GPU_RUN, k="rank1")
     stored = next((samples / GPU_RUN).glob("rank1.*"))
+    file = file_menu(in_tensorboard)
     with in_tensorboard.page.expect_download() as download:
-        in_tensorboard.panel("Trace file").get_by_role("link", name="Download as recorded").click()
+        file.get_by_role("link", name="Download as recorded").click()
     assert download.value.path().read_bytes() == stored.read_bytes()
 
 
 def test_a_trace_without_slices(tmp_path: Path, serve_logs: Callable[[Path], Server], page: Page) -> None:
     (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "w.1.pt.trace.json").write_text(json.dumps({"traceEvents": [memory(5, 1024, 1, 1024)]}))
+    process_name = {"ph": "M", "name": "process_name", "pid": 1, "tid": 1, "args": {"name": "python"}}
+    (tmp_path / "run" / "w.1.pt.trace.json").write_text(json.dumps({"traceEvents": [process_name]}))
     server = serve_logs(tmp_path)
     server.wait_for_traces()
     profiler = Profiler(page, server).open(v="trace")
-    expect(panel(profiler).get_by_text("This trace has no slices")).to_be_visible()
-    expect(panel(profiler).get_by_text("activities=")).to_be_visible()
-    expect(profiler.panel("Trace file").get_by_role("link", name="Download as recorded")).to_be_visible()
+    timeline = profiler.panel("Timeline")
+    expect(timeline.get_by_text("This trace has no slices")).to_be_visible()
+    expect(timeline.get_by_text("activities=")).to_be_visible()
+    expect(file_menu(profiler).get_by_role("link", name="Download as recorded")).to_be_visible()
 
 
 def test_an_error_and_retry(on_its_own: Profiler) -> None:
     page = on_its_own.page
     page.route("**/api/trace/slices*", lambda route: route.fulfill(status=500, json={"error": "mark 4711"}))
-    on_its_own.open(v="trace", r=GPU_RUN, k="rank0")
+    on_its_own.open(v="trace", r=GPU_RUN, k="rank0", l="1")
     alert = panel(on_its_own).get_by_role("alert")
     expect(alert).to_contain_text("mark 4711")
     page.unroute("**/api/trace/slices*")
@@ -167,7 +174,7 @@ def test_an_error_and_retry(on_its_own: Profiler) -> None:
 def test_usable_by_everybody(open_page: OpenPage, alone: Server, repository: Path, theme: str) -> None:
     profiler = Profiler(open_page(color_scheme=theme), alone)
     axe = Axe(profiler, (repository / AXE).read_text())
-    profiler.open(v="trace", r=GPU_RUN, t="0-5000000")
+    profiler.open(v="trace", r=GPU_RUN, t="0-5000000", l="1")
     expect(table(profiler)).to_be_visible()
     axe.look("slices")
     panel(profiler).get_by_label("From (ms)").fill("later")

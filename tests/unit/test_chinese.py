@@ -1,16 +1,21 @@
-"""The Chinese page finds the server's labels and definitions of columns by their English words."""
+"""The Chinese page knows what the server says: columns by their English words, notes and findings by their keys."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.insights import RULES
 
+SAID = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/said.ts"
+PACKAGE = Path(definitions.__file__).parents[2]
 TABLE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/server.ts"
 # Sums and curves: numbers of answers, not columns of tables.
 NO_COLUMNS = {
@@ -59,3 +64,49 @@ def test_every_column_has_chinese_words(group: str) -> None:
     known = texts()
     missing = [text for d in shown for text in (d.label, d.help) if SIDES.sub("", text) not in known]
     assert missing == []
+
+
+def calls_of(name: str) -> Iterator[ast.Call]:
+    """Everywhere in the package."""
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+                yield node
+
+
+def constants(call: ast.Call, at: int) -> list[str]:
+    """What is given at a place, where it stands there as a text."""
+    given = call.args[at] if at < len(call.args) else None
+    return [given.value] if isinstance(given, ast.Constant) and isinstance(given.value, str) else []
+
+
+def said(part: str) -> set[str]:
+    """Keys of one part of the table."""
+    block = SAID.read_text("utf-8").partition(f"\n  {part}: {{")[2].partition("\n  },")[0]
+    return set(re.findall(r"^    (\w+): ", block, re.MULTILINE))
+
+
+def test_every_note_can_be_said_in_chinese(repository: Path) -> None:
+    health = (repository / "docs" / "health.md").read_text("utf-8")
+    documented = re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`[^|]*) \|", health, re.MULTILINE)))
+    kinds = {kind for call in calls_of("Note") for kind in constants(call, 0)} | set(documented)
+    assert len(kinds) > 40
+    assert kinds - said("notes") == set()
+
+
+def test_every_finding_can_be_said_in_chinese() -> None:
+    assert {rule.id for rule in RULES} == said("findings")
+    assert {key for call in calls_of("Evidence") for key in constants(call, 0)} == said("evidence")
+    assert {text for call in calls_of("Link") for text in constants(call, 0)} - texts() == set()
+
+
+def test_remedies_in_words_are_known_in_chinese() -> None:
+    given = [keyword.value for call in calls_of("Note") for keyword in call.keywords if keyword.arg == "remedy"]
+    written = {node.value for value in given for node in ast.walk(value) if isinstance(node, ast.Constant)}
+    assert len(written) > 10
+    in_words = {remedy for remedy in written if isinstance(remedy, str) and re.search(r"# |\bor\b", remedy)}
+    assert in_words - texts() == set()
+
+
+def test_the_overview_is_explained_in_chinese() -> None:
+    assert {definition.help for definition in definitions.OVERVIEW.values()} - texts() == set()

@@ -110,6 +110,40 @@ def test_compare(client: Client) -> None:
     get(client, f"/api/compare?{NN}&exp_run=slower&exp_worker=x", 404)
 
 
+def test_compare_some_steps(client: Client) -> None:
+    """Of each side those that are named, with the numbers that the routes about one trace have of them."""
+    route = "/api/compare?run=tiny&worker=w&exp_run=tiny&exp_worker=w"
+    whole = get(client, route)
+    first, *_, last = get(client, f"/api/overview?{TINY}")["steps"]["names"]
+    answer = get(client, f"{route}&exp_from_step={last}&exp_to_step={last}")
+    assert (answer["meta"]["steps"], answer["meta"]["exp_steps"]) == (whole["meta"]["steps"], 1)
+    one = get(client, f"/api/operators?{TINY}&from_step={last}&to_step={last}")["rows"]
+    rows = answer["operators"]["rows"]
+    assert dict(zip(rows["name"], rows["exp_host_self_ns"], strict=True)) == dict(
+        zip(one["name"], one["host_self_ns"], strict=True)
+    )
+    assert rows["host_self_ns"] != rows["exp_host_self_ns"]
+    both = get(client, f"{route}&from_step={first}&to_step={first}&exp_from_step={last}&exp_to_step={last}")
+    assert (both["meta"]["steps"], both["meta"]["exp_steps"]) == (1, 1)
+    get(client, f"{route}&exp_from_step={last}", 400)
+    assert "no step" in get(client, f"{route}&from_step=77&to_step=77", 404)["error"]
+
+
+def test_compare_steps_found_another_way(client: Client) -> None:
+    route = "/api/compare?run=tiny&worker=w&exp_run=tiny&exp_worker=w"
+    steps = get(client, route)["meta"]["steps"]
+    assert steps > 1
+    for choice, number in (
+        ("steps=whole_trace", 0),
+        ("step_pattern=ProfilerStep.1$", 1),
+        ("step_pattern=no such name", steps),
+    ):
+        meta = get(client, f"{route}&{choice}")["meta"]
+        assert (meta["steps"], meta["exp_steps"]) == (number, number), choice
+    get(client, f"{route}&step_pattern=(", 400)
+    get(client, f"{route}&steps=by_magic", 400)
+
+
 @pytest.mark.parametrize("run", ["nn", "pl", "tiny"])
 def test_a_trace_and_itself(client: Client, run: str) -> None:
     waiting = ["0"]

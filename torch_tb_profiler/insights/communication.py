@@ -27,10 +27,11 @@ def _apply(model: Model) -> Finding | None:
             "use a larger batch per device. A larger batch changes how training converges; an optimizer such as LAMB "
             "is made for that."
         ),
+        values={"share": share},
         saving_ns=exposed,
         evidence=(
-            Evidence("Exposed communication, average per step", exposed, "ns", "overview"),
-            Evidence("Share of the average step", share, "fraction", "overview"),
+            Evidence("exposed_per_step", "Exposed communication, average per step", exposed, "ns", "overview"),
+            Evidence("share_of_step", "Share of the average step", share, "fraction", "overview"),
         ),
         links=(
             Link("Communication hooks of DDP", "https://pytorch.org/docs/stable/ddp_comm_hooks.html"),

@@ -19,8 +19,9 @@ def _apply(model: Model) -> Finding | None:
             "process and copies the model in every step. DistributedDataParallel uses one process per device and "
             "keeps the copies in place."
         ),
+        values={"devices": len(devices)},
         saving_ns=None,
-        evidence=(Evidence("Devices in use", len(devices), "count", "overview"),),
+        evidence=(Evidence("devices_in_use", "Devices in use", len(devices), "count", "overview"),),
         links=(
             Link(
                 "Use DistributedDataParallel instead of DataParallel",

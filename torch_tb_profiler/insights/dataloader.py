@@ -28,10 +28,11 @@ def _apply(model: Model) -> Finding | None:
             "batches in worker processes: set num_workers on the DataLoader, or raise it if it is set, and use "
             "pin_memory for copies that overlap with compute."
         ),
+        values={"share": share, "on_device": model.has_device_work},
         saving_ns=waiting,
         evidence=(
-            Evidence("DataLoader, average per step", waiting, "ns", "overview"),
-            Evidence("Share of the average step", share, "fraction", "overview"),
+            Evidence("dataloader_per_step", "DataLoader, average per step", waiting, "ns", "overview"),
+            Evidence("share_of_step", "Share of the average step", share, "fraction", "overview"),
         ),
         links=(
             Link(

@@ -27,8 +27,9 @@ def _apply(model: Model) -> Finding | None:
             f"DistributedDataParallel communicates through {used}. Between these GPUs NCCL is the fastest: "
             'init_process_group(backend="nccl").'
         ),
+        values={"backends": ", ".join(sorted(backends))},
         saving_ns=None,
-        evidence=(Evidence("GPUs that could use NCCL", len(capable), "count", "overview"),),
+        evidence=(Evidence("nccl_gpus", "GPUs that could use NCCL", len(capable), "count", "overview"),),
         links=(Link("Which backend to use", "https://pytorch.org/docs/stable/distributed.html#which-backend-to-use"),),
     )
 

@@ -25,8 +25,12 @@ def _apply(model: Model) -> Finding | None:
             "larger batch gives each kernel more to do; it also changes how training converges. The largest other "
             "part of the step shows what the GPU waits for."
         ),
+        values={"gpus": ", ".join(str(number) for number in idle)},
         saving_ns=None,
-        evidence=tuple(Evidence(f"Utilization of GPU {d}", share, "fraction", "overview") for d, share in idle.items()),
+        evidence=tuple(
+            Evidence("gpu_utilization", f"Utilization of GPU {d}", share, "fraction", "overview", gpu=d)
+            for d, share in idle.items()
+        ),
     )
 
 

@@ -34,10 +34,13 @@ def _finding(device: int, peak: int, capacity: int) -> Finding:
             "room for a larger model or batch, recompute activations (gradient checkpointing) or use automatic mixed "
             "precision."
         ),
+        values={"share": share, "capacity_bytes": capacity, "gpu": device},
         saving_ns=None,
         evidence=(
-            Evidence(f"Peak of allocated memory on GPU {device}", peak, "bytes", "memory"),
-            Evidence(f"Memory of GPU {device}", capacity, "bytes", "memory"),
+            Evidence(
+                "peak_allocated", f"Peak of allocated memory on GPU {device}", peak, "bytes", "memory", gpu=device
+            ),
+            Evidence("gpu_memory", f"Memory of GPU {device}", capacity, "bytes", "memory", gpu=device),
         ),
         links=(
             Link("Checkpointing", "https://pytorch.org/docs/stable/checkpoint.html"),

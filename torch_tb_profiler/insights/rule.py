@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.notes import Value
 
 FindingSeverity = Literal["low", "medium", "high"]
 EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]
@@ -14,13 +15,18 @@ EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """A number behind a finding, and the view (and the row in it) where it can be seen."""
+    """A number behind a finding, and the view (and the row in it) where it can be seen.
 
+    `key` and `gpu` are what the label says, for saying it in another language.
+    """
+
+    key: str
     label: str
     value: float
     unit: EvidenceUnit
     view: str
     select: str | None = None
+    gpu: int | None = None
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,7 @@ class Finding:
     """Advice for one trace, as plain text.
 
     `saving_ns` is what the average step could become shorter by at most, None where it cannot be estimated.
+    `values` is what the detail says beyond the id, for saying it in another language.
     """
 
     id: str
@@ -43,6 +50,7 @@ class Finding:
     saving_ns: float | None
     evidence: tuple[Evidence, ...]
     links: tuple[Link, ...] = ()
+    values: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,14 @@ def _apply(model: Model) -> Finding | None:
             "none of them does. Automatic mixed precision runs them in 16 bits on tensor cores; for 32-bit products "
             "TF32 does so on Ampere and later."
         ),
+        values={"share": share},
         saving_ns=None,
         evidence=(
-            Evidence("Kernel time of eligible operators", eligible, "ns", "operators"),
-            Evidence("Share of the kernel time of all operators", share, "fraction", "operators"),
-            Evidence("Kernel time using tensor cores", totals.tensor_core_share, "fraction", "kernels"),
+            Evidence("eligible_kernel_time", "Kernel time of eligible operators", eligible, "ns", "operators"),
+            Evidence("eligible_share", "Share of the kernel time of all operators", share, "fraction", "operators"),
+            Evidence(
+                "tensor_core_share", "Kernel time using tensor cores", totals.tensor_core_share, "fraction", "kernels"
+            ),
         ),
         links=(Link("Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),
     )

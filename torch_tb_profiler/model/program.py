@@ -17,7 +17,7 @@ from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.model.modules import lightning_modules, nn_modules
 from torch_tb_profiler.model.nesting import depths, last_started, nearest, nest, outermost_first, to_root
 from torch_tb_profiler.model.preorder import preorder
-from torch_tb_profiler.model.steps import PROFILER_STEP
+from torch_tb_profiler.model.steps import PROFILER_STEP, StepChoice
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64, Table, UInt8, column
 
@@ -135,9 +135,24 @@ def _kinds(model: Model, source: Source, full: bool) -> Int64:
     kind[model.optimizer_rows] = Kind.LABEL
     kind[annotations(trace.strings.where(lambda text: text.startswith("Optimizer.step"), names))] = Kind.OPTIMIZER
     kind[model.dataloader_rows] = Kind.DATALOADER
-    kind[annotations(trace.strings.where(PROFILER_STEP.fullmatch, names))] = Kind.STEP
+    marks = annotations(trace.strings.where(PROFILER_STEP.fullmatch, names))
+    if full and (model.step_choice != StepChoice() or not len(marks)):
+        marks = _marks_of_steps(model, annotation)
+    kind[marks] = Kind.STEP
     kind[nn_modules(trace).row if source == "nn" else lightning_modules(trace)] = Kind.MODULE
     return kind
+
+
+def _marks_of_steps(model: Model, annotation: Int64) -> Int64:
+    """Which annotations are the steps of the model, where annotations mark them."""
+    events, steps = model.trace.events, model.steps
+    if not len(steps) or not steps.labels:
+        return annotation[:0]
+    at = np.minimum(np.searchsorted(steps.host_start, events.start[annotation]), len(steps) - 1)
+    same = (steps.host_start[at] == events.start[annotation]) & (steps.host_end[at] == events.end[annotation])
+    named = model.trace.strings.where(set(steps.labels).__contains__, events.name[annotation])
+    found: Int64 = annotation[same & named[events.name[annotation]]]
+    return found
 
 
 def _repeated(parent: Int32, kind: Int64, name: Int32, children: Int64) -> Bool:

@@ -230,7 +230,13 @@ def _matching(pattern: str) -> Rule:
 
 def _not_found(choice: StepChoice) -> Note:
     asked = f"annotation matches {choice.pattern!r}" if choice.pattern is not None else f"step fits {choice.rule!r}"
-    return Note("chosen_steps_not_found", "warning", f"No {asked}; the usual rules were used.", touches=("overview",))
+    return Note(
+        "chosen_steps_not_found",
+        "warning",
+        f"No {asked}; the usual rules were used.",
+        touches=("overview",),
+        values={"pattern": choice.pattern} if choice.pattern is not None else {"rule": choice.rule or ""},
+    )
 
 
 def _with_device_work(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) -> Steps:
@@ -258,6 +264,7 @@ def _with_device_work(trace: Trace, device: DeviceLinks, rule: str, host: HostSt
                     f"Step {dropped} is left out: recording stopped before its device work was complete.",
                     count=n - keep,
                     touches=("overview",),
+                    values={"step": dropped},
                 )
             )
             n = keep

@@ -120,6 +120,7 @@ def _what_tells_apart(
     """Where the size, and where the step, has to be the same; and what to say about different counts."""
     by_size, by_step = np.zeros(len(alone), np.bool_), np.zeros(len(alone), np.bool_)
     unequal: list[str] = []
+    told: list[str] = []
     chosen = np.flatnonzero(~alone)
     if not len(chosen):
         return by_size, by_step, ()
@@ -136,7 +137,9 @@ def _what_tells_apart(
         by_size[members] = len({tuple(np.unique(of).tolist()) for of in sizes}) == 1
         of = groups[together.group[members[0]]]
         name = f" in group {of.description or of.name}" if of.description or of.name else ""
-        unequal.append(f"{KINDS[together.kind[members[0]]]}{name}: {counts.min()} to {counts.max()}")
+        kind = KINDS[together.kind[members[0]]]
+        unequal.append(f"{kind}{name}: {counts.min()} to {counts.max()}")
+        told.append(f"{kind} {of.description or of.name}: {counts.min()}–{counts.max()}")
     if not unequal:
         return by_size, by_step, ()
     note = Note(
@@ -147,6 +150,7 @@ def _what_tells_apart(
         "and what is left over is taken alone: waiting is uncertain there.",
         count=len(unequal),
         touches=("distributed",),
+        values={"operations": "; ".join(told)},
     )
     return by_size, by_step, (note,)
 

@@ -12,6 +12,8 @@ from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.trace import Note
 
 _TOUCHES = ("distributed",)
+#: of ranks in a sentence
+MOST_NAMES = 4
 
 
 def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, int]]) -> Iterator[Note]:
@@ -25,6 +27,7 @@ def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, 
             "or it uses a library whose kernels are not known.",
             count=len(silent),
             touches=_TOUCHES,
+            values={"workers": ", ".join(silent[:MOST_NAMES]), "more": max(len(silent) - MOST_NAMES, 0)},
         )
     if len(silent) == len(ranks):
         return
@@ -45,6 +48,7 @@ def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, 
             "are here, so it may be too long and the waiting too short.",
             count=len(missing),
             touches=_TOUCHES,
+            values={"groups": "; ".join(f"{of.description or of.name or '*'}: {n}/{of.size}" for of, n in missing)},
         )
     yield from _about_operations(ranks)
     if any(not of.name and not of.ranks for of, _ in groups):
@@ -92,4 +96,5 @@ def _about_operations(ranks: Sequence[Rank]) -> Iterator[Note]:
 
 
 def _list(names: Sequence[str]) -> str:
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -24,13 +24,17 @@ def steps_of(profile: Profile, start: int) -> Steps:
     time = np.stack([profile.start, profile.end], axis=1).ravel()
     value = np.stack([profile.value, np.zeros(len(profile.value))], axis=1).ravel()
     before = min(start, *profile.start[:1].tolist()) if len(time) else start
-    return latest(np.concatenate([[before], time]).astype(np.int64), np.concatenate([[0.0], value]), start)
+    return _last_of_equals(np.concatenate([[before], time]).astype(np.int64), np.concatenate([[0.0], value]), start)
 
 
 def latest(time: Int64, value: Float64, start: int) -> Steps:
     """Of several values at one time the last one; all before `start` hold at `start` at the latest."""
     order = np.argsort(time, kind="stable")
-    time, value = np.maximum(time[order], start), value[order]
+    return _last_of_equals(time[order], value[order], start)
+
+
+def _last_of_equals(time: Int64, value: Float64, start: int) -> Steps:
+    time = np.maximum(time, start)
     kept = np.append(time[1:] != time[:-1], True) if len(time) else np.empty(0, np.bool_)
     return Steps(time[kept], value[kept])
 

@@ -109,7 +109,9 @@ def _steps(timeline: Timeline, counter: Counter, start: int, end: int) -> Steps:
     if counter.kind in ("memory_allocated", "memory_reserved"):
         return _memory(timeline.counters.memory, counter, start, end)
     if counter.kind == "queue_length":
-        return _queued(timeline.queues[counter.place], start, end)
+        return _under_way(timeline.queues[counter.place], start, end)
+    if counter.kind == "kernels_running":
+        return _under_way(_kernels(timeline, counter.place, start, end), start, end)
     return steps_of(_profile(timeline, counter, start, end), start)
 
 
@@ -137,8 +139,6 @@ def _profile(timeline: Timeline, counter: Counter, start: int, end: int) -> inte
     kernels = category == Category.KERNEL
     if counter.kind == "gpu_utilization":
         return _ones(spans(kernels))
-    if counter.kind == "kernels_running":
-        return summed(kernels, np.ones(np.count_nonzero(kernels)))
     if counter.kind == "sm_efficiency":
         sized = kernels & (work.blocks_per_sm[place] > 0)
         return summed(sized, work.blocks_per_sm[place[sized]], 1.0)
@@ -147,6 +147,14 @@ def _profile(timeline: Timeline, counter: Counter, start: int, end: int) -> inte
         return summed(copies, work.bytes[place[copies]] * 1e9 / events.duration[rows[copies]])
     communicates = timeline.links.work.is_communication[place] > 0
     return _ones(intervals.subtraction(spans(communicates), spans(kernels & ~communicates)))
+
+
+def _kernels(timeline: Timeline, device: int, start: int, end: int) -> Queue:
+    """When the kernels that touch a window began and ended."""
+    events = timeline.trace.events
+    rows = _work_within(timeline, device, start, end)
+    rows = rows[(events.category[rows] == Category.KERNEL) & (events.duration[rows] > 0)]
+    return Queue(np.sort(events.start[rows]), np.sort(events.end[rows]))
 
 
 def _work_within(timeline: Timeline, device: int, start: int, end: int) -> Int32:
@@ -187,12 +195,12 @@ def _ones(spans: intervals.Spans) -> intervals.Profile:
     return intervals.Profile(spans.start, spans.end, np.ones(spans.size))
 
 
-def _queued(queue: Queue, start: int, end: int) -> Steps:
-    """How much was launched less how much has begun."""
-    first_launch, after_launch = np.searchsorted(queue.launched, [start, end], "right")
-    first_begun, after_begun = np.searchsorted(queue.begun, [start, end], "right")
-    launched, begun = queue.launched[first_launch:after_launch], queue.begun[first_begun:after_begun]
-    time = np.concatenate([[start], launched, begun]).astype(np.int64)
-    change = np.concatenate([[first_launch - first_begun], np.ones(len(launched)), -np.ones(len(begun))])
+def _under_way(queue: Queue, start: int, end: int) -> Steps:
+    """How many have come less how many have gone."""
+    first_come, after_come = np.searchsorted(queue.come, [start, end], "right")
+    first_gone, after_gone = np.searchsorted(queue.gone, [start, end], "right")
+    come, gone = queue.come[first_come:after_come], queue.gone[first_gone:after_gone]
+    time = np.concatenate([[start], come, gone]).astype(np.int64)
+    change = np.concatenate([[first_come - first_gone], np.ones(len(come)), -np.ones(len(gone))])
     order = np.argsort(time, kind="stable")
     return latest(time[order], np.cumsum(change[order]), start)

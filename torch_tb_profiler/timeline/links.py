@@ -23,14 +23,14 @@ class Links:
 
 @dataclass(frozen=True)
 class Queue:
-    """When work of a device was launched and when it began, each sorted; of work that waited."""
+    """When each of something came, and when each was gone; both sorted."""
 
-    launched: Int64
-    begun: Int64
+    come: Int64
+    gone: Int64
 
 
 def queues_of(trace: Trace, links: Links, device_of_track: Int32) -> dict[int, Queue]:
-    """By device; work without a known launch is left out."""
+    """By device, work from its launch until it begins; work without a known launch is left out."""
     work = np.flatnonzero(links.work.launch >= 0)
     rows = trace.device_work.row[work]
     launched = trace.events.start[trace.launches.row[links.work.launch[work]]]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 Severity = Literal["info", "warning", "error"]
+Value = str | int | float | bool
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,7 @@ class Note:
 
     `text` is a sentence for a person; `touches` names the analyses whose numbers it affects; `remedy` is the line
     of code that would record what is missing; `first_offset` is the byte in the uncompressed text where it was
-    first seen.
+    first seen. `values` is what the sentence says beyond its kind, for saying it in another language.
     """
 
     kind: str
@@ -25,6 +26,7 @@ class Note:
     touches: tuple[str, ...] = ()
     remedy: str | None = None
     first_offset: int | None = None
+    values: Mapping[str, Value] = field(default_factory=dict)
 
 
 class Notes:

@@ -110,6 +110,7 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
                 f"the {collector.count} events before that are shown.",
                 touches=("overview", "operators", "kernels"),
                 first_offset=text.offset,
+                values={"why": text.broken or "", "events": collector.count},
             )
         )
     report(Progress(stored.bytes_read, collector.count))

@@ -50,6 +50,7 @@ def overview_answer(model: Model, trace: OpenTrace) -> Json:
             for operator in found.top_operators
         ],
         "top_kernels": [asdict(kernel) for kernel in found.top_kernels],
+        "definitions": {key: defined.help for key, defined in definitions.OVERVIEW.items()},
     }
 
 

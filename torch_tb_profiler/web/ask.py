@@ -18,6 +18,9 @@ P = TypeVar("P", bound=Part)
 T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], Answer | Stream]
 
+#: before the names of parameters of the second of two traces
+EXPERIMENT = "exp_"
+
 #: begins what is kept in place of an answer that cannot be given, e.g. because nothing of it was recorded
 _REFUSAL = b"\0"
 
@@ -134,13 +137,16 @@ def step_choice(parameters: Parameters) -> StepChoice:
     return StepChoice(rule, pattern)
 
 
-def step_range(parameters: Parameters) -> StepRange | None:
-    """`from_step` and `to_step`, names of steps, both included; None for the whole trace."""
-    first, last = parameters.get("from_step"), parameters.get("to_step")
+def step_range(parameters: Parameters, side: str = "") -> StepRange | None:
+    """`from_step` and `to_step`, names of steps, both included; None for the whole trace.
+
+    side: what stands before the names of these parameters
+    """
+    first, last = parameters.get(f"{side}from_step"), parameters.get(f"{side}to_step")
     if first is None and last is None:
         return None
     if first is None or last is None:
-        raise HttpError(400, "from_step and to_step must be given together")
+        raise HttpError(400, f"{side}from_step and {side}to_step must be given together")
     return StepRange(first, last)
 
 
@@ -150,7 +156,24 @@ def ask_two(
     question: Hashable,
     compute: Callable[[Model, Model], Any],
 ) -> Answer:
-    """The answer to a question about the trace that the request names and the one of its `exp_` parameters."""
+    """The answer to a question about the trace that the request names and the one of its `exp_` parameters.
+
+    Steps are found in the same way in both; of each only the steps that the request names are looked at.
+    """
     left = workspace.find(parameters.need("run"), parameters.need("worker"), parameters.get("span"))
-    right = workspace.find(parameters.need("exp_run"), parameters.need("exp_worker"), parameters.get("exp_span"))
-    return Answer(workspace.answer_two(left, right, question, lambda *models: dumps(compute(*models))))
+    right = workspace.find(
+        parameters.need(f"{EXPERIMENT}run"), parameters.need(f"{EXPERIMENT}worker"), parameters.get(f"{EXPERIMENT}span")
+    )
+    choice = step_choice(parameters)
+    ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
+
+    def answer(*models: Model) -> Body:
+        chosen = [model.with_steps(choice).of_steps(steps) for model, steps in zip(models, ranges, strict=True)]
+        return dumps(compute(*chosen))
+
+    try:
+        return Answer(workspace.answer_two(left, right, (question, choice, ranges), answer))
+    except UnknownStep as error:
+        raise HttpError(404, str(error)) from None
+    except SlowPattern as error:
+        raise HttpError(400, f"step_pattern {error}") from None

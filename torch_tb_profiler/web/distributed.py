@@ -119,7 +119,8 @@ def _absent(opened: OpenRun) -> list[Note]:
         absent = [o.file for o in opened.others if (o.state == "failed") == (state == "failed")]
         if absent:
             listed = ", ".join(absent[:4]) + (" …" if len(absent) > 4 else "")
-            notes.append(Note(f"traces_{state}", severity, f"{text}: {listed}.", len(absent), (VIEW,)))  # type: ignore[arg-type]
+            kind = f"traces_{state}"
+            notes.append(Note(kind, severity, f"{text}: {listed}.", len(absent), (VIEW,), values={"files": listed}))  # type: ignore[arg-type]
     return notes
 
 

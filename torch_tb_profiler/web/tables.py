@@ -67,6 +67,7 @@ def note_of(note: Note) -> Json:
         "severity": note.severity,
         "count": note.count,
         "text": note.text,
+        "values": note.values,
         "touches": note.touches,
         "remedy": note.remedy,
         "first_offset": note.first_offset,

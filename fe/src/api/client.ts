@@ -58,24 +58,38 @@ export class ApiError extends Error {
 
 export async function get<T>(route: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   const path = requestPath(route, query);
-  const url = new URL(path, base);
-  let response: Response;
-  try {
-    response = await fetch(url, {
-      headers: { Accept: "application/json" },
-      ...(signal ? { signal } : {}),
-    });
-  } catch (cause) {
-    // An abort is react-query's own doing and must reach it unchanged.
-    if (signal?.aborted) throw cause;
-    throw new ApiError(0, "The server did not answer.", path);
-  }
+  const response = await ask(path, "application/json", signal);
   const body = await readJson(response);
   if (!response.ok) throw errorFrom(response.status, body, path);
   if (body === undefined) {
     throw new ApiError(response.status, "The answer is not JSON. Is another server here?", path);
   }
   return body as T;
+}
+
+/** An answer that is no JSON; errors are. */
+export async function getBinary(
+  route: string,
+  query: Query,
+  signal?: AbortSignal,
+): Promise<ArrayBuffer> {
+  const path = requestPath(route, query);
+  const response = await ask(path, "application/octet-stream", signal);
+  if (!response.ok) throw errorFrom(response.status, await readJson(response), path);
+  return response.arrayBuffer();
+}
+
+async function ask(path: string, accept: string, signal?: AbortSignal): Promise<Response> {
+  try {
+    return await fetch(new URL(path, base), {
+      headers: { Accept: accept },
+      ...(signal ? { signal } : {}),
+    });
+  } catch (cause) {
+    // An abort is the caller's own doing and must reach it unchanged.
+    if (signal?.aborted) throw cause;
+    throw new ApiError(0, "The server did not answer.", path);
+  }
 }
 
 async function readJson(response: Response): Promise<unknown> {

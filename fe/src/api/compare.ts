@@ -66,12 +66,22 @@ export function useCompare(
   versions: string,
 ): Result<Compared> {
   const ready = baseline !== null && experiment !== null;
+  // How steps are found is the same on both sides.
+  const steps = {
+    steps: experiment?.steps,
+    step_pattern: experiment?.step_pattern,
+    from_step: baseline?.from_step,
+    to_step: baseline?.to_step,
+    exp_from_step: experiment?.from_step,
+    exp_to_step: experiment?.to_step,
+  };
   return useQuery<Compared, ApiError>({
     queryKey: [
       ...(ready ? traceKey(experiment) : ["trace", null, null, null]),
       "compare",
       baseline && traceKey(baseline),
       path,
+      steps,
       versions,
     ],
     queryFn: ({ signal }) =>
@@ -84,6 +94,7 @@ export function useCompare(
           exp_run: experiment?.run,
           exp_worker: experiment?.worker,
           exp_span: experiment?.span,
+          ...steps,
           path,
         },
         signal,

@@ -8,5 +8,6 @@ export { isBusy, isPending } from "./poll";
 export * from "./queries";
 export * from "./stacks";
 export * from "./tables";
+export * from "./timeline";
 export * from "./trace";
 export type * from "./types";

@@ -1,5 +1,5 @@
 /** The trace file itself and its longest slices. */
-import { addressOf, requestPath } from "./client";
+import { addressOf, getBinary, requestPath } from "./client";
 import { type Result, useTraceQuery } from "./queries";
 import type { Nanoseconds, Table, TableMeta, TraceKey } from "./types";
 
@@ -42,4 +42,9 @@ export function traceAddresses({ run, worker, span }: TraceKey): {
     stored: addressOf(requestPath("trace/download", query)),
     withCounters: addressOf(requestPath("trace", query).replace(/^api\//, "")),
   };
+}
+
+/** The file as it is stored. */
+export function storedTrace({ run, worker, span }: TraceKey): Promise<ArrayBuffer> {
+  return getBinary("trace/download", { run, worker, span });
 }

@@ -4,6 +4,7 @@
  * Unit names are types so that a signature says what a number is. Tables are parallel columns:
  * `rows.name[i]` and `rows.calls[i]` belong to the same row.
  */
+import type { Values } from "../i18n";
 
 /** Integer or averaged nanoseconds. */
 export type Nanoseconds = number;
@@ -88,6 +89,8 @@ export interface Note {
   severity: NoteSeverity;
   count: number;
   text: string;
+  /** What `text` says beyond the kind. */
+  values: Values;
   /** Ids of the views this note touches. */
   touches: string[];
   /** A line of code that would record what is missing. */
@@ -162,12 +165,14 @@ export interface Device {
 export type Unit = "ns" | "bytes" | "bytes_per_second" | "percent" | "fraction" | "count";
 
 export interface Evidence {
+  key: string;
   label: string;
   value: number;
   unit: Unit | null;
   /** Where it can be seen: a view id and a selection of that view. */
   view: string | null;
   select: string | null;
+  gpu: number | null;
 }
 
 export interface Finding {
@@ -175,10 +180,25 @@ export interface Finding {
   severity: "high" | "medium" | "low" | "info";
   title: string;
   detail: string;
+  /** What `detail` says beyond the id. */
+  values: Values;
   saving_ns: Nanoseconds | null;
   evidence: Evidence[];
   links: { text: string; url: string }[];
 }
+
+/** What the numbers of the overview mean: categories, `step`, and the numbers of devices. */
+export type Definitions = Readonly<
+  Record<
+    | Category
+    | "step"
+    | "utilization"
+    | "sm_efficiency"
+    | "achieved_occupancy"
+    | "tensor_core_share",
+    string
+  >
+>;
 
 export interface Overview {
   meta: Meta;
@@ -196,6 +216,7 @@ export interface Overview {
     calls: number;
   }[];
   top_kernels: { name: string; total_ns: Nanoseconds; calls: number }[];
+  definitions: Definitions;
 }
 
 // --- tables -------------------------------------------------------------------------------------

@@ -1,11 +1,11 @@
 import { useCallback } from "react";
-import { value } from "../format";
+import { change, value } from "../format";
 import { t } from "../i18n";
 import { Chart } from "./Chart";
 import { hbarsHeight, hbarsOption } from "./options/hbars";
 import { share, sum, summary } from "./summary";
 import type { ChartTheme } from "./theme";
-import type { HBarsProps } from "./types";
+import type { HBarItem, HBarsProps } from "./types";
 
 export function HBars({ title, items, unit, total, height, onPick }: HBarsProps) {
   const build = useCallback(
@@ -22,18 +22,38 @@ export function HBars({ title, items, unit, total, height, onPick }: HBarsProps)
   );
 
   const whole = total ?? sum(items.map((item) => item.value));
-  return (
+  const compared = items.some(({ before }) => before !== undefined);
+  const beside = ({ value: now, before }: HBarItem) =>
+    before === undefined ? ["", ""] : [value(before, unit), change(now - before, unit)];
+  const chart = (
     <Chart
       title={title}
       summary={summary(title, items, unit, whole)}
       height={height ?? hbarsHeight(items.length)}
       build={build}
       onPick={onPick ? pick : undefined}
-      head={[title, t.charts.total, t.charts.share]}
+      head={[
+        title,
+        t.charts.total,
+        t.charts.share,
+        ...(compared ? [t.charts.before, t.charts.change] : []),
+      ]}
       rows={items.map((item, i) => ({
-        cells: [item.label, value(item.value, unit), share(item.value, whole)],
+        cells: [
+          item.label,
+          value(item.value, unit),
+          share(item.value, whole),
+          ...(compared ? beside(item) : []),
+        ],
         onPick: onPick ? () => onPick(item, i) : undefined,
       }))}
     />
+  );
+  if (!compared) return chart;
+  return (
+    <>
+      {chart}
+      <p className="chart-note">{t.charts.ghosts}</p>
+    </>
   );
 }

@@ -15,6 +15,8 @@ export function parseTopN(text: string): TopN | null {
 export interface Ranked {
   readonly label: string;
   readonly value: number;
+  /** What it was in the baseline of a comparison. */
+  readonly before?: number;
 }
 
 /** The `n` largest, in order; items without a value are left out. */

@@ -82,6 +82,8 @@ export interface DonutProps extends Common {
 export interface HBarItem {
   readonly label: string;
   readonly value: number;
+  /** What it was in the baseline of a comparison. */
+  readonly before?: number;
   /** The global selection this bar stands for, e.g. `op:aten::mm`; given back to `onPick`. */
   readonly select?: string;
   readonly color?: ChartColor;

@@ -9,7 +9,8 @@ import {
   useRef,
   useState,
 } from "react";
-import { type TooltipContent, tooltipNode } from "../charts/tooltip";
+import { PointerTip } from "../charts/PointerTip";
+import type { TooltipContent } from "../charts/tooltip";
 import { canSave, saveFile, useTheme } from "../host";
 import { t } from "../i18n";
 import { type FlameKind, fillsOf, type Palette, readPalette } from "./colors";
@@ -252,7 +253,7 @@ export function Flame(props: Props) {
         {focused && active >= 0 ? entries.spoken(active) : ""}
       </p>
       {hover && hover.entry < layout.size && (
-        <Tooltip content={entries.tooltip(hover.entry)} x={hover.x} y={hover.y} />
+        <PointerTip content={entries.tooltip(hover.entry)} x={hover.x} y={hover.y} />
       )}
       {canSave() && (
         <div className="flame-save">
@@ -308,17 +309,4 @@ function useDrawing(scroller: React.RefObject<HTMLElement | null>, draw: () => v
       window.removeEventListener("resize", ask);
     };
   }, [scroller, draw]);
-}
-
-const TIP_WIDTH = 420;
-
-function Tooltip({ content, x, y }: { content: TooltipContent; x: number; y: number }) {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    box.current?.replaceChildren(tooltipNode(content));
-  }, [content]);
-  const left = Math.max(8, Math.min(x + 14, window.innerWidth - TIP_WIDTH - 12));
-  const below = y < window.innerHeight * 0.65;
-  const place = below ? { left, top: y + 16 } : { left, bottom: window.innerHeight - y + 12 };
-  return <div ref={box} className="flame-tip" style={{ ...place, maxWidth: TIP_WIDTH }} />;
 }

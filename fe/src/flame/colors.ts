@@ -1,4 +1,4 @@
-/** The colours of boxes: a hue says what kind it is, small differences tell neighbours apart. Pure but for `readPalette`. */
+/** The colours of boxes: a hue says what kind it is, small differences tell neighbours apart. Pure but for what reads the page's style. */
 
 export const KINDS = [
   "frame",
@@ -70,6 +70,11 @@ export function paletteOf(property: (name: string) => string, font: string): Pal
 }
 
 export function readPalette(element: Element): Palette {
+  return paletteOf(...computedColors(element));
+}
+
+/** What custom properties are on an element, as `#rrggbb`, and its font. */
+export function computedColors(element: Element): [(name: string) => string, string] {
   const style = getComputedStyle(element);
   // A canvas writes every colour as #rrggbb, however the style sheet says it.
   const context = document.createElement("canvas").getContext("2d");
@@ -79,7 +84,7 @@ export function readPalette(element: Element): Palette {
     context.fillStyle = text;
     return String(context.fillStyle);
   };
-  return paletteOf(property, style.fontFamily || "sans-serif");
+  return [property, style.fontFamily || "sans-serif"];
 }
 
 export interface Fills {
@@ -145,6 +150,6 @@ function luminance(color: Rgb): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function css(color: Rgb): string {
+export function css(color: Rgb): string {
   return `#${color.map((part) => part.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -54,7 +54,7 @@ export function rasterize(
 }
 
 /** As the memory of an ImageData holds it. */
-function pack(color: string): number {
+export function pack(color: string): number {
   const [red, green, blue] = parseColor(color);
   return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
 }

@@ -6,6 +6,7 @@ export type { Params } from "./hash";
 export { rememberLanguage, wantedLanguages } from "./language";
 export { linkTo, onParamsChange, readParams, writeParams } from "./location";
 export { onHostReload } from "./messages";
+export { openInPerfetto, PERFETTO_URL } from "./perfetto";
 export { read as readStored, write as writeStored } from "./storage";
 export type { Theme, ThemeChoice } from "./theme";
 export { followTheme, useTheme, useThemeChoice } from "./theme";

@@ -3,6 +3,14 @@ import { en } from "./en";
 import { pickLanguage } from "./languages";
 
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
+export {
+  evidenceLabel,
+  findingDetail,
+  findingTitle,
+  noteText,
+  serverText,
+  type Values,
+} from "./said";
 
 export type Messages = typeof en;
 
@@ -11,11 +19,6 @@ export type Messages = typeof en;
  * they may be read at the top of a module.
  */
 export let t: Messages = en;
-
-/** A text of the server, such as the label of a column, in the language in use as far as it is known there. */
-export function serverText(text: string): string {
-  return t.server[text] ?? text;
-}
 
 export async function settleLanguage(): Promise<void> {
   if (pickLanguage(wantedLanguages()) === "en") return;

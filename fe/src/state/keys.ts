@@ -7,7 +7,8 @@
  * compared with, `run~rank~span`; the rest
  * belongs to the view that is shown: g group-by · q filter · o sort · d device · t time window ·
  * p pinned, a part, or paths of files · x expanded · m metric · n top N · c chart · f what is zoomed into ·
- * q2, o2, q3, o3 filter and sort of further tables. A view may use a letter for something of its own; its README
+ * q2, o2, q3, o3 filter and sort of further tables · of the timeline: e selected event, a marked range, h shortest
+ * duration, j how names are searched, w ranks beside the one shown, y bookmarks, l list. A view may use a letter for something of its own; its README
  * says so.
  */
 import type { Params } from "../host";
@@ -34,6 +35,13 @@ export const VIEW_KEYS: readonly string[] = [
   "o2",
   "q3",
   "o3",
+  "e",
+  "a",
+  "h",
+  "j",
+  "w",
+  "y",
+  "l",
 ];
 
 /** Changing one of these is a step that Back should undo; everything else is adjusted in place. */

@@ -38,5 +38,5 @@ function cellText(cell: Cell, column: Column): string {
     return (column.change ? change : value)(typeof cell === "number" ? cell : null, unit);
   if (type === "bool")
     return cell === true ? t.table.yes : cell === false ? t.table.no : t.table.unknown;
-  return isMissing(cell) ? t.table.unknown : String(cell);
+  return isMissing(cell) ? t.table.unknown : (column.words?.[String(cell)] ?? String(cell));
 }

@@ -113,11 +113,17 @@ function boolColumn(column: Column, bools: BoolTexts): DrawnColumn {
 }
 
 function textColumn(column: Column, values: readonly Cell[], first: boolean): DrawnColumn {
-  const title = (cell: Cell) => (isMissing(cell) || cell === "" ? MISSING : String(cell));
-  const { brief } = column;
+  const { brief, words } = column;
+  const title = (cell: Cell) =>
+    isMissing(cell) || cell === "" ? MISSING : (words?.[String(cell)] ?? String(cell));
   const text = brief ? (cell: Cell) => brief(title(cell)) : title;
   // The first one also takes what the others leave.
-  const width = first ? 230 : Math.min(150, Math.max(textWidth(values), headerWidth(column, null)));
+  const width = first
+    ? 230
+    : Math.min(
+        150,
+        Math.max(textWidth([...values, ...Object.values(words ?? {})]), headerWidth(column, null)),
+      );
   return { column, symbol: null, text, title, right: false, width };
 }
 

@@ -73,16 +73,12 @@ export function withBaseline(table: Table, baseline: Table, comparison: Comparis
     );
   }
   const judged = measured[0] ?? calls;
-  rows[STATUS] = Array.from(
-    { length: all },
-    (_, row) =>
-      texts.statuses[
-        statusOf(
-          numberAt(rows, baselineOf(calls), row),
-          numberAt(rows, calls, row),
-          numberAt(rows, deltaOf(judged), row) ?? 0,
-        )
-      ],
+  rows[STATUS] = Array.from({ length: all }, (_, row) =>
+    statusOf(
+      numberAt(rows, baselineOf(calls), row),
+      numberAt(rows, calls, row),
+      numberAt(rows, deltaOf(judged), row) ?? 0,
+    ),
   );
   const status: Column = {
     key: STATUS,
@@ -90,6 +86,7 @@ export function withBaseline(table: Table, baseline: Table, comparison: Comparis
     type: "string",
     unit: null,
     help: texts.statusHelp,
+    words: texts.statuses,
   };
   const place = columns.findIndex(({ key }) => key === calls);
   columns.splice(place < 0 ? columns.length : place, 0, status);

@@ -80,3 +80,24 @@ describe("parseFilter", () => {
     expect(result.ok && filterRows({ name: [nasty, "a"] }, 2, result.test)).toEqual([0]);
   });
 });
+
+it("finds what has a word of its own by its value and by that word", () => {
+  const status: Column = {
+    key: "status",
+    label: "变化",
+    type: "string",
+    unit: null,
+    words: { gone: "消失", new: "新增" },
+  };
+  const rows = { status: ["gone", "new", "gone"] };
+  for (const [text, kept] of [
+    ["status=gone", [0, 2]],
+    ["status=消失", [0, 2]],
+    ["status!=消失", [1]],
+    ["status~^新", [1]],
+    ["status~^n", [1]],
+  ] as const) {
+    const result = parseFilter(text, [status], "status");
+    expect(result.ok && filterRows(rows, 3, result.test)).toEqual(kept);
+  }
+});

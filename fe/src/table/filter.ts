@@ -1,5 +1,5 @@
 import { t } from "../i18n";
-import { type Column, cellOf, isMissing, type Rows, textAt } from "./model";
+import { type Column, cellOf, isMissing, namesAt, type Rows, textAt } from "./model";
 import { parsePattern } from "./pattern";
 
 export type Predicate = (rows: Rows, row: number) => boolean;
@@ -158,10 +158,10 @@ function wordTest(word: string, key: string): Predicate {
   return (rows, row) => textAt(rows, key, row).toLowerCase().includes(wanted);
 }
 
-function regexTest({ key }: Column, source: string, token: string): Predicate | FilterProblem {
+function regexTest(column: Column, source: string, token: string): Predicate | FilterProblem {
   try {
     const regex = parsePattern(source, t.table.pattern);
-    return (rows, row) => regex.test(textAt(rows, key, row));
+    return (rows, row) => namesAt(column, rows, row).some((name) => regex.test(name));
   } catch (error) {
     return {
       kind: "bad_regex",
@@ -171,9 +171,10 @@ function regexTest({ key }: Column, source: string, token: string): Predicate | 
   }
 }
 
-function textTest({ key }: Column, operator: Operator, operand: string): Predicate {
+function textTest(column: Column, operator: Operator, operand: string): Predicate {
   const wanted = operand.toLowerCase();
-  return (rows, row) => (textAt(rows, key, row).toLowerCase() === wanted) === (operator === "=");
+  return (rows, row) =>
+    namesAt(column, rows, row).some((name) => name.toLowerCase() === wanted) === (operator === "=");
 }
 
 const BOOLS: Record<string, boolean | null> = {
@@ -190,8 +191,12 @@ const BOOLS: Record<string, boolean | null> = {
 /** Null for a word that is no truth. */
 function boolTest({ key }: Column, operator: Operator, operand: string): Predicate | null {
   const word = operand.toLowerCase();
-  if (!Object.hasOwn(BOOLS, word)) return null;
-  const wanted = BOOLS[word];
+  const shown: Readonly<Record<string, boolean>> = {
+    [t.table.yes.toLowerCase()]: true,
+    [t.table.no.toLowerCase()]: false,
+  };
+  if (!Object.hasOwn(BOOLS, word) && !Object.hasOwn(shown, word)) return null;
+  const wanted = shown[word] ?? BOOLS[word];
   return (rows, row) => ((cellOf(rows, key, row) ?? null) === wanted) === (operator === "=");
 }
 

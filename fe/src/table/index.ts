@@ -15,12 +15,14 @@ export { type Derivation, declared, derive, perCall, shareOf } from "./derive";
 export { FilterBox } from "./FilterBox";
 export { equals } from "./filter";
 export {
+  byName,
   type Cell,
   type Column,
   firstRows,
   hasColumn,
   numberAt,
   only,
+  onlyRow,
   type Rows,
   rowCount,
   type Table,

@@ -22,6 +22,8 @@ export interface Column {
   readonly bar?: boolean;
   /** The text of a cell where there is little room; the whole text is its tooltip, and what is filtered and copied. */
   readonly brief?: (text: string) => string;
+  /** How its values are said; a filter finds a value by either. */
+  readonly words?: Readonly<Record<string, string>>;
   /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */
   readonly change?: "cost" | "plain";
   /** Each value in the unit that suits it, where one unit for all would make most of them nothing. */
@@ -59,6 +61,13 @@ export function textAt(rows: Rows, key: string, row: number): string {
   return cell === null || cell === undefined ? "" : String(cell);
 }
 
+/** What a cell of a column is found by: its value, and the word for it where there is one. */
+export function namesAt({ key, words }: Column, rows: Rows, row: number): string[] {
+  const text = textAt(rows, key, row);
+  const word = words?.[text];
+  return word === undefined || word === text ? [text] : [text, word];
+}
+
 /** NaN, null and undefined are no values. */
 export function isMissing(cell: Cell): cell is null | undefined {
   return cell === null || cell === undefined || (typeof cell === "number" && Number.isNaN(cell));
@@ -72,6 +81,22 @@ export function firstRows(table: Table, most: number): Table {
   if (rowCount(table) <= most) return table;
   const rows = table.columns.map(({ key }) => [key, (table.rows[key] ?? []).slice(0, most)]);
   return { columns: table.columns, rows: Object.fromEntries(rows) };
+}
+
+/** The table with one of its rows; with none for -1. */
+export function onlyRow<T extends Table>(table: T, row: number): T {
+  const rows = table.columns.map(({ key }) => [key, row < 0 ? [] : [cellOf(table.rows, key, row)]]);
+  return { ...table, rows: Object.fromEntries(rows) };
+}
+
+/** The numbers of a column by the name of their row. */
+export function byName(table: Table, key: string): Map<string, number> {
+  return new Map(
+    Array.from({ length: rowCount(table) }, (_, row) => [
+      textAt(table.rows, "name", row),
+      numberAt(table.rows, key, row) ?? 0,
+    ]),
+  );
 }
 
 /** The table with some of its columns. */

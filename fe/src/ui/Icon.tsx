@@ -27,6 +27,9 @@ const PATHS = {
   enlarge: "M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9",
   shrink: "M13.5 6.5h-4v-4M9.5 6.5 14 2M2.5 9.5h4v4M6.5 9.5 2 14",
   close: "M4 4l8 8M12 4l-8 8",
+  up: "M4.5 9.5 8 6l3.5 3.5",
+  pin: "M5.5 2.5h5M6.5 2.5v4l-2 3h7l-2-3v-4M8 9.5v4",
+  hide: "M2 8s2.2-3.8 6-3.8S14 8 14 8s-2.2 3.8-6 3.8S2 8 2 8M3 13 13 3",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -1,5 +1,5 @@
 import { type Note, type NoteSeverity, type TraceKey, useHealth } from "../api";
-import { t } from "../i18n";
+import { noteText, serverText, t } from "../i18n";
 import { Code } from "./Code";
 
 const RANK: Record<NoteSeverity, number> = { error: 0, warning: 1, info: 2 };
@@ -21,8 +21,8 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
       {bySeverity(notes).map((note) => (
         <li key={`${note.kind} ${note.text}`}>
           <span className={`badge ${note.severity}`}>{t.severity[note.severity]}</span>
-          <span>{note.text}</span>
-          {note.remedy && <Code text={note.remedy} />}
+          <span>{noteText(note)}</span>
+          {note.remedy && <Code text={serverText(note.remedy)} />}
         </li>
       ))}
     </ul>

@@ -28,7 +28,16 @@ it("asks for an operator's kernels with a filter that survives quotes", () => {
   expect(kernels?.look.q).toBe('operator="a \\"b\\""');
 });
 
+it("opens the timeline at the longest slice, whatever was looked at there before", () => {
+  for (const kind of ["op", "kernel"] as const) {
+    const trace = placesOf({ kind, name: "a ~,b" }, null).find(({ view }) => view === "trace");
+    expect(trace?.look).toEqual({ e: "longest:a ~,b", t: "", q: "" });
+  }
+});
+
 it("looks for a module by the end of its path, without the number in front of which is a sign", () => {
-  const look = placesOf({ kind: "mod", name: "Net_0/Linear#3" }, null).map(({ look }) => look.q);
-  expect(look).toEqual(["", "Linear", 'name="Linear"']);
+  const look = placesOf({ kind: "mod", name: "Net_0/Linear#3" }, null).map(
+    ({ look }) => look.e ?? look.q,
+  );
+  expect(look).toEqual(["", "longest:nn.Module: Linear", 'name="Linear"']);
 });

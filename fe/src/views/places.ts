@@ -30,26 +30,31 @@ const PLACES: Record<SelectionKind, (name: string) => readonly Place[]> = {
   op: (name): readonly Place[] => [
     { view: "operators", look: { q: "" } },
     { view: "kernels", look: { g: "name_op_launch", q: equals("operator", name) } },
-    { view: "trace", look: { q: name } },
+    { view: "trace", look: longestSlice(name) },
     { view: "stacks", look: { q: equals("name", name) } },
     { view: "memory", look: { g: "operators", q: equals("name", name) } },
   ],
   kernel: (name): readonly Place[] => [
     { view: "kernels", look: { q: "" } },
-    { view: "trace", look: { q: name } },
+    { view: "trace", look: longestSlice(name) },
     { view: "stacks", look: { q: equals("name", name) } },
   ],
   mod: (path): readonly Place[] => {
     const name = lastName(path);
     return [
       { view: "modules", look: { q: "" } },
-      { view: "trace", look: { q: name } },
+      { view: "trace", look: longestSlice(`nn.Module: ${name}`) },
       { view: "stacks", look: { q: equals("name", name) } },
     ];
   },
   // Where else depends on when it was: its own part of the drawer says so.
   step: (): readonly Place[] => [{ view: "steps", look: { q: "" } }],
 };
+
+/** The timeline at the longest slice of a name, selected; in `window` (`start-end`, ns), else around it. */
+export function longestSlice(name: string, window = ""): Params {
+  return { e: `longest:${name}`, t: window, q: "" };
+}
 
 /** A module is selected by its path, `Net_0/Linear#3`; elsewhere it goes by its name. */
 function lastName(path: string): string {

@@ -49,6 +49,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
             count=int(before.sum()),
             touches=_TOUCHES,
             remedy=_NEWER_CUDA if known else "schedule(wait=1, warmup=1, active=3)",
+            values={"zero_timestamps": known},
         )
     if between.any():
         graphs = bool(_named(model, _GRAPH_NAME).any())
@@ -63,6 +64,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
             ),
             count=int(between.sum()),
             touches=_TOUCHES,
+            values={"graphs": graphs},
         )
     if after.any():
         yield Note(

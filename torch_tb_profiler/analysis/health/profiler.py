@@ -45,6 +45,7 @@ def _overhead(model: Model) -> Iterator[Note]:
             count=len(rows),
             touches=("overview", "operators"),
             remedy="profile(with_stack=False, profile_memory=False)  # or record fewer steps",
+            values={"share": share},
         )
 
 
@@ -78,6 +79,7 @@ def _log(model: Model) -> Iterator[Note]:
                 f"The profiler logged {what} while it recorded: {shown}{more}",
                 count=len(lines),
                 touches=("overview", "kernels"),
+                values={"lines": shown, "more": max(len(lines) - MOST_LINES, 0)},
             )
 
 

@@ -58,6 +58,7 @@ def _no_kernels(model: Model) -> Iterator[Note]:
             "record the GPU, or another tool was using it.",
             touches=("overview", "operators", "kernels"),
             remedy=_ACTIVITIES,
+            values={"called": True},
         )
     else:
         yield NO_KERNELS

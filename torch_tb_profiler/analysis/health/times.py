@@ -77,13 +77,15 @@ def _warm_up(model: Model) -> Iterator[Note]:
     length = steps.end - steps.start
     if len(steps) < WARM_UP_STEPS or length[0] <= WARM_UP_RATIO * np.median(length[1:]):
         return
+    ratio = float(length[0] / max(float(np.median(length[1:])), 1))
     yield Note(
         "slow_first_step",
         "info",
-        f"The first step is {length[0] / max(float(np.median(length[1:])), 1):.1f} times as long as the middle one of "
+        f"The first step is {ratio:.1f} times as long as the middle one of "
         "the others: it was still warming up, and averages over all steps are too high.",
         touches=("overview",),
         remedy="schedule(wait=1, warmup=1, active=3)",
+        values={"ratio": ratio},
     )
 
 

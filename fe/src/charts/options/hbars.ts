@@ -1,6 +1,8 @@
-import { percent, value } from "../../format";
+import type { BarSeriesOption } from "echarts/charts";
+import { change, percent, value } from "../../format";
+import { t } from "../../i18n";
 import type { ChartTheme } from "../theme";
-import type { HBarsProps } from "../types";
+import type { HBarItem, HBarsProps } from "../types";
 import { base, type ChartOption, plainText, shorten, tooltip } from "./parts";
 
 export type HBarsData = Pick<HBarsProps, "items" | "unit" | "total">;
@@ -18,7 +20,7 @@ export function hbarsOption(
 ): ChartOption {
   const names = Math.round(Math.min(320, width * 0.46));
   const characters = Math.floor(names / 7.3);
-  const at = (index: number) => items[index] ?? { label: "", value: 0 };
+  const at = (index: number): HBarItem => items[index] ?? { label: "", value: 0 };
 
   return {
     ...base(theme),
@@ -26,7 +28,14 @@ export function hbarsOption(
     tooltip: tooltip(theme, "item", (index) => {
       const item = at(index);
       const share = total ? percent((item.value / total) * 100) : "";
-      return { title: item.label, lines: [{ label: "", value: value(item.value, unit), share }] };
+      const lines = [{ label: "", value: value(item.value, unit), share }];
+      if (item.before !== undefined) {
+        lines.push(
+          { label: t.charts.before, value: value(item.before, unit), share: "" },
+          { label: t.charts.change, value: change(item.value - item.before, unit), share: "" },
+        );
+      }
+      return { title: item.label, lines };
     }),
     xAxis: { type: "value", show: false, min: 0 },
     yAxis: {
@@ -62,6 +71,25 @@ export function hbarsOption(
           itemStyle: { color: color ? theme.resolve(color) : (theme.series[0] ?? "gray") },
         })),
       },
+      ...(items.some(({ before }) => before !== undefined) ? [ghosts(items, theme)] : []),
     ],
+  };
+}
+
+/** Outlines over the bars, as long as these were in the baseline. */
+function ghosts(items: readonly HBarItem[], theme: ChartTheme): BarSeriesOption {
+  return {
+    type: "bar",
+    barWidth: "64%",
+    barGap: "-100%",
+    silent: true,
+    z: 3,
+    itemStyle: {
+      color: "transparent",
+      borderColor: theme.text,
+      borderWidth: 1,
+      borderType: "dashed",
+    },
+    data: items.map(({ before }) => before ?? 0),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChartTheme } from "../theme";
 import { tooltipNode } from "../tooltip";
+import type { HBarItem } from "../types";
 import { donutOption } from "./donut";
 import { hbarsOption } from "./hbars";
 import { plainText, shorten } from "./parts";
@@ -62,6 +63,23 @@ describe("stackedBarsOption", () => {
     expect(node.querySelector("img")).toBeNull();
     expect(node.textContent).toContain(NASTY);
     expect(node.textContent).toContain("75.0 %");
+  });
+});
+
+describe("bars of a comparison", () => {
+  const bars = (...items: HBarItem[]) => drawn(hbarsOption({ items, unit: "ns" }, theme, 900));
+
+  it("have an outline each, as long as they were before", () => {
+    const { series, tooltip } = bars({ label: "a", value: 5, before: 8 }, { label: "b", value: 1 });
+    expect(series).toHaveLength(2);
+    expect(series[1]?.data).toEqual([8, 0]);
+    const said = tooltip.formatter({ dataIndex: 0 }).textContent;
+    expect(said).toMatch(/Baseline.*8 ns.*Change.*−3 ns/);
+    expect(tooltip.formatter({ dataIndex: 1 }).textContent).not.toContain("Baseline");
+  });
+
+  it("have none without a baseline", () => {
+    expect(bars({ label: "a", value: 5 }).series).toHaveLength(1);
   });
 });
 

@@ -13,6 +13,9 @@ export const charts = {
   failed: "The chart could not be loaded.",
   share: "Share",
   total: "Total",
+  before: "Baseline",
+  change: "Change",
+  ghosts: "Dashed outlines: the baseline.",
   /** The text behind a picture: its title and its largest parts. */
   summary: (title: string, parts: string) => (parts ? `${title}: ${parts}` : `${title}: no data`),
   part: (label: string, value: string, share: string) => `${label} ${value} (${share})`,

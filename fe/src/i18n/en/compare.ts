@@ -82,6 +82,9 @@ export const compare = {
   },
 
   headline: {
+    sideHelp: "Mean over the steps of this side; the categories are those of the Overview.",
+    deltaHelp: "Experiment − baseline.",
+    deltaPercentHelp: "Change ÷ baseline · 100.",
     title: "What changed",
     help: "Average wall time of the steps, and what it is spent on: where several things happen at once, the first in this list counts, so that the changes of the categories add up to that of the step. See the Overview for the categories.",
     step: (before: string, after: string) => `Step ${before} → ${after}`,

@@ -25,6 +25,7 @@ export const distributed = {
   noStepsReason: "Nothing in these traces has a duration, so there are no steps to compare.",
 
   tiles: {
+    ranksHelp: "Ranks whose traces are here, of all ranks of the run.",
     ranks: "Ranks",
     ranksOf: (present: string, world: string) => `${present} of ${world}`,
     missing: (ranks: string) => `no trace of ${ranks}`,
@@ -125,6 +126,7 @@ export const distributed = {
   },
 
   devices: {
+    memoryHelp: "Memory of the device, as the file describes it.",
     title: "Device Information",
     help: "Where each rank ran. Devices are those that did some work, with what the trace says of them.",
     gpu: (id: number) => `GPU ${id}`,
@@ -147,6 +149,8 @@ export const distributed = {
     list: "List of process groups",
     help: "Groups of ranks that communicate with each other, and of how many of them there is a trace.",
     columns: { name: "Group", size: "Ranks", present: "Traces", ranks: "Which" },
+    sizeHelp: "Ranks of the group.",
+    presentHelp: "Ranks of the group whose traces are here.",
     unnamed: "not named",
     empty: "The traces name no process groups",
     emptyReason: "torch records them since 2.3.",

@@ -1,3 +1,4 @@
+import type { Said } from "../said";
 import { capture } from "./capture";
 import { charts } from "./charts";
 import { columns } from "./columns";
@@ -13,6 +14,7 @@ import { shell } from "./shell";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { table } from "./table";
+import { timeline } from "./timeline";
 import { trace } from "./trace";
 
 export const en = {
@@ -31,8 +33,11 @@ export const en = {
   overview,
   /** What the server says, by its own words; those that are not here are shown as they are. */
   server: {} as Record<string, string>,
+  /** Notes and findings: the server's own words. */
+  said: { notes: {}, findings: {}, evidence: {} } as Said,
   stacks,
   steps,
   table,
+  timeline,
   trace,
 };

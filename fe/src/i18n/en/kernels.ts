@@ -31,6 +31,13 @@ export const kernels = {
   memset: "Memory sets",
   columns: { name: "Name", calls: "Calls", total: "Total", bytes: "Bytes", bandwidth: "GB/s" },
 
+  columnHelp: {
+    calls: "How often it ran.",
+    total: "Σ durations of its calls.",
+    bytes: "Σ bytes that the calls moved or set, as recorded.",
+    bandwidth: "Bytes ÷ total, in 10⁹ bytes per second.",
+  },
+
   byOperator: "By operator",
   byLaunch: "By operator and launch",
   longestLaunches: (shown: string, all: string) =>

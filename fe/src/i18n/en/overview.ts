@@ -11,20 +11,8 @@ const categories: Record<Category, string> = {
   other: "Other",
 };
 
-const categoryHelp: Record<Category, string> = {
-  kernel: "A kernel runs on the device.",
-  memcpy: "Memory is copied to, from or on the device.",
-  memset: "Device memory is being set.",
-  communication: "Ranks exchange data, and no kernel, copy or memset runs at the same time.",
-  runtime: "The host is in a call of the CUDA runtime.",
-  dataloader: "The host fetches the next batch from the data loader.",
-  cpu_exec: "The host runs operators or Python code of the step.",
-  other: "Time of the step that none of the above covers.",
-};
-
 export const overview = {
   categories,
-  categoryHelp,
 
   verdict: {
     kernels: (share: string) => `Compute kernels run for ${share} of the step time`,
@@ -38,22 +26,15 @@ export const overview = {
 
   tiles: {
     step: "Step time",
-    stepHelp: "Average wall time of the recorded steps",
     steps: (n: string) => `${n} steps`,
     oneStep: "1 step",
     p50: "p50",
     p95: "p95",
     max: "max",
     busy: "GPU busy",
-    busyHelp: "GPU utilization: share of the time in which at least one kernel runs",
     sm: "SM efficiency",
-    smHelp:
-      "Estimated SM efficiency: share of the multiprocessors that have work while kernels run, weighted by time",
     occupancy: "Occupancy",
-    occupancyHelp:
-      "Estimated achieved occupancy: active warps as a share of the most a multiprocessor can hold, weighted by kernel time",
     tensor: "Tensor cores",
-    tensorHelp: "Share of the kernel time that is spent in kernels using tensor cores",
     device: (id: number) => `GPU ${id}`,
     devices: (n: number) => `average of ${n} GPUs`,
     cpuShare: "CPU Exec",

@@ -238,6 +238,7 @@ with profile(
   },
 
   keys: {
+    everywhere: "Everywhere",
     title: "Keyboard",
     close: "Close",
     view: (name: string) => `Go to ${name}`,

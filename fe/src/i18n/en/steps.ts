@@ -13,11 +13,14 @@ export const steps = {
 
   tiles: {
     count: "Steps",
+    countHelp: "Steps that are shown.",
     median: "Median",
     medianHelp: "Half of the steps are longer, half are shorter",
     p95: "p95",
     p95Help: "95 of 100 steps are shorter",
     min: "Min",
+    minHelp: "Duration of the shortest step.",
+    maxHelp: "Duration of the longest step.",
     max: "Max",
     outliers: "Outliers",
     lost: (time: string, share: string) => `${time} lost, ${share} of all steps`,

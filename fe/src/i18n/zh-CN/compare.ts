@@ -69,6 +69,9 @@ export const compare: typeof en = {
   },
 
   headline: {
+    sideHelp: "该侧各步的平均值；类别与“概览”相同。",
+    deltaHelp: "实验 − 基线。",
+    deltaPercentHelp: "变化 ÷ 基线 · 100。",
     title: "变化摘要",
     help: "各步的平均实际时间，以及时间用在哪里：同时发生多件事时，计入列表中靠前的类别，因此各类别的变化之和等于每步时间的变化。各类别的含义见“概览”。",
     step: (before, after) => `每步 ${before} → ${after}`,

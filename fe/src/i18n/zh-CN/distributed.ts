@@ -26,6 +26,7 @@ export const distributed: typeof en = {
   noStepsReason: "这些跟踪中没有任何带时长的内容，因此没有可比较的步。",
 
   tiles: {
+    ranksHelp: "有跟踪的 rank 数，以及该运行的全部 rank 数。",
     ranks: "Rank 数",
     ranksOf: (present, world) => `${present} / ${world}`,
     missing: (ranks) => `缺少 rank ${ranks} 的跟踪`,
@@ -121,6 +122,7 @@ export const distributed: typeof en = {
   },
 
   devices: {
+    memoryHelp: "文件中所描述的设备显存。",
     title: "设备信息",
     help: "每个 rank 的运行位置。设备是指执行过工作的设备，以及跟踪中关于它们的信息。",
     gpu: (id) => `GPU ${id}`,
@@ -143,6 +145,8 @@ export const distributed: typeof en = {
     list: "进程组列表",
     help: "相互通信的 rank 的分组，以及其中有多少个 rank 有跟踪。",
     columns: { name: "进程组", size: "Rank 数", present: "跟踪数", ranks: "成员 rank" },
+    sizeHelp: "该组的 rank 数。",
+    presentHelp: "该组中有跟踪的 rank 数。",
     unnamed: "未命名",
     empty: "跟踪中没有写明进程组",
     emptyReason: "torch 从 2.3 起记录进程组。",

@@ -11,11 +11,13 @@ import { memory } from "./memory";
 import { modules } from "./modules";
 import { operators } from "./operators";
 import { overview } from "./overview";
+import { said } from "./said";
 import { server } from "./server";
 import { shell } from "./shell";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { table } from "./table";
+import { timeline } from "./timeline";
 import { trace } from "./trace";
 
 export const zhCN: Messages = {
@@ -32,9 +34,11 @@ export const zhCN: Messages = {
   modules,
   operators,
   overview,
+  said,
   server,
   stacks,
   steps,
   table,
+  timeline,
   trace,
 };

@@ -32,6 +32,13 @@ export const kernels: typeof en = {
   memset: "内存置位（memset）",
   columns: { name: "名称", calls: "调用次数", total: "总耗时", bytes: "字节数", bandwidth: "GB/s" },
 
+  columnHelp: {
+    calls: "运行的次数。",
+    total: "各次调用的耗时之和（Σ）。",
+    bytes: "各次调用拷贝或置位的字节数之和（Σ），取自记录。",
+    bandwidth: "字节数 ÷ 总耗时，以每秒 10⁹ 字节计。",
+  },
+
   byOperator: "按算子",
   byLaunch: "按算子和启动配置",
   longestLaunches: (shown, all) => `共 ${all} 种不同的启动，此处为耗时最长的 ${shown} 种。`,

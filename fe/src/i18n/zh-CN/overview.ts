@@ -11,16 +11,6 @@ export const overview: typeof en = {
     cpu_exec: "CPU 执行",
     other: "其他",
   },
-  categoryHelp: {
-    kernel: "设备上有内核在运行。",
-    memcpy: "正在向设备、从设备或在设备上拷贝内存。",
-    memset: "正在对设备内存置位。",
-    communication: "各 rank 之间交换数据，并且此时没有内核、拷贝或置位在运行。",
-    runtime: "主机正在执行 CUDA 运行时调用。",
-    dataloader: "主机正在从 DataLoader 取下一批数据。",
-    cpu_exec: "主机正在运行该步的算子或 Python 代码。",
-    other: "该步中不属于以上任何一类的时间。",
-  },
 
   verdict: {
     kernels: (share) => `计算内核的运行时间占每步时间的 ${share}`,
@@ -32,21 +22,15 @@ export const overview: typeof en = {
 
   tiles: {
     step: "每步时间",
-    stepHelp: "所记录各步的平均实际时间（wall time）",
     steps: (n) => `${n} 步`,
     oneStep: "1 步",
     p50: "p50",
     p95: "p95",
     max: "最大",
     busy: "GPU 忙碌",
-    busyHelp: "GPU 利用率：至少有一个内核在运行的时间所占的比例",
     sm: "SM 效率",
-    smHelp: "估算的 SM 效率：内核运行期间有工作的流式多处理器（SM）的比例，按时间加权",
     occupancy: "占用率",
-    occupancyHelp:
-      "估算的实际占用率（achieved occupancy）：活跃 warp 数占一个 SM 所能容纳的最大 warp 数的比例，按内核时间加权",
     tensor: "Tensor Core",
-    tensorHelp: "使用 Tensor Core 的内核在内核时间中所占的比例",
     device: (id) => `GPU ${id}`,
     devices: (n) => `${n} 个 GPU 的平均值`,
     cpuShare: "CPU 执行",

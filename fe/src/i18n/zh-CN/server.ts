@@ -249,6 +249,60 @@ const texts: Record<string, string> = {
   "Time since the start of the trace.": "距跟踪开始的时间。",
   "From its start to its end, with everything that ran inside of it.":
     "从开始到结束，包含其内部运行的全部内容。",
+
+  // The overview.
+  "Time in which at least one compute kernel ran on a device. Communication kernels count as Communication.":
+    "至少有一个计算内核在设备上运行的时间。通信内核计入“通信”。",
+  "Time in which a device copied memory (to, from or within a device) and no compute kernel ran.":
+    "设备在拷贝内存（拷入、拷出或设备内）且没有计算内核运行的时间。",
+  "Time in which a device filled memory and neither a compute kernel nor a copy ran.":
+    "设备在对内存置位，且没有计算内核和拷贝运行的时间。",
+  "Communication not hidden behind compute, copies or fills: the kernels of collectives. A library without kernels in the trace (gloo, MPI) communicates while its calls on the host last (gloo:…).":
+    "没有被计算、拷贝或置位掩盖的通信：集合通信的内核。跟踪中没有内核的通信库（gloo、MPI）以主机上的调用（gloo:…）持续的时间计。",
+  "Time in calls of the device's runtime or driver API (launches, waits) while none of the above ran.":
+    "处于设备运行时或驱动 API 的调用（启动、等待）之中，且以上各项均未运行的时间。",
+  "Time in which the training loop waited for the next batch of a DataLoader or DataPipe and none of the above ran.":
+    "训练循环在等待 DataLoader 或 DataPipe 的下一批数据，且以上各项均未运行的时间。",
+  "Time in operators and optimizer steps on the host while none of the above ran.":
+    "主机处于算子和优化器步骤之中，且以上各项均未运行的时间。",
+  "The rest of the step: Python between operators, and waiting for something the profiler does not record.":
+    "该步的其余时间：算子之间的 Python 代码，以及对 profiler 未记录的事物的等待。",
+  "From the start of a step on the host to its end there, or to the end of the last device work it launched if that is later. A step starts where the one before ended at the earliest. The categories of a step add up to its time exactly.":
+    "从该步在主机上开始，到它在主机上结束为止；若它启动的最后一项设备工作结束得更晚，则到该工作结束为止。一步最早从上一步结束处开始。一步的各类别之和与其时间严格相等。",
+  "Time within the steps in which at least one kernel ran on the device ÷ time of the steps.":
+    "各步之内设备上至少有一个内核在运行的时间 ÷ 各步的时间。",
+  "How much of the device's multiprocessors (SMs) kernels could fill. At each moment the blocks per SM of the running kernels are added, at most 1; this is averaged over the time of the steps. Estimated from launch configurations, not measured.":
+    "内核最多能占满设备多处理器（SM）的多少。每一时刻把运行中内核的每 SM 线程块数相加（至多为 1），再对各步的时间取平均。由启动配置估算，并非测量值。",
+  "Active warps ÷ most warps an SM can hold, as estimated by the profiler for each kernel; mean over the kernels within the steps, weighted by duration.":
+    "活跃 warp 数 ÷ 一个 SM 可容纳的最大 warp 数，由 profiler 对每个内核估算；对各步之内的内核按耗时加权平均。",
+  "Duration of kernels known by name to use tensor cores ÷ duration of all kernels of the device. Kernels whose name leaves it open (Triton, some CUTLASS) count as not using them here, so this is a lower bound.":
+    "根据名称已知使用 Tensor Core 的内核的耗时 ÷ 该设备所有内核的耗时。名称无法判断的内核（Triton、部分 CUTLASS）在此按未使用计，因此这是下限。",
+
+  // Links.
+  "Single- and multi-process data loading": "单进程与多进程数据加载",
+  "Communication hooks of DDP": "DDP 通信钩子",
+  "Gradient accumulation": "梯度累积",
+  LAMB: "LAMB 优化器",
+  "Use DistributedDataParallel instead of DataParallel":
+    "用 DistributedDataParallel 代替 DataParallel",
+  "Which backend to use": "如何选择后端",
+  "Automatic mixed precision": "自动混合精度",
+  Checkpointing: "梯度检查点",
+
+  // Remedies that are not code alone.
+  "CUDA 13.1 or newer": "CUDA 13.1 或更新版本",
+  "PyTorch 2.4 or newer writes nanoseconds": "PyTorch 2.4 或更新版本以纳秒记录",
+  "profile(with_modules=True) or profile(with_stack=True)":
+    "profile(with_modules=True) 或 profile(with_stack=True)",
+  "profile(with_stack=False)  # when stacks are not needed":
+    "profile(with_stack=False)  # 不需要调用栈时",
+  "profile(with_stack=False, profile_memory=False)  # or record fewer steps":
+    "profile(with_stack=False, profile_memory=False)  # 或者采集更少的步",
+  "torch.cuda.synchronize()  # before the profiler stops":
+    "torch.cuda.synchronize()  # 在 profiler 停止之前",
+  "prof.step()  # at the end of every iteration": "prof.step()  # 在每次迭代结束时",
+  "torch.distributed.init_process_group()  # before the profiler starts":
+    "torch.distributed.init_process_group()  # 在 profiler 启动之前",
 };
 
 /** What the server writes before them in a comparison, and what stands for it here. */

@@ -230,6 +230,7 @@ with profile(
   },
 
   keys: {
+    everywhere: "在所有视图中",
     title: "键盘",
     close: "关闭",
     view: (name) => `转到${name}`,

@@ -15,11 +15,14 @@ export const steps: typeof en = {
 
   tiles: {
     count: "步数",
+    countHelp: "所显示的步数。",
     median: "中位数",
     medianHelp: "一半的步比它长，一半的步比它短",
     p95: "p95",
     p95Help: "100 步中有 95 步比它短",
     min: "最小",
+    minHelp: "最短一步的耗时。",
+    maxHelp: "最长一步的耗时。",
     max: "最大",
     outliers: "离群步",
     lost: (time, share) => `多耗时 ${time}，占所有步的 ${share}`,

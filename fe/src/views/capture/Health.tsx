@@ -1,6 +1,6 @@
 import type { Note } from "../../api";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { noteText, serverText, t } from "../../i18n";
 import { goToView, isViewId } from "../../state";
 import { bySeverity, Code, Panel } from "../../ui";
 import { severities } from "./severities";
@@ -34,7 +34,7 @@ function HealthNote({ note }: { note: Note }) {
     <li>
       <span className={`badge ${note.severity}`}>{t.severity[note.severity]}</span>
       <div className="health-body">
-        <p>{note.text}</p>
+        <p>{noteText(note)}</p>
         <p className="health-facts muted num">
           <code>{note.kind}</code>
           <span>{text.count(count(note.count))}</span>
@@ -51,7 +51,7 @@ function HealthNote({ note }: { note: Note }) {
             </span>
           )}
         </p>
-        {note.remedy && <Code text={note.remedy} />}
+        {note.remedy && <Code text={serverText(note.remedy)} />}
       </div>
     </li>
   );

@@ -151,17 +151,18 @@ function categoryTable(found: StepChange): Table {
     ...found.categories.map((one) => ({ ...one, name: t.overview.categories[one.category] })),
     { ...found, name: text.total },
   ];
-  const number = (key: string, label: string) =>
-    ({ key, label, type: "number", unit: "ns" }) as const;
+  const number = (key: string, label: string, help: string) =>
+    ({ key, label, type: "number", unit: "ns", help }) as const;
   return {
     columns: [
       { key: "category", label: text.category, type: "string", unit: null },
-      number("step_ns", t.compare.baseline),
-      number("exp_step_ns", t.compare.experiment),
-      { ...number("delta_step_ns", text.delta), change: "cost" },
+      number("step_ns", t.compare.baseline, text.sideHelp),
+      number("exp_step_ns", t.compare.experiment, text.sideHelp),
+      { ...number("delta_step_ns", text.delta, text.deltaHelp), change: "cost" },
       {
         key: "delta_percent",
         label: text.deltaPercent,
+        help: text.deltaPercentHelp,
         type: "number",
         unit: "percent",
         change: "cost",

@@ -25,6 +25,7 @@ const STATUS_COLUMN: Column = {
   type: "string",
   unit: null,
   help: text.columns.statusHelp,
+  words: text.columns.statuses,
 };
 
 /** In the order in which they stand, and count: the first that has changed says whether a row is more or less. */
@@ -72,9 +73,7 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
   const changes = (row: number) => measures.map((key) => numberAt(rows, deltaOf(key), row) ?? 0);
   rows[STATUS] = Array.from({ length }, (_, row) => {
     const calls = [numberAt(rows, CALLS, row), numberAt(rows, exp(CALLS), row)] as const;
-    return text.columns.statuses[
-      statusOf(...calls, changes(row).find((delta) => delta !== 0) ?? 0)
-    ];
+    return statusOf(...calls, changes(row).find((delta) => delta !== 0) ?? 0);
   });
   const sizes = Array.from({ length }, (_, row) => changes(row).map(Math.abs));
   const order = Array.from({ length }, (_, row) => row).sort((a, b) => {
@@ -140,17 +139,14 @@ export function partsTable(
 ): Table {
   const rows: Record<string, Cell[]> = {
     part: parts.map(({ title }) => title),
-    [STATUS]: parts.map(
-      ({ inBaseline, inExperiment, values }) =>
-        text.columns.statuses[
-          statusOf(
-            Number(inBaseline),
-            Number(inExperiment),
-            values[measure].after - values[measure].before,
-          )
-        ],
+    [STATUS]: parts.map(({ inBaseline, inExperiment, values }) =>
+      statusOf(
+        Number(inBaseline),
+        Number(inExperiment),
+        values[measure].after - values[measure].before,
+      ),
     ),
-    kind: parts.map(({ kind }) => text.kinds[kind] ?? kind),
+    kind: parts.map(({ kind }) => kind),
     times: parts.map(({ times }) => times),
     path: parts.map(({ path }) => path),
   };
@@ -179,7 +175,7 @@ export function partsTable(
         help: text.tables.partHelp,
       },
       STATUS_COLUMN,
-      ...(kind ? [kind] : []),
+      ...(kind ? [{ ...kind, words: text.kinds }] : []),
       ...(grouped
         ? [
             {

@@ -40,6 +40,7 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
     <dl className="tiles">
       <Tile
         label={text.tiles.ranks}
+        help={text.tiles.ranksHelp}
         value={world === null ? count(present) : text.tiles.ranksOf(count(present), count(world))}
         remark={
           missing.length > 0

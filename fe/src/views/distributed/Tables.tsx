@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import type { Distributed } from "../../api";
-import { t } from "../../i18n";
+import { noteText, t } from "../../i18n";
 import { useParam, useSelection } from "../../state";
 import { type Column, DataTable, rowCount, SimpleTable, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
@@ -55,7 +55,7 @@ export function Operations({ answer, worker }: OperationsProps) {
       <Panel title={text.operations.title}>
         <Empty
           title={text.operations.empty}
-          reason={note?.text ?? text.operations.emptyReason}
+          reason={(note && noteText(note)) ?? text.operations.emptyReason}
           remedy={note?.remedy ?? null}
         />
       </Panel>

@@ -148,6 +148,7 @@ export function deviceTable({ workers, groups }: Distributed): Table {
       column("memory_bytes", ({ device }) => device?.memory_bytes ?? null, {
         type: "number",
         unit: "bytes",
+        help: text.devices.memoryHelp,
       }),
       column("compute_capability", ({ device }) => device?.compute_capability ?? null),
       column("backend", ({ worker }) => worker.backend),
@@ -166,11 +167,23 @@ export function groupTable(groups: Distributed["groups"]): Table {
         cell: (group) => groupLabel(group) || text.groups.unnamed,
       },
       {
-        column: { key: "size", label: columns.size, type: "number", unit: "count" },
+        column: {
+          key: "size",
+          label: columns.size,
+          type: "number",
+          unit: "count",
+          help: text.groups.sizeHelp,
+        },
         cell: ({ size }) => size,
       },
       {
-        column: { key: "present", label: columns.present, type: "number", unit: "count" },
+        column: {
+          key: "present",
+          label: columns.present,
+          type: "number",
+          unit: "count",
+          help: text.groups.presentHelp,
+        },
         cell: ({ present }) => present,
       },
       {

@@ -3,6 +3,7 @@ import { t } from "../../i18n";
 import type { Table } from "../../table";
 
 const text = t.kernels.columns;
+const help = t.kernels.columnHelp;
 
 /** Copies as a table, the longest first, with what they moved in the time they took. */
 export function copiesTable(copies: readonly Copies[]): Table {
@@ -10,10 +11,10 @@ export function copiesTable(copies: readonly Copies[]): Table {
   return {
     columns: [
       { key: "name", label: text.name, type: "string", unit: null },
-      { key: "calls", label: text.calls, type: "number", unit: "count" },
-      { key: "total_ns", label: text.total, type: "number", unit: "ns" },
-      { key: "bytes", label: text.bytes, type: "number", unit: "bytes" },
-      { key: "bandwidth", label: text.bandwidth, type: "number", unit: null },
+      { key: "calls", label: text.calls, type: "number", unit: "count", help: help.calls },
+      { key: "total_ns", label: text.total, type: "number", unit: "ns", help: help.total },
+      { key: "bytes", label: text.bytes, type: "number", unit: "bytes", help: help.bytes },
+      { key: "bandwidth", label: text.bandwidth, type: "number", unit: null, help: help.bandwidth },
     ],
     rows: {
       name: sorted.map(({ name }) => name),

@@ -12,9 +12,10 @@ import {
   TopNControl,
 } from "../../charts";
 import { duration } from "../../format";
-import { t } from "../../i18n";
+import { noteText, t } from "../../i18n";
 import { useBaseline, useParam, useSelected, useSelection } from "../../state";
 import {
+  byName,
   DataTable,
   notHere,
   numberAt,
@@ -66,7 +67,7 @@ function NoKernels({ answer: { meta } }: { answer: KernelsTable }) {
       <Panel title={text.table}>
         <Empty
           title={text.empty}
-          reason={note?.text ?? text.emptyReason}
+          reason={(note && noteText(note)) ?? text.emptyReason}
           remedy={note?.remedy ?? text.emptyRemedy}
         />
       </Panel>
@@ -106,19 +107,30 @@ function Largest({ answer, ...props }: LargestProps) {
   const { sel } = useSelection();
   const source = useTableSource("kernels", sel, { group_by: "name" });
   const found = useLargest(answer, source, "total_ns");
-  return found ? <LargestChart answer={found} {...props} /> : <Skeleton />;
+  const baseline = useBaseline()?.key ?? null;
+  const before = useWhole(
+    useKernels(baseline, "name"),
+    useTableSource("kernels", baseline, { group_by: "name" }),
+  );
+  if (!found) return <Skeleton />;
+  return <LargestChart answer={found} baseline={baseline && settled(before)} {...props} />;
 }
 
-function LargestChart({ answer, chart, top }: LargestProps) {
+function LargestChart({
+  answer,
+  baseline,
+  chart,
+  top,
+}: LargestProps & { readonly baseline: KernelsTable | null }) {
   const [, setSelected] = useSelected();
-  const ranked = useMemo(
-    () =>
-      Array.from({ length: rowCount(answer) }, (_, row) => ({
-        label: textAt(answer.rows, "name", row),
-        value: numberAt(answer.rows, "total_ns", row) ?? 0,
-      })),
-    [answer],
-  );
+  const ranked = useMemo(() => {
+    const before = baseline && byName(baseline, "total_ns");
+    return Array.from({ length: rowCount(answer) }, (_, row) => ({
+      label: textAt(answer.rows, "name", row),
+      value: numberAt(answer.rows, "total_ns", row) ?? 0,
+      ...(before && { before: before.get(textAt(answer.rows, "name", row)) ?? 0 }),
+    }));
+  }, [answer, baseline]);
   const items = useMemo(() => largest(ranked, top), [ranked, top]);
   const slices = useMemo(
     () => slicesWithRest(ranked, top, t.charts.others, notHere(answer, "total_ns")),

@@ -2,9 +2,9 @@
 import { useMemo } from "react";
 import { type KernelsTable, useKernels } from "../../api";
 import { t } from "../../i18n";
-import { useSelection } from "../../state";
-import { RowNumbers, useRowOf, useTableSource } from "../../table";
-import { Async } from "../../ui";
+import { useBaseline, useSelection } from "../../state";
+import { onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
+import { Async, settled } from "../../ui";
 import { Skeleton } from "../../ui/Async";
 import { ByOperator } from "./ByOperator";
 import { kernelTable } from "./columns";
@@ -20,9 +20,44 @@ function Numbers({ answer: first, name }: { answer: KernelsTable; name: string }
   const { sel } = useSelection();
   const source = useTableSource("kernels", sel, { group_by: "name" });
   const { answer, row } = useRowOf(first, source, name);
-  const table = useMemo(() => kernelTable(answer), [answer]);
+  const baseline = useBaseline()?.key ?? null;
+  const compared = useKernels(baseline, "name");
+  const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
   if (row < 0) return <p className="muted">{t.kernels.gone}</p>;
+  return before ? (
+    <Compared answer={answer} row={row} baseline={before} name={name} />
+  ) : (
+    <Shown table={kernelTable(answer)} row={row} name={name} />
+  );
+}
+
+/** With what it was in the baseline, and the change. */
+function Compared({
+  answer,
+  row,
+  baseline: first,
+  name,
+}: {
+  answer: KernelsTable;
+  row: number;
+  baseline: KernelsTable;
+  name: string;
+}) {
+  const baseline = useBaseline()?.key ?? null;
+  const source = useTableSource("kernels", baseline, { group_by: "name" });
+  const before = useRowOf(first, source, name);
+  const table = useMemo(
+    () =>
+      before.row === null
+        ? null
+        : kernelTable(onlyRow(answer, row), onlyRow(before.answer, before.row)),
+    [answer, row, before.answer, before.row],
+  );
+  return table ? <Shown table={table} row={0} name={name} /> : <Skeleton />;
+}
+
+function Shown({ table, row, name }: { table: Table; row: number; name: string }) {
   return (
     <div className="kernel-inspector">
       <RowNumbers table={table} row={row} without={["name"]} />

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { type MemoryAliveTable, useMemoryAlive } from "../../api";
 import { momentIn } from "../../charts";
 import { bytes, count, exact, fraction } from "../../format";
-import { t } from "../../i18n";
+import { noteText, t } from "../../i18n";
 import { useParam, useSelected, useSelection } from "../../state";
 import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
@@ -35,7 +35,7 @@ export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
       actions={tabs}
       empty={({ meta }) => {
         const note = meta.notes.find(({ kind }) => kind === "no_memory_addresses");
-        return note ? { reason: note.text } : null;
+        return note ? { reason: noteText(note) } : null;
       }}
     >
       {(answer) => (

@@ -1,6 +1,7 @@
 import { momentIn } from "../../charts";
 import { exact } from "../../format";
 import { t } from "../../i18n";
+import { goToView } from "../../state";
 import { numberAt, type Rows } from "../../table";
 import type { Look } from "./useLook";
 
@@ -50,6 +51,25 @@ export function BlockDetails({ rows, row, look }: Props) {
       >
         {text.zoomLifetime}
       </button>
+      {start !== null && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => goToView("trace", null, lifetime(start, end ?? whole.end))}
+        >
+          {t.inspector.showIn(t.views.trace)}
+        </button>
+      )}
     </div>
   );
+}
+
+/** The timeline around a block's life, which is marked there. */
+function lifetime(start: number, end: number): { a: string; e: string; t: string } {
+  const around = Math.max(1_000, Math.round((end - start) / 4));
+  return {
+    a: `m${start}-${Math.max(end, start + 1)}`,
+    e: "",
+    t: `${Math.max(0, start - around)}-${end + around}`,
+  };
 }

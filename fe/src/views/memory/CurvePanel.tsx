@@ -12,7 +12,7 @@ import {
   type TimeWindow,
 } from "../../charts";
 import { bytes, exact } from "../../format";
-import { t } from "../../i18n";
+import { noteText, t } from "../../i18n";
 import { useParam, useSelection } from "../../state";
 import { Failure, QueryPanel, Segmented } from "../../ui";
 import {
@@ -107,7 +107,7 @@ function Refreshing({ detail }: Pick<PanelProps, "detail">) {
 
 function whyNone(curves: MemoryCurves, device: string): string {
   const note = curves.meta.notes.find(({ kind }) => kind === "no_memory_totals");
-  return note?.text ?? text.noTotals(device);
+  return (note && noteText(note)) ?? text.noTotals(device);
 }
 
 function DeviceChoice({ look, devices }: { look: Look; devices: readonly string[] }) {

@@ -1,7 +1,7 @@
 import { type FormEvent, useId, useMemo, useState } from "react";
 import { type MemoryEventsTable, useMemoryEvents } from "../../api";
 import { bytes, count, parseBytes } from "../../format";
-import { t } from "../../i18n";
+import { noteText, t } from "../../i18n";
 import { useParam, useSelected, useSelection } from "../../state";
 import { PagedTable, parsePage, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
@@ -39,7 +39,7 @@ export function EventsPanel({ look, device, tabs }: TableProps) {
       actions={tabs}
       empty={({ meta }) => {
         const note = meta.notes.find(({ kind }) => kind === "no_memory_addresses");
-        return note ? { reason: note.text } : null;
+        return note ? { reason: noteText(note) } : null;
       }}
     >
       {(answer) => <Rows answer={answer} look={look} />}

@@ -1,6 +1,6 @@
 /** How much memory was in use, when was it most, and what held it. */
 import { type MemoryCurves, useMemoryCurves } from "../../api";
-import { t } from "../../i18n";
+import { noteText, t } from "../../i18n";
 import { useSelection } from "../../state";
 import { Empty, Panel, QueryPanel } from "../../ui";
 import { CurvePanel } from "./CurvePanel";
@@ -31,7 +31,7 @@ function NotRecorded({ curves }: { curves: MemoryCurves }) {
     <Panel title={text.curve} help={text.curveHelp}>
       <Empty
         title={text.empty}
-        reason={note?.text ?? text.emptyReason}
+        reason={(note && noteText(note)) ?? text.emptyReason}
         remedy={note?.remedy ?? text.emptyRemedy}
       />
     </Panel>

@@ -1,9 +1,10 @@
 import { useMemo } from "react";
-import type { OperatorsTable, TableSource } from "../../api";
+import { type OperatorsTable, type TableSource, useOperators } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN } from "../../charts";
 import { t } from "../../i18n";
-import { useSelected } from "../../state";
-import { notHere, useLargest } from "../../table";
+import { useBaseline, useSelected } from "../../state";
+import { notHere, useLargest, useTableSource, useWhole } from "../../table";
+import { settled } from "../../ui";
 import { Skeleton } from "../../ui/Async";
 import { type Metric, ranked, wholeOf } from "./metrics";
 
@@ -19,7 +20,13 @@ interface Props {
 
 export function LargestBars({ answer, source, metric, top }: Props) {
   const found = useLargest(answer, source, `${metric}_ns`);
-  return found ? <Bars answer={found} metric={metric} top={top} /> : <Skeleton />;
+  const baseline = useBaseline()?.key ?? null;
+  const before = useWhole(
+    useOperators(baseline, "name"),
+    useTableSource("operators", baseline, { group_by: "name" }),
+  );
+  if (!found) return <Skeleton />;
+  return <Bars answer={found} baseline={baseline && settled(before)} metric={metric} top={top} />;
 }
 
 export function LargestDonut({ answer, source, metric, top }: Props) {
@@ -34,9 +41,17 @@ export function LargestDonut({ answer, source, metric, top }: Props) {
 
 type Found = Omit<Props, "source">;
 
-function Bars({ answer, metric, top }: Found) {
+function Bars({
+  answer,
+  baseline,
+  metric,
+  top,
+}: Found & { readonly baseline: OperatorsTable | null }) {
   const [, select] = useSelected();
-  const items = useMemo(() => largest(ranked(answer, metric), top), [answer, metric, top]);
+  const items = useMemo(
+    () => largest(ranked(answer, metric, baseline), top),
+    [answer, metric, baseline, top],
+  );
   return (
     <HBars
       title={text.metrics[metric]}

@@ -2,9 +2,9 @@
 import { useMemo } from "react";
 import { type OperatorsTable, useOperators } from "../../api";
 import { t } from "../../i18n";
-import { useSelection } from "../../state";
-import { hasColumn, RowNumbers, useRowOf, useTableSource } from "../../table";
-import { Async } from "../../ui";
+import { useBaseline, useSelection } from "../../state";
+import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
+import { Async, settled } from "../../ui";
 import { Skeleton } from "../../ui/Async";
 import { operatorTable } from "./columns";
 import { Launched } from "./Launched";
@@ -20,13 +20,48 @@ function Numbers({ answer: first, name }: { answer: OperatorsTable; name: string
   const { sel } = useSelection();
   const source = useTableSource("operators", sel, { group_by: "name" });
   const { answer, row } = useRowOf(first, source, name);
-  const table = useMemo(() => operatorTable(answer), [answer]);
+  const baseline = useBaseline()?.key ?? null;
+  const compared = useOperators(baseline, "name");
+  const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
   if (row < 0) return <p className="muted">{t.operators.gone}</p>;
+  return before ? (
+    <Compared answer={answer} row={row} baseline={before} name={name} />
+  ) : (
+    <Shown table={operatorTable(answer)} row={row} name={name} />
+  );
+}
+
+/** With what it was in the baseline, and the change. */
+function Compared({
+  answer,
+  row,
+  baseline: first,
+  name,
+}: {
+  answer: OperatorsTable;
+  row: number;
+  baseline: OperatorsTable;
+  name: string;
+}) {
+  const baseline = useBaseline()?.key ?? null;
+  const source = useTableSource("operators", baseline, { group_by: "name" });
+  const before = useRowOf(first, source, name);
+  const table = useMemo(
+    () =>
+      before.row === null
+        ? null
+        : operatorTable(onlyRow(answer, row), onlyRow(before.answer, before.row)),
+    [answer, row, before.answer, before.row],
+  );
+  return table ? <Shown table={table} row={0} name={name} /> : <Skeleton />;
+}
+
+function Shown({ table, row, name }: { table: Table; row: number; name: string }) {
   return (
     <div className="operator-inspector">
       <RowNumbers table={table} row={row} without={["name", "has_call_stack"]} />
-      {hasColumn(answer, "device_self_ns") && <Launched name={name} shape={null} compact />}
+      {hasColumn(table, "device_self_ns") && <Launched name={name} shape={null} compact />}
     </div>
   );
 }

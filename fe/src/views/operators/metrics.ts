@@ -1,6 +1,6 @@
 import type { OperatorsTable } from "../../api";
 import type { Ranked } from "../../charts";
-import { hasColumn, numberAt, rowCount, textAt } from "../../table";
+import { byName, hasColumn, numberAt, rowCount, textAt } from "../../table";
 
 export type Metric = "device_self" | "device_total" | "host_self" | "host_total";
 
@@ -16,11 +16,17 @@ export function chosenMetric(wanted: string, available: readonly Metric[]): Metr
   return available.find((metric) => metric === wanted) ?? available[0] ?? "host_self";
 }
 
-/** Each operator with its value of a metric. */
-export function ranked(table: OperatorsTable, metric: Metric): Ranked[] {
+/** Each operator with its value of a metric, and what that was in a baseline. */
+export function ranked(
+  table: OperatorsTable,
+  metric: Metric,
+  baseline: OperatorsTable | null = null,
+): Ranked[] {
+  const before = baseline && byName(baseline, `${metric}_ns`);
   return Array.from({ length: rowCount(table) }, (_, row) => ({
     label: textAt(table.rows, "name", row),
     value: numberAt(table.rows, `${metric}_ns`, row) ?? 0,
+    ...(before && { before: before.get(textAt(table.rows, "name", row)) ?? 0 }),
   }));
 }
 

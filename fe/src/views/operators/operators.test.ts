@@ -77,6 +77,11 @@ describe("metrics", () => {
       { label: "a", value: 100 },
       { label: "b", value: 300 },
     ]);
+    const baseline = { ...table, rows: { ...table.rows, name: ["b", "c"] } };
+    expect(ranked(table, "host_self", baseline)).toEqual([
+      { label: "a", value: 100, before: 0 },
+      { label: "b", value: 300, before: 100 },
+    ]);
     expect(wholeOf(table, "host_self")).toBe(400);
     expect(wholeOf(table, "host_total")).toBeNull();
   });

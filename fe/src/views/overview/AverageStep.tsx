@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { duration, exact, fraction } from "../../format";
-import { t } from "../../i18n";
+import { serverText, t } from "../../i18n";
 import { categoryColor, Panel } from "../../ui";
 import { categoryRows } from "./numbers";
 
@@ -38,13 +38,15 @@ export function AverageStep({ overview }: { overview: Overview }) {
           </thead>
           <tbody>
             <tr className="total">
-              <th scope="row">{text.total}</th>
+              <th scope="row" title={serverText(overview.definitions.step)}>
+                {text.total}
+              </th>
               <td title={exact(total, "ns")}>{duration(total)}</td>
               <td>{fraction(1)}</td>
             </tr>
             {rows.map((row) => (
               <tr key={row.category}>
-                <th scope="row" title={t.overview.categoryHelp[row.category]}>
+                <th scope="row" title={serverText(overview.definitions[row.category])}>
                   <i className="swatch" style={{ background: categoryColor(row.category) }} />
                   {t.overview.categories[row.category]}
                 </th>

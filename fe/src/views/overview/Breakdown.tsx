@@ -1,7 +1,7 @@
 import { useMemo } from "react";
-import type { Category, Overview } from "../../api";
+import type { Category, Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
-import { t } from "../../i18n";
+import { serverText, t } from "../../i18n";
 import { useParam, useStepParams } from "../../state";
 import { categoryColor, Empty, Panel, Segmented } from "../../ui";
 
@@ -11,7 +11,7 @@ const MODES = [
   { value: "percent", label: text.percent },
 ] as const;
 
-export function Breakdown({ overview: { steps } }: { overview: Overview }) {
+export function Breakdown({ overview: { steps, definitions } }: { overview: Overview }) {
   const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
   const [{ rule }] = useStepParams();
   const series = useMemo(
@@ -28,7 +28,7 @@ export function Breakdown({ overview: { steps } }: { overview: Overview }) {
     <Panel
       className="area-breakdown"
       title={text.title}
-      help={<CategoryHelp categories={steps.categories} />}
+      help={<CategoryHelp categories={steps.categories} definitions={definitions} />}
       actions={<Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />}
     >
       {steps.names.length === 0 ? (
@@ -54,7 +54,13 @@ export function Breakdown({ overview: { steps } }: { overview: Overview }) {
   );
 }
 
-function CategoryHelp({ categories }: { categories: readonly Category[] }) {
+function CategoryHelp({
+  categories,
+  definitions,
+}: {
+  categories: readonly Category[];
+  definitions: Definitions;
+}) {
   return (
     <>
       {text.help}
@@ -62,7 +68,7 @@ function CategoryHelp({ categories }: { categories: readonly Category[] }) {
         {categories.map((category) => (
           <div key={category} className="pair">
             <dt>{t.overview.categories[category]}</dt>
-            <dd>{t.overview.categoryHelp[category]}</dd>
+            <dd>{serverText(definitions[category])}</dd>
           </div>
         ))}
       </dl>

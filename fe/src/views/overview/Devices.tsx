@@ -1,25 +1,39 @@
-import type { Device } from "../../api";
+import type { Definitions, Device } from "../../api";
 import { bytes, fraction } from "../../format";
-import { t } from "../../i18n";
+import { serverText, t } from "../../i18n";
 import { Panel } from "../../ui";
 
 const text = t.overview.devices;
 
-export function Devices({ devices }: { devices: readonly Device[] }) {
+export function Devices({
+  devices,
+  definitions,
+}: {
+  devices: readonly Device[];
+  definitions: Definitions;
+}) {
   return (
     <Panel className="area-devices" title={text.title} help={text.help}>
       <div className="scroll-x">
-        <table className="plain num">
+        <table className="plain num devices-table">
           <thead>
             <tr>
               <th scope="col">GPU</th>
               <th scope="col">{text.name}</th>
               <th scope="col">{text.memory}</th>
               <th scope="col">{text.capability}</th>
-              <th scope="col">{text.utilization}</th>
-              <th scope="col">{text.sm}</th>
-              <th scope="col">{text.occupancy}</th>
-              <th scope="col">{text.tensor}</th>
+              <th scope="col" className="metric" title={serverText(definitions.utilization)}>
+                {text.utilization}
+              </th>
+              <th scope="col" className="metric" title={serverText(definitions.sm_efficiency)}>
+                {text.sm}
+              </th>
+              <th scope="col" className="metric" title={serverText(definitions.achieved_occupancy)}>
+                {text.occupancy}
+              </th>
+              <th scope="col" className="metric" title={serverText(definitions.tensor_core_share)}>
+                {text.tensor}
+              </th>
             </tr>
           </thead>
           <tbody>

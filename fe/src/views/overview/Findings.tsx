@@ -1,9 +1,10 @@
 import type { Evidence, Finding } from "../../api";
 import { duration, value } from "../../format";
 import { isEmbedded } from "../../host";
-import { t } from "../../i18n";
+import { evidenceLabel, findingDetail, findingTitle, serverText, t } from "../../i18n";
 import { goToView, isViewId, parseSelected } from "../../state";
 import { Panel } from "../../ui";
+import { longestSlice } from "../places";
 
 const text = t.overview.findings;
 
@@ -28,22 +29,22 @@ export function Findings({ findings }: { findings: readonly Finding[] }) {
 }
 
 function FindingItem({ finding }: { finding: Finding }) {
-  const { id, severity, title, detail, saving_ns: saving, evidence, links } = finding;
+  const { id, severity, saving_ns: saving, evidence, links } = finding;
   return (
     <li className="finding" id={findingId(id)} tabIndex={-1}>
       <h3>
         <span className={`badge ${severity}`}>{text.severity[severity]}</span>
-        <span>{title}</span>
+        <span>{findingTitle(finding)}</span>
         {saving !== null && saving > 0 && (
           <span className="finding-saving num">{text.saving(duration(saving))}</span>
         )}
       </h3>
-      <p>{detail}</p>
+      <p>{findingDetail(finding)}</p>
       {evidence.length > 0 && (
         <dl className="evidence num">
           {evidence.map((item) => (
-            <div key={`${item.label} ${item.value}`}>
-              <dt>{item.label}</dt>
+            <div key={`${item.key} ${item.gpu}`}>
+              <dt>{evidenceLabel(item)}</dt>
               <dd>
                 {value(item.value, item.unit)} <Where evidence={item} />
               </dd>
@@ -62,18 +63,32 @@ function FindingItem({ finding }: { finding: Finding }) {
   );
 }
 
-/** The view in which the number can be seen, unless that is this one. */
+/** The views in which the number can be seen, unless that is this one. */
 function Where({ evidence: { view, select } }: { evidence: Evidence }) {
-  if (view === null || view === "overview" || !isViewId(view)) return null;
+  const selected = parseSelected(select);
   return (
-    <button type="button" className="link" onClick={() => goToView(view, parseSelected(select))}>
-      {text.showIn(t.views[view])}
-    </button>
+    <>
+      {view !== null && view !== "overview" && isViewId(view) && (
+        <button type="button" className="link" onClick={() => goToView(view, selected)}>
+          {text.showIn(t.views[view])}
+        </button>
+      )}{" "}
+      {selected && view !== "trace" && (selected.kind === "op" || selected.kind === "kernel") && (
+        <button
+          type="button"
+          className="link"
+          onClick={() => goToView("trace", selected, longestSlice(selected.name))}
+        >
+          {text.showIn(t.views.trace)}
+        </button>
+      )}
+    </>
   );
 }
 
 /** Only the web's own schemes: an address from elsewhere must not become a script. */
-function WebLink({ text: label, url }: { text: string; url: string }) {
+function WebLink({ text: english, url }: { text: string; url: string }) {
+  const label = serverText(english);
   if (!/^https?:\/\//i.test(url)) return <span>{label}</span>;
   // A sandbox around us opens no windows: the address is shown to be copied.
   if (isEmbedded()) {

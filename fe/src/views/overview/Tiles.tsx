@@ -1,6 +1,6 @@
 import type { Overview } from "../../api";
 import { count, duration, fraction } from "../../format";
-import { t } from "../../i18n";
+import { serverText, t } from "../../i18n";
 import { Tile } from "../../ui";
 import { deviceMean, shareOf, stepStats } from "./numbers";
 
@@ -8,7 +8,7 @@ const text = t.overview.tiles;
 
 export function Tiles({ overview }: { overview: Overview }) {
   const steps = stepStats(overview);
-  const { devices, meta, steps: table } = overview;
+  const { devices, meta, steps: table, definitions } = overview;
   const share = (category: "cpu_exec" | "dataloader" | "communication") =>
     fraction(shareOf(overview, category));
   const remark =
@@ -17,7 +17,7 @@ export function Tiles({ overview }: { overview: Overview }) {
     <dl className="tiles">
       <Tile
         label={text.step}
-        help={text.stepHelp}
+        help={serverText(definitions.step)}
         value={duration(steps.mean)}
         {...(steps.count > 1
           ? {
@@ -34,39 +34,49 @@ export function Tiles({ overview }: { overview: Overview }) {
         <>
           <Tile
             label={text.busy}
-            help={text.busyHelp}
+            help={serverText(definitions.utilization)}
             value={fraction(deviceMean(devices, "utilization"))}
             remark={remark}
           />
           <Tile
             label={text.sm}
-            help={text.smHelp}
+            help={serverText(definitions.sm_efficiency)}
             value={fraction(deviceMean(devices, "sm_efficiency"))}
             remark={text.estimated}
           />
           <Tile
             label={text.occupancy}
-            help={text.occupancyHelp}
+            help={serverText(definitions.achieved_occupancy)}
             value={fraction(deviceMean(devices, "achieved_occupancy"))}
             remark={text.estimated}
           />
           <Tile
             label={text.tensor}
-            help={text.tensorHelp}
+            help={serverText(definitions.tensor_core_share)}
             value={fraction(deviceMean(devices, "tensor_core_share"))}
             remark={text.ofKernels}
           />
         </>
       ) : (
         <>
-          <Tile label={text.cpuShare} value={share("cpu_exec")} remark={text.ofStep} />
-          <Tile label={text.dataShare} value={share("dataloader")} remark={text.ofStep} />
+          <Tile
+            label={text.cpuShare}
+            help={serverText(definitions.cpu_exec)}
+            value={share("cpu_exec")}
+            remark={text.ofStep}
+          />
+          <Tile
+            label={text.dataShare}
+            help={serverText(definitions.dataloader)}
+            value={share("dataloader")}
+            remark={text.ofStep}
+          />
         </>
       )}
       {table.categories.includes("communication") && (
         <Tile
           label={t.overview.categories.communication}
-          help={t.overview.categoryHelp.communication}
+          help={serverText(definitions.communication)}
           value={share("communication")}
           remark={text.ofStep}
         />

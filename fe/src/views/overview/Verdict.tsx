@@ -1,6 +1,6 @@
 import type { Overview } from "../../api";
 import { duration, fraction } from "../../format";
-import { t } from "../../i18n";
+import { findingTitle, t } from "../../i18n";
 import { findingId } from "./Findings";
 
 const text = t.overview;
@@ -38,7 +38,7 @@ export function Verdict({ overview: { meta, verdict, findings } }: { overview: O
             target?.focus({ preventScroll: true });
           }}
         >
-          {text.verdict.finding(finding.title)}
+          {text.verdict.finding(findingTitle(finding))}
         </button>
       )}
     </p>

@@ -34,7 +34,9 @@ function Content({ overview }: { overview: Answer }) {
       <Configuration overview={overview} />
       <TopOperators overview={overview} />
       {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
-      {overview.devices.length > 0 && <Devices devices={overview.devices} />}
+      {overview.devices.length > 0 && (
+        <Devices devices={overview.devices} definitions={overview.definitions} />
+      )}
     </div>
   );
 }

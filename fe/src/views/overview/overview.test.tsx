@@ -15,10 +15,27 @@ const FINDING: Overview["findings"][number] = {
   severity: "high",
   title: NASTY,
   detail: NASTY,
+  values: {},
   saving_ns: 59_262_000,
   evidence: [
-    { label: "DataLoader", value: 59_262_000, unit: "ns", view: "overview", select: null },
-    { label: "aten::mm", value: 0.5, unit: "fraction", view: "operators", select: "op:aten::mm" },
+    {
+      key: "dataloader",
+      gpu: null,
+      label: "DataLoader",
+      value: 59_262_000,
+      unit: "ns",
+      view: "overview",
+      select: null,
+    },
+    {
+      key: "share",
+      gpu: null,
+      label: "aten::mm",
+      value: 0.5,
+      unit: "fraction",
+      view: "operators",
+      select: "op:aten::mm",
+    },
   ],
   links: [
     { text: "docs", url: "https://pytorch.org/docs" },
@@ -26,11 +43,28 @@ const FINDING: Overview["findings"][number] = {
   ],
 };
 
+const DEFINITIONS: Overview["definitions"] = {
+  kernel: "",
+  memcpy: "",
+  memset: "",
+  communication: "",
+  runtime: "",
+  dataloader: "",
+  cpu_exec: "",
+  other: "",
+  step: "",
+  utilization: "",
+  sm_efficiency: "",
+  achieved_occupancy: "",
+  tensor_core_share: "",
+};
+
 it("shows what comes from the trace as text", () => {
   render(
     <>
       <Findings findings={[FINDING]} />
       <Devices
+        definitions={DEFINITIONS}
         devices={[
           {
             id: 0,

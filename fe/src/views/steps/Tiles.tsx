@@ -3,7 +3,7 @@ import { count, duration, fraction } from "../../format";
 import { t } from "../../i18n";
 import { percentile } from "../../stats";
 import { Tile } from "../../ui";
-import { FEWEST_STEPS, lostTime, type Usual } from "./outliers";
+import { DEVIATIONS, FEWEST_STEPS, LEAST_SHARE, lostTime, type Usual } from "./outliers";
 
 const text = t.steps.tiles;
 
@@ -27,13 +27,24 @@ export function Tiles({ steps, usual, slow }: Props) {
   const p95 = percentile(durations, 0.95);
   return (
     <dl className="tiles">
-      <Tile label={text.count} value={count(n)} />
+      <Tile label={text.count} help={text.countHelp} value={count(n)} />
       <Tile label={text.median} help={text.medianHelp} value={duration(usual.duration_ns)} />
       <Tile label={text.p95} help={text.p95Help} value={duration(p95)} remark={above(p95)} />
-      <Tile label={text.min} value={duration(min)} remark={text.ofStep(nameOf(min))} />
-      <Tile label={text.max} value={duration(max)} remark={text.ofStep(nameOf(max))} />
+      <Tile
+        label={text.min}
+        help={text.minHelp}
+        value={duration(min)}
+        remark={text.ofStep(nameOf(min))}
+      />
+      <Tile
+        label={text.max}
+        help={text.maxHelp}
+        value={duration(max)}
+        remark={text.ofStep(nameOf(max))}
+      />
       <Tile
         label={text.outliers}
+        help={t.steps.outliersHelp(count(DEVIATIONS), fraction(LEAST_SHARE, 0))}
         value={n < FEWEST_STEPS ? "–" : count(lost.steps)}
         remark={
           n < FEWEST_STEPS

@@ -1,6 +1,6 @@
 /** The steps as a table. Pure. */
-import type { Steps } from "../../api";
-import { t } from "../../i18n";
+import type { Definitions, Steps } from "../../api";
+import { serverText, t } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
 import { cause, type Usual } from "./outliers";
 
@@ -9,6 +9,7 @@ const text = t.steps.columns;
 /** A column for each number of a step. Of time and share, those stand in the table that the chart shows. */
 export function stepTable(
   steps: Steps,
+  definitions: Definitions | undefined,
   usual: Usual,
   slow: readonly boolean[],
   mode: "absolute" | "percent",
@@ -90,7 +91,7 @@ export function stepTable(
     ...steps.categories.flatMap((category) => {
       const label = t.overview.categories[category];
       const ns = steps.category_ns[category] ?? [];
-      const help = t.overview.categoryHelp[category];
+      const help = serverText(definitions?.[category] ?? "");
       return [
         {
           column: {

@@ -152,9 +152,11 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
   const [filter, setFilter] = useParam<string>("q", "");
   const [sort, setSort] = useParam<string>("o", "start_ns");
   const [selected, setSelected] = useSelected();
+  const definitions = useOverview(useSelection().sel).data?.definitions;
   const table = useMemo(
-    () => stepTable(steps, usual, slow, mode, rows, (step) => remark(steps, usual, step)),
-    [steps, usual, slow, mode, rows],
+    () =>
+      stepTable(steps, definitions, usual, slow, mode, rows, (step) => remark(steps, usual, step)),
+    [steps, definitions, usual, slow, mode, rows],
   );
   return (
     <DataTable

@@ -6,6 +6,7 @@ import { t } from "../../i18n";
 import { goToView, useSelection, useViewId } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
 import { Async } from "../../ui";
+import { longestSlice } from "../places";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
 import "./steps.css";
@@ -18,13 +19,13 @@ export default function StepInspector({ name }: { name: string }) {
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
-function Numbers({ answer: { steps }, name }: { answer: Overview; name: string }) {
+function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; name: string }) {
   const usual = useMemo(() => usualStep(steps), [steps]);
   const slow = useMemo(() => outliers(steps, usual), [steps, usual]);
   const step = steps.names.indexOf(name);
   if (step < 0 || usual === null) return <p className="muted">{text.gone}</p>;
   const because = cause(steps, usual, step);
-  const table = stepTable(steps, usual, slow, "absolute", [step], () => "");
+  const table = stepTable(steps, definitions, usual, slow, "absolute", [step], () => "");
   const start = steps.start_ns[step] ?? 0;
   return (
     <div className="step-inspector">
@@ -37,17 +38,28 @@ function Numbers({ answer: { steps }, name }: { answer: Overview; name: string }
       )}
       <RowNumbers table={table} row={0} without={detailed(table)} />
       <SimpleTable caption={text.byCategory} table={categoryTable({ steps, usual, step })} />
-      <Links window={`${start}-${start + (steps.duration_ns[step] ?? 0)}`} step={name} />
+      <Links
+        window={`${start}-${start + (steps.duration_ns[step] ?? 0)}`}
+        step={name}
+        label={steps.labels?.[step] ?? null}
+      />
     </div>
   );
 }
 
+interface LinksProps {
+  readonly window: string;
+  readonly step: string;
+  /** The annotation that marks it. */
+  readonly label: string | null;
+}
+
 /** Where else the step can be looked at. The shell links to the view of steps itself. */
-function Links({ window, step }: { window: string; step: string }) {
+function Links({ window, step, label }: LinksProps) {
   const [view] = useViewId();
   const targets = [
     { id: "overview", look: {} },
-    { id: "trace", look: { t: window } },
+    { id: "trace", look: label === null ? { t: window } : longestSlice(label, window) },
     { id: "distributed", look: { t: step } },
   ] as const;
   return (

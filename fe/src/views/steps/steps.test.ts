@@ -88,7 +88,15 @@ describe("what makes the difference", () => {
 
   it("stands in the table, next to every category in time and percent", () => {
     const found = outliers(steps, usual);
-    const table = stepTable(steps, usual, found, "absolute", [1, 2], (step) => `because ${step}`);
+    const table = stepTable(
+      steps,
+      undefined,
+      usual,
+      found,
+      "absolute",
+      [1, 2],
+      (step) => `because ${step}`,
+    );
     expect(table.rows.name).toEqual(["4", "5"]);
     expect(table.rows.outlier).toEqual([null, "because 2"]);
     expect(table.rows.delta_ns).toEqual([0, 70]);
@@ -103,14 +111,14 @@ it("shows times or percentages first, annotations where they say more, GPU busy 
   const usual = usualStep(plain);
   if (!usual) throw new Error("there are steps");
   const hidden = (steps: Steps, mode: "absolute" | "percent") =>
-    stepTable(steps, usual, [], mode, [0, 1], () => "")
+    stepTable(steps, undefined, usual, [], mode, [0, 1], () => "")
       .columns.filter((column) => column.hidden)
       .map(({ key }) => key);
   expect(hidden(plain, "absolute")).toEqual(["label", "kernel_percent", "dataloader_percent"]);
   expect(hidden(plain, "percent")).toEqual(["label", "kernel", "dataloader"]);
   const named = { ...plain, labels: ["decode", "decode"], gpu_busy_ns: [50, 25] };
   expect(hidden(named, "percent")).not.toContain("label");
-  expect(stepTable(named, usual, [], "absolute", [0, 1], () => "").rows.gpu_busy_percent).toEqual([
-    50, 25,
-  ]);
+  expect(
+    stepTable(named, undefined, usual, [], "absolute", [0, 1], () => "").rows.gpu_busy_percent,
+  ).toEqual([50, 25]);
 });

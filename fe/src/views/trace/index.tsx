@@ -1,13 +1,154 @@
-/** The trace file, and the longest things in it. */
-import { FilePanel } from "./FilePanel";
+/** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
+import { useMemo, useRef } from "react";
+import { timelineNext } from "../../api";
+import { parseWindow, type TimeWindow } from "../../charts";
+import { t } from "../../i18n";
+import { useParam, useSelection } from "../../state";
+import { layOut, type Source, type Stage } from "../../timeline";
+import { Async, Panel } from "../../ui";
+import { DetailsPanel } from "./Details";
+import { FileMenu } from "./FileMenu";
+import { parseList, parseMark } from "./look";
+import { pickedOf } from "./picked";
+import { RangePanel } from "./RangePanel";
 import { Slices } from "./Slices";
+import { useSearch } from "./search";
+import { TimelinePanel } from "./TimelinePanel";
+import { useArrangement } from "./useArrangement";
+import { useEvent } from "./useEvent";
+import { useSources } from "./useSources";
 import "./trace.css";
 
+const text = t.trace;
+
 export default function Trace() {
+  const [w] = useParam<string>("w", "");
+  const [list, setList] = useParam<string>("l", "");
+  const [markText, setMark] = useParam<string>("a", "");
+  const stage = useRef<Stage | null>(null);
+  const below = useRef<HTMLDivElement>(null);
+  const workers = useMemo(() => parseList(w), [w]);
+  const { query, sources, failed, overview } = useSources(workers, () => stage.current?.ask());
+  const tracks = useMemo(() => sources.flatMap((source) => source.tracks), [sources]);
+  const arranged = useArrangement(tracks);
+  const rows = useMemo(() => layOut(tracks, arranged.arrangement), [tracks, arranged.arrangement]);
+  const event = useEvent(sources, rows, stage);
+  const { source, picked, pick } = event;
+  const main = sources[0] ?? null;
+  const search = useSearch(main, picked);
+  const { whole, window } = useWindow(sources);
+  const mark = useMemo(() => parseMark(markText), [markText]);
+  const sameName = async (by: -1 | 1) => {
+    if (!source || !picked) return;
+    const next = await timelineNext(source.key, picked.row, by < 0 ? "previous" : "next");
+    if (next.slice) pick(pickedOf(source, next.slice));
+  };
+
   return (
     <div className="trace">
-      <FilePanel />
-      <Slices />
+      <Panel
+        title={text.timeline}
+        help={text.timelineHelp}
+        actions={
+          <>
+            <button
+              type="button"
+              className="button"
+              aria-pressed={list !== ""}
+              onClick={() => setList(list === "" ? "1" : "")}
+            >
+              {text.list}
+            </button>
+            <FileMenu />
+          </>
+        }
+      >
+        <Async
+          query={query}
+          empty={({ events }) =>
+            events.slices + events.instants === 0
+              ? { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy }
+              : null
+          }
+        >
+          {(meta) => (
+            <>
+              {main && (
+                <TimelinePanel
+                  meta={meta}
+                  sources={sources}
+                  overview={overview}
+                  stage={stage}
+                  whole={whole}
+                  window={window}
+                  rows={rows}
+                  tracks={arranged}
+                  search={search}
+                  selected={picked}
+                  details={event.details}
+                  onPick={pick}
+                  onSameName={(by) => void sameName(by)}
+                  onInspect={() => below.current?.focus()}
+                />
+              )}
+              {failed.map(({ worker, error }) => (
+                <p key={worker} className="trace-wrong" role="status">
+                  {text.rankFailed(worker, error.message)}
+                </p>
+              ))}
+              {sources.length > 1 && overview && !overview.aligned && (
+                <p className="muted">{text.notAligned}</p>
+              )}
+            </>
+          )}
+        </Async>
+      </Panel>
+      <div ref={below} tabIndex={-1} className="trace-below">
+        {event.wanted && (
+          <DetailsPanel
+            query={event.query}
+            source={source}
+            onPick={pick}
+            onSameName={(by) => void sameName(by)}
+          />
+        )}
+        {mark?.kind === "range" && main && (
+          <RangePanel
+            mark={mark}
+            source={main}
+            rows={rows}
+            onPick={pick}
+            onClear={() => setMark("")}
+          />
+        )}
+        {list !== "" && <Slices />}
+      </div>
     </div>
   );
+}
+
+/** All that can be seen, and what the address wants to be seen: else the chosen steps, else everything. */
+function useWindow(sources: readonly Source[]): { whole: TimeWindow; window: TimeWindow } {
+  const [written] = useParam<string>("t", "");
+  const { range } = useSelection();
+  const whole = useMemo<TimeWindow>(
+    () =>
+      sources.length === 0
+        ? { start: 0, end: 1 }
+        : {
+            start: Math.min(...sources.map(({ whole: own }) => own.start)),
+            end: Math.max(...sources.map(({ whole: own }) => own.end), 1),
+          },
+    [sources],
+  );
+  const steps = sources[0]?.meta.steps;
+  const window = useMemo(() => {
+    const wanted = parseWindow(written);
+    if (wanted) return wanted;
+    const [first, last] = [range?.first ?? -1, range?.last ?? -1];
+    const [start, end] = [steps?.start_ns[first], steps?.start_ns[last]];
+    if (start === undefined || end === undefined) return whole;
+    return { start, end: end + (steps?.duration_ns[last] ?? 0) };
+  }, [written, whole, range, steps]);
+  return { whole, window };
 }

@@ -1,0 +1,98 @@
+/** The names of the tracks at the left, and what can be done with each. Only those in sight exist. */
+import { memo } from "react";
+import { count } from "../format";
+import { t } from "../i18n";
+import { Icon } from "../ui";
+import { isGroup, type Rows, rowsBetween, type TrackRow } from "./layout";
+
+const text = t.timeline;
+
+export type TrackAction = "toggle" | "pin" | "hide" | "up" | "down";
+
+interface Props {
+  readonly rows: Rows;
+  /** Pixels scrolled out of sight, and in sight. */
+  readonly top: number;
+  readonly height: number;
+  readonly onAction: (row: TrackRow, action: TrackAction) => void;
+}
+
+const OVERSCAN = 200;
+const INDENT = 12;
+
+/** The names stay as they are while the picture moves sideways. */
+export const Labels = memo(function Labels({ rows, top, height, onAction }: Props) {
+  const [from, to] = rowsBetween(rows.rows, top - OVERSCAN, top + height + OVERSCAN);
+  return (
+    <ul className="timeline-labels" aria-label={text.tracks}>
+      {rows.rows.slice(from, to).map((row) => (
+        <Label key={`${row.pinned}${row.track.key}`} row={row} onAction={onAction} />
+      ))}
+    </ul>
+  );
+});
+
+function Label({ row, onAction }: { row: TrackRow; onAction: Props["onAction"] }) {
+  const { track, level, y, height, collapsed, pinned } = row;
+  const { name } = track;
+  const act = (action: TrackAction) => () => onAction(row, action);
+  const group = isGroup(track);
+  return (
+    <li
+      className={`timeline-label${group ? " group" : ""}${pinned ? " pinned" : ""}`}
+      style={{ top: y, height, paddingInlineStart: 4 + level * INDENT }}
+      data-track={track.key}
+      data-collapsed={collapsed}
+    >
+      <button
+        type="button"
+        className="timeline-toggle"
+        aria-expanded={!collapsed}
+        aria-label={collapsed ? text.expand(name) : text.collapse(name)}
+        onClick={act("toggle")}
+      >
+        <Icon name={collapsed ? "expand" : "down"} />
+      </button>
+      <span className="timeline-name" title={name}>
+        {name}
+      </span>
+      {track.events > 0 && (
+        <span className="timeline-count num" title={text.slices(count(track.events))}>
+          {count(track.events)}
+        </span>
+      )}
+      <span className="timeline-tools">
+        {!group && (
+          <Tool
+            icon="pin"
+            label={pinned ? text.unpin(name) : text.pin(name)}
+            pressed={pinned}
+            onClick={act("pin")}
+          />
+        )}
+        {!pinned && (
+          <>
+            <Tool icon="up" label={text.up(name)} onClick={act("up")} />
+            <Tool icon="down" label={text.down(name)} onClick={act("down")} />
+            <Tool icon="hide" label={text.hide(name)} onClick={act("hide")} />
+          </>
+        )}
+      </span>
+    </li>
+  );
+}
+
+interface ToolProps {
+  readonly icon: "pin" | "up" | "down" | "hide";
+  readonly label: string;
+  readonly pressed?: boolean;
+  readonly onClick: () => void;
+}
+
+function Tool({ icon, label, pressed, onClick }: ToolProps) {
+  return (
+    <button type="button" aria-label={label} title={label} aria-pressed={pressed} onClick={onClick}>
+      <Icon name={icon} />
+    </button>
+  );
+}

@@ -1,0 +1,288 @@
+// biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application region takes the focus itself
+import { type RefObject, useEffect, useId, useMemo, useRef, useState } from "react";
+import type { TimeWindow } from "../charts";
+import { momentIn } from "../charts";
+import { PointerTip } from "../charts/PointerTip";
+import { count, duration } from "../format";
+import { useTheme } from "../host";
+import { t } from "../i18n";
+import { sameTimes } from "./camera";
+import { type Colors, readColors } from "./colors";
+import type { Flow } from "./flows";
+import type { Look, Mark, Picked } from "./frame";
+import { gestures, type Tool } from "./gestures";
+import { type KeyAction, keyAction } from "./keys";
+import { Labels, type TrackAction } from "./Labels";
+import type { Rows, TrackRow } from "./layout";
+import { Strip, type StripData } from "./Strip";
+import type { Source } from "./source";
+import { AXIS, type Hit, LABELS, Stage, type StageState } from "./stage";
+import { tipOf } from "./tip";
+import "./timeline.css";
+
+export interface TimelineProps {
+  readonly title: string;
+  readonly sources: readonly Source[];
+  readonly rows: Rows;
+  readonly whole: TimeWindow;
+  /** What is to be seen; where the user goes from there is told by `onWindow` when they rest. */
+  readonly window: TimeWindow;
+  readonly onWindow: (window: TimeWindow) => void;
+  readonly look: Look;
+  readonly tool: Tool;
+  readonly selected: Picked | null;
+  readonly selectedName: string;
+  readonly onSelect: (hit: Hit | null) => void;
+  readonly mark: Mark | null;
+  readonly onMark: (mark: Mark | null) => void;
+  readonly steps: readonly { readonly name: string; readonly start: number }[];
+  readonly flows: readonly Flow[];
+  readonly strip: StripData;
+  readonly onTrack: (row: TrackRow, action: TrackAction) => void;
+  /** What the timeline cannot do by itself. */
+  readonly onAction: (action: KeyAction) => void;
+  /** Tells where the picture is; the page moves it with that. */
+  readonly stage: RefObject<Stage | null>;
+  readonly filter: string;
+  readonly onFilter: (filter: string) => void;
+  readonly onShowAll: () => void;
+}
+
+/** The address follows when nothing has moved for so long. */
+const SETTLE_MS = 200;
+
+export function Timeline(props: TimelineProps) {
+  const { sources, rows, whole, window: wanted, look, selected, mark, steps, flows, stage } = props;
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const axis = useRef<HTMLCanvasElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const latest = useRef(props);
+  const [state, setState] = useState<StageState | null>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null);
+  const [dragged, setDragged] = useState<Mark | null>(null);
+  const told = useRef<TimeWindow>(wanted);
+  const colors = useColors(scroller);
+  const hint = useId();
+  const shown = useMemo(
+    () =>
+      colors && {
+        sources,
+        rows,
+        whole,
+        look,
+        selected,
+        mark: dragged ?? mark,
+        steps,
+        flows,
+        colors,
+      },
+    [sources, rows, whole, look, selected, dragged, mark, steps, flows, colors],
+  );
+  const latestShown = useRef(shown);
+  useEffect(() => {
+    latest.current = props;
+    latestShown.current = shown;
+    if (shown) stage.current?.show(shown);
+  });
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once, when the colours are known
+  useEffect(() => {
+    const [picture, head, view] = [canvas.current, axis.current, scroller.current];
+    if (!latestShown.current || !picture || !head || !view) return;
+    const made = new Stage({ canvas: picture, axis: head, scroller: view }, latestShown.current, {
+      onState: setState,
+      onScroll: (top, height) =>
+        setView((old) => (old.top === top && old.height === height ? old : { top, height })),
+    });
+    made.look(latest.current.window);
+    stage.current = made;
+    const stop = gestures(picture, made, {
+      tool: () => latest.current.tool,
+      onPick: (hit) => latest.current.onSelect(hit?.type === "slice" ? hit : null),
+      onOpen: (hit) => {
+        if (hit.type === "slice")
+          made.fit({ start: hit.picked.start, end: hit.picked.start + hit.picked.duration });
+      },
+      onMark: (next, done) => {
+        setDragged(done ? null : next);
+        if (done) latest.current.onMark(next);
+      },
+      onHover: (hit, x, y) => setHover(hit && { hit, x, y }),
+    });
+    return () => {
+      stop();
+      made.close();
+      stage.current = null;
+    };
+  }, [colors === null]);
+
+  // From outside: the address, a button, Back.
+  useEffect(() => {
+    if (sameTimes(wanted, told.current)) return;
+    told.current = wanted;
+    stage.current?.look(wanted);
+  }, [wanted, stage]);
+
+  const seen = state?.window;
+  useEffect(() => {
+    if (!seen || sameTimes(seen, told.current)) return;
+    const timer = setTimeout(() => {
+      told.current = seen;
+      latest.current.onWindow(seen);
+    }, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [seen]);
+
+  useKeys(latest, stage);
+
+  return (
+    <div className="timeline" aria-busy={state?.loading ?? true}>
+      <Strip
+        data={props.strip}
+        colors={colors}
+        whole={whole}
+        window={state?.window ?? wanted}
+        onWindow={(next) => stage.current?.look(next)}
+      />
+      <div className="timeline-head" style={{ height: AXIS }}>
+        <input
+          type="text"
+          className="timeline-filter"
+          style={{ width: LABELS - 8 }}
+          aria-label={t.timeline.filter}
+          placeholder={t.timeline.filter}
+          autoComplete="off"
+          spellCheck={false}
+          value={props.filter}
+          onChange={(event) => props.onFilter(event.target.value)}
+        />
+        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a canvas takes no focus */}
+        <canvas ref={axis} aria-hidden="true" />
+      </div>
+      <div
+        ref={scroller}
+        className="timeline-scroll"
+        role="application"
+        aria-roledescription={t.timeline.role}
+        aria-label={props.title}
+        aria-describedby={hint}
+        tabIndex={0}
+        style={{ height: `min(${Math.max(rows.height, 120)}px, max(300px, 52vh))` }}
+      >
+        <div className="timeline-content" style={{ height: Math.max(rows.height, 1) }}>
+          <Labels rows={rows} top={view.top} height={view.height} onAction={props.onTrack} />
+          <canvas
+            ref={canvas}
+            className={`timeline-canvas ${hover ? "over" : ""} ${props.tool}`}
+            style={{ marginInlineStart: LABELS }}
+          />
+        </div>
+      </div>
+      {rows.rows.length === 0 && <p className="muted">{t.timeline.noTracks}</p>}
+      <p id={hint} className="visually-hidden">
+        {t.timeline.hint}
+      </p>
+      <p className="visually-hidden" role="status">
+        {selected
+          ? t.timeline.spoken(
+              props.selectedName,
+              momentIn(selected.start, whole, 1e6),
+              duration(selected.duration),
+            )
+          : ""}
+      </p>
+      <div className="timeline-foot">
+        {rows.left > 0 && (
+          <span>
+            {t.timeline.left(count(rows.left))}{" "}
+            <button type="button" className="link" onClick={props.onShowAll}>
+              {t.timeline.showAll}
+            </button>
+          </span>
+        )}
+        {state?.loading && <span className="muted">{t.timeline.loading}…</span>}
+        {state?.failure != null && (
+          <span role="alert">
+            {t.timeline.failed}{" "}
+            <span className="muted">
+              {state.failure instanceof Error ? state.failure.message : ""}
+            </span>{" "}
+            <button
+              type="button"
+              className="link"
+              onClick={() => {
+                for (const source of sources) source.retry();
+                stage.current?.ask();
+              }}
+            >
+              {t.timeline.retry}
+            </button>
+          </span>
+        )}
+      </div>
+      {hover && <PointerTip content={tipOf(hover.hit, whole)} x={hover.x} y={hover.y} />}
+    </div>
+  );
+}
+
+/** The keys of the timeline, wherever the focus is that does not need them itself. */
+function useKeys(latest: RefObject<TimelineProps>, stage: RefObject<Stage | null>): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      const at = stage.current;
+      if (event.defaultPrevented || !at || !isFree(event.target)) return;
+      const action = keyAction(event);
+      if (!action) return;
+      const inside = event.target instanceof Element && event.target.closest(".timeline") !== null;
+      switch (action.type) {
+        case "zoom":
+          at.zoom(action.factor);
+          break;
+        case "pan":
+          at.panShare(action.share);
+          break;
+        case "scroll":
+          if (!inside) return;
+          at.scrollShare(action.share);
+          break;
+        case "neighbour":
+        case "depth":
+        case "inspect":
+          // Elsewhere these keys scroll the page and press what has the focus.
+          if (!inside || event.target instanceof HTMLButtonElement) return;
+          latest.current.onAction(action);
+          break;
+        case "back":
+          // The page clears its own selection, too.
+          latest.current.onAction(action);
+          return;
+        default:
+          latest.current.onAction(action);
+      }
+      event.preventDefault();
+    };
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
+  }, [latest, stage]);
+}
+
+/** False where letters are text, and in what has keys of its own. */
+function isFree(target: EventTarget | null): boolean {
+  if (!(target instanceof Element)) return true;
+  if (document.querySelector("dialog[open]")) return false;
+  return !target.closest(
+    "input, textarea, select, [contenteditable], [role=grid], [role=treegrid], [role=listbox], [role=slider], [role=separator]",
+  );
+}
+
+/** The colours of the theme on screen; null before the first. */
+function useColors(element: RefObject<HTMLElement | null>): Colors | null {
+  const theme = useTheme();
+  const [colors, setColors] = useState<Colors | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
+  useEffect(() => {
+    if (element.current) setColors(readColors(element.current));
+  }, [element, theme]);
+  return colors;
+}

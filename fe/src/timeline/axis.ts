@@ -1,0 +1,70 @@
+/** The head of the timeline: times, names of steps, how long the marked range is. */
+import { timeAxis } from "../charts/ticks";
+import { duration } from "../format";
+import { type Camera, span, xOf } from "./camera";
+import type { Colors } from "./colors";
+import type { Mark } from "./frame";
+
+const FONT_SIZE = 11;
+/** Pixels that a label of the axis needs. */
+const PER_TICK = 110;
+const STEP_ROW = 14;
+
+export function paintAxis(
+  context: CanvasRenderingContext2D,
+  camera: Camera,
+  height: number,
+  colors: Colors,
+  steps: readonly { readonly name: string; readonly start: number }[],
+  mark: Mark | null,
+): void {
+  context.fillStyle = colors.surface;
+  context.fillRect(0, 0, camera.width, height);
+  context.font = `${FONT_SIZE}px ${colors.font}`;
+  context.textAlign = "left";
+  const axis = timeAxis(camera.window, Math.max(2, camera.width / PER_TICK));
+  for (const tick of axis.ticks) {
+    const x = Math.round(xOf(camera, tick));
+    context.fillStyle = colors.border;
+    context.fillRect(x, STEP_ROW + 2, 1, height - STEP_ROW);
+    context.fillStyle = colors.text2;
+    context.fillText(axis.label(tick), x + 4, height - 6);
+  }
+  let behind = -1;
+  for (const { name, start } of steps) {
+    const x = Math.round(xOf(camera, start));
+    if (x > camera.width) break;
+    if (x < 0) continue;
+    context.fillStyle = colors.muted;
+    context.fillRect(x, 0, 1, height);
+    // Names that would lie over each other are left out, their marks are not.
+    if (x < behind) continue;
+    const text = name.length > 24 ? `${name.slice(0, 23)}…` : name;
+    context.fillText(text, x + 4, STEP_ROW - 3);
+    behind = x + 8 + context.measureText(text).width;
+  }
+  if (mark) paintMarkHead(context, camera, height, colors, mark);
+}
+
+function paintMarkHead(
+  context: CanvasRenderingContext2D,
+  camera: Camera,
+  height: number,
+  colors: Colors,
+  { window }: Mark,
+): void {
+  const x0 = Math.max(0, xOf(camera, window.start));
+  const x1 = Math.min(camera.width, xOf(camera, window.end));
+  if (x1 < 0 || x0 > camera.width) return;
+  const text = duration(span(window));
+  const wide = context.measureText(text).width + 10;
+  const middle = Math.min(Math.max((x0 + x1) / 2, wide / 2), camera.width - wide / 2);
+  context.fillStyle = colors.accent;
+  context.fillRect(x0, height - 3, Math.max(1, x1 - x0), 3);
+  context.fillStyle = colors.accentSoft;
+  context.fillRect(middle - wide / 2, 0, wide, STEP_ROW + 1);
+  context.fillStyle = colors.accent;
+  context.textAlign = "center";
+  context.fillText(text, middle, STEP_ROW - 3);
+  context.textAlign = "left";
+}

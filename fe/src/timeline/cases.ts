@@ -1,0 +1,56 @@
+/** Answers as the server would give them, for tests. */
+import { decodeTile, type Tile } from "./decode";
+
+export interface Item {
+  readonly start: number;
+  readonly end: number;
+  readonly row: number;
+  readonly name?: number;
+  readonly count?: number;
+  readonly category?: number;
+  readonly fill?: number;
+}
+
+/** A tile of the protocol, byte for byte. `lanes`: by number. */
+export function tileBytes(
+  lanes: Readonly<Record<number, readonly Item[]>>,
+  { level = 1, index = 0, begin = 0, tick = 1 } = {},
+): ArrayBuffer {
+  const numbers = Object.keys(lanes).map(Number);
+  const items = numbers.flatMap((lane) => lanes[lane] ?? []);
+  const buffer = new ArrayBuffer(44 + 8 * numbers.length + 22 * items.length);
+  const view = new DataView(buffer);
+  for (const [at, word] of [0x314c5454, 1, level].entries()) view.setUint32(4 * at, word, true);
+  view.setInt32(12, index, true);
+  view.setFloat64(16, begin, true);
+  view.setFloat64(24, tick, true);
+  view.setUint32(32, numbers.length, true);
+  view.setUint32(36, items.length, true);
+  let at = 40;
+  const word = (value: number) => {
+    view.setInt32(at, value, true);
+    at += 4;
+  };
+  numbers.forEach(word);
+  let first = 0;
+  for (const lane of numbers) {
+    word(first);
+    first += lanes[lane]?.length ?? 0;
+  }
+  word(first);
+  for (const { start } of items) word(start);
+  for (const { end } of items) word(end);
+  for (const { row } of items) word(row);
+  for (const { name = 0 } of items) word(name);
+  for (const { count = 1 } of items) word(count);
+  const bytes = new Uint8Array(buffer, at);
+  for (const [i, { category = 0, fill = 255 }] of items.entries()) {
+    bytes[i] = category;
+    bytes[items.length + i] = fill;
+  }
+  return buffer;
+}
+
+export function tileOf(...args: Parameters<typeof tileBytes>): Tile {
+  return decodeTile(tileBytes(...args));
+}

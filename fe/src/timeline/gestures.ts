@@ -1,0 +1,121 @@
+/** What pointer and wheel do on the canvas. */
+import { whole } from "./camera";
+import type { Mark } from "./frame";
+import type { Hit, Stage } from "./stage";
+
+export type Tool = "pan" | "range" | "measure";
+
+interface Handlers {
+  readonly tool: () => Tool;
+  readonly onPick: (hit: Hit | null) => void;
+  readonly onOpen: (hit: Hit) => void;
+  /** `done`: the button was let go. */
+  readonly onMark: (mark: Mark | null, done: boolean) => void;
+  readonly onHover: (hit: Hit | null, x: number, y: number) => void;
+}
+
+/** Moved no farther than this, it was a click. */
+const CLICK = 3;
+/** Of a wheel's distance, pixels: how much closer one turn comes. */
+const WHEEL = 0.0022;
+const LINE = 18;
+
+/** Listens until the function that it returns is called. */
+export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Handlers): () => void {
+  let drag: {
+    x: number;
+    y: number;
+    lastX: number;
+    lastY: number;
+    mark: Mark["kind"] | null;
+    from: number;
+  } | null = null;
+  const place = (event: MouseEvent): [number, number] => {
+    const { left, top } = canvas.getBoundingClientRect();
+    return [event.clientX - left, event.clientY - top];
+  };
+
+  const onWheel = (event: WheelEvent) => {
+    const unit = event.deltaMode === 0 ? 1 : LINE;
+    if (event.ctrlKey || event.metaKey) {
+      event.preventDefault();
+      stage.zoom(Math.exp(event.deltaY * unit * WHEEL), place(event)[0]);
+    } else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+      event.preventDefault();
+      stage.pan((event.deltaX || event.deltaY) * unit);
+    }
+  };
+
+  const onDown = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    const [x, y] = place(event);
+    const tool = handlers.tool();
+    const mark = event.shiftKey ? "range" : tool === "pan" ? null : tool;
+    drag = { x, y, lastX: x, lastY: y, mark, from: mark ? stage.snap(x, y) : 0 };
+    canvas.setPointerCapture(event.pointerId);
+    handlers.onHover(null, 0, 0);
+  };
+
+  const onMove = (event: PointerEvent) => {
+    const [x, y] = place(event);
+    if (!drag) {
+      const hit = stage.hit(x, y);
+      stage.hover(hit?.type === "slice" ? hit.picked : null);
+      handlers.onHover(hit, event.clientX, event.clientY);
+      return;
+    }
+    if (Math.hypot(x - drag.x, y - drag.y) <= CLICK) return;
+    if (drag.mark) {
+      handlers.onMark(
+        { kind: drag.mark, window: whole({ start: drag.from, end: stage.snap(x, y) }) },
+        false,
+      );
+    } else {
+      stage.pan(drag.lastX - x);
+      stage.scroll(drag.lastY - y);
+    }
+    drag.lastX = x;
+    drag.lastY = y;
+  };
+
+  const onUp = (event: PointerEvent) => {
+    if (!drag) return;
+    const [x, y] = place(event);
+    const { mark, from } = drag;
+    const moved = Math.hypot(x - drag.x, y - drag.y) > CLICK;
+    drag = null;
+    if (!moved) handlers.onPick(stage.hit(x, y));
+    else if (mark)
+      handlers.onMark({ kind: mark, window: whole({ start: from, end: stage.snap(x, y) }) }, true);
+  };
+
+  const onCancel = () => {
+    drag = null;
+  };
+  const onDouble = (event: MouseEvent) => {
+    const hit = stage.hit(...place(event));
+    if (hit) handlers.onOpen(hit);
+  };
+  const onLeave = () => {
+    stage.hover(null);
+    handlers.onHover(null, 0, 0);
+  };
+
+  // A listener of React's could not keep the page from zooming.
+  canvas.addEventListener("wheel", onWheel, { passive: false });
+  canvas.addEventListener("pointerdown", onDown);
+  canvas.addEventListener("pointermove", onMove);
+  canvas.addEventListener("pointerup", onUp);
+  canvas.addEventListener("pointercancel", onCancel);
+  canvas.addEventListener("pointerleave", onLeave);
+  canvas.addEventListener("dblclick", onDouble);
+  return () => {
+    canvas.removeEventListener("wheel", onWheel);
+    canvas.removeEventListener("pointerdown", onDown);
+    canvas.removeEventListener("pointermove", onMove);
+    canvas.removeEventListener("pointerup", onUp);
+    canvas.removeEventListener("pointercancel", onCancel);
+    canvas.removeEventListener("pointerleave", onLeave);
+    canvas.removeEventListener("dblclick", onDouble);
+  };
+}

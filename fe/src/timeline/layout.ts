@@ -1,0 +1,249 @@
+/**
+ * From the tree of tracks to rows below each other: what is collapsed, pinned, hidden, moved, filtered. Pure.
+ *
+ * A leaf (a thread, a stream, a counter) has lanes; a group (a rank, a process, a device) has children. Nothing that is
+ * collapsed disappears: a collapsed leaf has thin lanes without labels, and a collapsed group shows the outermost lane
+ * of each leaf in it.
+ */
+
+export type TrackKind = "rank" | "process" | "device" | "thread" | "stream" | "counter";
+
+export interface Track {
+  /** Unique among all ranks on the page, and the same whenever the trace is opened. */
+  readonly key: string;
+  /** The key of the group it is in; null for a rank. */
+  readonly parent: string | null;
+  readonly kind: TrackKind;
+  readonly name: string;
+  /** Numbers of the lanes of slices below each other, the outermost first; none of groups and counters. */
+  readonly lanes: readonly number[];
+  /** Slices and instants in it, everything inside of groups included. */
+  readonly events: number;
+}
+
+/** How a person has arranged the tracks. */
+export interface Arrangement {
+  /** Opened if they are collapsed at first, and the other way round. */
+  readonly toggled: ReadonlySet<string>;
+  /** At the top, in this order. */
+  readonly pinned: readonly string[];
+  readonly hidden: ReadonlySet<string>;
+  /** Tracks that were moved stand in this order among their siblings, before those that were not. */
+  readonly order: readonly string[];
+  /** A part of the name of a track, or of a group around it, in any case. */
+  readonly filter: string;
+}
+
+export const UNARRANGED: Arrangement = {
+  toggled: new Set(),
+  pinned: [],
+  hidden: new Set(),
+  order: [],
+  filter: "",
+};
+
+/** One lane of slices on the page. */
+export interface LaneRow {
+  readonly track: string;
+  /** Its number among the lanes of the rank. */
+  readonly lane: number;
+  /** Pixels from the top of all rows. */
+  readonly y: number;
+  readonly height: number;
+  /** Whether there is room for names. */
+  readonly labels: boolean;
+}
+
+export interface TrackRow {
+  readonly track: Track;
+  /** How deep in the tree, 0 for a rank. */
+  readonly level: number;
+  readonly y: number;
+  readonly height: number;
+  readonly collapsed: boolean;
+  readonly pinned: boolean;
+  readonly lanes: readonly LaneRow[];
+}
+
+export interface Rows {
+  readonly rows: readonly TrackRow[];
+  /** Of all rows together. */
+  readonly height: number;
+  /** How many leaves are not shown because they are hidden or do not fit the filter. */
+  readonly left: number;
+}
+
+export const LANE = 18;
+export const THIN_LANE = 5;
+const STRIP_LANE = 4;
+const HEAD = 24;
+const COUNTER = 40;
+/** Room above the first and below the last lane. */
+const PADDING = 3;
+/** Deeper tracks are collapsed until somebody opens them. */
+const DEEP = 10;
+const MOST_STRIPS = 12;
+
+export function isGroup({ kind }: Track): boolean {
+  return kind === "rank" || kind === "process" || kind === "device";
+}
+
+/** Whether a track is collapsed: what it is at first, turned round if somebody toggled it. */
+export function isCollapsed(track: Track, { toggled }: Arrangement): boolean {
+  const atFirst = !isGroup(track) && track.lanes.length > DEEP;
+  return atFirst !== toggled.has(track.key);
+}
+
+export function layOut(tracks: readonly Track[], arrangement: Arrangement): Rows {
+  const children = childrenOf(tracks, arrangement.order);
+  const wanted = matching(tracks, arrangement.filter);
+  const rows: TrackRow[] = [];
+  let y = 0;
+  const add = (track: Track, level: number, pinned: boolean, leaves: readonly Track[]) => {
+    const collapsed = isCollapsed(track, arrangement);
+    const lanes = lanesOf(track, y, collapsed, leaves);
+    const last = lanes.at(-1);
+    const height = last
+      ? Math.max(HEAD, last.y + last.height + PADDING - y)
+      : track.kind === "counter"
+        ? collapsed
+          ? HEAD
+          : COUNTER
+        : HEAD;
+    rows.push({ track, level, y, height, collapsed, pinned, lanes });
+    y += height;
+  };
+
+  const byKey = new Map(tracks.map((track) => [track.key, track]));
+  const pinned = new Set(arrangement.pinned);
+  for (const key of pinned) {
+    const track = byKey.get(key);
+    if (track && !isGroup(track)) add(track, 0, true, []);
+  }
+
+  const inside = (track: Track): Track[] => {
+    if (arrangement.hidden.has(track.key)) return [];
+    if (isGroup(track)) return (children.get(track.key) ?? []).flatMap(inside);
+    return wanted(track) && !pinned.has(track.key) ? [track] : [];
+  };
+  let seen = rows.length;
+  const visit = (track: Track, level: number) => {
+    const leaves = inside(track);
+    if (leaves.length === 0) return;
+    add(track, level, false, leaves);
+    if (!isGroup(track)) seen += 1;
+    else if (isCollapsed(track, arrangement)) seen += leaves.length;
+    else for (const child of children.get(track.key) ?? []) visit(child, level + 1);
+  };
+  for (const root of children.get(null) ?? []) visit(root, 0);
+  const all = tracks.filter((track) => !isGroup(track)).length;
+  return { rows, height: y, left: all - seen };
+}
+
+/** The tracks inside of each group in the order in which they are shown. */
+function childrenOf(
+  tracks: readonly Track[],
+  order: readonly string[],
+): Map<string | null, Track[]> {
+  const children = new Map<string | null, Track[]>();
+  for (const track of tracks) {
+    const siblings = children.get(track.parent);
+    if (siblings) siblings.push(track);
+    else children.set(track.parent, [track]);
+  }
+  const place = new Map(order.map((key, i) => [key, i]));
+  for (const siblings of children.values()) {
+    if (!siblings.some(({ key }) => place.has(key))) continue;
+    // Sorting is stable: those that were not moved keep their order.
+    siblings.sort(
+      (a, b) => (place.get(a.key) ?? order.length) - (place.get(b.key) ?? order.length),
+    );
+  }
+  return children;
+}
+
+/** Whether a leaf fits the filter: all words are in its name or in those of the groups around it. */
+function matching(tracks: readonly Track[], filter: string): (track: Track) => boolean {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return () => true;
+  const byKey = new Map(tracks.map((track) => [track.key, track]));
+  return (track) => {
+    let names = "";
+    for (
+      let at: Track | undefined = track;
+      at;
+      at = at.parent === null ? undefined : byKey.get(at.parent)
+    )
+      names += `${at.name.toLowerCase()}\n`;
+    return words.every((word) => names.includes(word));
+  };
+}
+
+function lanesOf(track: Track, y: number, collapsed: boolean, leaves: readonly Track[]): LaneRow[] {
+  if (track.kind === "counter") return [];
+  if (!isGroup(track)) {
+    const height = collapsed ? THIN_LANE : LANE;
+    return track.lanes.map((lane, depth) => ({
+      track: track.key,
+      lane,
+      y: y + PADDING + depth * height,
+      height,
+      labels: !collapsed,
+    }));
+  }
+  if (!collapsed) return [];
+  return leaves
+    .filter(({ lanes }) => lanes.length > 0)
+    .slice(0, MOST_STRIPS)
+    .map(({ key, lanes }, i) => ({
+      track: key,
+      lane: lanes[0] ?? 0,
+      y: y + PADDING + i * STRIP_LANE,
+      height: STRIP_LANE,
+      labels: false,
+    }));
+}
+
+/** The rows of which a part lies between two heights: positions of the first and behind the last. */
+export function rowsBetween(
+  rows: readonly TrackRow[],
+  top: number,
+  bottom: number,
+): [number, number] {
+  let from = 0;
+  let to = rows.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    const row = rows[middle];
+    if (row && row.y + row.height <= top) from = middle + 1;
+    else to = middle;
+  }
+  let end = from;
+  while (end < rows.length && (rows[end]?.y ?? bottom) < bottom) end++;
+  return [from, end];
+}
+
+export function rowAt(rows: readonly TrackRow[], y: number): TrackRow | null {
+  const [at] = rowsBetween(rows, y, y);
+  const row = rows[at];
+  return row && y >= row.y && y < row.y + row.height ? row : null;
+}
+
+/** The order that puts a track before or behind its next sibling; null at the end of the list. */
+export function reordered(
+  tracks: readonly Track[],
+  { order }: Arrangement,
+  key: string,
+  by: -1 | 1,
+): string[] | null {
+  const track = tracks.find((each) => each.key === key);
+  if (!track) return null;
+  const siblings = (childrenOf(tracks, order).get(track.parent) ?? []).map((each) => each.key);
+  const at = siblings.indexOf(key);
+  const other = siblings[at + by];
+  if (other === undefined) return null;
+  siblings[at + by] = key;
+  siblings[at] = other;
+  const moved = new Set(siblings);
+  return [...order.filter((each) => !moved.has(each)), ...siblings];
+}

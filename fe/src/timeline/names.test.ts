@@ -1,0 +1,64 @@
+import { expect, it, vi } from "vitest";
+import { Names } from "./names";
+
+type Which = Parameters<ConstructorParameters<typeof Names>[0]["load"]>[0];
+
+function namesOf(total: number, fail = false) {
+  const asked: Which[] = [];
+  const onChange = vi.fn();
+  const state = { fail };
+  const names = new Names({
+    total,
+    onChange,
+    load: async (which) => {
+      asked.push(which);
+      if (state.fail) throw new Error("no");
+      const ids =
+        "ids" in which
+          ? which.ids.split(",").map(Number)
+          : Array.from({ length: which.count }, (_, at) => which.from + at);
+      return { ids, names: ids.map((id) => `name ${id}`) };
+    },
+  });
+  return { names, asked, onChange, state };
+}
+const settled = () => new Promise((done) => setTimeout(done));
+
+it("asks for the costliest at once, and once", async () => {
+  const { names, asked, onChange } = namesOf(5_000);
+  expect(names.text(3)).toBeUndefined();
+  await settled();
+  expect(asked).toEqual([{ from: 0, count: 2_000 }]);
+  expect([names.text(3), onChange.mock.calls.length]).toEqual(["name 3", 1]);
+});
+
+it("asks for the others together, when they are to be read", async () => {
+  const { names, asked } = namesOf(5_000);
+  await settled();
+  for (const name of [4_000, 3_000, 4_000]) expect(names.text(name)).toBeUndefined();
+  names.flush();
+  names.flush();
+  await settled();
+  expect(asked.slice(1)).toEqual([{ ids: "4000,3000" }]);
+  expect([names.text(3_000), names.text(4_000)]).toEqual(["name 3000", "name 4000"]);
+  names.flush();
+  expect(asked).toHaveLength(2);
+});
+
+it("asks again for what could not be had", async () => {
+  const { names, asked, state } = namesOf(5_000, true);
+  await settled();
+  names.text(7);
+  names.flush();
+  await settled();
+  state.fail = false;
+  names.text(7);
+  names.flush();
+  await settled();
+  expect(asked).toHaveLength(3);
+  expect(names.text(7)).toBe("name 7");
+});
+
+it("asks for nothing of a trace without names", () => {
+  expect(namesOf(0).asked).toEqual([]);
+});

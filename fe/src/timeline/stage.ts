@@ -1,0 +1,373 @@
+/** The picture on the screen: where the camera is, when to draw, and what lies under a point. Without React. */
+import type { TimeWindow } from "../charts";
+import { paintAxis } from "./axis";
+import {
+  type Camera,
+  clamped,
+  fitted,
+  nsPerPixel,
+  panned,
+  showing,
+  snapped,
+  span,
+  timeAt,
+  xOf,
+  zoomed,
+} from "./camera";
+import { counterAt } from "./counter";
+import { arrowsOf, type Flow } from "./flows";
+import { gatherLane, Painter, type Picked, type Scene, sourceOf } from "./frame";
+import { Items, itemAt } from "./items";
+import { type LaneRow, rowAt, rowsBetween, type TrackRow } from "./layout";
+import { levelFor } from "./levels";
+import type { Source } from "./source";
+
+/** What the page decides; all else the stage knows itself. */
+export interface Shown
+  extends Pick<Scene, "sources" | "rows" | "colors" | "look" | "selected" | "mark"> {
+  /** All that can be looked at, ns of the page. */
+  readonly whole: TimeWindow;
+  readonly steps: readonly { readonly name: string; readonly start: number }[];
+  readonly flows: readonly Flow[];
+}
+
+/** What lies under a point. */
+export type Hit =
+  | {
+      readonly type: "slice";
+      readonly picked: Picked;
+      readonly source: Source;
+      readonly name: number;
+      readonly category: number;
+      /** More than one: a cell, and `picked` is the longest slice in it. */
+      readonly count: number;
+      /** ns by which the times may be wrong: they come from a tile. */
+      readonly tick: number;
+      /** Part of it in which something ran. */
+      readonly fill: number;
+    }
+  | {
+      readonly type: "counter";
+      readonly name: string;
+      readonly time: number;
+      readonly values: NonNullable<ReturnType<typeof counterAt>>;
+    };
+
+export interface StageState {
+  readonly window: TimeWindow;
+  /** Something that should be seen is not here yet. */
+  readonly loading: boolean;
+  readonly failure: unknown;
+}
+
+interface Elements {
+  readonly canvas: HTMLCanvasElement;
+  readonly axis: HTMLCanvasElement;
+  /** Scrolls up and down; the canvas stays in sight. */
+  readonly scroller: HTMLElement;
+}
+
+interface Events {
+  /** After every picture in which one of these has changed. */
+  readonly onState: (state: StageState) => void;
+  readonly onScroll: (top: number, height: number) => void;
+}
+
+/** Pixels of the names of tracks at the left, and of the head above. */
+export const LABELS = 230;
+export const AXIS = 34;
+/** Pixels next to a slice that still mean it. */
+const REACH = 4;
+const SNAP = 6;
+
+export class Stage {
+  private camera: Camera = { window: { start: 0, end: 1 }, width: 1 };
+  private hovered: Picked | null = null;
+  private frame = 0;
+  private told: StageState | null = null;
+  private readonly painter = new Painter();
+  private readonly items = new Items();
+  private readonly observer: ResizeObserver;
+
+  constructor(
+    private readonly elements: Elements,
+    private shown: Shown,
+    private readonly events: Events,
+  ) {
+    this.camera = { window: shown.whole, width: 1 };
+    this.observer = new ResizeObserver(this.ask);
+    this.observer.observe(elements.scroller);
+    elements.scroller.addEventListener("scroll", this.ask);
+    // Moved to a screen with other pixels.
+    window.addEventListener("resize", this.ask);
+    this.ask();
+  }
+
+  close(): void {
+    cancelAnimationFrame(this.frame);
+    this.observer.disconnect();
+    this.elements.scroller.removeEventListener("scroll", this.ask);
+    window.removeEventListener("resize", this.ask);
+  }
+
+  show(shown: Shown): void {
+    if (shown === this.shown) return;
+    this.shown = shown;
+    this.ask();
+  }
+
+  get window(): TimeWindow {
+    return this.camera.window;
+  }
+
+  look(window: TimeWindow): void {
+    const next = clamped(window, this.shown.whole);
+    if (next.start === this.camera.window.start && next.end === this.camera.window.end) return;
+    this.camera = { ...this.camera, window: next };
+    this.ask();
+  }
+
+  zoom(factor: number, x = this.camera.width / 2): void {
+    this.look(zoomed(this.camera, factor, x, this.shown.whole));
+  }
+
+  pan(pixels: number): void {
+    this.look(panned(this.camera, pixels, this.shown.whole));
+  }
+
+  panShare(share: number): void {
+    this.pan(share * this.camera.width);
+  }
+
+  fit(what: TimeWindow, margin = 0.25): void {
+    this.look(fitted(what, margin, this.shown.whole));
+  }
+
+  scroll(pixels: number): void {
+    this.elements.scroller.scrollTop += pixels;
+  }
+
+  scrollShare(share: number): void {
+    this.scroll(share * this.elements.scroller.clientHeight);
+  }
+
+  /** Brings a slice in sight, without zooming if it need not be. */
+  reveal(picked: Picked, place: LaneRow | TrackRow | null): void {
+    const end = picked.start + picked.duration;
+    this.look(showing(this.camera.window, { start: picked.start, end }, this.shown.whole));
+    if (!place) return;
+    const { scroller } = this.elements;
+    const view = scroller.clientHeight;
+    if (place.y < scroller.scrollTop || place.y + place.height > scroller.scrollTop + view)
+      scroller.scrollTop = place.y - view / 2;
+  }
+
+  hover(picked: Picked | null): void {
+    if (picked?.row === this.hovered?.row && picked?.worker === this.hovered?.worker) return;
+    this.hovered = picked;
+    this.ask();
+  }
+
+  timeAt(x: number): number {
+    return timeAt(this.camera, x);
+  }
+
+  /** `x`, `y`: pixels from the corner of the canvas. */
+  hit(x: number, y: number): Hit | null {
+    const height = y + this.elements.scroller.scrollTop;
+    const row = rowAt(this.shown.rows.rows, height);
+    if (!row) return null;
+    if (row.track.kind === "counter") return this.hitCounter(row, x);
+    const lane = row.lanes.find((each) => height >= each.y && height < each.y + each.height);
+    return lane ? this.hitLane(lane, x) : null;
+  }
+
+  /** The time near `x` at which a slice under the pointer begins or ends, else the time itself. */
+  snap(x: number, y: number): number {
+    const hit = this.hit(x, y);
+    const time = this.timeAt(x);
+    if (hit?.type !== "slice") return time;
+    const { start, duration } = hit.picked;
+    return snapped(time, [start, start + duration], SNAP * nsPerPixel(this.camera));
+  }
+
+  /** The slice before or behind one on its lane, as far as it is known. */
+  neighbour(of: Picked, by: -1 | 1): Hit | null {
+    const source = this.shown.sources.find(({ worker }) => worker === of.worker);
+    if (!source) return null;
+    const at = { start: of.start, end: of.start + of.duration };
+    const wide = Math.max(span(this.camera.window), span(at) * 2);
+    const window = { start: at.start - wide, end: at.end + wide };
+    const camera = { window, width: (this.camera.width * span(window)) / span(this.camera.window) };
+    gatherLane(this.items, camera, source, of.lane);
+    const x = xOf(camera, by < 0 ? at.start : at.end);
+    const own = this.items.row.indexOf(of.row);
+    const known = own >= 0 && own < this.items.size;
+    const near = known ? own : itemAt(this.items, x, Number.POSITIVE_INFINITY);
+    const [x0, x1] = [this.items.x0[near] ?? 0, this.items.x1[near] ?? 0];
+    // What it is drawn together with is no neighbour.
+    const item = known || (x0 <= x && x <= x1) ? near + by : near;
+    return item >= 0 && item < this.items.size ? this.hitOf(source, of.lane, item, camera) : null;
+  }
+
+  /** The slice above or below one, on the next lane that has one at this time. */
+  beside(of: Picked, by: -1 | 1): Hit | null {
+    const lanes = this.shown.rows.rows.flatMap((row) => row.lanes);
+    const at = lanes.findIndex(
+      ({ lane, track }) => lane === of.lane && sourceOf(this.shown, track)?.worker === of.worker,
+    );
+    const x = xOf(this.camera, of.start + of.duration / 2);
+    for (let next = at + by; at >= 0 && next >= 0 && next < lanes.length; next += by) {
+      const lane = lanes[next];
+      const hit = lane && this.hitLane(lane, x);
+      if (hit) return hit;
+    }
+    return null;
+  }
+
+  /** Where the arrows begin when nothing is selected: what is nearest to the middle of the first lane in sight. */
+  first(): Hit | null {
+    const { scrollTop, clientHeight } = this.elements.scroller;
+    const [from, to] = rowsBetween(this.shown.rows.rows, scrollTop, scrollTop + clientHeight);
+    for (const row of this.shown.rows.rows.slice(from, to))
+      for (const lane of row.lanes) {
+        const hit = this.hitLane(lane, this.camera.width / 2, this.camera.width);
+        if (hit) return hit;
+      }
+    return null;
+  }
+
+  private hitLane(lane: LaneRow, x: number, reach = REACH): Hit | null {
+    const source = sourceOf(this.shown, lane.track);
+    if (!source) return null;
+    gatherLane(this.items, this.camera, source, lane.lane);
+    const item = itemAt(this.items, x, reach);
+    return item < 0 ? null : this.hitOf(source, lane.lane, item, this.camera);
+  }
+
+  private hitOf(source: Source, lane: number, item: number, camera: Camera): Hit {
+    const { items } = this;
+    const start = timeAt(camera, items.x0[item] ?? 0);
+    const end = timeAt(camera, items.x1[item] ?? 0);
+    const level = source.meta.levels[levelFor(source.meta.levels, nsPerPixel(camera))];
+    return {
+      type: "slice",
+      source,
+      picked: {
+        worker: source.worker,
+        row: items.row[item] ?? 0,
+        lane,
+        start: Math.round(start),
+        duration: Math.round(end - start),
+      },
+      name: items.name[item] ?? 0,
+      category: items.category[item] ?? 0,
+      count: items.count[item] ?? 0,
+      tick: Math.max(1, (level?.width_ns ?? 0) / 256),
+      fill: (items.fill[item] ?? 0) / 255,
+    };
+  }
+
+  private hitCounter(row: TrackRow, x: number): Hit | null {
+    const source = sourceOf(this.shown, row.track.key);
+    if (!source) return null;
+    const time = this.timeAt(x);
+    const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
+    const values = counterAt(source, row.track.key, time, level);
+    return values && { type: "counter", name: row.track.name, time, values };
+  }
+
+  readonly ask = (): void => {
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.draw();
+    });
+  };
+
+  private draw(): void {
+    const { canvas, axis, scroller } = this.elements;
+    const ratio = window.devicePixelRatio || 1;
+    const width = Math.max(0, scroller.clientWidth - LABELS);
+    const height = scroller.clientHeight;
+    const context = sized(canvas, width, height, ratio);
+    const head = sized(axis, width, AXIS, ratio);
+    if (!context || !head || width === 0 || height === 0) return;
+    this.camera = { ...this.camera, width };
+    const { sources, flows, steps, whole, ...more } = this.shown;
+    const top = scroller.scrollTop;
+    this.want(top, height);
+    const scene: Scene = {
+      ...more,
+      sources,
+      camera: this.camera,
+      top,
+      height,
+      hovered: this.hovered,
+      steps: steps.map(({ start }) => start),
+      arrows: arrowsOf(flows, this.camera),
+    };
+    this.painter.draw(context, scene, ratio);
+    head.setTransform(ratio, 0, 0, ratio, 0, 0);
+    paintAxis(head, this.camera, AXIS, more.colors, steps, more.mark);
+    for (const { names } of sources) names.flush();
+    this.events.onScroll(top, height);
+    this.tell();
+  }
+
+  private want(top: number, height: number): void {
+    const [from, to] = rowsBetween(this.shown.rows.rows, top - height / 2, top + 1.5 * height);
+    const lanes = new Map<Source, Set<number>>();
+    const counters = new Set<Source>();
+    for (const { track, lanes: own } of this.shown.rows.rows.slice(from, to)) {
+      if (track.kind === "counter") {
+        const source = sourceOf(this.shown, track.key);
+        if (source) counters.add(source);
+      }
+      for (const lane of own) {
+        const source = sourceOf(this.shown, lane.track);
+        if (!source) continue;
+        const list = lanes.get(source) ?? new Set();
+        list.add(lane.lane);
+        lanes.set(source, list);
+      }
+    }
+    for (const source of this.shown.sources) {
+      const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
+      source.want(lanes.get(source) ?? [], level, this.camera.window, counters.has(source));
+    }
+  }
+
+  private tell(): void {
+    const { sources } = this.shown;
+    const state: StageState = {
+      window: this.camera.window,
+      loading: sources.some(({ missing }) => missing > 0),
+      failure: sources.map(({ failure }) => failure).find((failure) => failure !== null) ?? null,
+    };
+    if (
+      this.told?.window === state.window &&
+      this.told.loading === state.loading &&
+      this.told.failure === state.failure
+    )
+      return;
+    this.told = state;
+    this.events.onState(state);
+  }
+}
+
+/** A canvas with a pixel for every pixel of the screen; setting the size clears it, so only when it differs. */
+function sized(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  ratio: number,
+): CanvasRenderingContext2D | null {
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) {
+    canvas.width = wide;
+    canvas.height = high;
+  }
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  return canvas.getContext("2d");
+}

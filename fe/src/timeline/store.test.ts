@@ -1,0 +1,131 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Lru } from "./lru";
+import { TileStore } from "./store";
+
+describe("what was used last is kept", () => {
+  it("up to a weight", () => {
+    const kept = new Lru<string>(10);
+    kept.set("a", "A", 4);
+    kept.set("b", "B", 4);
+    expect(kept.get("a")).toBe("A");
+    kept.set("c", "C", 4);
+    expect(kept.get("b")).toBeUndefined();
+    expect([kept.get("a"), kept.get("c"), kept.weight]).toEqual(["A", "C", 8]);
+  });
+
+  it("and what has just come, however heavy; its weight counts once", () => {
+    const kept = new Lru<string>(10);
+    kept.set("a", "A", 3);
+    kept.set("whale", "W", 99);
+    expect([kept.get("a"), kept.get("whale"), kept.weight]).toEqual([undefined, "W", 99]);
+    kept.set("whale", "w", 5);
+    expect(kept.weight).toBe(5);
+  });
+});
+
+describe("tiles", () => {
+  const asked: {
+    key: string;
+    signal: AbortSignal;
+    give: (tile: string) => void;
+    fail: (why: Error) => void;
+  }[] = [];
+  const onChange = vi.fn();
+  const make = () =>
+    new TileStore<{ key: string }, string>({
+      load: ({ key }, signal) =>
+        new Promise((give, fail) => {
+          asked.push({ key, signal, give, fail });
+        }),
+      weigh: (tile) => tile.length,
+      limit: 100,
+      onChange,
+      most: 2,
+    });
+  const keys = (...names: string[]) => names.map((key) => ({ key }));
+  const settled = () => vi.advanceTimersByTimeAsync(0);
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    asked.length = 0;
+    onChange.mockClear();
+  });
+  afterEach(() => void vi.useRealTimers());
+
+  it("are asked for once, the most urgent first, a few at a time", async () => {
+    const store = make();
+    store.want(keys("a", "b", "c"));
+    store.want(keys("a", "b", "c"));
+    expect(asked.map(({ key }) => key)).toEqual(["a", "b"]);
+    expect(store.missing).toBe(3);
+    asked[0]?.give("A");
+    await settled();
+    expect(store.get("a")).toBe("A");
+    expect(onChange).toHaveBeenCalledTimes(1);
+    expect(asked.map(({ key }) => key)).toEqual(["a", "b", "c"]);
+    store.want(keys("a"));
+    expect(store.missing).toBe(0);
+    expect(asked).toHaveLength(3);
+  });
+
+  it("that nobody wants any more are given up, and make room at once", () => {
+    const store = make();
+    store.want(keys("a", "b"));
+    store.want(keys("c", "b"));
+    expect(asked.map(({ key, signal }) => [key, signal.aborted])).toEqual([
+      ["a", true],
+      ["b", false],
+      ["c", false],
+    ]);
+  });
+
+  it("that come although they were given up are kept and disturb nobody", async () => {
+    const store = make();
+    store.want(keys("a"));
+    store.want(keys("b"));
+    asked[0]?.give("A");
+    asked[1]?.give("B");
+    await settled();
+    expect([store.get("a"), store.get("b"), store.missing]).toEqual(["A", "B", 0]);
+  });
+
+  it("that failed are said to have, and are asked for again after a while or on request", async () => {
+    const store = make();
+    store.want(keys("a"));
+    asked[0]?.fail(new Error("no"));
+    await settled();
+    expect(store.failure).toEqual(new Error("no"));
+    store.want(keys("a"));
+    expect(asked).toHaveLength(1);
+    vi.advanceTimersByTime(5_000);
+    store.want(keys("a"));
+    expect(asked).toHaveLength(2);
+    asked[1]?.fail(new Error("again"));
+    await settled();
+    store.retry();
+    store.want(keys("a"));
+    expect([asked.length, store.failure]).toEqual([3, null]);
+    asked[2]?.give("A");
+    await settled();
+    expect(store.get("a")).toBe("A");
+  });
+
+  it("that were given up have not failed", async () => {
+    const store = make();
+    store.want(keys("a"));
+    store.want([]);
+    asked[0]?.fail(new DOMException("aborted", "AbortError"));
+    await settled();
+    expect(store.failure).toBeNull();
+  });
+
+  it("are nobody's business after it is closed", async () => {
+    const store = make();
+    store.want(keys("a"));
+    store.close();
+    expect(asked[0]?.signal.aborted).toBe(true);
+    asked[0]?.give("A");
+    await settled();
+    expect([store.get("a"), onChange.mock.calls.length]).toEqual([undefined, 0]);
+  });
+});

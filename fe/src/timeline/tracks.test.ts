@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import type { TimelineCounter, TimelineMeta, TimelineTrack } from "../api";
+import { blocksOf, deviceNumber, tracksOf } from "./tracks";
+
+const track = (
+  id: number,
+  parent: number | null,
+  kind: TimelineTrack["kind"],
+  name: string,
+  device: number | null = null,
+) => ({ id, parent, kind, name, device, slices: 5, instants: 1, busy_ns: 0 }) as TimelineTrack;
+const counter = (id: string, device: string) =>
+  ({ id, kind: id, name: id, device, unit: "count", min: 0, max: 1 }) as TimelineCounter;
+
+const META = {
+  events: { slices: 40, instants: 2 } as TimelineMeta["events"],
+  tracks: [
+    track(0, null, "process", "python 42"),
+    track(1, 0, "thread", "thread 42"),
+    track(2, null, "process", "GPU 0", 0),
+    track(3, 2, "stream", "stream 7", 0),
+    track(4, null, "other", "Spans"),
+    track(5, null, "process", "nothing in it"),
+  ],
+  lanes: {
+    track: [1, 1, 1, 1, 3, 3, 4],
+    band: ["python", "python", "host", "instant", "device", "sync", "span"],
+    depth: [0, 1, 0, 0, 0, 0, 0],
+    slices: [10, 5, 7, 2, 9, 1, 1],
+    busy_ns: [],
+  },
+  counters: [counter("memory:CPU", "CPU"), counter("util:0", "GPU0")],
+};
+const texts = { bands: { python: "Python", sync: "Waits" } };
+
+it("is a tree in which every lane stands once", () => {
+  const tracks = tracksOf("rank:0", "rank 0", META, texts);
+  expect(tracks.map(({ key, parent, kind, name }) => [key, parent, kind, name])).toEqual([
+    ["rank:0:", null, "rank", "rank 0"],
+    ["rank:0:0", "rank:0:", "process", "python 42"],
+    ["rank:0:1", "rank:0:0", "thread", "thread 42"],
+    ["rank:0:1.python", "rank:0:0", "thread", "Python · thread 42"],
+    ["rank:0:1.instant", "rank:0:0", "thread", "instant · thread 42"],
+    ["rank:0:2", "rank:0:", "device", "GPU 0"],
+    ["rank:0:3", "rank:0:2", "stream", "stream 7"],
+    ["rank:0:3.sync", "rank:0:2", "stream", "Waits · stream 7"],
+    ["rank:0:util:0", "rank:0:2", "counter", "util:0"],
+    ["rank:0:4", "rank:0:", "thread", "Spans"],
+    ["rank:0:memory:CPU", "rank:0:", "counter", "memory:CPU"],
+  ]);
+  expect(tracks.flatMap(({ lanes }) => lanes).sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  const leaves = tracks.filter(({ lanes }) => lanes.length > 0);
+  expect(leaves.reduce((sum, { events }) => sum + events, 0)).toBe(35);
+});
+
+describe("blocks of lanes", () => {
+  it("hold every lane once, whole leaves, and no more than 48 lanes unless a leaf has more", () => {
+    const deep = { ...META, lanes: { ...META.lanes } };
+    deep.lanes.track = [...Array(70).fill(1), ...Array(20).fill(1), ...Array(30).fill(3)];
+    deep.lanes.band = [
+      ...Array(70).fill("python"),
+      ...Array(20).fill("host"),
+      ...Array(30).fill("device"),
+    ];
+    deep.lanes.slices = Array(120).fill(1);
+    const tracks = tracksOf("r", "r", deep, texts);
+    const blocks = blocksOf(tracks);
+    expect(blocks.flat().sort((a, b) => a - b)).toEqual(Array.from({ length: 120 }, (_, at) => at));
+    expect(blocks.map(({ length }) => length)).toEqual([20, 70, 30]);
+    for (const { lanes } of tracks)
+      if (lanes.length > 0)
+        expect(blocks.filter((block) => lanes.some((lane) => block.includes(lane)))).toHaveLength(
+          1,
+        );
+  });
+
+  it("do not reach from one process into the next", () => {
+    const blocks = blocksOf(tracksOf("r", "r", META, texts));
+    expect(blocks[0]).toEqual([0, 1, 2, 3]);
+    expect(blocks[1]).toEqual([4, 5, 6]);
+  });
+});
+
+it("knows the number of a device by its name", () => {
+  expect([deviceNumber("GPU12"), deviceNumber("CPU")]).toEqual([12, null]);
+});

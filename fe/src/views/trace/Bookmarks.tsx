@@ -1,0 +1,77 @@
+import { useCallback, useMemo } from "react";
+import { momentIn, type TimeWindow } from "../../charts";
+import { duration } from "../../format";
+import { t } from "../../i18n";
+import { useParam } from "../../state";
+import { Popup } from "../../table/Popup";
+import { formatBookmarks, formatTimes, parseBookmarks } from "./look";
+
+const text = t.trace;
+
+export interface BookmarksState {
+  readonly windows: readonly TimeWindow[];
+  readonly add: (window: TimeWindow) => void;
+  readonly remove: (at: number) => void;
+}
+
+export function useBookmarks(): BookmarksState {
+  const [written, set] = useParam<string>("y", "");
+  const windows = useMemo(() => parseBookmarks(written), [written]);
+  const add = useCallback(
+    (window: TimeWindow) => {
+      if (windows.some((each) => formatTimes(each) === formatTimes(window))) return;
+      set(formatBookmarks([...windows, window]));
+    },
+    [windows, set],
+  );
+  const remove = useCallback(
+    (at: number) => set(formatBookmarks(windows.filter((_, each) => each !== at))),
+    [windows, set],
+  );
+  return { windows, add, remove };
+}
+
+interface Props {
+  readonly bookmarks: BookmarksState;
+  readonly current: () => TimeWindow;
+  readonly onGo: (window: TimeWindow) => void;
+}
+
+export function Bookmarks({ bookmarks: { windows, add, remove }, current, onGo }: Props) {
+  return (
+    <Popup label={text.bookmarks(windows.length)}>
+      {(close) => (
+        <div className="trace-menu">
+          {windows.map((window, at) => (
+            <div key={formatTimes(window)} className="trace-bookmark">
+              <button
+                type="button"
+                className="link num"
+                onClick={() => {
+                  onGo(window);
+                  close();
+                }}
+              >
+                {text.bookmark(
+                  momentIn(window.start, { start: 0, end: window.end }, 1e4),
+                  duration(window.end - window.start),
+                )}
+              </button>
+              <button
+                type="button"
+                className="button quiet"
+                aria-label={text.removeBookmark(at + 1)}
+                onClick={() => remove(at)}
+              >
+                ×
+              </button>
+            </div>
+          ))}
+          <button type="button" className="button" onClick={() => add(current())}>
+            {text.addBookmark}
+          </button>
+        </div>
+      )}
+    </Popup>
+  );
+}

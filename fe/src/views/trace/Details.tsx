@@ -1,0 +1,261 @@
+/** The selected slice: what it is, where it comes from, and the others of its name. */
+import type { ReactNode } from "react";
+import type { Result, SliceDetails, SliceRef } from "../../api";
+import { momentIn } from "../../charts";
+import { parseFrameName } from "../../flame/label";
+import { bareName, count, duration, exact } from "../../format";
+import { t } from "../../i18n";
+import { goToView, type SelectionKind } from "../../state";
+import type { Picked, Source } from "../../timeline";
+import { Async, CopyButton, Panel, SourceLink } from "../../ui";
+import { Histogram } from "./Histogram";
+import { pickedOf } from "./picked";
+
+const text = t.trace;
+/** Of a list, before "and n more". */
+const MOST = 12;
+
+interface Props {
+  readonly query: Result<SliceDetails>;
+  readonly source: Source | null;
+  readonly onPick: (picked: Picked | null) => void;
+  readonly onSameName: (by: -1 | 1) => void;
+}
+
+export function DetailsPanel({ query, source, onPick, onSameName }: Props) {
+  return (
+    <Panel title={text.selection} help={text.selectionHelp}>
+      <Async query={query}>
+        {(details) => (
+          <Details details={details} source={source} onPick={onPick} onSameName={onSameName} />
+        )}
+      </Async>
+    </Panel>
+  );
+}
+
+/** What can be looked up by its name in another view. */
+const KINDS: Record<string, SelectionKind> = { operator: "op", kernel: "kernel" };
+
+interface DetailsProps extends Omit<Props, "query"> {
+  readonly details: SliceDetails;
+}
+
+function Details({ details, source, onPick, onSameName }: DetailsProps) {
+  const kind = KINDS[details.category];
+  const pick = (slice: { row: number; lane: number; start_ns: number; duration_ns: number }) => {
+    if (source) onPick(pickedOf(source, slice));
+  };
+  const whole = source?.meta ?? null;
+  const end = whole?.end_ns ?? details.start_ns + details.duration_ns;
+  const launchOf = details.launched;
+  return (
+    <div className="trace-details">
+      <div className="trace-details-main">
+        <h3 className="trace-details-name">{details.name}</h3>
+        <div className="trace-downloads">
+          <CopyButton text={details.name} label={t.inspector.copyName} />
+          {kind && (
+            <button
+              type="button"
+              className="button"
+              onClick={() =>
+                goToView(kind === "op" ? "operators" : "kernels", { kind, name: details.name })
+              }
+            >
+              {t.inspector.showIn(t.views[kind === "op" ? "operators" : "kernels"])}
+            </button>
+          )}
+          <button type="button" className="button" onClick={() => onSameName(-1)}>
+            ‹ {text.previousSame}
+          </button>
+          <button type="button" className="button" onClick={() => onSameName(1)}>
+            {text.nextSame} ›
+          </button>
+        </div>
+        <dl className="trace-facts">
+          <Fact term={text.category}>{text.categories[details.category] ?? details.category}</Fact>
+          <Fact term={t.timeline.start} title={exact(details.start_ns, "ns")}>
+            {momentIn(details.start_ns, { start: 0, end }, 1e9)}
+          </Fact>
+          <Fact term={t.timeline.duration} title={exact(details.duration_ns, "ns")}>
+            {duration(details.duration_ns)}
+          </Fact>
+          <Fact term={text.self} title={exact(details.self_ns, "ns")}>
+            {duration(details.self_ns)}
+          </Fact>
+          {details.step !== null && <Fact term={text.step}>{details.step}</Fact>}
+          <Fact term={text.event}>{count(details.row)}</Fact>
+          {details.modules.length > 0 && (
+            <Fact term={text.modules}>{details.modules.join(" › ")}</Fact>
+          )}
+          {details.operator && (
+            <Fact term={text.operator}>
+              <Ref slice={details.operator} onPick={pick} />
+            </Fact>
+          )}
+          {details.launch && (
+            <Fact term={text.launch}>
+              <Ref slice={details.launch} onPick={pick} />{" "}
+              <span className="muted">
+                {text.launchDelay(duration(details.start_ns - details.launch.start_ns))}
+              </span>
+            </Fact>
+          )}
+        </dl>
+      </div>
+      {launchOf.total > 0 && (
+        <List
+          title={text.launched(count(launchOf.total), duration(launchOf.total_ns))}
+          slices={launchOf.slices}
+          total={launchOf.total}
+          onPick={pick}
+        />
+      )}
+      {details.forward.length > 0 && (
+        <List title={text.forward} slices={details.forward} onPick={pick} />
+      )}
+      {details.backward.length > 0 && (
+        <List title={text.backward} slices={details.backward} onPick={pick} />
+      )}
+      <SameName details={details} onPick={onPick} source={source} />
+      <Args args={details.args} />
+      <Frames title={text.stack} frames={details.stack.map(({ frame }) => frame).reverse()} />
+      <Frames title={text.callStack} frames={details.call_stack} />
+      {details.parents.length > 0 && (
+        <List title={text.parents} slices={[...details.parents].reverse()} onPick={pick} />
+      )}
+    </div>
+  );
+}
+
+function Fact({ term, title, children }: { term: string; title?: string; children: ReactNode }) {
+  return (
+    <div>
+      <dt>{term}</dt>
+      <dd className="num" title={title}>
+        {children}
+      </dd>
+    </div>
+  );
+}
+
+function Ref({ slice, onPick }: { slice: SliceRef; onPick: (slice: SliceRef) => void }) {
+  return (
+    <button type="button" className="link" title={slice.name} onClick={() => onPick(slice)}>
+      {bareName(slice.name)}
+    </button>
+  );
+}
+
+interface ListProps {
+  readonly title: string;
+  readonly slices: readonly SliceRef[];
+  readonly total?: number;
+  readonly onPick: (slice: SliceRef) => void;
+}
+
+function List({ title, slices, total = slices.length, onPick }: ListProps) {
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <ul className="trace-refs">
+        {slices.slice(0, MOST).map((slice) => (
+          <li key={slice.row}>
+            <Ref slice={slice} onPick={onPick} />
+            <span className="muted num">{duration(slice.duration_ns)}</span>
+          </li>
+        ))}
+      </ul>
+      {total > MOST && <p className="muted">{text.more(count(total - MOST))}</p>}
+    </section>
+  );
+}
+
+function Args({ args }: { args: SliceDetails["args"] }) {
+  const entries = Object.entries(args);
+  if (entries.length === 0) return null;
+  return (
+    <section aria-label={text.args}>
+      <h3>{text.args}</h3>
+      <dl className="trace-facts trace-args">
+        {entries.map(([key, value]) => (
+          <Fact key={key} term={key}>
+            <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
+          </Fact>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** Innermost first, as in a traceback that is read from its end. */
+function Frames({ title, frames }: { title: string; frames: readonly string[] }) {
+  if (frames.length === 0) return null;
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <ol className="trace-frames">
+        {frames.map((frame, at) => {
+          const place = parseFrameName(frame);
+          return (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a frame can be there twice
+            <li key={at}>
+              {place ? (
+                <>
+                  <span>{place.func}</span> <SourceLink file={place.file} line={place.line} />
+                </>
+              ) : (
+                frame
+              )}
+            </li>
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+function SameName({
+  details: { same_name: same, row },
+  source,
+  onPick,
+}: Pick<DetailsProps, "details" | "source" | "onPick">) {
+  const title = text.sameName(count(same.count));
+  return (
+    <section aria-label={title}>
+      <h3>{title}</h3>
+      <dl className="trace-facts">
+        <Fact term={text.sum}>{duration(same.total_ns)}</Fact>
+        <Fact term={text.mean}>{duration(same.mean_ns)}</Fact>
+        <Fact term={text.median}>{duration(same.median_ns)}</Fact>
+        <Fact term={text.p95}>{duration(same.p95_ns)}</Fact>
+        <Fact term={text.shortest}>{duration(same.min_ns)}</Fact>
+        <Fact term={text.longest}>
+          {duration(same.max_ns)}{" "}
+          {same.longest_row !== row && source && (
+            <button
+              type="button"
+              className="link"
+              onClick={() =>
+                onPick({
+                  worker: source.worker,
+                  row: same.longest_row,
+                  lane: -1,
+                  start: -1,
+                  duration: 0,
+                })
+              }
+            >
+              {text.goToLongest}
+            </button>
+          )}
+        </Fact>
+        <Fact term={text.position}>
+          {text.positionOf(count(same.position + 1), count(same.count))}
+        </Fact>
+      </dl>
+      {same.histogram && <Histogram title={text.histogram} {...same.histogram} />}
+    </section>
+  );
+}

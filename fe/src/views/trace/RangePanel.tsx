@@ -1,0 +1,185 @@
+/** What ran in the marked range: exact sums of the server, never of what is drawn. */
+import { useMemo, useState } from "react";
+import { type RangeSums, useTimelineRange } from "../../api";
+import { momentIn } from "../../charts";
+import { count, duration } from "../../format";
+import { t } from "../../i18n";
+import { useParam } from "../../state";
+import { DataTable, SimpleTable, type Table, textAt } from "../../table";
+import type { Mark, Picked, Rows, Source } from "../../timeline";
+import { QueryPanel, Segmented } from "../../ui";
+
+const text = t.trace;
+
+interface Props {
+  readonly mark: Mark;
+  readonly source: Source;
+  readonly rows: Rows;
+  readonly onPick: (picked: Picked | null) => void;
+  readonly onClear: () => void;
+}
+
+export function RangePanel({ mark, source, rows, onPick, onClear }: Props) {
+  const [which, setWhich] = useState<"all" | "shown">("all");
+  const lanes = useMemo(
+    () => (which === "all" ? null : lanesOf(rows, source)),
+    [which, rows, source],
+  );
+  const range = useMemo(
+    () => ({ from: mark.window.start - source.offset, to: mark.window.end - source.offset }),
+    [mark, source],
+  );
+  const query = useTimelineRange(source.key, range, lanes);
+  return (
+    <QueryPanel
+      title={text.range}
+      help={text.rangeHelp}
+      query={query}
+      actions={
+        <>
+          <Segmented
+            label={text.rangeOf}
+            value={which}
+            options={[
+              { value: "all", label: text.allTracks },
+              { value: "shown", label: text.shownTracks },
+            ]}
+            onChange={setWhich}
+          />
+          <button type="button" className="button quiet" onClick={onClear}>
+            {text.clear}
+          </button>
+        </>
+      }
+    >
+      {(sums) => <Sums sums={sums} source={source} onPick={onPick} />}
+    </QueryPanel>
+  );
+}
+
+/** Numbers of the lanes of all leaves that are shown, ascending. */
+function lanesOf(rows: Rows, source: Source): number[] {
+  const found = new Set<number>();
+  for (const { track, lanes } of rows.rows) {
+    if (!track.key.startsWith(`${source.worker}:`)) continue;
+    for (const lane of track.lanes.length > 0 ? track.lanes : lanes.map((each) => each.lane))
+      found.add(lane);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+interface SumsProps extends Pick<Props, "source" | "onPick"> {
+  readonly sums: RangeSums;
+}
+
+function Sums({ sums, source, onPick }: SumsProps) {
+  const [filter, setFilter] = useParam<string>("q2", "");
+  const [sort, setSort] = useParam<string>("o2", "-total_ns");
+  const byName = useMemo(() => nameTable(sums), [sums]);
+  const whole = { start: 0, end: sums.to_ns };
+  return (
+    <div className="trace-range">
+      <p className="num">
+        {text.rangeIs(
+          momentIn(sums.from_ns, whole, 1e6),
+          momentIn(sums.to_ns, whole, 1e6),
+          duration(sums.to_ns - sums.from_ns),
+          count(sums.slices),
+          count(sums.instants),
+        )}
+      </p>
+      <div className="trace-range-tables">
+        {sums.devices.length > 0 && (
+          <SimpleTable caption={text.byDevice} table={deviceTable(sums)} />
+        )}
+        <SimpleTable caption={text.byCategory} table={categoryTable(sums)} />
+      </div>
+      <DataTable
+        id="trace-range"
+        label={text.byName}
+        table={byName}
+        filter={filter}
+        onFilter={setFilter}
+        sort={sort}
+        onSort={setSort}
+        onSelect={(row) => {
+          const name = textAt(byName.rows, "name", row);
+          const found = sums.by_name.find((each) => each.name === name);
+          if (found)
+            onPick({
+              worker: source.worker,
+              row: found.longest_row,
+              lane: -1,
+              start: -1,
+              duration: 0,
+            });
+        }}
+      />
+      {sums.rest.count > 0 && (
+        <p className="muted">{text.rest(count(sums.rest.count), duration(sums.rest.total_ns))}</p>
+      )}
+    </div>
+  );
+}
+
+function nameTable({ by_name: names }: RangeSums): Table {
+  return {
+    columns: [
+      { key: "name", label: text.sliceName, type: "string", unit: null },
+      { key: "category", label: text.category, type: "string", unit: null },
+      { key: "count", label: text.count, type: "number", unit: "count" },
+      { key: "total_ns", label: text.sum, type: "number", unit: "ns" },
+      { key: "mean_ns", label: text.mean, type: "number", unit: "ns" },
+    ],
+    rows: {
+      name: names.map(({ name }) => name),
+      category: names.map(({ category }) => text.categories[category] ?? category),
+      count: names.map(({ count: n }) => n),
+      total_ns: names.map(({ total_ns }) => total_ns),
+      mean_ns: names.map(({ count: n, total_ns }) => (n > 0 ? total_ns / n : null)),
+    },
+  };
+}
+
+function categoryTable({ by_category: categories }: RangeSums): Table {
+  return {
+    columns: [
+      { key: "category", label: text.category, type: "string", unit: null },
+      { key: "count", label: text.count, type: "number", unit: "count" },
+      { key: "total_ns", label: text.sum, type: "number", unit: "ns" },
+    ],
+    rows: {
+      category: categories.map(({ category }) => text.categories[category] ?? category),
+      count: categories.map(({ count: n }) => n),
+      total_ns: categories.map(({ total_ns }) => total_ns),
+    },
+  };
+}
+
+function deviceTable({ devices, from_ns, to_ns }: RangeSums): Table {
+  const whole = Math.max(1, to_ns - from_ns);
+  return {
+    columns: [
+      { key: "device", label: text.device, type: "string", unit: null },
+      { key: "busy_ns", label: text.busy, type: "number", unit: "ns" },
+      { key: "busy", label: text.busyShare, type: "number", unit: "percent" },
+      { key: "idle_ns", label: text.idle, type: "number", unit: "ns" },
+      { key: "kernel_ns", label: text.kernelTime, type: "number", unit: "ns" },
+      { key: "memcpy_ns", label: text.memcpyTime, type: "number", unit: "ns" },
+      { key: "communication_ns", label: text.communicationTime, type: "number", unit: "ns" },
+      { key: "exposed_communication_ns", label: text.exposedTime, type: "number", unit: "ns" },
+    ],
+    rows: {
+      device: devices.map(({ device }) => `GPU ${device}`),
+      busy_ns: devices.map(({ busy_ns }) => busy_ns),
+      busy: devices.map(({ busy_ns }) => (busy_ns / whole) * 100),
+      idle_ns: devices.map(({ idle_ns }) => idle_ns),
+      kernel_ns: devices.map(({ kernel_ns }) => kernel_ns),
+      memcpy_ns: devices.map(({ memcpy_ns }) => memcpy_ns),
+      communication_ns: devices.map(({ communication_ns }) => communication_ns),
+      exposed_communication_ns: devices.map(
+        ({ exposed_communication_ns }) => exposed_communication_ns,
+      ),
+    },
+  };
+}

@@ -1,0 +1,183 @@
+/** The timeline with its tools, and what belongs to it in the address. */
+import { useCallback, useMemo, useState } from "react";
+import type { RunOverview, SliceDetails, TimelineMeta } from "../../api";
+import type { TimeWindow } from "../../charts";
+import { count } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelection } from "../../state";
+import {
+  type Hit,
+  type KeyAction,
+  type Look,
+  type Mark,
+  type Picked,
+  type Rows,
+  type Source,
+  type Stage,
+  Timeline,
+  type Tool,
+} from "../../timeline";
+import { useBookmarks } from "./Bookmarks";
+import { densityOf } from "./density";
+import { FlowNote, useFlows } from "./flows";
+import { formatMark, formatTimes, parseLeast, parseMark, stepAt } from "./look";
+import type { Search } from "./search";
+import { Tools } from "./Tools";
+import type { TracksState } from "./useArrangement";
+
+interface Props {
+  readonly meta: TimelineMeta;
+  readonly sources: readonly Source[];
+  readonly overview: RunOverview | null;
+  readonly stage: React.RefObject<Stage | null>;
+  readonly whole: TimeWindow;
+  readonly window: TimeWindow;
+  readonly search: Search;
+  readonly selected: Picked | null;
+  readonly details: SliceDetails | null;
+  /** `inSight`: it was clicked on. */
+  readonly onPick: (picked: Picked | null, inSight?: boolean) => void;
+  readonly onSameName: (by: -1 | 1) => void;
+  readonly onInspect: () => void;
+  readonly rows: Rows;
+  readonly tracks: TracksState;
+}
+
+export function TimelinePanel(props: Props) {
+  const { meta, sources, overview, stage, whole, window, rows, search, selected, details } = props;
+  const { sel } = useSelection();
+  const [, setWindow] = useParam<string>("t", "");
+  const [markText, setMark] = useParam<string>("a", "");
+  const [colorBy] = useParam<Look["colorBy"]>("c", "category");
+  const [leastText] = useParam<string>("h", "");
+  const [tool, setTool] = useState<Tool>("pan");
+  const bookmarks = useBookmarks();
+  const { arrangement, act, setFilter, showAll } = props.tracks;
+  const mark = useMemo(() => parseMark(markText), [markText]);
+  const least = parseLeast(leastText);
+  const found = search.found;
+  const look = useMemo<Look>(() => ({ colorBy, least, found }), [colorBy, least, found]);
+  const steps = useMemo(
+    () => meta.steps.names.map((name, at) => ({ name, start: meta.steps.start_ns[at] ?? 0 })),
+    [meta],
+  );
+  const { flows, note } = useFlows({ sources, rows, details, selected, window });
+  const strip = useMemo(
+    () => ({ ...densityOf(overview, sel?.worker ?? ""), found: search.density, steps }),
+    [overview, sel, search.density, steps],
+  );
+
+  const markOf = useCallback((next: Mark | null) => setMark(formatMark(next)), [setMark]);
+  const onAction = (action: KeyAction) => {
+    const at = stage.current;
+    if (!at) return;
+    const take = (hit: Hit | null) => {
+      if (hit?.type !== "slice") return;
+      props.onPick(hit.picked);
+    };
+    const end = selected && selected.start + selected.duration;
+    switch (action.type) {
+      case "neighbour":
+        return take(selected ? at.neighbour(selected, action.by) : at.first());
+      case "depth":
+        return take(selected ? at.beside(selected, action.by) : at.first());
+      case "sameName":
+        return props.onSameName(action.by);
+      case "step":
+        return toStep(meta, at, action.by);
+      case "fit":
+        if (selected && end !== null) at.fit({ start: selected.start, end });
+        else if (mark) at.fit(mark.window, 0.05);
+        return;
+      case "all":
+        return at.look(whole);
+      case "range":
+        if (mark) return setMark("");
+        return setMark(
+          selected && end !== null
+            ? formatTimes({ start: selected.start, end })
+            : formatTimes(at.window),
+        );
+      case "pin": {
+        const source = sources.find(({ worker }) => worker === selected?.worker);
+        const key = selected && source?.trackOf(selected.lane);
+        const row = rows.rows.find(({ track }) => track.key === key);
+        if (row) act(row, "pin");
+        return;
+      }
+      case "bookmark":
+        return bookmarks.add(at.window);
+      case "inspect":
+        return props.onInspect();
+      case "back":
+        if (selected) props.onPick(null);
+        else if (mark) setMark("");
+        return;
+    }
+  };
+
+  return (
+    <>
+      <Tools
+        tool={tool}
+        onTool={setTool}
+        search={search}
+        onPick={props.onPick}
+        bookmarks={bookmarks}
+        onGo={(next) => stage.current?.look(next)}
+        current={() => stage.current?.window ?? window}
+      />
+      <Timeline
+        title={t.trace.timeline}
+        sources={sources}
+        rows={rows}
+        whole={whole}
+        window={window}
+        onWindow={(next) =>
+          setWindow(next.start <= whole.start && next.end >= whole.end ? "" : formatTimes(next))
+        }
+        look={look}
+        tool={tool}
+        selected={selected}
+        selectedName={details?.name ?? ""}
+        onSelect={(hit) => props.onPick(hit?.type === "slice" ? hit.picked : null, true)}
+        mark={mark}
+        onMark={markOf}
+        steps={steps}
+        flows={flows}
+        strip={strip}
+        onTrack={act}
+        onAction={onAction}
+        stage={stage}
+        filter={arrangement.filter}
+        onFilter={setFilter}
+        onShowAll={showAll}
+      />
+      <EventCount meta={meta} />
+      <FlowNote note={note} />
+    </>
+  );
+}
+
+/** Nothing is left out: how many events the file has, and where those are that are no slices. */
+function EventCount({ meta: { events } }: { meta: TimelineMeta }) {
+  const { total, slices, instants, ...rest } = events;
+  const others = Object.entries(rest).filter(([, n]) => n > 0);
+  return (
+    <p className="muted num trace-events">
+      {t.trace.eventsDrawn(count(slices + instants), count(total))}
+      {others.length > 0 &&
+        ` ${t.trace.eventsRest(
+          others.map(([kind, n]) => `${count(n)} ${t.trace.eventKinds[kind] ?? kind}`).join(", "),
+        )}`}
+    </p>
+  );
+}
+
+function toStep({ steps }: TimelineMeta, stage: Stage, by: -1 | 1): void {
+  const now = stepAt(steps.start_ns, stage.window);
+  const next = Math.min(Math.max(now + by, 0), steps.start_ns.length - 1);
+  const start = steps.start_ns[next];
+  if (start === undefined) return;
+  stage.fit({ start, end: start + (steps.duration_ns[next] ?? 0) }, 0.02);
+}

@@ -1,0 +1,191 @@
+/** What stands above the picture. */
+import { type KeyboardEvent, useId } from "react";
+import type { TimeWindow } from "../../charts";
+import { count } from "../../format";
+import { t } from "../../i18n";
+import { useParam, useSelection, workersOf } from "../../state";
+import { Popup } from "../../table/Popup";
+import { COLOR_BY, type ColorBy, type Picked, type Tool } from "../../timeline";
+import { Segmented } from "../../ui";
+import { Bookmarks, type BookmarksState } from "./Bookmarks";
+import { FLOW_MODES, type FlowMode } from "./flows";
+import { formatList, parseList } from "./look";
+import type { Search } from "./search";
+
+const text = t.trace;
+
+interface Props {
+  readonly tool: Tool;
+  readonly onTool: (tool: Tool) => void;
+  readonly search: Search;
+  readonly onPick: (picked: Picked | null) => void;
+  readonly bookmarks: BookmarksState;
+  readonly current: () => TimeWindow;
+  readonly onGo: (window: TimeWindow) => void;
+}
+
+export function Tools({ tool, onTool, search, onPick, bookmarks, current, onGo }: Props) {
+  const [colorBy, setColorBy] = useParam<ColorBy>("c", "category");
+  const [flows, setFlows] = useParam<FlowMode>("m", "selected");
+  const [least, setLeast] = useParam<string>("h", "");
+  const id = useId();
+  return (
+    <div className="trace-tools">
+      <SearchField search={search} onPick={onPick} />
+      <Segmented
+        label={text.tool}
+        value={tool}
+        options={(["pan", "range", "measure"] as const).map((value) => ({
+          value,
+          label: text.tools[value],
+        }))}
+        onChange={onTool}
+      />
+      <Segmented
+        label={text.flows}
+        labelled
+        value={flows}
+        options={FLOW_MODES.map((value) => ({ value, label: text.flowModes[value] }))}
+        onChange={setFlows}
+      />
+      <label htmlFor={`${id}color`}>{text.colorBy}</label>
+      <select
+        id={`${id}color`}
+        className="select"
+        value={COLOR_BY.includes(colorBy) ? colorBy : "category"}
+        onChange={(event) => setColorBy(event.target.value as ColorBy)}
+      >
+        {COLOR_BY.map((value) => (
+          <option key={value} value={value}>
+            {text.colors[value]}
+          </option>
+        ))}
+      </select>
+      <label htmlFor={`${id}least`}>{text.least}</label>
+      <input
+        id={`${id}least`}
+        className="trace-field trace-least num"
+        inputMode="decimal"
+        autoComplete="off"
+        value={least}
+        onChange={(event) => setLeast(event.target.value)}
+      />
+      <Ranks />
+      <Bookmarks bookmarks={bookmarks} current={current} onGo={onGo} />
+    </div>
+  );
+}
+
+function SearchField({ search, onPick }: Pick<Props, "search" | "onPick">) {
+  const { answer, error } = search;
+  const go = (by: -1 | 1) => void search.go(by).then((hit) => hit && onPick(hit));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    go(event.shiftKey ? -1 : 1);
+  };
+  const hits =
+    answer === null
+      ? ""
+      : search.position === null
+        ? text.hits(count(answer.count), count(answer.names_total))
+        : text.hitOf(count(search.position), count(answer.count));
+  return (
+    <div className="trace-search">
+      <input
+        type="search"
+        className="trace-field"
+        aria-label={text.search}
+        placeholder={text.search}
+        aria-invalid={error !== null}
+        autoComplete="off"
+        spellCheck={false}
+        value={search.text}
+        onChange={(event) => search.setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <button
+        type="button"
+        className="button icon"
+        aria-label={text.regex}
+        title={text.regex}
+        aria-pressed={search.regex}
+        onClick={() => search.setRegex(!search.regex)}
+      >
+        .*
+      </button>
+      {search.text !== "" && (
+        <>
+          <button
+            type="button"
+            className="button icon"
+            aria-label={text.previousHit}
+            title={`${text.previousHit} (Shift Enter)`}
+            disabled={!answer?.count}
+            onClick={() => go(-1)}
+          >
+            ‹
+          </button>
+          <button
+            type="button"
+            className="button icon"
+            aria-label={text.nextHit}
+            title={`${text.nextHit} (Enter)`}
+            disabled={!answer?.count}
+            onClick={() => go(1)}
+          >
+            ›
+          </button>
+          <span role="status" className={error ? "trace-wrong" : "muted num"}>
+            {error ? error.message : hits}
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Further ranks of the run, stacked below the one that is shown. */
+function Ranks() {
+  const { run, sel } = useSelection();
+  const [w, setW] = useParam<string>("w", "");
+  if (!run || !sel) return null;
+  const others = workersOf(run).filter((worker) => worker !== sel.worker);
+  if (others.length === 0) return null;
+  const shown = parseList(w).filter((worker) => others.includes(worker));
+  return (
+    <Popup label={text.ranks(shown.length, others.length)}>
+      {() => (
+        <fieldset className="trace-menu">
+          <legend className="visually-hidden">{text.ranksHelp}</legend>
+          <div className="trace-ranks-all">
+            <button type="button" className="link" onClick={() => setW(formatList(others))}>
+              {text.allRanks}
+            </button>
+            <button type="button" className="link" onClick={() => setW("")}>
+              {text.noRanks}
+            </button>
+          </div>
+          {others.map((worker) => (
+            <label key={worker}>
+              <input
+                type="checkbox"
+                checked={shown.includes(worker)}
+                onChange={() =>
+                  setW(
+                    formatList(
+                      shown.includes(worker)
+                        ? shown.filter((each) => each !== worker)
+                        : others.filter((each) => each === worker || shown.includes(each)),
+                    ),
+                  )
+                }
+              />{" "}
+              {worker}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </Popup>
+  );
+}

@@ -1,0 +1,120 @@
+/** Which arrows are drawn: those of the selected slice, all of them, or none. */
+import { useMemo } from "react";
+import { type SliceDetails, type SliceRef, useCollective, useTimelineFlows } from "../../api";
+import type { TimeWindow } from "../../charts";
+import { count } from "../../format";
+import { t } from "../../i18n";
+import { useParam } from "../../state";
+import { type Flow, type Picked, placeOf, type Rows, type Source } from "../../timeline";
+
+export const FLOW_MODES = ["off", "selected", "all"] as const;
+export type FlowMode = (typeof FLOW_MODES)[number];
+
+interface End {
+  readonly source: Source;
+  readonly lane: number;
+  /** ns of the page. */
+  readonly time: number;
+}
+
+interface Wanted {
+  readonly sources: readonly Source[];
+  readonly rows: Rows;
+  readonly details: SliceDetails | null;
+  readonly selected: Picked | null;
+  readonly window: TimeWindow;
+}
+
+export function useFlows({ sources, rows, details, selected, window }: Wanted): {
+  flows: readonly Flow[];
+  note: string | null;
+} {
+  const [mode] = useParam<FlowMode>("m", "selected");
+  const main = sources[0] ?? null;
+  const source = sources.find(({ worker }) => worker === selected?.worker) ?? null;
+  const isCollective = details !== null && mode !== "off" && sources.length > 1;
+  const collective = useCollective(
+    isCollective ? (source?.key ?? null) : null,
+    details?.row ?? null,
+  ).data;
+  const all = useTimelineFlows(
+    mode === "all" ? (main?.key ?? null) : null,
+    mode === "all" ? { from: Math.floor(window.start), to: Math.ceil(window.end) } : null,
+  ).data;
+  const ends = useMemo(() => {
+    if (mode === "off") return [];
+    const found: { kind: string; from: End; to: End }[] = [];
+    if (mode === "all" && main && all) {
+      for (const [at, kind] of all.kind.entries())
+        found.push({
+          kind,
+          from: { source: main, lane: all.from_lane[at] ?? 0, time: all.from_ns[at] ?? 0 },
+          to: { source: main, lane: all.to_lane[at] ?? 0, time: all.to_ns[at] ?? 0 },
+        });
+    }
+    if (source && details) found.push(...ofSlice(source, details));
+    if (source && details && collective) {
+      const own = middleOf(source, details);
+      for (const member of collective.members) {
+        const other = sources.find(({ worker }) => worker === member.worker);
+        if (!other || (other === source && member.row === details.row)) continue;
+        found.push({ kind: "collective", from: own, to: middleOf(other, member) });
+      }
+    }
+    return found;
+  }, [mode, main, all, source, details, collective, sources]);
+  const flows = useMemo(
+    () =>
+      ends.flatMap(({ kind, from, to }): Flow[] => {
+        const [a, b] = [yOf(rows, from), yOf(rows, to)];
+        if (a === null || b === null) return [];
+        return [{ kind, from: { time: from.time, y: a }, to: { time: to.time, y: b } }];
+      }),
+    [ends, rows],
+  );
+  const cut = mode === "all" && all && all.kind.length < all.total;
+  return {
+    flows,
+    note: cut ? t.trace.flowsCut(count(all.kind.length), count(all.total)) : null,
+  };
+}
+
+export function FlowNote({ note }: { note: string | null }) {
+  return note === null ? null : <p className="muted">{note}</p>;
+}
+
+function yOf(rows: Rows, { source, lane }: End): number | null {
+  const place = placeOf(rows, source, lane);
+  return place && place.y + Math.min(place.height, 24) / 2;
+}
+
+function middleOf(
+  source: Source,
+  { lane, start_ns, duration_ns }: { lane: number; start_ns: number; duration_ns: number },
+): End {
+  return { source, lane, time: start_ns + duration_ns / 2 + source.offset };
+}
+
+/** Operator → launch → kernel, forward ↔ backward. */
+function ofSlice(source: Source, details: SliceDetails): { kind: string; from: End; to: End }[] {
+  const begin = (of: SliceRef): End => ({
+    source,
+    lane: of.lane,
+    time: of.start_ns + source.offset,
+  });
+  const found: { kind: string; from: End; to: End }[] = [];
+  const seen = new Set<string>();
+  const add = (kind: string, from: SliceRef, to: SliceRef) => {
+    const id = `${from.row} ${to.row}`;
+    if (seen.has(id) || from.row === to.row) return;
+    seen.add(id);
+    found.push({ kind, from: begin(from), to: begin(to) });
+  };
+  for (const flow of details.flows) add(flow.kind, flow.source, flow.target);
+  for (const kernel of details.launched.slices) add("launch", details, kernel);
+  if (details.launch) add("launch", details.launch, details);
+  if (details.operator) add("launch", details.operator, details.launch ?? details);
+  for (const forward of details.forward) add("forward_backward", forward, details);
+  for (const backward of details.backward) add("forward_backward", details, backward);
+  return found;
+}
