@@ -18,7 +18,7 @@ from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import printable, scheme_of, shown, without_slash
 
-PIECE_BYTES = 1024 * 1024
+PIECE_BYTES = 256 * 1024
 
 #: of these an address is host and path; of others the driver knows
 _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")

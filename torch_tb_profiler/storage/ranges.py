@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import mmap
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -140,7 +141,8 @@ class RangeStream(io.BufferedIOBase):
 
     def _range(self, start: int, stop: int) -> memoryview:
         """The bytes of a range. What breaks off is taken up again where it did. Raises StorageError."""
-        buffer = memoryview(bytearray(stop - start))
+        # Of its own pages, which go back to the system with it: the heap would keep them when the file has been read.
+        buffer = memoryview(mmap.mmap(-1, stop - start))
         done = tried = 0
         while True:
             before = done

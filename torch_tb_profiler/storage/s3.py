@@ -15,7 +15,7 @@ from torch_tb_profiler.storage.ranges import MOST_AHEAD
 from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
-PIECE_BYTES = 1024 * 1024
+PIECE_BYTES = 256 * 1024
 
 _ADDRESS = re.compile(r"s3a?://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
 _NO = ("0", "false", "no", "off")
