@@ -26,15 +26,7 @@ log = logging.getLogger(__name__)
 IDLE_SECONDS = 20.0
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.workspace.child import main; main()"
-#: One thread; and memory of arrays that were freed is kept for the next ones (glibc): giving it back and touching new
-#: pages takes some hundredths of the time of a job, and the process ends soon after its last one.
-VARIABLES = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(512 << 20),
-}
+VARIABLES = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 _Process = subprocess.Popen[bytes]
 
