@@ -186,6 +186,37 @@ def _drawn(m: Measured) -> Iterator[Check]:
         yield Check(label, None if memory is None else memory / MB, 1500, None, "MB")
 
 
+_PAGES = {"1M": "wide1000000", "10M": "wide10000000"}
+_RANKS = "t64x100k"
+
+
+def _painted(m: Measured) -> Iterator[Check]:
+    for label, run in _PAGES.items():
+        yield Check(label, at(m, f"timeline/pages/{run}/first"), 1, None, "s")
+
+
+def _moved(m: Measured) -> Iterator[Check]:
+    for label, run in _PAGES.items():
+        yield _slowest(m, label, run)
+
+
+def _slowest(m: Measured, label: str, run: str) -> Check:
+    frames: dict[str, float] = at(m, f"timeline/pages/{run}/frames") or {}
+    move = max(frames, key=lambda each: frames[each], default="")
+    return Check(f"{label}, {move}", 1000 * frames[move] if move else None, 16, None, "ms")
+
+
+def _heap(m: Measured) -> Iterator[Check]:
+    for label, run in (*_PAGES.items(), ("64 ranks", _RANKS)):
+        heap = at(m, f"timeline/pages/{run}/heap")
+        yield Check(label, None if heap is None else heap / MB, 200, None, "MB")
+
+
+def _many_ranks(m: Measured) -> Iterator[Check]:
+    yield Check("first picture", at(m, f"timeline/pages/{_RANKS}/first"), 1, None, "s")
+    yield _slowest(m, "frame", _RANKS)
+
+
 def _remote_load(m: Measured) -> Iterator[Check]:
     yield Check("1M", ratio(at(m, "remote/remote"), at(m, "remote/local")), 1.25, None, "× local")
 
@@ -288,6 +319,24 @@ BARS = (
         " which the worker makes, too, are not counted and would make the share smaller.",
     ),
     Bar("T4", "timeline: a process that serves one trace of 10M slices", "≤ 1.5 GB", "", _drawn),
+    Bar(
+        "T5",
+        "timeline in a browser: until all that is in sight is drawn",
+        "≤ 1 s CPU",
+        "",
+        _painted,
+        "T5 to T8: headless Chromium that draws in software, 1600 × 1000 px; processor time of the page's main thread.",
+    ),
+    Bar(
+        "T6",
+        "timeline in a browser: a frame of panning, zooming or scrolling",
+        "≤ 16 ms CPU",
+        "",
+        _moved,
+        "The mean of 60 frames, at the zoom and for the move where it is largest; 0 is the whole trace.",
+    ),
+    Bar("T7", "timeline in a browser: JS heap after all that", "≤ 200 MB", "", _heap),
+    Bar("T8", "timeline in a browser, 64 ranks of 100k events below each other", "≤ 1 s and ≤ 16 ms", "", _many_ranks),
     Bar(
         "S1",
         "first load from an S3 server on loopback against the disk, CPU of all our processes",

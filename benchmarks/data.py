@@ -70,8 +70,11 @@ SIZES = {
 DEFAULT = ("10k", "100k", "1M", "8x100k")
 HUGE = "10GB"
 TIMELINE = "timeline"
-#: of the trace that is drawn
+#: of the traces that are drawn
 TIMELINE_SLICES = 10_000_000
+FEWER_SLICES = 1_000_000
+#: for a timeline of many ranks
+RANKS = Size("64x100k", 100_000, ranks=64)
 
 
 def make_huge(size: int = 10 * 1000**3) -> Path:
@@ -103,6 +106,22 @@ def make_wide(slices: int = TIMELINE_SLICES) -> Path:
 
     _once(DATA / f"wide{slices}", write)
     return next((DATA / f"wide{slices}").iterdir())
+
+
+def make_pages() -> tuple[Path, list[tuple[str, list[str]]]]:
+    """A log directory of what is looked at in a browser, and its runs with their workers."""
+    for slices in (FEWER_SLICES, TIMELINE_SLICES):
+        make_wide(slices)
+    RANKS.make()
+    directory = DATA / "pages"
+    directory.mkdir(exist_ok=True)
+    runs = [(DATA / f"wide{slices}", ["worker0"]) for slices in (FEWER_SLICES, TIMELINE_SLICES)]
+    for run, _ in [*runs, (RANKS.directory, [])]:
+        (directory / run.name).mkdir(exist_ok=True)
+        for file in run.iterdir():
+            if not (directory / run.name / file.name).exists():
+                (directory / run.name / file.name).hardlink_to(file)
+    return directory, [*((run.name, workers) for run, workers in runs), (RANKS.directory.name, RANKS.workers())]
 
 
 def _once(directory: Path, write: Callable[[Path], None]) -> None:

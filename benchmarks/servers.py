@@ -58,14 +58,14 @@ def tensorboard(environment: Environment, logdir: Path, requests: Sequence[Reque
 
 
 def _measure(server: Running, url: str, runs: int, requests: Sequence[Request]) -> dict[str, Any]:
-    while not _ready(url, runs):
+    while not ready(url, runs):
         if server.process.poll() is not None or not server.in_time():
             raise Failed(server.errors() if server.in_time() else "not ready in time")
         time.sleep(0.02)
-    ready = time.monotonic() - server.began
+    ready_after = time.monotonic() - server.began
     answers = sum(_get(url, request) == 200 for request in requests)
     found = {
-        "ready": ready,
+        "ready": ready_after,
         "wall": time.monotonic() - server.began,
         "cpu": server.tree.cpu(),
         "answers": answers,
@@ -81,7 +81,8 @@ def _measure(server: Running, url: str, runs: int, requests: Sequence[Request]) 
     }
 
 
-def _ready(url: str, runs: int) -> bool:
+def ready(url: str, runs: int) -> bool:
+    """Whether so many runs are there and nothing is being read."""
     try:
         with urllib.request.urlopen(f"{url}/runs", timeout=5) as response:
             answer = json.load(response)
