@@ -67,7 +67,7 @@ _FIND = r"""(body) => {
         // Rows go below the head of their table, and the page below its bars, when they are scrolled.
         const above = front.closest("[role=row], [class*=head]") ?? front;
         if (/sticky|fixed/.test(view.getComputedStyle(above).position)) continue;
-        if (view.getComputedStyle(front).opacity === "0") continue;
+        if (!front.checkVisibility({ checkOpacity: true })) continue;
         tell(`below <${front.localName} class="${front.className}">`, element);
     }
 

@@ -143,7 +143,7 @@ def test_operations(opened: Profiler) -> None:
     rows = answer_of(opened)["operations"]["rows"]
     grid = opened.grid(OPERATIONS)
     mine = [i for i, worker in enumerate(rows["worker"]) if worker == "rank0"]
-    expect(grid.count).to_have_text(f"{len(mine)} rows")
+    expect(grid.count).to_have_text("1 row" if len(mine) == 1 else f"{len(mine)} rows")
     saved = list(csv.DictReader(io.StringIO(grid.export("CSV"))))
     for key in ("name", "group", "calls", "latency_ns", "wait_ns"):
         assert sorted(row[key] for row in saved) == sorted(str(rows[key][i]) for i in mine)

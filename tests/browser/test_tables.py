@@ -20,6 +20,7 @@ from tests.browser.profiler import GPU_RUN, Grid, Profiler, as_table, definition
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE
 from tests.many import write_many_launches
+from tests.tiny import wait_until
 from torch_tb_profiler.web.table_query.natural import natural_key
 
 LAUNCHES = 24_000
@@ -198,7 +199,9 @@ def test_link(large: Profiler, everything: Answer, many: Server, open_page: Open
     grid.filter.fill("gemm_2")
     grid.sort_by("Grid")
     kept = rows_of(everything, like=lambda row: "gemm_2" in row["name"], by=lambda row: natural_key(row["grid"]))
+    wait_until(lambda: kept[0]["grid"] in shown(grid, 0), "filtered and ordered rows")
     assert_row(grid, 0, kept[0])
+    wait_until(lambda: {"gemm_2", "grid"} <= set(large.state.values()), "filter and order in the address")
     other = Profiler(open_page(), many)
     other.page.goto(large.page.url)
     expect(other.grid("Kernels").count).to_have_text(f"{len(kept):,} of {LAUNCHES:,} rows")

@@ -15,7 +15,7 @@ PANELS = {
     "steps": "Time of each step",
     "operators": "Operators",
     "kernels": "Kernels",
-    "trace": "Longest slices",
+    "trace": "Timeline",
     "stacks": "Call stacks",
     "memory": "Memory in use",
     "distributed": "Computation/Communication Overview",
@@ -43,6 +43,7 @@ def has_come(profiler: Profiler, view: str) -> None:
     expect(profiler.ui.get_by_text("Drawing…")).to_have_count(0)
     panel = PANELS[view]
     expect(profiler.panel(panel)).to_be_visible()
+    expect(profiler.ui.locator(".timeline[aria-busy=true]")).to_have_count(0)
     # Two frames, for what is drawn after it is in the document.
     profiler.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
