@@ -60,6 +60,11 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
     with everything_read(logs, tmp_path / "cache") as workspace:
         wait_until(lambda: prepared(workspace), "the answers are prepared")
         requests = asked_first(logs)
+        # of the first device, whether it is named or not
+        assert {"device" in parameters for route, parameters in requests if route == "/api/memory/alive"} == {
+            True,
+            False,
+        }
         monkeypatch.setattr(column_file, "open_trace", lambda _: pytest.fail("the columns are opened"))
         client = client_of(workspace)
         answered = [client.get(url_of(route, parameters)) for route, parameters in requests]

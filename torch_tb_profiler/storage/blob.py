@@ -15,7 +15,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote
 
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
 from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
 from torch_tb_profiler.storage.url import shown
@@ -42,15 +42,6 @@ _CODES: Mapping[str, Kind] = {
     "InternalError": "unreachable",
     "ConditionNotMet": "changed",
     "InvalidRange": "changed",
-}
-_STATUS: Mapping[int, Kind] = {
-    401: "credentials",
-    403: "permission",
-    404: "missing",
-    412: "changed",
-    416: "changed",
-    429: "throttled",
-    503: "throttled",
 }
 
 
@@ -225,7 +216,7 @@ def _trouble(error: Exception) -> Trouble:
         return Trouble(kind, type(error).__name__)
     code = str(getattr(getattr(error, "error_code", ""), "value", getattr(error, "error_code", "")) or "")
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
-    kind = _CODES.get(code) or _STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
+    kind = _CODES.get(code) or kind_of_status(status)
     if kind == "credentials" and _skew(headers.get("Date", "")) > MOST_SKEW_SECONDS:
         kind = "clock"
     wait = headers.get("Retry-After", "")

@@ -41,8 +41,23 @@ ADVICE: Mapping[Kind, str] = {
 #: what passes by itself, or by a second try
 PASSING: frozenset[Kind] = frozenset({"throttled", "unreachable"})
 
+_BY_STATUS: Mapping[int, Kind] = {
+    401: "credentials",
+    403: "permission",
+    404: "missing",
+    412: "changed",
+    416: "changed",
+    429: "throttled",
+    503: "throttled",
+}
+
 # A code of a store, never a sentence of it: those may hold keys, tokens and signed URLs.
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
+
+
+def kind_of_status(status: int) -> Kind:
+    """What an HTTP status says where the store gives no code that is known."""
+    return _BY_STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
 
 
 class StorageError(Exception):

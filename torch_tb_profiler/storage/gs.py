@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
@@ -21,16 +21,6 @@ _ADDRESS = re.compile(r"gs://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGN
 #: set when this process may only read what everybody may
 _found_nobody = Event()
 _FIELDS = "items(name,size,updated,generation),nextPageToken"
-
-_STATUS: Mapping[int, Kind] = {
-    401: "credentials",
-    403: "permission",
-    404: "missing",
-    412: "changed",
-    416: "changed",
-    429: "throttled",
-    503: "throttled",
-}
 
 
 class Google:
@@ -142,7 +132,7 @@ def _trouble(error: Exception) -> Trouble:
     status = getattr(error, "code", None)
     if "GoogleAPICallError" in names and isinstance(status, int):
         headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}
-        kind = _STATUS.get(int(status)) or ("unreachable" if status >= 500 else "failed")
+        kind = kind_of_status(int(status))
         wait = headers.get("Retry-After", "")
         advice = ""
         if kind in ("credentials", "permission") and _found_nobody.is_set():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
 from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
 from torch_tb_profiler.storage.url import shown
@@ -53,13 +53,6 @@ _CODES: Mapping[str, Kind] = {
     "InternalError": "unreachable",
     "ServiceUnavailable": "throttled",
     "RequestTimeout": "unreachable",
-}
-_STATUS: Mapping[int, Kind] = {
-    401: "credentials",
-    403: "permission",
-    404: "missing",
-    429: "throttled",
-    503: "throttled",
 }
 
 
@@ -240,6 +233,6 @@ def _refused(response: Mapping[str, Any]) -> Trouble:
     code = str(response.get("Error", {}).get("Code", ""))
     answer = response.get("ResponseMetadata", {})
     status = int(answer.get("HTTPStatusCode", 0))
-    kind = _CODES.get(code) or _STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
+    kind = _CODES.get(code) or kind_of_status(status)
     wait = str(answer.get("HTTPHeaders", {}).get("retry-after", ""))
     return Trouble(kind, code or status, float(wait) if wait.isdecimal() else 0.0)
