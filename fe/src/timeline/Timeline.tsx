@@ -6,6 +6,7 @@ import { PointerTip } from "../charts/PointerTip";
 import { count, duration } from "../format";
 import { useTheme } from "../host";
 import { t } from "../i18n";
+import { useLatest } from "../ui/latest";
 import { sameTimes } from "./camera";
 import { type Colors, readColors } from "./colors";
 import type { Flow } from "./flows";
@@ -56,7 +57,7 @@ export function Timeline(props: TimelineProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const latest = useRef(props);
+  const latest = useLatest(props);
   const [state, setState] = useState<StageState | null>(null);
   const [view, setView] = useState({ top: 0, height: 600 });
   const [hover, setHover] = useState<{ hit: Hit; x: number; y: number } | null>(null);
@@ -79,10 +80,8 @@ export function Timeline(props: TimelineProps) {
       },
     [sources, rows, whole, look, selected, dragged, mark, steps, flows, colors],
   );
-  const latestShown = useRef(shown);
+  const latestShown = useLatest(shown);
   useEffect(() => {
-    latest.current = props;
-    latestShown.current = shown;
     if (shown) stage.current?.show(shown);
   });
 
@@ -132,7 +131,7 @@ export function Timeline(props: TimelineProps) {
       latest.current.onWindow(seen);
     }, SETTLE_MS);
     return () => clearTimeout(timer);
-  }, [seen]);
+  }, [seen, latest]);
 
   useKeys(latest, stage);
 

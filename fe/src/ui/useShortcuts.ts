@@ -1,6 +1,7 @@
 /** The keys of the page. What they mean is in `shortcuts.ts`. */
-import { useEffect, useRef } from "react";
+import { useEffect } from "react";
 import type { ViewId } from "../state";
+import { useLatest } from "./latest";
 import { actionFor, isTyping } from "./shortcuts";
 
 /** After this long a `g` was no beginning. */
@@ -17,10 +18,7 @@ interface Commands {
 
 /** `active`: false while a dialog is open, which has keys of its own. */
 export function useShortcuts(active: boolean, commands: Commands): void {
-  const current = useRef({ active, commands });
-  useEffect(() => {
-    current.current = { active, commands };
-  });
+  const current = useLatest({ active, commands });
   useEffect(() => {
     let jumpUntil = 0;
 
@@ -74,5 +72,5 @@ export function useShortcuts(active: boolean, commands: Commands): void {
       document.removeEventListener("keydown", before, true);
       document.removeEventListener("keydown", after);
     };
-  }, []);
+  }, [current]);
 }

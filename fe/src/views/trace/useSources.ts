@@ -13,6 +13,7 @@ import {
 import { t } from "../../i18n";
 import { useSelection } from "../../state";
 import { Source } from "../../timeline";
+import { useLatest } from "../../ui/latest";
 
 const BINS = 400;
 
@@ -40,10 +41,7 @@ export function useSources(workers: readonly string[], onChange: () => void): So
   );
   const answers = useTimelines(others);
   const kept = useRef(new Map<string, Source>());
-  const change = useRef(onChange);
-  useEffect(() => {
-    change.current = onChange;
-  });
+  const change = useLatest(onChange);
 
   const metas = [query.data, ...answers.map(({ data }) => data)];
   const versions = metas.map((meta) => meta?.version ?? "").join(" ");
