@@ -16,6 +16,10 @@ PIP   := $(PY) -m pip install --quiet --disable-pip-version-check
 NPM   := $(PY) _build/frontend.py npm
 OUT   := .ci/output
 
+# Servers and browsers on a busy machine: a test that fails is tried again, and the summary names it ("RERUN"): a flaw
+# that is still to be found.
+AGAIN := --reruns 2 --reruns-delay 1
+
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench
@@ -82,7 +86,7 @@ test-py: .venv/.stamp-dev .venv/.stamp-servers
 
 # Not a part of make test: it takes Java and a C compiler.
 test-hdfs: .venv/.stamp-dev .venv/.stamp-hdfs
-	$(PY) -m pytest tests/storage/test_hdfs.py
+	$(PY) -m pytest $(AGAIN) tests/storage/test_hdfs.py
 
 test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PY) -m pytest tests/browser
@@ -92,7 +96,7 @@ test-packaging: .venv/.stamp-dev ui
 
 test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 	@mkdir -p $(OUT)
-	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not hdfs" --durations 15 --junitxml $(OUT)/pytest.xml
+	$(PY) -m pytest $(AGAIN) -n $(WORKERS) --dist loadfile -m "not hdfs" --durations 15 --junitxml $(OUT)/pytest.xml
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build

@@ -43,5 +43,7 @@ export default defineConfig({
   test: {
     environment: "happy-dom",
     include: ["src/**/*.test.ts", "src/**/*.test.tsx"],
+    // For a busy machine: what hangs is found all the same.
+    testTimeout: 30_000,
   },
 });

@@ -1,8 +1,5 @@
 """Real servers over the samples, a Chromium to look at them, and an eye on what the pages do meanwhile.
 
-A test that fails is tried once more: a machine that is busy with something else can keep a browser waiting longer than
-any test should wait. The summary names those that needed it ("RERUN"), each of them a flaw still to be found.
-
 Every page of every test is watched: it must ask no other machine for anything, raise no uncaught error, open no dialog
 and violate no content security policy. Screenshots go to .ci/output/screenshots: those a test asks for with
 `keep(name)`, and one of every page whose test failed.
@@ -45,7 +42,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.hookimpl(wrapper=True)
