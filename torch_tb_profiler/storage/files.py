@@ -39,6 +39,8 @@ _BY_ERROR: Mapping[int, Kind] = {
     errno.ETIMEDOUT: "unreachable",
     errno.EHOSTUNREACH: "unreachable",
 }
+#: the name of one of Java
+_EXCEPTION = re.compile(r"\b[A-Z][A-Za-z]{1,40}Exception\b")
 _TIMES = ("mtime", "modification_time", "modificationTime", "last_modified", "LastModified", "updated", "created")
 
 
@@ -73,8 +75,7 @@ class FileSystems:
     def stat(self, url: str) -> Entry:
         try:
             with _driver(url) as (driver, path):
-                driver.invalidate_cache()
-                found = driver.info(path)
+                found = _info(driver, path)
         except Trouble as trouble:
             raise trouble.told("cannot be read", _ADVICE) from None
         if found["type"] == "directory":
@@ -83,11 +84,15 @@ class FileSystems:
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
         def fetch(start: int, stop: int) -> Iterator[bytes]:
-            with _driver(entry.url) as (driver, path), _open(driver, path) as stream:
-                stream.seek(start)
-                while start < stop and (piece := bytes(stream.read(min(PIECE_BYTES, stop - start)))):
-                    start += len(piece)
-                    yield piece
+            with _driver(entry.url) as (driver, path):
+                with _open(driver, path) as stream:
+                    stream.seek(start)
+                    while start < stop and (piece := bytes(stream.read(min(PIECE_BYTES, stop - start)))):
+                        start += len(piece)
+                        yield piece
+                # No driver can be asked for the bytes of one state of a file only.
+                if _entry(entry.path, entry.url, _info(driver, path)).version != entry.version:
+                    raise Trouble("changed")
 
         def told(trouble: Trouble) -> StorageError:
             return trouble.told("cannot be read", _ADVICE)
@@ -100,6 +105,13 @@ def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:
     with _driver(f"{root}/{folder}" if folder else root) as (driver, path):
         driver.invalidate_cache()
         return [(found["name"].rstrip("/").rpartition("/")[2], found) for found in driver.ls(path, detail=True)]
+
+
+def _info(driver: Any, path: str) -> Mapping[str, Any]:
+    """What the driver says of a file now."""
+    driver.invalidate_cache()
+    found: Mapping[str, Any] = driver.info(path)
+    return found
 
 
 def _entry(path: str, url: str, found: Mapping[str, Any]) -> Entry:
@@ -169,6 +181,9 @@ def _trouble(error: Exception, scheme: str) -> Trouble:
     kind = _BY_ERROR.get(getattr(error, "errno", None) or 0)
     if kind:
         return Trouble(kind, code)
+    if isinstance(error, RuntimeError) and scheme in ("hdfs", "viewfs"):  # hdfs-native, of all that servers say
+        said = _EXCEPTION.search(text)
+        return Trouble("unreachable", said[0] if said else code)
     if isinstance(error, OSError) or names & {"HdfsError", "RequestException", "ClientError"}:
         return Trouble("unreachable", code)
     return Trouble("endpoint" if isinstance(error, ValueError) else "failed", code)
