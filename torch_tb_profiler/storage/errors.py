@@ -60,6 +60,11 @@ def kind_of_status(status: int) -> Kind:
     return _BY_STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
 
 
+def install(extra: str) -> str:
+    """What to do about a package that is missing."""
+    return f"Install it with: pip install 'torch-tb-profiler[{extra}]'"
+
+
 class StorageError(Exception):
     """Something cannot be listed or opened; the message is a sentence for a user.
 

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import printable, scheme_of, shown, without_slash
@@ -53,6 +53,15 @@ class FileSystems:
         if re.match(r"[^:]+://[^/]*:[^/]*@", url):
             raise StorageError(f"{shown(url)}: passwords do not belong into an address", "credentials")
         return without_slash(url)
+
+    def require(self, root: str) -> None:
+        try:
+            with _known(root):
+                import fsspec  # noqa: PLC0415
+
+                fsspec.get_filesystem_class(scheme_of(root))
+        except Trouble as trouble:
+            raise trouble.told(f"{shown(root)} cannot be listed", _ADVICE) from None
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
         pending = deque([""])
@@ -132,7 +141,7 @@ def _time(found: Mapping[str, Any]) -> int:
 @contextmanager
 def _driver(url: str) -> Iterator[tuple[Any, str]]:
     """The driver for an address and the path it takes. Whatever it raises becomes Trouble."""
-    try:
+    with _known(url):
         match = _ADDRESS.fullmatch(url)
         assert match is not None
         if scheme_of(url) in _BY_HOST:
@@ -141,6 +150,13 @@ def _driver(url: str) -> Iterator[tuple[Any, str]]:
             driver = _driver_for(url)
             path = driver._strip_protocol(url)  # noqa: SLF001 - what fsspec's own url_to_fs does
         yield driver, path
+
+
+@contextmanager
+def _known(url: str) -> Iterator[None]:
+    """Makes Trouble of whatever a driver raises."""
+    try:
+        yield
     except (Trouble, GeneratorExit):
         raise
     except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
@@ -168,7 +184,7 @@ def _trouble(error: Exception, scheme: str) -> Trouble:
     text = str(error)
     if isinstance(error, ImportError) or (isinstance(error, ValueError) and "Protocol not known" in text):
         if scheme in ("hdfs", "viewfs", "webhdfs", "swebhdfs"):
-            return Trouble("package", code, advice="Install it with: pip install 'torch-tb-profiler[hdfs]'")
+            return Trouble("package", code, advice=install("hdfs"))
         return Trouble("package", code, advice=f"Install fsspec and its driver for {scheme}://")
     if isinstance(error, OSError) and ("libhdfs" in text or "libjvm" in text):
         return Trouble("package", "libhdfs", advice=hadoop.ADVICE)

@@ -195,7 +195,7 @@ export const shell = {
     others: "Other files",
     more: (n: string) => `${n} more: see “Files” below`,
     failedTitle: (file: string) => `${file} could not be read`,
-    failedHelp: "The file may be incomplete or not a PyTorch trace. Other runs are not affected.",
+    failedHelp: "It is read again when it changes, or when what was in the way is gone. Other runs are not affected.",
     unreachable: "The server is not reachable",
     unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
   },
