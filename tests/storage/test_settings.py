@@ -216,6 +216,11 @@ def test_a_public_container_needs_nothing(server_of: object) -> None:
         ("https://account.blob.core.windows.net", "only Azure Blob Storage can be read"),
         ("s3:///folder", "an S3 address looks like s3://bucket/folder"),
         ("s3://key:secret-of-tests@bucket/x", "an S3 address looks like"),
+        ("s3://bucket/logs?X-Amz-Expires=9&X-Amz-Signature=secret-of-tests", "bucket/logs: a signature behind this"),
+        (
+            "gs://bucket/logs?X-Goog-Signature=secret-of-tests",
+            "bucket/logs: a signature behind this address",
+        ),
         ("gs://", "an address of Google Cloud Storage looks like gs://bucket/folder"),
         ("webhdfs://me:secret-of-tests@host/x", "passwords do not belong into an address"),
     ],

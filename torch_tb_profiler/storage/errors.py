@@ -83,6 +83,11 @@ class StorageError(Exception):
         return self.kind in PASSING
 
 
+def unused_signature(root: str) -> StorageError:
+    """What is said of a root, given without its signature, where none is understood."""
+    return StorageError(f"{root}: a signature behind this address is not used", "credentials")
+
+
 class Trouble(Exception):
     """What a store said, not yet a sentence: which kind, its code, and how long to wait.
 

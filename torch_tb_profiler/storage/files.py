@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
-from torch_tb_profiler.storage.url import printable, scheme_of, shown, without_slash
+from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
 
 PIECE_BYTES = 256 * 1024
 
@@ -52,6 +52,8 @@ class FileSystems:
     def resolve(self, url: str) -> str:
         if re.match(r"[^:]+://[^/]*:[^/]*@", url):
             raise StorageError(f"{shown(url)}: passwords do not belong into an address", "credentials")
+        if is_signed(url):
+            raise unused_signature(shown(url))
         return without_slash(url)
 
     def require(self, root: str) -> None:

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import BinaryIO, Protocol, TypeVar, cast
 
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.retry import patiently
-from torch_tb_profiler.storage.url import printable, shown
+from torch_tb_profiler.storage.url import is_signed, printable, shown
 
 T = TypeVar("T")
 
@@ -83,6 +83,8 @@ class ObjectStorage:
 
     def resolve(self, url: str) -> str:
         place = self._store.place(url)
+        if is_signed(place.key):
+            raise unused_signature(shown(url))
         return self._store.url(replace(place, key=place.key.strip("/")))
 
     def require(self, root: str) -> None:
