@@ -81,7 +81,7 @@ def read(path: Path, trace: Trace) -> Timeline:
         raise column_file.ColumnFileError("belongs to another trace")
     placed = Placed(tables.table(Lanes), tables.table(LaneOfRow).lane, tables.table(BusyTracks))
     lanes = len(placed.lanes)
-    slices = slices_of(trace, placed.of_row)
+    slices = slices_of(trace, placed)
     levels = {0: bounded(slices, lanes), **_levels(tables.table(Cells), slices, lanes)}
     links = Links(tables.table(WorkLinks), tables.table(Partners), head.loose)
     counters = Counters(
