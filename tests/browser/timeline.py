@@ -44,8 +44,9 @@ class Timeline:
     def settle(self) -> Timeline:
         """Until all that is in sight has come."""
         expect(self.root).to_have_attribute("aria-busy", "false")
-        # What has come is drawn with the next frame, and the address follows when nothing has moved for a while.
-        self.profiler.page.wait_for_timeout(600)
+        # What has come is drawn with the next frame, and the address follows when nothing has moved for a while: by the
+        # clock of the page, which on a busy machine runs behind that of the test.
+        self.canvas.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 600)))")
         expect(self.root).to_have_attribute("aria-busy", "false")
         self._scale = (*self.window(), self.width)
         return self
@@ -72,6 +73,9 @@ class Timeline:
 
     def show(self, key: str) -> None:
         """Scroll until a track is in sight, as far as that goes at the top."""
+        if not self.label(key).count():
+            self.area.evaluate("(view) => { view.scrollTop = 0; }")
+            self.profiler.page.wait_for_timeout(60)
         for _ in range(200):
             label = self.label(key)
             if label.count():
