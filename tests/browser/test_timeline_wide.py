@@ -18,8 +18,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Keep
 from tests.browser.profiler import Profiler
 from tests.browser.servers import Server
-from tests.browser.test_timeline import assert_drawn
-from tests.browser.timeline import Slice, Timeline, exact_slices
+from tests.browser.timeline import Slice, Timeline, assert_drawn, exact_slices
 from tests.tiny import wait_until
 from tests.wide import STREAMS, THREADS, Stretch, write_columns
 from torch_tb_profiler.discovery import parse_logdir
@@ -138,7 +137,7 @@ def test_ten_million_slices(wide: Wide, page: Page, keep: Keep) -> None:
         timeline.settle()
         page.keyboard.press("w")
         timeline.settle()
-    assert len(seen) > 4
+    assert len(seen) >= 4
     keep("timeline-wide-close")
 
     # The server's exact answer is what was put in.

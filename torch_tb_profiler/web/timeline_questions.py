@@ -95,6 +95,7 @@ def _search(workspace: Workspace, parameters: Parameters) -> Stream:
     bins = parameters.whole_number("bins", 800, 1, 4000)
     most = parameters.whole_number("hits", 200, 1, 10_000)
     after = row_of(parameters, asked.timeline, "after") if parameters.get("after") is not None else None
+    earliest = parameters.whole_number("from", None)
     if is_pattern:
         try:
             check_pattern(text)
@@ -103,11 +104,11 @@ def _search(workspace: Workspace, parameters: Parameters) -> Stream:
 
     def make(timeline: Timeline) -> Json:
         try:
-            return _found(timeline, search(timeline, text, is_pattern, ignore_case, bins, most, after))
+            return _found(timeline, search(timeline, text, is_pattern, ignore_case, bins, most, after, earliest))
         except SlowPattern as error:
             raise HttpError(400, f"q {error}") from None
 
-    return asked.json(("search", text, is_pattern, ignore_case, bins, most, after), make)
+    return asked.json(("search", text, is_pattern, ignore_case, bins, most, after, earliest), make)
 
 
 def _found(timeline: Timeline, found: Matches) -> Json:
