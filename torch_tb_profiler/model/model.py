@@ -67,6 +67,11 @@ class Model:
         """Free the memory of `answers`; the structure itself stays."""
         self.answers.clear()
 
+    def forget(self) -> None:
+        """Free the memory of all that was computed; it is computed again when asked for."""
+        for name in set(vars(self)) - {"trace", "step_choice"}:
+            del vars(self)[name]
+
     @cached_property
     def _frames(self) -> tuple[FrameTree, Nesting]:
         return frame_tree(self.trace)
