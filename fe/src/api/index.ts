@@ -10,4 +10,5 @@ export * from "./stacks";
 export * from "./tables";
 export * from "./timeline";
 export * from "./trace";
+export * from "./traces";
 export type * from "./types";
