@@ -17,6 +17,7 @@ from torch_tb_profiler.web import (
     logdir,
     memory,
     modules,
+    report,
     stacks,
     static_files,
     timeline,
@@ -87,6 +88,10 @@ def _health(workspace: Workspace, parameters: Parameters) -> Answer:
     return ask(workspace, parameters, "health", answers.health_answer, of_steps=False)
 
 
+def _report(workspace: Workspace, parameters: Parameters) -> Answer:
+    return report.report_answer(workspace, parameters, ROUTES)
+
+
 def _page(_: Workspace, __: Parameters) -> Answer:
     return static_files.page()
 
@@ -102,6 +107,7 @@ ROUTES: dict[str, Route] = {
     "/api/status": logdir.status,
     "/api/overview": _overview,
     "/api/health": _health,
+    "/api/report": _report,
     "/health": _health,
     "/runs": logdir.runs,
     "/views": logdir.views,

@@ -191,9 +191,13 @@ class Workspace:
             roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
         )
 
-    def start(self) -> None:
+    def start(self, found: Found | None = None) -> None:
+        """Read what the log directories hold, again and again; once what was `found` where that is known."""
         self._cache.sweep()
-        self._scanner.start()
+        if found is None:
+            self._scanner.start()
+        else:
+            self._found(found)
 
     def close(self) -> None:
         atexit.unregister(self.close)
@@ -644,10 +648,12 @@ def open_workspace(
     reload_interval: float = DEFAULT_INTERVAL,
     questions: str = "",
     max_expansion: int | None = None,
+    found: Found | None = None,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
 
     questions: "module:function", are answered as soon as a trace has been read
+    found: what is in them, where that is known; they are not looked at then
     max_expansion: to how many times its size a packed file may unpack; None for what the environment says
 
     Raises StorageError when none of them has an address that can be right.
@@ -660,5 +666,5 @@ def open_workspace(
         resolved, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
     )
     atexit.register(workspace.close)
-    workspace.start()
+    workspace.start(found)
     return workspace

@@ -123,7 +123,7 @@ function Names({ answer }: { answer: TracesByName }) {
   const kind = what === "operators" ? "op" : "kernel";
   return (
     <>
-      <p className="muted">
+      <p className="compare-many-note">
         {text.per[per]}
         {leftOut > 0 && ` ${text.leftOut(count(traces.length), count(leftOut))}`}
       </p>

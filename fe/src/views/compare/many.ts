@@ -41,7 +41,8 @@ export function byNameTable({ columns, rows }: TracesByName): Table {
   const [name, ...others] = columns;
   const spread = others.filter(({ key }) => key === "spread");
   const traces = others.filter(({ key }) => key !== "spread");
-  return { columns: name ? [name, ...spread, ...traces] : [], rows };
+  const numbers = [...spread, ...traces].map((column) => ({ ...column, family: "traces" }));
+  return { columns: name ? [name, ...numbers] : [], rows };
 }
 
 /** The row of a trace in the table of traces; null when it is not in it. */
