@@ -20,6 +20,7 @@ _OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/api/operators", {"group_by": "name"}),
     ("/api/kernels", {"group_by": "name"}),
     ("/api/health", {}),
+    ("/api/figures", {}),
     ("/api/memory/curve", {}),
     ("/api/stacks", {}),
     ("/api/timeline/steps", {}),

@@ -118,6 +118,19 @@ export const shell: typeof en = {
     copyName: "复制名称",
   },
 
+  report: {
+    download: "报告",
+    downloadHint: "将此跟踪及所有视图保存为一个文件，无需服务器即可打开",
+    palette: "将此跟踪的报告保存为一个文件",
+    made: (date) => `报告生成于 ${date}`,
+    missing: {
+      title: "此报告中没有",
+      reason:
+        "报告包含各视图最初显示的内容，针对整个跟踪。时间线、步骤或时间范围，以及较小算子的详情在性能分析数据本身中：",
+      remedy: "torch-tb-profiler serve LOGDIR",
+    },
+  },
+
   status: {
     events: (n) => `${n} 个事件`,
     notes: (n) => (n === 0 ? "没有提示" : `${n} 条提示`),
@@ -126,6 +139,7 @@ export const shell: typeof en = {
       `正在加载 ${traces} 个跟踪：${percent}（${done}，共 ${total}）`,
     scanning: "正在查找跟踪…",
     unlisted: "无法列出日志目录",
+    unlistedDirectories: (n) => `${n} 个目录无法列出`,
     failed: (n) => `${n} 个文件无法读取`,
     skipped: (n) => `跳过了 ${n} 个文件`,
     offline: "无法连接服务器。当前显示的是最后一次得到的数据。",
@@ -139,6 +153,7 @@ export const shell: typeof en = {
     ready: "就绪",
     failed: "失败",
     skipped: "已跳过",
+    unlisted: "无法列出",
   },
 
   panel: {
@@ -189,7 +204,7 @@ export const shell: typeof en = {
     others: "其他文件",
     more: (n) => `另有 ${n} 个：见下方“文件”`,
     failedTitle: (file) => `无法读取 ${file}`,
-    failedHelp: "文件可能不完整，或者不是 PyTorch 跟踪。其他运行不受影响。",
+    failedHelp: "文件改变后，或障碍消除后，会自动重新读取。其他运行不受影响。",
     unreachable: "无法连接服务器",
     unreachableHelp: "页面无法取得跟踪列表。服务器仍在运行吗？",
   },
@@ -198,8 +213,8 @@ export const shell: typeof en = {
     title: "没有找到跟踪",
     scanning: "正在查找跟踪…",
     scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
-    failed: "无法读取日志目录：",
     how: "可以这样采集一个，它会自动出现在这里：",
+    howRemote: "可以这样采集一个，再把文件复制到日志目录，它们会自动出现在这里：",
     snippet: (dir) => `import torch
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 
