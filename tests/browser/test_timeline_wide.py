@@ -176,6 +176,10 @@ def test_ten_million_slices(wide: Wide, page: Page, keep: Keep) -> None:
     low, high = (int(each) for each in profiler.state["a"].split("-"))
     expect(profiler.panel("Range")).to_contain_text(f"{slices_within(wide, low, high):,} slices, 0 instants")
 
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    wait_until(lambda: not {"e", "a"} & set(profiler.state), "nothing is selected or marked")
+
     # Dragging moves the picture, and 0 shows everything again.
     before = timeline.window()
     x, y = timeline.point((start + end) / 2, stream, 0)
