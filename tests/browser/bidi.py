@@ -30,6 +30,7 @@ KEYS = {
     "End": "\ue010",
     "Enter": "\ue007",
     "Escape": "\ue00c",
+    "Shift": "\ue008",
 }
 PREFERENCES = {
     "app.normandy.enabled": False,
@@ -229,6 +230,32 @@ class Firefox:
             actions += [{"type": "keyUp", "value": part} for part in reversed(parts)]
         source = {"type": "key", "id": "keyboard", "actions": actions}
         self._call("input.performActions", context=self.frame, actions=[source])
+
+    def drag(self, *places: tuple[float, float], holding: str = "") -> None:
+        """With the left button down from place to place of the page, pixels; one place is a click."""
+        (x, y), *further = places
+        moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 30} for x, y in further]
+        down = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0}]
+        self._hold(
+            holding, {"type": "pointer", "id": "mouse", "actions": [*down, *moves, {"type": "pointerUp", "button": 0}]}
+        )
+
+    def turn(self, place: tuple[float, float], pixels: int, holding: str = "") -> None:
+        """The wheel, over a place."""
+        x, y = place
+        scroll = {"type": "scroll", "x": round(x), "y": round(y), "deltaX": 0, "deltaY": pixels}
+        self._hold(holding, {"type": "wheel", "id": "wheel", "actions": [scroll]})
+
+    def _hold(self, key: str, source: dict[str, Any]) -> None:
+        """Do something while a key is down."""
+        held = {"type": "key", "id": "keyboard"}
+        if key:
+            down = {**held, "actions": [{"type": "keyDown", "value": KEYS[key]}]}
+            self._call("input.performActions", context=self.frame, actions=[down])
+        self._call("input.performActions", context=self.frame, actions=[source])
+        if key:
+            up = {**held, "actions": [{"type": "keyUp", "value": KEYS[key]}]}
+            self._call("input.performActions", context=self.frame, actions=[up])
 
     def screenshot(self, path: Path) -> None:
         data = self._call("browsingContext.captureScreenshot", context=self.tab)["data"]

@@ -12,11 +12,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 import browser as chromium
+from tests.browser import bidi
 from tests.browser.profiler import Profiler
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
@@ -167,6 +169,21 @@ def in_tensorboard(page: Page, tensorboard: Server) -> Profiler:
 def on_its_own(page: Page, alone: Server) -> Profiler:
     """The page of the server without TensorBoard, not opened yet."""
     return Profiler(page, alone)
+
+
+@pytest.fixture
+def firefox(tmp_path: Path) -> Iterator[bidi.Firefox]:
+    """A Firefox of its own, watched as the pages of Chromium are."""
+    started = bidi.Firefox(bidi.executable() or "", tmp_path / "profile")
+    yield started
+    started.close()
+    elsewhere = {
+        url
+        for url in started.requests
+        if urlsplit(url).scheme.startswith(("http", "ws")) and urlsplit(url).hostname != "127.0.0.1"
+    }
+    assert elsewhere == set(), "the page asked another machine"
+    assert started.errors == []
 
 
 def screenshot(opened: Page, output: Path, name: str) -> None:

@@ -140,6 +140,10 @@ def test_search_finds_all(given: list[Event], text: str, ignore_case: bool) -> N
     if len(expected) > 5:
         more = search(timeline, text, is_pattern=False, ignore_case=ignore_case, bins=7, most=5, after=expected[4][1])
         assert more.hits.tolist() == [row for _, row in expected[5:10]]
+        then = expected[4][0]
+        later = search(timeline, text, is_pattern=False, ignore_case=ignore_case, bins=7, most=5, earliest=then)
+        assert later.hits.tolist() == [row for start, row in expected if start >= then][:5]
+        assert later.count == len(expected)
 
 
 def test_search_by_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
