@@ -2,7 +2,7 @@
 import { focusManager, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { createQueryClient, setBase } from "./api";
+import { createQueryClient, openReport, type Report, setBase } from "./api";
 import { setNumberLocale } from "./format";
 import { followTheme, onHostReload, watchVisibility } from "./host";
 import { t } from "./i18n";
@@ -12,8 +12,9 @@ import "./ui/theme.css";
 import "./ui/controls.css";
 
 /** Renders into the body of the page we are in, which in TensorBoard is the plugin's own frame. */
-export function mount(): void {
-  setBase(serverRoot());
+export function mount(report: Report | null): void {
+  openReport(report);
+  if (report === null) setBase(serverRoot());
   setNumberLocale(t.lang);
   followTheme();
   document.documentElement.lang = t.lang;

@@ -1,11 +1,22 @@
+import type { Report } from "./api/report";
+
 /**
  * The door TensorBoard knows: it imports `index.js` by this name and calls render(). The rest has
  * hashed names, so that only this file is fetched anew on every visit.
  */
-export async function render(): Promise<void> {
+export function render(): Promise<void> {
+  return show(null);
+}
+
+/** The door of a report, which brings the answers of the server with it (`public/report.html`). */
+export function renderReport(report: Report): Promise<void> {
+  return show(report);
+}
+
+async function show(report: Report | null): Promise<void> {
   // First, because code reads its texts while it is loaded.
   const { settleLanguage } = await import("./i18n");
   await settleLanguage();
   const { mount } = await import("./app");
-  mount();
+  mount(report);
 }

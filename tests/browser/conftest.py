@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 import browser as chromium
 from tests.browser.profiler import Profiler
@@ -31,6 +31,8 @@ CHROMIUM_ARGUMENTS = [
     "--no-first-run",
 ]
 HERE = Path(__file__).parent
+# For a busy machine: three times what is usual.
+expect.set_options(timeout=15_000)
 FAILED = pytest.StashKey[bool]()
 
 StartServer = Callable[..., Server]

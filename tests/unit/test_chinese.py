@@ -56,6 +56,8 @@ def texts() -> set[str]:
         "COMPARE_OPERATORS",
         "COMPARE_KERNELS",
         "SLICES",
+        "TRACES",
+        "TRACES_BY_NAME",
     ],
 )
 def test_every_column_has_chinese_words(group: str) -> None:

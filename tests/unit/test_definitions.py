@@ -15,8 +15,11 @@ from torch_tb_profiler.analysis.definitions import (
     OPERATORS,
     OVERVIEW,
     SLICES,
+    TRACES,
+    TRACES_BY_NAME,
     Definition,
 )
+from torch_tb_profiler.analysis.figures import Figures
 from torch_tb_profiler.analysis.kernels import KernelTable
 from torch_tb_profiler.analysis.memory_blocks import BlockTable
 from torch_tb_profiler.analysis.memory_operators import MemoryOperators
@@ -39,6 +42,8 @@ from torch_tb_profiler.ranks.distributed import OperationTable, Waits
         ("distributed", DISTRIBUTED),
         ("distributed", DISTRIBUTED_OPERATIONS),
         ("trace", SLICES),
+        ("compare", TRACES),
+        ("compare", TRACES_BY_NAME),
     ],
 )
 def test_the_docs_repeat_the_definitions(repository: Path, view: str, defined: dict[str, Definition]) -> None:
@@ -65,5 +70,6 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
     assert ({f.name for f in fields(StepOverlap)} | {f.name for f in fields(Waits)}) >= DISTRIBUTED.keys()
+    assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}
     about_the_device = {"id", "name", "memory_bytes", "compute_capability"}
     assert ({f.name for f in fields(DeviceUse)} - about_the_device) | {*CATEGORIES, "step"} == OVERVIEW.keys()

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from torch_tb_profiler import discovery
+from torch_tb_profiler.analysis.figures import FigureTable, figures
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.trace import TraceProfile
@@ -49,6 +50,10 @@ class Run:
         span = _one("span", None if span is None else str(span), self.spans(name), f"worker {name!r}")
         return next(t for t in self.traces if (t.worker, t.span) == (name, span))
 
+    def figures(self) -> FigureTable:
+        """The figures of all traces of this run, a row each."""
+        return _figures(self.traces)
+
     def distributed(self, span: str | int | None = None) -> Distributed:
         """What the ranks of a span say together: groups, overlap per step, waiting."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
@@ -77,6 +82,10 @@ class Profile:
         """All traces."""
         return (trace for run in self.runs for trace in run)
 
+    def figures(self) -> FigureTable:
+        """The figures of all traces, a row each: any number of runs and workers side by side."""
+        return _figures(tuple(self))
+
     def run(self, name: str | None = None) -> Run:
         """The run called so; the name may be left out where there is one."""
         known = tuple(run.name for run in self.runs)
@@ -85,6 +94,15 @@ class Profile:
     def trace(self, run: str | None = None, worker: str | None = None, span: str | int | None = None) -> TraceProfile:
         """The trace of these names; a name may be left out where there is one."""
         return self.run(run).trace(worker, span)
+
+
+def _figures(traces: Sequence[TraceProfile]) -> FigureTable:
+    return FigureTable(
+        run=tuple(trace.run for trace in traces),
+        worker=tuple(trace.worker for trace in traces),
+        span=tuple(trace.span for trace in traces),
+        figures=tuple(trace.ask(figures) for trace in traces),
+    )
 
 
 def open(  # noqa: A001

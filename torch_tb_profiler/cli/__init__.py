@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from torch_tb_profiler import __version__
 from torch_tb_profiler.cli.command import Command
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.report import Report
 from torch_tb_profiler.cli.serve import Serve
 
-COMMANDS: tuple[Command, ...] = (Serve(),)
+COMMANDS: tuple[Command, ...] = (Serve(), Report())
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,10 +28,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         text = inspect.getdoc(command) or ""
         of_command = commands.add_parser(command.name, help=text.partition("\n")[0], description=text)
         command.declare(of_command)
-        of_command.set_defaults(run=command.run)
+        of_command.set_defaults(perform=command.run)
     arguments = parser.parse_args(argv)
     try:
-        arguments.run(arguments)
+        arguments.perform(arguments)
     except UserError as error:
         print(f"torch-tb-profiler: {error}", file=sys.stderr)
         return error.exit_code

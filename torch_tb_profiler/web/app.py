@@ -5,20 +5,19 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Iterable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from werkzeug import Request, Response
 
-from torch_tb_profiler.analysis.kernels import KernelGrouping
-from torch_tb_profiler.analysis.operators import OperatorGrouping
 from torch_tb_profiler.web import (
     answers,
+    calls,
     distributed,
     legacy_routes,
     logdir,
     memory,
     modules,
+    report,
     stacks,
     static_files,
     timeline,
@@ -26,10 +25,10 @@ from torch_tb_profiler.web import (
     timeline_runs,
     trace_file,
     trace_slices,
+    traces,
 )
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, respond, respond_error
-from torch_tb_profiler.web.table_query import ask_table
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
 
 if TYPE_CHECKING:
@@ -89,32 +88,8 @@ def _health(workspace: Workspace, parameters: Parameters) -> Answer:
     return ask(workspace, parameters, "health", answers.health_answer, of_steps=False)
 
 
-def _operators(workspace: Workspace, parameters: Parameters) -> Answer:
-    groupings: tuple[OperatorGrouping, ...] = ("name", "name_shape", "name_stack")
-    group_by = parameters.choice("group_by", groupings)
-    compute = partial(answers.operators_answer, group_by=group_by)
-    return ask_table(workspace, parameters, ("operators", group_by), compute)
-
-
-def _stacks(workspace: Workspace, parameters: Parameters) -> Answer:
-    *_, name = parameters.need_all("run", "worker", "name")
-    shape = parameters.get("input_shape")
-    compute = partial(answers.stacks_answer, name=name, input_shape=shape)
-    return ask_table(workspace, parameters, ("stacks", name, shape), compute)
-
-
-def _launched(workspace: Workspace, parameters: Parameters) -> Answer:
-    *_, name = parameters.need_all("run", "worker", "name")
-    shape = parameters.get("input_shape")
-    compute = partial(answers.launched_answer, name=name, input_shape=shape)
-    return ask_table(workspace, parameters, ("launched", name, shape), compute)
-
-
-def _kernels(workspace: Workspace, parameters: Parameters) -> Answer:
-    groupings: tuple[KernelGrouping, ...] = ("name", "name_op_launch")
-    group_by = parameters.choice("group_by", groupings)
-    compute = partial(answers.kernels_answer, group_by=group_by)
-    return ask_table(workspace, parameters, ("kernels", group_by), compute)
+def _report(workspace: Workspace, parameters: Parameters) -> Answer:
+    return report.report_answer(workspace, parameters, ROUTES)
 
 
 def _page(_: Workspace, __: Parameters) -> Answer:
@@ -131,16 +106,14 @@ ROUTES: dict[str, Route] = {
     "/index.js": _entry_module,
     "/api/status": logdir.status,
     "/api/overview": _overview,
-    "/api/operators": _operators,
-    "/api/operators/stacks": _stacks,
-    "/api/operators/kernels": _launched,
-    "/api/kernels": _kernels,
     "/api/health": _health,
+    "/api/report": _report,
     "/health": _health,
     "/runs": logdir.runs,
     "/views": logdir.views,
     "/workers": logdir.workers,
     "/spans": logdir.spans,
+    **calls.ROUTES,
     **distributed.ROUTES,
     **memory.ROUTES,
     **modules.ROUTES,
@@ -150,5 +123,6 @@ ROUTES: dict[str, Route] = {
     **timeline_runs.ROUTES,
     **trace_file.ROUTES,
     **trace_slices.ROUTES,
+    **traces.ROUTES,
     **legacy_routes.ROUTES,
 }

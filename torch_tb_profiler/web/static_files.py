@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import mimetypes
 from importlib.resources import files
+from typing import Any
 
 from torch_tb_profiler.web.http import NO_CACHE, Answer, HttpError
 
@@ -51,6 +53,58 @@ def asset(path: str) -> Answer:
     ending = path[path.rfind(".") :].lower() if "." in path else ""
     guessed = mimetypes.guess_type(path)[0] or "application/octet-stream"
     return Answer(body, _TYPES.get(ending, guessed), IMMUTABLE)
+
+
+def report_page() -> str:
+    """The page of a report, with places for `{{title}}` and `{{packed}}`. Raises HttpError without the built UI."""
+    return _must_read("report.html")
+
+
+def built_modules() -> tuple[dict[str, str], dict[str, str]]:
+    """The UI for a page that fetches nothing: modules, which import each other by these names, and styles in order."""
+    manifest: dict[str, dict[str, Any]] = json.loads(_must_read("manifest.json"))
+    paths = dict.fromkeys(chunk["file"] for chunk in manifest.values() if chunk["file"].endswith(".js"))
+    names = {path: path.removeprefix("assets/") for path in [*paths, *_styles(manifest)]}
+    # What is preloaded as a style sheet would be fetched; under another name it is not one.
+    names = {path: name.replace(".css", ".css.inlined") for path, name in names.items()}
+    modules = {names[path]: _by_name(_must_read(path), names) for path in paths}
+    return modules, {names[path]: _must_read(path) for path in _styles(manifest)}
+
+
+def _by_name(code: str, names: dict[str, str]) -> str:
+    """A module whose addresses of others are names, and whose own address is that of the page."""
+    for path, name in names.items():
+        code = code.replace(f"./{path}", name).replace(f"./{path.removeprefix('assets/')}", name)
+    return code.replace("import.meta.url", "document.baseURI")
+
+
+def _styles(manifest: dict[str, dict[str, Any]]) -> list[str]:
+    """Style sheets in the order in which the page comes to need them."""
+    found: dict[str, None] = {}
+    seen: set[str] = set()
+
+    def visit(key: str) -> None:
+        if key in seen:
+            return
+        seen.add(key)
+        chunk = manifest[key]
+        for other in chunk.get("imports", ()):
+            visit(other)
+        found.update(dict.fromkeys(chunk.get("css", ())))
+        for other in chunk.get("dynamicImports", ()):
+            visit(other)
+
+    for key, chunk in manifest.items():
+        if chunk.get("isEntry"):
+            visit(key)
+    return list(found)
+
+
+def _must_read(path: str) -> str:
+    body = _read(path)
+    if body is None:
+        raise HttpError(404, _NOT_BUILT)
+    return body.decode()
 
 
 def _html(body: bytes) -> Answer:

@@ -70,8 +70,12 @@ class Runs:
             roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
         )
 
-    def start(self) -> None:
-        self._scanner.start()
+    def start(self, found: Found | None = None) -> None:
+        """See `Workspace.start`."""
+        if found is None:
+            self._scanner.start()
+        else:
+            self._found(found)
 
     def close(self) -> None:
         self._scanner.stop()

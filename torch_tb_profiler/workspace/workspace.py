@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO, NoReturn, Protocol, TypeVar
 
-from torch_tb_profiler.discovery import Root
+from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
@@ -77,9 +77,10 @@ class Workspace:
         self._parts: Lru[Hashable, Part] = Lru(PART_BYTES, lambda part: part.size)
         self._parts_lock = threading.Lock()
 
-    def start(self) -> None:
+    def start(self, found: Found | None = None) -> None:
+        """Read what the log directories hold, again and again; once what was `found` where that is known."""
         self._cache.sweep()
-        self._runs.start()
+        self._runs.start(found)
 
     def close(self) -> None:
         atexit.unregister(self.close)
@@ -283,10 +284,12 @@ def open_workspace(
     reload_interval: float = DEFAULT_INTERVAL,
     questions: str = "",
     max_expansion: int | None = None,
+    found: Found | None = None,
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
 
     questions: "module:function", are answered as soon as a trace has been read
+    found: what is in them, where that is known; they are not looked at then
     max_expansion: to how many times its size a packed file may unpack; None for what the environment says
 
     Raises StorageError when none of them has an address that can be right.
@@ -299,5 +302,5 @@ def open_workspace(
         resolved, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
     )
     atexit.register(workspace.close)
-    workspace.start()
+    workspace.start(found)
     return workspace

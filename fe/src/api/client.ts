@@ -1,4 +1,5 @@
 /** The one place that fetches. Nothing here knows React. */
+import { fromReport, NOT_IN_REPORT } from "./report";
 import type { TraceState } from "./types";
 
 let base = "";
@@ -50,6 +51,11 @@ export class ApiError extends Error {
     return this.status === 409;
   }
 
+  /** Not a fault either: a report has the answers that views begin with, and no others. */
+  get notInReport(): boolean {
+    return this.status === NOT_IN_REPORT;
+  }
+
   /** Asking again at once may help: nobody answered, or only a gateway on the way. */
   get transient(): boolean {
     return this.status === 0 || (this.status >= 502 && this.status <= 504);
@@ -80,6 +86,8 @@ export async function getBinary(
 }
 
 async function ask(path: string, accept: string, signal?: AbortSignal): Promise<Response> {
+  const kept = fromReport(path);
+  if (kept !== null) return kept;
   try {
     return await fetch(new URL(path, base), {
       headers: { Accept: accept },

@@ -10,6 +10,7 @@ import {
 import { useEffect, useRef } from "react";
 import { ApiError, get, type Query } from "./client";
 import { LOADING_MS, MAX_FAILURES, pollDelay } from "./poll";
+import { reportMade } from "./report";
 import type {
   Health,
   KernelGroup,
@@ -65,7 +66,9 @@ export function useStatusPolling(): Result<Status> {
     ...statusQuery,
     // Also brings a page back to life that gave up while nobody was looking.
     refetchOnWindowFocus: "always",
-    refetchInterval: (query) => pollDelay(query.state.data, query.state.status === "error"),
+    // A report does not change.
+    refetchInterval: (query) =>
+      reportMade() === null && pollDelay(query.state.data, query.state.status === "error"),
   });
 }
 

@@ -44,6 +44,11 @@ export function traceAddresses({ run, worker, span }: TraceKey): {
   };
 }
 
+/** Where the server has a report of a trace. */
+export function reportAddress({ run, worker, span }: TraceKey): string {
+  return addressOf(requestPath("report", { run, worker, span }));
+}
+
 /** The file as it is stored. */
 export function storedTrace({ run, worker, span }: TraceKey): Promise<ArrayBuffer> {
   return getBinary("trace/download", { run, worker, span });

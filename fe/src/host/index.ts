@@ -1,5 +1,5 @@
 export { copyText } from "./clipboard";
-export { canSave, saveFile } from "./download";
+export { canSave, saveFile, saveFrom } from "./download";
 export { canOpenInEditor, openInEditor } from "./editor";
 export { inTensorBoard, isEmbedded } from "./frame";
 export type { Params } from "./hash";

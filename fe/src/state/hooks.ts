@@ -25,6 +25,20 @@ export function useParam<T extends string = string>(
   return [value, set];
 }
 
+export interface TableParams {
+  readonly filter: string;
+  readonly onFilter: (text: string) => void;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+}
+
+/** Filter and sort of a table: `q` and `o`, of the second table of a view `q2` and `o2`. */
+export function useTableParams(which: "" | "2" | "3" = "", order = ""): TableParams {
+  const [filter, onFilter] = useParam<string>(`q${which}`, "");
+  const [sort, onSort] = useParam<string>(`o${which}`, order);
+  return { filter, onFilter, sort, onSort };
+}
+
 export function useViewId(): [ViewId, (view: ViewId) => void] {
   const wanted = useParams().v;
   return [isViewId(wanted) ? wanted : FIRST_VIEW, goToView];
@@ -132,6 +146,18 @@ export function usePart(): [string, (path: string) => void] {
     [],
   );
   return [path, open];
+}
+
+/** Whether the comparison is of any number of traces, and not of two. */
+export function useMany(): [boolean, (many: boolean) => void] {
+  const many = useParams().x === "many";
+  const set = useCallback(
+    (next: boolean) =>
+      // Filters and orders were those of other tables.
+      paramStore().set({ x: next ? "many" : null, q: null, o: null, q2: null, o2: null }),
+    [],
+  );
+  return [many, set];
 }
 
 /** The path of the whole comparison. */

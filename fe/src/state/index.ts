@@ -19,12 +19,15 @@ export {
   selectTrace,
   setBaseline,
   swapTraces,
+  type TableParams,
+  useMany,
   useParam,
   useParams,
   usePart,
   useSelected,
   useStepParams,
   useStepRange,
+  useTableParams,
   useViewId,
 } from "./hooks";
 export { SCHEMA } from "./keys";

@@ -61,7 +61,8 @@ function sharedScales({ columns, rows }: Table): Map<string, number> {
 }
 
 /** Keys that differ in nothing but self and total, in mean, max, min and median, or in the side of a comparison, are of one family. */
-function familyOf({ key, unit }: Column): string {
+function familyOf({ key, unit, family }: Column): string {
+  if (family !== undefined) return family;
   const words = key
     .replace(/^(base|exp|delta)_/, "")
     .split("_")

@@ -32,6 +32,8 @@ export interface Column {
   readonly atMost?: number;
   /** Not shown until the user asks for it. */
   readonly hidden?: boolean;
+  /** Columns of one family are shown in one unit; told by their keys where this is not said. */
+  readonly family?: string;
 }
 
 /** Parallel arrays, one for each column. */

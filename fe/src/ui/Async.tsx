@@ -26,6 +26,7 @@ export function Async<T>({ query, empty, usable = false, children }: Props<T>) {
   const { data, error } = query;
   if (data === undefined) {
     if (error?.loading) return <Waiting error={error} />;
+    if (error?.notInReport) return <NotInReport />;
     if (error) return <Failure error={error} onRetry={() => void query.refetch()} />;
     return <Skeleton />;
   }
@@ -37,7 +38,10 @@ export function Async<T>({ query, empty, usable = false, children }: Props<T>) {
           <span className="spinner" /> {t.panel.refreshing}
         </div>
       )}
-      {error && !error.loading && <Failure error={error} onRetry={() => void query.refetch()} />}
+      {error?.notInReport && <NotInReport />}
+      {error && !error.loading && !error.notInReport && (
+        <Failure error={error} onRetry={() => void query.refetch()} />
+      )}
       <div className="panel-content" inert={query.isPlaceholderData && !usable}>
         {reason ? <Empty {...reason} /> : children(data)}
       </div>
@@ -63,6 +67,18 @@ function Waiting({ error }: { error: ApiError }) {
         {progress === null ? t.panel.waiting : t.panel.waitingProgress(fraction(progress, 0))}
       </span>
       <ProgressBar value={progress} label={t.panel.waiting} />
+    </div>
+  );
+}
+
+/** In a report, of what only a server can answer. */
+export function NotInReport() {
+  const { title, reason, remedy } = t.report.missing;
+  return (
+    <div className="state">
+      <strong>{title}</strong>
+      <span>{reason}</span>
+      <Code text={remedy} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** Which run, worker and span every view shows; refresh, link, theme, keys. */
 import { useEffect, useState } from "react";
-import type { Status } from "../api";
+import { reportMade, type Status } from "../api";
 import { copyText, type ThemeChoice, useThemeChoice } from "../host";
 import { LANGUAGES, type LanguageId, t } from "../i18n";
 import { formatRange, linkToPage, type Selection, selectTrace, useStepRange } from "../state";
@@ -41,7 +41,7 @@ export function ContextBar(props: Props) {
           onChange={selectTrace}
         />
         <ComparedWith selection={selection} status={status} />
-        {steps && steps.names.length > 1 && (
+        {steps && steps.names.length > 1 && reportMade() === null && (
           <StepBrush
             // Half a choice must not be carried over to other steps.
             key={`${trace?.file} ${steps.names.length}`}
@@ -63,16 +63,18 @@ export function ContextBar(props: Props) {
           <span className="visually-hidden">{t.palette.title}</span>
           <span className="bar-keys">{PALETTE_KEYS}</span>
         </button>
-        <button
-          type="button"
-          className="button quiet"
-          title={t.bar.refreshHint}
-          disabled={refreshing}
-          onClick={onRefresh}
-        >
-          {refreshing ? <span className="spinner" /> : <Icon name="refresh" />}
-          {t.bar.refresh}
-        </button>
+        {reportMade() === null && (
+          <button
+            type="button"
+            className="button quiet"
+            title={t.bar.refreshHint}
+            disabled={refreshing}
+            onClick={onRefresh}
+          >
+            {refreshing ? <span className="spinner" /> : <Icon name="refresh" />}
+            {t.bar.refresh}
+          </button>
+        )}
         <CopyLink link={link} />
         <LanguageSwitch />
         <button

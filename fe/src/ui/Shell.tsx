@@ -1,7 +1,8 @@
 /** The frame: context bar, rail, the view, inspector, status line. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { useDropStale, useStatusPolling } from "../api";
+import { reportAddress, reportMade, useDropStale, useStatusPolling } from "../api";
+import { saveFrom } from "../host";
 import { t } from "../i18n";
 import {
   goToView,
@@ -12,6 +13,7 @@ import {
   type ViewId,
 } from "../state";
 import { INSPECTORS, VIEWS } from "../views/registry";
+import { NotInReport } from "./Async";
 import { Boundary } from "./Boundary";
 import { RangeChip } from "./brush/RangeChip";
 import { ContextBar, useCopyLink } from "./ContextBar";
@@ -23,6 +25,7 @@ import { NoRuns } from "./NoRuns";
 import { ViewNotes } from "./Notes";
 import { NotesDialog } from "./NotesDialog";
 import { Notices } from "./Notices";
+import { Panel } from "./Panel";
 import { Palette } from "./palette/Palette";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
@@ -126,6 +129,7 @@ export function Shell() {
           commands={{
             refresh: () => void refresh(),
             copyLink: link.copy,
+            report: () => selection.sel && saveFrom(reportAddress(selection.sel)),
             keys: () => setDialog("keys"),
             files: () => setDialog("files"),
             notes: () => setDialog("notes"),
@@ -147,7 +151,14 @@ function CurrentView({ view, selection }: { view: ViewId; selection: Selection }
       </div>
       <ViewNotes sel={selection.sel} view={view} />
       <Boundary key={view}>
-        <View />
+        {/* Tiles of a timeline are made when they are asked for. */}
+        {view === "trace" && reportMade() !== null ? (
+          <Panel title={t.views.trace}>
+            <NotInReport />
+          </Panel>
+        ) : (
+          <View />
+        )}
       </Boundary>
     </div>
   );

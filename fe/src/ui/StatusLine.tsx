@@ -1,6 +1,7 @@
 /** The line at the bottom: what is shown, what is loading, what needs attention. */
-import type { Status } from "../api";
-import { bytes, count, fraction } from "../format";
+import { reportAddress, reportMade, type Status } from "../api";
+import { bytes, count, fraction, moment } from "../format";
+import { canSave } from "../host";
 import { t } from "../i18n";
 import type { Selection } from "../state";
 import { ProgressBar } from "./ProgressBar";
@@ -13,7 +14,7 @@ interface Props {
   onNotes: () => void;
 }
 
-export function StatusLine({ status, selection: { trace }, onFiles, onNotes }: Props) {
+export function StatusLine({ status, selection: { sel, trace }, onFiles, onNotes }: Props) {
   const load = status && summarise(status);
   return (
     <footer className="status">
@@ -74,6 +75,17 @@ export function StatusLine({ status, selection: { trace }, onFiles, onNotes }: P
           <button type="button" className="link" onClick={onFiles}>
             {t.status.files}
           </button>
+          {reportMade() !== null ? (
+            <span>{t.report.made(moment(reportMade()))}</span>
+          ) : (
+            sel &&
+            trace?.state === "ready" &&
+            canSave() && (
+              <a className="link" href={reportAddress(sel)} download title={t.report.downloadHint}>
+                {t.report.download}
+              </a>
+            )
+          )}
           <span className="muted">{t.status.version(status.version)}</span>
         </>
       )}

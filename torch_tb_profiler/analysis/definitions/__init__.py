@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.definitions.operators import OPERATORS
 from torch_tb_profiler.analysis.definitions.overview import OVERVIEW
 from torch_tb_profiler.analysis.definitions.stacks import STACKS
 from torch_tb_profiler.analysis.definitions.trace import SLICES
+from torch_tb_profiler.analysis.definitions.traces import TRACES, TRACES_BY_NAME
 
 __all__ = [
     "COMPARE_KERNELS",
@@ -25,6 +26,8 @@ __all__ = [
     "OVERVIEW",
     "SLICES",
     "STACKS",
+    "TRACES",
+    "TRACES_BY_NAME",
     "ColumnType",
     "Definition",
     "Unit",

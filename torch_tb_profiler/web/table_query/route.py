@@ -38,8 +38,12 @@ def ask_table(
 
         return asked.answer(workspace, unasked)
 
+    return answer_query(asked.part(workspace, compute), parameters)
+
+
+def answer_query(table: TableAnswer, parameters: Parameters) -> Answer:
+    """What `sort`, `filter`, `offset`, `limit` ask of a table. Raises HttpError."""
     query = query_of(parameters)
-    table = asked.part(workspace, compute)
     try:
         return Answer(dumps(table.page(query)))
     except Problem as problem:

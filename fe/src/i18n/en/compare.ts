@@ -1,4 +1,4 @@
-import type { PartKind } from "../../api";
+import type { ByNameWhat, PartKind, TraceScope } from "../../api";
 
 export const compare = {
   baseline: "Baseline",
@@ -141,6 +141,45 @@ export const compare = {
     earlier: "Earlier parts",
     later: "Later parts",
     repeated: (name: string, times: string) => `${name} × ${times}`,
+  },
+
+  /** Any number of traces in one table. */
+  many: {
+    howMany: "How many traces",
+    two: "Two traces",
+    many: "Any number",
+    title: "Traces",
+    help: "A row for each trace: averages over its steps, its devices, its memory. Choosing a row shows that trace in all views. More columns, such as the largest operator, are behind Columns; a filter such as run~resnet step>100ms leaves out what is not of interest.",
+    scope: "Which traces",
+    scopes: {
+      runs: "One of each run",
+      run: "All of this run",
+      all: "All there are",
+    } satisfies Record<TraceScope, string>,
+    empty: "No trace was read yet",
+    emptyReason: "Traces appear here as soon as they have been read.",
+    byName: "Side by side",
+    byNameHelp:
+      "A row for each operator or kernel, a column for each trace. Rows come by the spread until you sort them: where the traces differ most.",
+    what: "What",
+    whats: { operators: "Operators", kernels: "Kernels" } satisfies Record<ByNameWhat, string>,
+    measure: "Number",
+    measures: {
+      host_self_ns: "Host self",
+      device_self_ns: "Device self",
+      total_ns: "Total",
+      calls: "Calls",
+    } as Record<string, string>,
+    nothingOf: {
+      operators: "None of the traces has operators.",
+      kernels: "None of the traces has kernels.",
+    } satisfies Record<ByNameWhat, string>,
+    per: {
+      step: "Numbers are per step: those of each trace divided by its steps.",
+      all: "Numbers are sums over the whole traces: not all of them have steps.",
+    },
+    leftOut: (shown: string, more: string) =>
+      `The first ${shown} traces are shown, ${more} more are not.`,
   },
 
   kinds: {

@@ -120,6 +120,20 @@ export const shell = {
     copyName: "Copy name",
   },
 
+  /** A page in one file, with the answers of the server. */
+  report: {
+    download: "Report",
+    downloadHint: "Save this trace with all views as one file, to be opened without a server",
+    palette: "Save a report of this trace as one file",
+    made: (date: string) => `Report of ${date}`,
+    missing: {
+      title: "Not in this report",
+      reason:
+        "A report holds what the views show at first, of the whole trace. The timeline, ranges of steps or time, and the details of smaller operators are in the profile itself:",
+      remedy: "torch-tb-profiler serve LOGDIR",
+    },
+  },
+
   status: {
     events: (n: string) => `${n} events`,
     notes: (n: number) => (n === 0 ? "no notes" : n === 1 ? "1 note" : `${n} notes`),
@@ -195,7 +209,8 @@ export const shell = {
     others: "Other files",
     more: (n: string) => `${n} more: see “Files” below`,
     failedTitle: (file: string) => `${file} could not be read`,
-    failedHelp: "It is read again when it changes, or when what was in the way is gone. Other runs are not affected.",
+    failedHelp:
+      "It is read again when it changes, or when what was in the way is gone. Other runs are not affected.",
     unreachable: "The server is not reachable",
     unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
   },

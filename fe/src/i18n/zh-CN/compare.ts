@@ -127,6 +127,35 @@ export const compare: typeof en = {
     repeated: (name, times) => `${name} × ${times}`,
   },
 
+  many: {
+    howMany: "跟踪的数量",
+    two: "两个跟踪",
+    many: "任意多个",
+    title: "跟踪",
+    help: "每个跟踪一行：各步骤的平均值、设备和内存。选择一行会在所有视图中显示该跟踪。更多列（例如最大的算子）在“列”中；使用过滤器（例如 run~resnet step>100ms）可以排除不关心的内容。",
+    scope: "哪些跟踪",
+    scopes: { runs: "每个运行一个", run: "此运行的全部", all: "全部" },
+    empty: "还没有读取任何跟踪",
+    emptyReason: "跟踪读取完成后会立即显示在这里。",
+    byName: "并排比较",
+    byNameHelp: "每个算子或内核一行，每个跟踪一列。排序之前，各行按差距排列：差别最大的在最前面。",
+    what: "内容",
+    whats: { operators: "算子", kernels: "内核" },
+    measure: "数值",
+    measures: {
+      host_self_ns: "主机自身",
+      device_self_ns: "设备自身",
+      total_ns: "总耗时",
+      calls: "调用次数",
+    },
+    nothingOf: { operators: "这些跟踪都没有算子。", kernels: "这些跟踪都没有内核。" },
+    per: {
+      step: "数值为每步骤的值：各跟踪的总和除以其步骤数。",
+      all: "数值为整个跟踪的总和：并非所有跟踪都有步骤。",
+    },
+    leftOut: (shown, more) => `显示前 ${shown} 个跟踪，另有 ${more} 个未显示。`,
+  },
+
   kinds: {
     module: "模块",
     backward: "反向",

@@ -118,6 +118,19 @@ export const shell: typeof en = {
     copyName: "复制名称",
   },
 
+  report: {
+    download: "报告",
+    downloadHint: "将此跟踪及所有视图保存为一个文件，无需服务器即可打开",
+    palette: "将此跟踪的报告保存为一个文件",
+    made: (date) => `报告生成于 ${date}`,
+    missing: {
+      title: "此报告中没有",
+      reason:
+        "报告包含各视图最初显示的内容，针对整个跟踪。时间线、步骤或时间范围，以及较小算子的详情在性能分析数据本身中：",
+      remedy: "torch-tb-profiler serve LOGDIR",
+    },
+  },
+
   status: {
     events: (n) => `${n} 个事件`,
     notes: (n) => (n === 0 ? "没有提示" : `${n} 条提示`),

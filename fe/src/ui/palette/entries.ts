@@ -1,8 +1,15 @@
 /** What the palette offers. */
 import { useMemo } from "react";
-import { type ModulesTable, type Status, useKernels, useModules, useOperators } from "../../api";
+import {
+  type ModulesTable,
+  reportMade,
+  type Status,
+  useKernels,
+  useModules,
+  useOperators,
+} from "../../api";
 import { duration } from "../../format";
-import { type ThemeChoice, useThemeChoice } from "../../host";
+import { canSave, type ThemeChoice, useThemeChoice } from "../../host";
 import { LANGUAGES, type LanguageId, t } from "../../i18n";
 import {
   formatRange,
@@ -31,6 +38,8 @@ const text = t.palette;
 export interface Commands {
   readonly refresh: () => void;
   readonly copyLink: () => void;
+  /** Saves a report. */
+  readonly report: () => void;
   readonly keys: () => void;
   readonly files: () => void;
   readonly notes: () => void;
@@ -136,7 +145,10 @@ function useActions(selection: Selection, commands: Commands): Entry[] {
   const languages = Object.keys(LANGUAGES) as LanguageId[];
   return [
     action(text.copyLink, commands.copyLink),
-    action(text.refresh, commands.refresh),
+    ...(reportMade() === null ? [action(text.refresh, commands.refresh)] : []),
+    ...(selection.sel && canSave() && reportMade() === null
+      ? [action(t.report.palette, commands.report)]
+      : []),
     ...(range ? [action(t.range.clear, () => setRange(null))] : []),
     ...(steps && only >= 0
       ? [

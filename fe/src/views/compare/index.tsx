@@ -8,14 +8,16 @@ import {
   EVERYTHING,
   type FoundTrace,
   sameTraceName,
+  useMany,
   useParam,
   usePart,
   useSelection,
 } from "../../state";
 import { equals } from "../../table";
-import { Empty, Panel, ProgressBar, traceProgress, traceTitle } from "../../ui";
+import { Empty, Panel, ProgressBar, Segmented, traceProgress, traceTitle } from "../../ui";
 import { Headline } from "./Headline";
 import { useLook } from "./look";
+import { Many } from "./Many";
 import { Pickers } from "./Pickers";
 import type { Part } from "./parts";
 import { Kernels, Operators, Parts } from "./Tables";
@@ -24,7 +26,29 @@ import "./compare.css";
 
 const text = t.compare.states;
 
+const HOW_MANY = [
+  { value: "two", label: t.compare.many.two },
+  { value: "many", label: t.compare.many.many },
+] as const;
+
 export default function Compare() {
+  const [many, setMany] = useMany();
+  return (
+    <>
+      <div className="compare-how-many">
+        <Segmented
+          label={t.compare.many.howMany}
+          value={many ? "many" : "two"}
+          options={HOW_MANY}
+          onChange={(next) => setMany(next === "many")}
+        />
+      </div>
+      {many ? <Many /> : <Two />}
+    </>
+  );
+}
+
+function Two() {
   const status = useStatus().data;
   const { sel, comparison } = useSelection();
   const baseline = comparison.set ?? comparison.suggested;

@@ -41,7 +41,7 @@ export function Devices({
               <tr key={device.id}>
                 <th scope="row">{device.id}</th>
                 <td>{device.name ?? text.unknown}</td>
-                <td>{bytes(device.memory_bytes)}</td>
+                <td className="devices-memory">{bytes(device.memory_bytes)}</td>
                 <td>{device.compute_capability ?? "–"}</td>
                 <td>{fraction(device.utilization)}</td>
                 <td>{fraction(device.sm_efficiency)}</td>

@@ -1,0 +1,68 @@
+/** `/api/traces`: any number of traces in one table, as docs/api.md describes it. */
+import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/react-query";
+import { type ApiError, get, type Query } from "./client";
+import { type Result, useStatus } from "./queries";
+import type { Cell, Column, Note, Status, TraceKey } from "./types";
+
+/** One trace of each run, all of the run shown, or all there are. */
+export type TraceScope = "runs" | "run" | "all";
+
+export interface TracesTable {
+  meta: { of: TraceScope; notes: Note[]; total: number };
+  columns: Column[];
+  rows: Record<string, Cell[]>;
+}
+
+export type ByNameWhat = "operators" | "kernels";
+
+export interface TracesByName {
+  meta: Omit<TracesTable["meta"], "of"> & {
+    of: TraceScope;
+    what: ByNameWhat;
+    measure: string;
+    per: "step" | "all";
+    traces: { run: string; worker: string; span: string }[];
+    /** Traces beyond those that have a column. */
+    left_out: number;
+  };
+  columns: Column[];
+  rows: Record<string, Cell[]>;
+}
+
+export function useTraces(sel: TraceKey | null, of: TraceScope): Result<TracesTable> {
+  return useAboutTraces<TracesTable>("traces", sel, { of });
+}
+
+export function useTracesByName(
+  sel: TraceKey | null,
+  of: TraceScope,
+  what: ByNameWhat,
+  measure: string,
+): Result<TracesByName> {
+  return useAboutTraces<TracesByName>("traces/names", sel, { of, what, measure, limit: "all" });
+}
+
+function useAboutTraces<T>(route: string, sel: TraceKey | null, query: Query): Result<T> {
+  const status = useStatus().data;
+  const asked = {
+    ...query,
+    // The run is named where it matters, so that the answers about all runs are those of every run.
+    run: query.of === "run" ? sel?.run : undefined,
+    worker: query.of === "runs" ? sel?.worker : undefined,
+    steps: sel?.steps,
+    step_pattern: sel?.step_pattern,
+  };
+  return useQuery<T, ApiError>({
+    queryKey: ["traces", route, asked, stateOfAll(status)],
+    queryFn: ({ signal }) => get<T>(route, asked, signal),
+    enabled: sel !== null && status !== undefined,
+    placeholderData: keepPreviousData as UseQueryOptions<T, ApiError>["placeholderData"],
+  });
+}
+
+/** Changes when another trace has been read, or a file has changed. */
+function stateOfAll(status: Status | undefined): string {
+  return (status?.runs ?? [])
+    .flatMap(({ traces }) => traces.map(({ file, size, state }) => `${file} ${size} ${state}`))
+    .join("\n");
+}

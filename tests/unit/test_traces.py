@@ -1,0 +1,161 @@
+"""Any number of traces in one table: the same numbers as the views of each of them have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+import torch_tb_profiler
+from tests.served import client_of, everything_read, get
+from tests.tiny import write_trace
+from torch_tb_profiler.analysis.definitions import OPERATORS
+from torch_tb_profiler.web.traces import side_by_side
+
+GPU_RUN = "generated_4gpu_h100"
+CPU_RUNS = ("cnn_workers0", "cnn_workers2")
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def client(samples: Path, cache: Path) -> Iterator[Client]:
+    with everything_read(samples, cache) as workspace:
+        yield client_of(workspace)
+
+
+def rows_of(answer: Any) -> list[dict[str, Any]]:
+    rows: dict[str, list[Any]] = answer["rows"]
+    return [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
+
+
+def test_the_numbers_are_those_of_the_views(client: Client) -> None:
+    rows = rows_of(get(client, "/api/traces?of=all"))
+    assert len(rows) == sum(len(run["traces"]) for run in get(client, "/api/status")["runs"]) == 8
+    for row in rows:
+        trace = f"run={row['run']}&worker={row['worker']}&span={row['span']}"
+        overview = get(client, f"/api/overview?{trace}")
+        assert row["steps"] == len(overview["steps"]["names"])
+        assert row["step"] == overview["average"]["step_ns"]
+        assert row["slowest_step_ns"] == max(overview["steps"]["duration_ns"])
+        for category, mean in overview["average"]["category_ns"].items():
+            assert row[category] == mean
+        shares = [device["utilization"] for device in overview["devices"]]
+        assert row["utilization"] == (pytest.approx(sum(shares) / len(shares)) if shares else None)
+        assert row["top_operator"] == overview["top_operators"][0]["name"]
+        curves = get(client, f"/api/memory/curve?{trace}")["devices"]
+        peaks = [curve["peak"]["allocated"] for curve in curves if curve["device"] != "CPU"] or [
+            curve["peak"]["allocated"] for curve in curves
+        ]
+        assert row["peak_bytes"] == (max(peaks) if peaks else None)
+
+
+def test_communication_is_that_of_the_distributed_view(client: Client) -> None:
+    rows = rows_of(get(client, f"/api/traces?of=run&run={GPU_RUN}"))
+    workers = {each["worker"]: each["steps"] for each in get(client, f"/api/distributed?run={GPU_RUN}")["workers"]}
+    assert [row["trace"] for row in rows] == [row["worker"] for row in rows] == list(workers)
+    for row in rows:
+        steps = workers[row["worker"]]
+        for key, theirs in (
+            ("computation_ns", "computation_ns"),
+            ("overlap_ns", "overlap_ns"),
+            ("exposed_ns", "communication_ns"),
+        ):
+            assert row[key] == pytest.approx(sum(steps[theirs]) / len(steps[theirs]))
+
+
+def test_one_of_each_run_is_that_of_the_same_worker(client: Client) -> None:
+    runs = [run["name"] for run in get(client, "/api/status")["runs"]]
+    workers = dict.fromkeys(runs, "worker0") | {GPU_RUN: "rank2", "ddp_gloo_2ranks": "rank0"}
+    rows = rows_of(get(client, "/api/traces?worker=rank2"))
+    assert {row["run"]: row["worker"] for row in rows} == workers
+
+
+def test_is_asked_as_every_table(client: Client) -> None:
+    answer = get(client, "/api/traces?of=all&sort=-step&filter=run~cnn&limit=1")
+    assert answer["meta"]["matched"] == len(CPU_RUNS)
+    (row,) = rows_of(answer)
+    steps = {row["run"]: row["step"] for row in rows_of(get(client, "/api/traces"))}
+    assert row["step"] == max(steps[run] for run in CPU_RUNS)
+    assert get(client, "/api/traces?sort=nothing", 400)["problem"]["name"] == "nothing"
+    assert get(client, "/api/traces?of=run", 400)
+    assert get(client, "/api/traces?of=run&run=nothing", 404)
+    assert get(client, "/api/traces?of=others", 400)
+
+
+def test_how_steps_are_found_is_the_same_for_all(client: Client) -> None:
+    assert {row["steps"] for row in rows_of(get(client, "/api/traces?of=all&steps=whole_trace"))} == {1}
+
+
+@pytest.mark.parametrize(
+    ("what", "measure", "per"),
+    [("operators", "host_self_ns", "step"), ("operators", "calls", "all"), ("kernels", "total_ns", "step")],
+)
+def test_names_side_by_side_are_those_of_each_trace(client: Client, what: str, measure: str, per: str) -> None:
+    answer = get(client, f"/api/traces/names?of=all&what={what}&measure={measure}&per={per}")
+    traces = answer["meta"]["traces"]
+    assert len(traces) == 8
+    assert answer["meta"]["per"] == per
+    names = answer["rows"]["name"]
+    for at, trace in enumerate(traces):
+        asked = f"run={trace['run']}&worker={trace['worker']}&span={trace['span']}"
+        table = get(client, f"/api/{what}?{asked}")["rows"]
+        steps = len(get(client, f"/api/overview?{asked}")["steps"]["names"]) if per == "step" else 1
+        theirs = {name: value / steps for name, value in zip(table["name"], table[measure], strict=True)}
+        ours = dict(zip(names, answer["rows"][f"t{at}"], strict=True))
+        assert {name: value for name, value in ours.items() if value is not None} == pytest.approx(theirs)
+    spread = answer["rows"]["spread"]
+    assert spread == sorted(spread, reverse=True)
+
+
+def test_side_by_side() -> None:
+    defined, values = side_by_side(["a", "b"], [{"x": 1.0, "y": 5.0}, {"x": 1.0, "z": 7.0}], OPERATORS["host_self_ns"])
+    assert [d.key for d in defined] == ["name", "t0", "t1", "spread"]
+    assert [d.label for d in defined][1:3] == ["a", "b"]
+    assert values["name"] == ["z", "y", "x"]
+    assert values["t0"].tolist() == [None, 5.0, 1.0]
+    assert values["t1"].tolist() == [7.0, None, 1.0]
+    assert values["spread"].tolist() == [7.0, 5.0, 0.0]
+
+
+def test_nothing_side_by_side() -> None:
+    for sums in ([], [{}]):
+        _, values = side_by_side(["a"][: len(sums)], sums, OPERATORS["calls"])
+        assert values["name"] == []
+        assert len(values["spread"]) == 0
+
+
+def test_more_traces_than_columns_are_said(tmp_path: Path) -> None:
+    for rank in range(34):
+        write_trace(tmp_path / "run" / f"rank{rank}.1.pt.trace.json")
+    with everything_read(tmp_path, tmp_path / "cache") as workspace:
+        answer = get(client_of(workspace), "/api/traces/names?of=all")
+        assert len(answer["meta"]["traces"]) == 32
+        assert answer["meta"]["left_out"] == 2
+
+
+def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
+    write_trace(tmp_path / "good" / "w.1.pt.trace.json")
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "w.1.pt.trace.json").write_text('{"traceEvents": 1}')
+    with everything_read(tmp_path, tmp_path / "cache") as workspace:
+        answer = get(client_of(workspace), "/api/traces")
+        assert answer["rows"]["run"] == ["good"]
+        (note,) = answer["meta"]["notes"]
+        assert (note["kind"], note["count"]) == ("traces_failed", 1)
+        assert "w.1.pt.trace.json" in note["text"]
+
+
+def test_in_python(client: Client, samples: Path, cache: Path) -> None:
+    profile = torch_tb_profiler.open(samples, cache_dir=cache)
+    columns = profile.figures().to_columns()
+    for key, values in get(client, "/api/traces?of=all")["rows"].items():
+        if key != "trace":
+            assert [value or "" for value in columns[key]] == [value or "" for value in values], key
+    assert len(profile.run(GPU_RUN).figures().to_pandas()) == 4

@@ -1,0 +1,54 @@
+"""Any number of traces in one table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
+from torch_tb_profiler.analysis.definitions.distributed import DISTRIBUTED
+from torch_tb_profiler.analysis.definitions.overview import OVERVIEW
+
+TRACES = by_key(
+    Definition("trace", "Trace", "string", None, "Run, worker, and the span where there are several."),
+    Definition("run", "Run", "string", None, "The directory of the trace."),
+    Definition("worker", "Worker", "string", None, "The process that was recorded."),
+    Definition("span", "Span", "string", None, "Which recording of the worker it is."),
+    Definition("devices", "Devices", "string", None, "The devices that ran kernels."),
+    Definition("steps", "Steps", "number", "count", "How many steps the averages are made of."),
+    OVERVIEW["step"],
+    Definition("slowest_step_ns", "Slowest step", "number", "ns", "The longest of the steps."),
+    Definition(
+        "gpu_busy_ns", "GPU busy", "number", "ns", "Time of the step in which at least one kernel ran on any device."
+    ),
+    OVERVIEW["utilization"],
+    OVERVIEW["sm_efficiency"],
+    OVERVIEW["achieved_occupancy"],
+    OVERVIEW["tensor_core_share"],
+    *(
+        OVERVIEW[key]
+        for key in ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
+    ),
+    DISTRIBUTED["computation_ns"],
+    DISTRIBUTED["overlap_ns"],
+    replace(DISTRIBUTED["communication_ns"], key="exposed_ns", label="Exposed communication"),
+    Definition(
+        "peak_bytes",
+        "Memory peak",
+        "number",
+        "bytes",
+        "Most memory in use at once on the device that used most; on the host where no device was recorded.",
+    ),
+    Definition("top_operator", "Largest operator", "string", None, "The operator with most self time."),
+    Definition("top_kernel", "Largest kernel", "string", None, "The kernel with most time."),
+)
+
+TRACES_BY_NAME = by_key(
+    Definition("name", "Name", "string", None, "Name of the operator or kernel."),
+    Definition(
+        "spread",
+        "Spread",
+        "number",
+        "ns",
+        "The largest of the numbers in this row − the smallest; a trace without it counts as 0.",
+    ),
+)
