@@ -86,7 +86,7 @@ test-py: .venv/.stamp-dev .venv/.stamp-servers
 
 # Not a part of make test: it takes Java and a C compiler.
 test-hdfs: .venv/.stamp-dev .venv/.stamp-hdfs
-	$(PY) -m pytest $(AGAIN) tests/storage/test_hdfs.py
+	$(PY) -m pytest $(AGAIN) -m hdfs tests/storage
 
 test-browser: .venv/.stamp-dev .venv/.stamp-browser ui
 	$(PY) -m pytest tests/browser

@@ -14,6 +14,7 @@ from tests.integration.conftest import PLUGIN, Server, Starter, wait_for_all
 from tests.storage.stores import NOTHING, Store
 from tests.storage.test_workspaces import NAMED, trace
 from tests.tiny import DEADLINE_SECONDS, wait_until
+from torch_tb_profiler import api
 
 #: the package of each extra, and what happens on importing it when it is not there
 PACKAGES = {"s3": "boto3", "blob": "azure.storage.blob", "gs": "google.cloud.storage", "hdfs": "fsspec"}
@@ -86,6 +87,35 @@ def test_a_shared_access_signature_is_seen_nowhere(server_of: object, start: Sta
     written = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert written
     assert not [path for path in written if secret[1].encode() in path.read_bytes() or secret[1] in str(path)]
+
+
+def test_a_signature_is_in_no_report_and_in_no_name_of_the_api(server_of: object, tmp_path: Path) -> None:
+    from tests.storage import azure
+
+    assert callable(server_of)
+    with azure.signed_container(server_of("blob")) as (url, signature, store):
+        store.put(f"logs/{NAMED}", trace())
+        secret = re.search(r"sig=([^&]+)", signature)
+        assert secret
+        opened = api.open(f"{url}/logs?{signature}", cache_dir=tmp_path / "cache")
+        assert len(opened.figures())
+        assert opened.path == f"{url}/logs"
+        with pytest.raises(api.ProfileError, match="/empty holds no trace") as caught:
+            api.open(f"{url}/empty?{signature}")
+        page = tmp_path / "report.html"
+        command = [sys.executable, "-m", "torch_tb_profiler", "report", "-o", str(page)]
+        for folder, code in (("logs", 0), ("empty", 1)):
+            ended = subprocess.run(
+                [*command, f"{url}/{folder}?{signature}"],
+                env={**os.environ, **NOTHING, "XDG_CACHE_HOME": str(tmp_path)},
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=DEADLINE_SECONDS,
+            )
+            assert ended.returncode == code, ended.stderr
+            assert secret[1] not in ended.stdout + ended.stderr
+        assert secret[1] not in page.read_text() + repr(opened) + str(caught.value)
 
 
 def test_a_wrong_signature_says_what_to_do(server_of: object, start: Starter) -> None:

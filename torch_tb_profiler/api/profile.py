@@ -15,7 +15,7 @@ from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import Skipped
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
-from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.workspace.library import Library, find_traces
 
 
@@ -67,6 +67,7 @@ class Run:
 class Profile:
     """A log directory, a run's directory or a single file.
 
+    path       as it was given, without a signature or password
     skipped    what lies outside of all runs and looks like a trace, and why it was not taken
     """
 
@@ -120,10 +121,10 @@ def open(  # noqa: A001
     except StorageError as error:
         raise ProfileError(str(error)) from None
     if not found.runs:
-        raise ProfileError(f"{url} holds no trace{_why(found.skipped)}")
+        raise ProfileError(f"{shown(url)} holds no trace{_why(found.skipped)}")
     if workers:
         library.read_ahead([file for run in found.runs for file in run.traces], workers)
-    return Profile(url, library, found)
+    return Profile(shown(url), library, found)
 
 
 def _one(what: str, wanted: str | None, known: Sequence[str], where: str) -> str:

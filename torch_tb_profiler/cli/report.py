@@ -10,7 +10,7 @@ from pathlib import Path
 
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import Found, Root
-from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.web.http import HttpError
 from torch_tb_profiler.web.report import MOST_TRACES, report
 from torch_tb_profiler.web.routes import ROUTES
@@ -45,14 +45,14 @@ class Report:
             found = find_traces(arguments.path)
         except StorageError as error:
             raise UserError(str(error)) from None
-        runs = [run.name for run in found.runs]
+        runs, path = [run.name for run in found.runs], shown(arguments.path)
         if not runs:
-            raise UserError(f"{arguments.path} holds no trace")
+            raise UserError(f"{path} holds no trace")
         if arguments.run is None and len(runs) > 1:
-            raise UserError(f"{arguments.path} has {len(runs)} runs, one must be named with --run: {', '.join(runs)}")
+            raise UserError(f"{path} has {len(runs)} runs, one must be named with --run: {', '.join(runs)}")
         name = arguments.run if arguments.run is not None else runs[0]
         if name not in runs:
-            raise UserError(f"{arguments.path} has no run {name!r}, only {', '.join(runs)}")
+            raise UserError(f"{path} has no run {name!r}, only {', '.join(runs)}")
         run = next(run for run in found.runs if run.name == name)
         files = [f for f in run.traces if not arguments.worker or f.worker in arguments.worker]
         files = [f for f in files if arguments.span in (None, f.span)][: None if arguments.worker else MOST_TRACES]
