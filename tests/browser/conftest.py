@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 import browser as chromium
 from tests.browser.profiler import Profiler
@@ -31,6 +31,8 @@ CHROMIUM_ARGUMENTS = [
     "--no-first-run",
 ]
 HERE = Path(__file__).parent
+# For a busy machine: three times what is usual.
+expect.set_options(timeout=15_000)
 FAILED = pytest.StashKey[bool]()
 
 StartServer = Callable[..., Server]
@@ -70,9 +72,12 @@ def start(output: Path, tmp_path: Path) -> Iterator[StartServer]:
 def _starter(output: Path, cache: Path) -> Iterator[StartServer]:
     running: list[Server] = []
 
-    def start(name: str, module: str, *arguments: str, **options: Any) -> Server:
+    def start(
+        name: str, module: str, *arguments: str, environment: Mapping[str, str] | None = None, **options: Any
+    ) -> Server:
         # Traces are really read, not taken from the cache of an earlier run.
-        server = Server(module, arguments, output / f"{name}.log", {"XDG_CACHE_HOME": str(cache)}, **options)
+        surroundings = {"XDG_CACHE_HOME": str(cache), **(environment or {})}
+        server = Server(module, arguments, output / f"{name}.log", surroundings, **options)
         running.append(server)
         server.start()
         return server

@@ -109,8 +109,10 @@ def test_does_things(open_page: OpenPage, tensorboard: Server) -> None:
         v="operators", r=CPU_RUN, k="worker0", s="1"
     )
     palette.choose("keyboard")
-    expect(profiler.ui.get_by_role("dialog", name="Keyboard")).to_be_visible()
+    keys = profiler.ui.get_by_role("dialog", name="Keyboard")
+    expect(keys).to_be_visible()
     page.keyboard.press("Escape")
+    expect(keys).to_have_count(0)
     with page.expect_request("**/api/overview*"):
         palette.choose("refresh")
 

@@ -12,8 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Keep
 from tests.browser.profiler import Profiler
 from tests.browser.servers import Server
-from tests.browser.test_timeline import assert_drawn
-from tests.browser.timeline import Slice, Timeline, exact_slices
+from tests.browser.timeline import Slice, Timeline, assert_drawn, exact_slices
 
 AMG = "amg_a100_inductor_cudagraph"
 DLRM = "dlrm_v100_8ranks"

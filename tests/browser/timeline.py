@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Locator, expect
 
-from tests.browser.profiler import Profiler
+from tests.browser.profiler import GPU_RUN, Profiler
 from tests.browser.servers import Server
 
 PADDING, LANE, THIN_LANE = 3, 18, 5
+
+WHERE = {"run": GPU_RUN, "worker": "rank0"}
+STREAM = "stream 7"
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,9 @@ class Timeline:
     def settle(self) -> Timeline:
         """Until all that is in sight has come."""
         expect(self.root).to_have_attribute("aria-busy", "false")
-        # What has come is drawn with the next frame, and the address follows when nothing has moved for a while.
-        self.profiler.page.wait_for_timeout(600)
+        # What has come is drawn with the next frame, and the address follows when nothing has moved for a while: by the
+        # clock of the page, which on a busy machine runs behind that of the test.
+        self.canvas.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 600)))")
         expect(self.root).to_have_attribute("aria-busy", "false")
         self._scale = (*self.window(), self.width)
         return self
@@ -72,6 +76,9 @@ class Timeline:
 
     def show(self, key: str) -> None:
         """Scroll until a track is in sight, as far as that goes at the top."""
+        if not self.label(key).count():
+            self.area.evaluate("(view) => { view.scrollTop = 0; }")
+            self.profiler.page.wait_for_timeout(60)
         for _ in range(200):
             label = self.label(key)
             if label.count():
@@ -138,3 +145,38 @@ class Timeline:
 
     def click(self, time: float, key: str, depth: int) -> None:
         self.profiler.page.mouse.click(*self.point(time, key, depth))
+
+
+def open_trace(profiler: Profiler, **state: str) -> Timeline:
+    profiler.open(**{"v": "trace", "r": GPU_RUN, "k": "rank0", **state})
+    return Timeline(profiler).settle()
+
+
+def leaf(meta: Any, worker: str, name: str) -> tuple[str, list[int]]:
+    """The key of a stream or thread and its own lanes."""
+    track = next(track["id"] for track in meta["tracks"] if track["name"] == name)
+    lanes = meta["lanes"]
+    own = [
+        lane
+        for lane, (of, band) in enumerate(zip(lanes["track"], lanes["band"], strict=True))
+        if of == track and band in {"host", "device"}
+    ]
+    return f"{worker}:{track}", own
+
+
+def assert_drawn(timeline: Timeline, key: str, depth: int, slices: list[Slice]) -> None:
+    """Every slice is on the lane, those that are wide enough exactly, and nothing is where nothing ran."""
+    drawn = timeline.drawn(key, depth)
+    width = len(drawn)
+    covered = np.zeros(width, dtype=bool)
+    for each in slices:
+        left, right = timeline.x(each.start), timeline.x(each.start + each.duration)
+        if right < 1 or left > width - 1:
+            continue
+        assert drawn[max(0, int(left) - 2) : int(right) + 3].any(), f"slice {each.row} is not drawn"
+        if right - left > 8:
+            inner = drawn[max(0, round(left) + 1) : max(0, round(right) - 3)]
+            assert inner.all(), f"slice {each.row} has a hole: {left} – {right}: {inner}"
+        # Slices that share a cell are drawn as one, which is no longer than two buckets of three pixels.
+        covered[max(0, int(left) - 6) : int(right) + 7] = True
+    assert not (drawn & ~covered).any(), "something is drawn where nothing ran"

@@ -28,6 +28,29 @@ _SERVERS = "org.apache.hadoop.hdfs.server"
 
 
 @dataclass
+class Node:
+    """A server of the cluster that can be stopped and started again at the same address."""
+
+    command: list[str]
+    log: Path
+    url: str
+    _process: ExitStack = field(default_factory=ExitStack, repr=False)
+
+    def start(self) -> None:
+        self._process.enter_context(running(self.command, self.log, self.url))
+
+    def stop(self) -> None:
+        self._process.close()
+
+    def __enter__(self) -> Node:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+@dataclass
 class Hdfs:
     """user: whom the servers belong to; everybody else is subject to permissions"""
 
@@ -35,7 +58,13 @@ class Hdfs:
     user: str
     log: Path
     home: Path
+    name_node: Node
+    data_node: Node
     client: Any = field(repr=False)
+
+    def get(self, path: str) -> bytes:
+        content: bytes = self.client.cat_file(path)
+        return content
 
     def put(self, path: str, content: bytes) -> None:
         with self.client.open(path, "wb", overwrite=True) as stream:
@@ -86,9 +115,13 @@ def hdfs_cluster(folder: Path) -> Iterator[Hdfs]:
             "dfs.datanode.http.address": f"127.0.0.1:{data_web}",
             "dfs.datanode.ipc.address": f"127.0.0.1:{data_ipc}",
             "dfs.replication": "1",
+            # else a NameNode that has found its blocks again lets nobody write for half a minute
+            "dfs.namenode.safemode.extension": "0",
             "dfs.webhdfs.enabled": "false",
             "dfs.permissions.enabled": "true",
             "dfs.namenode.datanode.registration.ip-hostname-check": "false",
+            # of clients: a block that cannot be had is waited for, for seconds that double
+            "dfs.client.retry.window.base": "100",
         },
     )
     (folder / "conf" / "log4j.properties").write_text(
@@ -106,17 +139,15 @@ def hdfs_cluster(folder: Path) -> Iterator[Hdfs]:
         [*java, name_node, "-format", "-nonInteractive", "-force"], capture_output=True, text=True, check=False
     )
     assert formatted.returncode == 0, formatted.stderr
-    with ExitStack() as servers:
-        servers.enter_context(running([*java, name_node], folder / "name.log", f"http://127.0.0.1:{name_web}/jmx"))
-        command = [*java, f"{_SERVERS}.datanode.DataNode"]
-        servers.enter_context(running(command, folder / "data.log", f"http://127.0.0.1:{data_web}/jmx"))
+    name = Node([*java, name_node], folder / "name.log", f"http://127.0.0.1:{name_web}/jmx")
+    data = Node([*java, f"{_SERVERS}.datanode.DataNode"], folder / "data.log", f"http://127.0.0.1:{data_web}/jmx")
+    with name, data:
         state = "Hadoop:service=NameNode,name=FSNamesystemState"
         wait_until(
             lambda: jmx(f"127.0.0.1:{name_web}", state)[0]["NumLiveDataNodes"] == 1, "the DataNode has registered"
         )
-        yield Hdfs(
-            f"hdfs://127.0.0.1:{name_port}", user, folder / "name.log", _home(folder, classes), _client(name_port)
-        )
+        host = f"hdfs://127.0.0.1:{name_port}"
+        yield Hdfs(host, user, name.log, _home(folder, classes), name, data, _client(name_port))
 
 
 def _client(port: int) -> Any:

@@ -6,6 +6,7 @@ import http.client
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Literal
 from urllib.parse import urlsplit
@@ -53,6 +54,7 @@ class Proxy:
 
     kind_of: what a request is, as the store means it
     refuse: the status with which the proxy answers for a store that should refuse a request but does not; 0 for none
+    rewrite: what is sent for a body that the store sends with status 200
     """
 
     def __init__(
@@ -60,10 +62,12 @@ class Proxy:
         upstream: str,
         kind_of: Callable[[str, str], Kind],
         refuse: Callable[[Request], int] = lambda _: 0,
+        rewrite: Callable[[Request, bytes], bytes] = lambda _, body: body,
     ) -> None:
         self.upstream = urlsplit(upstream)
         self.kind_of = kind_of
         self.refuse = refuse
+        self.rewrite = rewrite
         self.requests: list[Request] = []
         self._faults: list[Fault] = []
         self._lock = threading.Lock()
@@ -164,6 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
             kept = {name: value for name, value in answer.getheaders() if name.lower() not in _HOP_BY_HOP}
         finally:
             connection.close()
+        if answer.status == HTTPStatus.OK:
+            content = self.owner.rewrite(request, content)
         self._answer(request, answer.status, kept, content, fault.cut_after if fault else None)
 
     def _answer(

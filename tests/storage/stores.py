@@ -75,7 +75,7 @@ def answers(url: str) -> bool:
 @contextmanager
 def running(command: list[str], log: Path, url: str, environment: Mapping[str, str] | None = None) -> Iterator[int]:
     """A server, from when it answers at `url` until it is stopped; its process id."""
-    with log.open("wb") as out:
+    with log.open("ab") as out:
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})}
         )
@@ -210,11 +210,26 @@ def azure_server(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def google_server(folder: Path) -> Iterator[str]:
+def google_server(folder: Path, data: Path | None = None) -> Iterator[str]:
+    """Keeps its objects in memory, or in a directory."""
     url = f"http://127.0.0.1:{(port := free_port())}"
-    command = [script("gcp-storage-emulator"), "start", "--host", "127.0.0.1", "--port", str(port), "--in-memory"]
+    keeping = ["--data-dir", str(data)] if data else []
+    command = [script("gcp-storage-emulator"), *keeping, "start", "--host", "127.0.0.1", "--port", str(port)]
+    command += [] if data else ["--in-memory"]
     with running(command, folder / "google.log", url):
         yield url
+
+
+def multiply_in_google(data: Path, bucket: str, name: str, count: int) -> None:
+    """Makes `count` objects of one in the directory of a server that does not run: with each that it is given it
+    writes down all it has."""
+    (path,) = data.rglob(".meta")
+    known = json.loads(path.read_text())
+    objects = known["objects"][bucket]
+    one = objects.pop(name)
+    for number in range(count):
+        objects[f"{name}{number}"] = one | {"name": f"{name}{number}"}
+    path.write_text(json.dumps(known))
 
 
 def connection_string(endpoint: str, account: str = AZURE_ACCOUNT, key: str = AZURE_KEY) -> str:
@@ -262,15 +277,17 @@ def azure_store(server: str) -> Iterator[Store]:
 
 
 @contextmanager
-def google_store(server: str) -> Iterator[Store]:
+def google_store(server: str, bucket: str = "") -> Iterator[Store]:
+    """`bucket` may be there already; without one it is new."""
     from google.auth.credentials import AnonymousCredentials
     from google.cloud import storage
 
     client = storage.Client(
         project="tests", credentials=AnonymousCredentials(), client_options={"api_endpoint": server}
     )
-    bucket = f"bucket{next(_numbers)}"
-    client.create_bucket(bucket)
+    bucket = bucket or f"bucket{next(_numbers)}"
+    if not client.bucket(bucket).exists():
+        client.create_bucket(bucket)
 
     def refuse(request: Request) -> int:
         """The server knows generations but does not mind them."""
@@ -280,7 +297,17 @@ def google_store(server: str) -> Iterator[Store]:
         blob = client.bucket(bucket).get_blob(unquote(urlsplit(request.path).path.rpartition("/o/")[2]))
         return 0 if blob is None or str(blob.generation) == wanted[0] else 412
 
-    with Proxy(server, kind_in_google, refuse) as proxy:
+    def page(request: Request, body: bytes) -> bytes:
+        """The server sends all objects at once, Google a thousand."""
+        if request.kind != "list":
+            return body
+        found = json.loads(body)
+        first = int(parse_qs(urlsplit(request.path).query).get("pageToken", ["0"])[0])
+        items = found.get("items", [])
+        more = {"nextPageToken": str(first + 1000)} if len(items) > first + 1000 else {}
+        return json.dumps(found | {"items": items[first : first + 1000]} | more).encode()
+
+    with Proxy(server, kind_in_google, refuse, page) as proxy:
         yield Store("gs", bucket, proxy, NOTHING | {"STORAGE_EMULATOR_HOST": proxy.url}, (), client)
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +17,9 @@ import pytest
 
 from tests.integration.conftest import PLUGIN, Server, Starter, wait_for_all
 from tests.storage.hdfs import PARTS, Hdfs, hdfs_cluster
+from tests.storage.test_stores import noise
 from tests.storage.test_workspaces import NAMED, trace
-from tests.tiny import wait_until
+from tests.tiny import DEADLINE_SECONDS, wait_until
 
 pytestmark = [
     pytest.mark.hdfs,
@@ -94,6 +100,138 @@ def test_what_one_may_not_read_is_said(hdfs: Hdfs, serving: Callable[..., Server
     assert problem["file"] == "closed"
     assert "permission denied" in problem["reason"]
     assert "HADOOP_USER_NAME" in problem["reason"]
+
+
+# what goes wrong on the way ----------------------------------------------------------------------------------
+
+FIRST, SIZE = 300_000, 20_000_000
+
+#: reads a file as the workers do, and in its first range waits for a line behind the first `FIRST` bytes
+READER = f"""
+import hashlib, sys
+from torch_tb_profiler.storage import StorageError, files, ranges, storage_for
+
+class Waiting:
+    def __init__(self, stream):
+        self.stream = stream
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.stream.close()
+
+    def seek(self, place):
+        self.stream.seek(place)
+
+    def read(self, size):
+        if self.stream.tell() >= {FIRST} and not said:
+            said.append(True)
+            print("waits", flush=True)
+            sys.stdin.readline()
+        return self.stream.read(size)
+
+said, plain = [], files._open
+files._open = lambda driver, path: Waiting(plain(driver, path))
+ranges.FIRST_BYTES, ranges.MOST_AHEAD = ranges.RANGE_BYTES, 1
+folder, _, name = sys.argv[1].rpartition("/")
+(entry,) = [e for e in storage_for(folder).list(folder, print) if e.path == name]
+try:
+    with storage_for(entry.url).open(entry) as stream:
+        print(hashlib.sha256(stream.read()).hexdigest())
+except StorageError as error:
+    print(error.kind, error)
+"""
+
+
+@contextmanager
+def reading(hdfs: Hdfs, driver: str, path: str, folder: Path) -> Iterator[Callable[[], str]]:
+    """A process that has begun to read a file; called, it reads on and says the digest or what went wrong."""
+    surroundings = {**os.environ, **hdfs.environment(driver, folder / "site")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", READER, hdfs.host + path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=surroundings,
+    )
+
+    def read_on() -> str:
+        return process.communicate("go on\n", timeout=DEADLINE_SECONDS)[0].strip().rpartition("\n")[2]
+
+    try:
+        assert process.stdout
+        assert "waits\n" in process.stdout  # behind what a JVM says
+        yield read_on
+    finally:
+        process.kill()
+        process.wait()
+
+
+def can_be_read(hdfs: Hdfs, path: str) -> bool:
+    try:
+        return bool(hdfs.get(path))
+    except Exception:  # noqa: BLE001 - whatever the driver says of a server that is not there
+        return False
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_an_interrupted_download_goes_on_where_it_broke_off(driver: str, hdfs: Hdfs, tmp_path: Path) -> None:
+    content = noise(SIZE)
+    hdfs.put("/broken/w.json", content)
+    with reading(hdfs, driver, "/broken/w.json", tmp_path) as read_on:
+        hdfs.data_node.stop()
+        hdfs.data_node.start()
+        wait_until(lambda: can_be_read(hdfs, "/broken/w.json"), "the DataNode serves again")
+        assert read_on() == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_file_that_is_replaced_while_it_is_read_is_not_mixed(driver: str, hdfs: Hdfs, tmp_path: Path) -> None:
+    hdfs.put("/replaced/w.json", noise(SIZE))
+    with reading(hdfs, driver, "/replaced/w.json", tmp_path) as read_on:
+        # of the same size: the time alone tells
+        hdfs.put("/replaced/w.json", noise(SIZE)[::-1])
+        said = read_on()
+    assert said == "changed cannot be read: it was replaced while it was being read; it is read again soon"
+
+
+def test_a_data_node_that_is_away_is_waited_for(hdfs: Hdfs, serving: Callable[..., Server], tmp_path: Path) -> None:
+    root, later = f"/{tmp_path.name}", f"/{tmp_path.name}-later"
+    hdfs.put(f"{root}/before/w.1.pt.trace.json", trace(3))
+    server = serving(tmp_path.name, 1)
+    wait_until(lambda: traces(server).get("before/w.1.pt.trace.json", {}).get("state") == "ready", "it is read")
+    hdfs.put(f"{later}/{NAMED}", trace())
+    hdfs.put(f"{later}/named/trace.json", trace())
+    hdfs.data_node.stop()
+    try:
+        for run in ("run", "named"):  # which only the NameNode is asked for
+            hdfs.client.mv(f"{later}/{run}", f"{root}/{run}")
+        wait_until(lambda: traces(server).get(NAMED, {}).get("state") == "failed", "it cannot be read")
+        assert "cannot be read: the store does not answer" in traces(server)[NAMED]["reason"]
+        assert traces(server)["before/w.1.pt.trace.json"]["state"] == "ready"
+        assert server.get(f"{PLUGIN}overview?run=before&worker=w&span=1").status == 200
+    finally:
+        hdfs.data_node.start()
+    wait_until(lambda: traces(server)[NAMED]["events"] == 8, "it is tried again")
+    wait_until(lambda: traces(server).get("named/trace.json", {}).get("events") == 8, "it is looked at again")
+
+
+@pytest.mark.parametrize("serving", ["arrow"], indirect=True)  # hdfs-native tries for more than two minutes
+def test_a_name_node_that_is_away_is_waited_for(hdfs: Hdfs, serving: Callable[..., Server]) -> None:
+    hdfs.put(f"/silent/{NAMED}", trace())
+    server = serving("silent", 1)
+    wait_for_all(server, PLUGIN)
+    hdfs.name_node.stop()
+    try:
+        wait_until(lambda: server.get(f"{PLUGIN}api/status").json()["error"], "the listing fails")
+        error = server.get(f"{PLUGIN}api/status").json()["error"]
+        assert f"{hdfs.host}/silent cannot be listed: the store does not answer" in error
+        assert traces(server)[NAMED]["state"] == "ready"
+    finally:
+        hdfs.name_node.start()
+    wait_until(lambda: not server.get(f"{PLUGIN}api/status").json()["error"], "it is listed again")
 
 
 def test_what_is_not_there(hdfs: Hdfs, serving: Callable[..., Server]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from tests.integration.conftest import PLUGIN, Server, Starter, wait_for_all
 from tests.storage.stores import NOTHING, Store
 from tests.storage.test_workspaces import NAMED, trace
-from tests.tiny import wait_until
+from tests.tiny import DEADLINE_SECONDS, wait_until
 
 #: the package of each extra, and what happens on importing it when it is not there
 PACKAGES = {"s3": "boto3", "blob": "azure.storage.blob", "gs": "google.cloud.storage", "hdfs": "fsspec"}
@@ -100,6 +102,40 @@ def test_a_wrong_signature_says_what_to_do(server_of: object, start: Starter) ->
         assert re.search(r"sig=([^&]+)", wrong)[1] not in error + server.printed()  # type: ignore[index]
 
 
+SIGNED = {
+    "s3": "s3://bucket/logs?X-Amz-Credential=AKIDOFTESTS&X-Amz-Signature=secret-of-tests",
+    "gs": "gs://bucket/logs?GoogleAccessId=me&Signature=secret-of-tests",
+    "presigned": "https://bucket.s3.amazonaws.com/logs?X-Amz-Signature=secret-of-tests",
+    "sas": "https://account.blob.core.windows.net/container/logs?sp=rl&sig=secret-of-tests",
+    "fsspec": "nosuch://host/logs?sig=secret-of-tests",
+    "user": "s3://AKIDOFTESTS:secret-of-tests@bucket/logs",
+}
+
+
+@pytest.mark.parametrize("address", SIGNED)
+def test_what_is_secret_in_an_address_is_in_nothing_of_ours(address: str, start: Starter, tmp_path: Path) -> None:
+    """Beside a directory that can be read: with nothing else there would be no page. Nothing is sent anywhere."""
+    (tmp_path / "logs" / "run").mkdir(parents=True)
+    (tmp_path / "logs" / "run" / "w.1.pt.trace.json").write_bytes(trace())
+    nowhere = "http://127.0.0.1:9"
+    server = start(
+        *("--logdir_spec", f"here:{tmp_path / 'logs'},{SIGNED[address]}", "--load_fast", "false"),
+        environment={**NOTHING, "S3_ENDPOINT": nowhere, "STORAGE_EMULATOR_HOST": nowhere, "HTTPS_PROXY": nowhere},
+    )
+    wait_for_all(server, PLUGIN)
+    wait_until(lambda: status(server)["skipped"], "it cannot be listed")
+    ours = [line for line in server.printed().splitlines() if "torch_profiler" in line]
+    (problem,) = status(server)["skipped"]  # type: ignore[misc]
+    assert any(problem["reason"] in line for line in ours), server.printed()
+    names = [str(path) for path in (tmp_path / "cache").rglob("*")]
+    kept = [path.read_bytes() for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert kept
+    for secret in ("secret-of-tests", "AKIDOFTESTS"):
+        assert secret not in str(status(server))
+        assert not [text for text in (*ours, *names) if secret in text]
+        assert not [content for content in kept if secret.encode() in content]
+
+
 @pytest.mark.parametrize("extra", sorted(PACKAGES))
 def test_a_missing_package_is_a_message_with_the_extra(extra: str, start: Starter, tmp_path: Path) -> None:
     environment = {**NOTHING, **without(PACKAGES[extra], tmp_path / "site")}
@@ -111,9 +147,37 @@ def test_a_missing_package_is_a_message_with_the_extra(extra: str, start: Starte
     assert server.get("data/plugins_listing").json()["pytorch_profiler"]["enabled"]
 
 
-def test_packages_of_stores_are_not_imported_before_their_schemes_are_used() -> None:
-    import subprocess
+@pytest.mark.parametrize("extra", sorted(PACKAGES))
+def test_serve_ends_with_the_extra_of_a_missing_package(extra: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "torch_tb_profiler", "serve", f"{URLS[extra]}?sig=secret-of-tests", "--port", "0"]
+    environment = {**os.environ, **NOTHING, **without(PACKAGES[extra], tmp_path / "site")}
+    ended = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS
+    )
+    assert ended.returncode == 1
+    (line,) = ended.stderr.strip().splitlines()
+    assert "cannot be listed: a package is missing" in line
+    assert line.endswith(f"pip install 'torch-tb-profiler[{extra}]'")
+    assert extra != "blob" or "secret-of-tests" not in line
 
+
+def test_a_missing_package_costs_its_own_log_directory_only(start: Starter, tmp_path: Path) -> None:
+    (tmp_path / "logs" / "run").mkdir(parents=True)
+    (tmp_path / "logs" / "run" / "w.1.pt.trace.json").write_bytes(trace())
+    server = start(
+        *("--logdir_spec", f"here:{tmp_path / 'logs'},there:s3://bucket/logs", "--load_fast", "false"),
+        environment={**NOTHING, **without("boto3", tmp_path / "site")},
+    )
+    wait_for_all(server, PLUGIN)
+    found = status(server)
+    assert [run["state"] for run in found["runs"]] == ["ready"]  # type: ignore[attr-defined]
+    (problem,) = found["skipped"]  # type: ignore[misc]
+    assert (problem["file"], problem["unlisted"]) == ("there", True)
+    assert "pip install 'torch-tb-profiler[s3]'" in problem["reason"]
+    wait_until(lambda: "there: s3://bucket/logs cannot be listed: a package is missing" in server.printed(), "a line")
+
+
+def test_packages_of_stores_are_not_imported_before_their_schemes_are_used() -> None:
     packages = ("boto3", "botocore", "azure", "google.cloud", "google.auth", "fsspec", "pyarrow")
     code = (
         "import sys, torch_tb_profiler.plugin, torch_tb_profiler.workspace.child;"

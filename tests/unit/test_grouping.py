@@ -18,11 +18,11 @@ rows = st.lists(
 
 
 @given(rows, st.randoms(use_true_random=False), st.booleans())
-def test_groups(data: list[tuple[int, int, int]], random: object, dense: bool) -> None:
+def test_groups(data: list[tuple[int, int, int]], random: object, narrow: bool) -> None:
     a, b, values = (np.array([r[i] for r in data], np.int64) for i in range(3))
     rank = np.random.default_rng(len(data)).permutation(len(data)).astype(np.int64)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "DENSE_LIMIT", grouping.DENSE_LIMIT if dense else 1)
+        patch.setattr(grouping, "WIDEST", 1 if narrow else grouping.WIDEST)
         found = group([a, b], rank)
     wanted: dict[tuple[int, int], list[int]] = {}
     for i in np.argsort(rank).tolist():

@@ -25,6 +25,7 @@ from torch_tb_profiler.web.standard import QUESTIONS, questions, requests_about
 from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
 from torch_tb_profiler.workspace.messages import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.packed import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
+from torch_tb_profiler.workspace.runs import Runs
 
 ROOT = Path(__file__).parents[2]
 OF_TRACE = "run=run&worker=w&span=1"
@@ -102,7 +103,7 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
     workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1)
     wait_until(lambda: not workspace.status().loading, "the trace is read")
     trace = workspace.find("run", "w")
-    workspace._awaited[trace.key] = frozenset([answer_name(trace, "never")])
+    workspace._awaited.promise(trace.key, {answer_name(trace, "never")})
     answers: list[bytes] = []
     waiting = threading.Thread(
         target=lambda: answers.append(workspace.answer(trace, "never", lambda _: b"computed").body)
@@ -117,13 +118,13 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
 
 def test_many_traces_are_read_before_answers_are_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     heard: list[type[object]] = []
-    hear = Workspace._heard
+    hear = Runs._heard
 
-    def listen(workspace: Workspace, job: Job, message: Message | None) -> None:
+    def listen(runs: Runs, job: Job, message: Message | None) -> None:
         heard.append(type(message))
-        hear(workspace, job, message)
+        hear(runs, job, message)
 
-    monkeypatch.setattr(Workspace, "_heard", listen)
+    monkeypatch.setattr(Runs, "_heard", listen)
     for rank in range(6):
         write_trace(tmp_path / "logs" / "run" / f"rank{rank}.pt.trace.json")
     workspace = open_workspace(parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 1, questions=QUESTIONS)
@@ -157,7 +158,8 @@ def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
     workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions="slow_questions:questions")
     try:
         wait_until(lambda: not workspace.status().loading, "the trace is read")
-        wait_until(lambda: set(*workspace._awaited.values()) == {"a" * 24, TIMELINE}, "an answer is promised")
+        key = workspace.find("run", "w").key
+        wait_until(lambda: workspace._awaited.names(key) == {"a" * 24, TIMELINE}, "an answer is promised")
         (process,) = workspace.process_ids()
         os.kill(process, signal.SIGKILL)
         wait_until(lambda: prepared(workspace), "it is noticed")

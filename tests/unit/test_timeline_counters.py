@@ -104,7 +104,7 @@ def test_kept_bins_say_the_same_as_the_slices(given: list[tuple[str, int, int]])
     timeline = timeline_of(trace_of(given))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(counters_module, "_SLICES_OF_BIN", 1e-3)  # as in a trace of very many slices
-        fine = with_counters(timeline, Model(timeline.trace))
+        fine = with_counters(timeline, ())
     assert fine.counters.level < timeline.counters.level
     for counter in timeline.counters.listed:
         for level in range(timeline.highest_level + 1):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.events import Event, memory, model_of
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
-from torch_tb_profiler.timeline import kept, lanes
+from torch_tb_profiler.analysis.memory_curve import memory_curves
+from torch_tb_profiler.timeline import counters, grouped, kept, lanes, levels
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.levels import highest_level, tile_length, width_of
@@ -68,6 +71,45 @@ def test_busy_is_the_union_of_all_slices_of_a_track(given: list[Event]) -> None:
             moments.update(range(-(-int(held.start[row]) // 64), -(-int(held.end[row]) // 64)))
         busy = int(timeline.placed.busy.busy[track])
         assert abs(busy - 64 * len(moments)) <= 64 * 2 * len(held)
+
+
+@given(events)
+@settings(max_examples=60)
+def test_what_is_built_piece_by_piece_is_the_same(given: list[Event]) -> None:
+    whole = timeline_of(given)
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in ((grouped, "PIECE"), (levels, "_PIECE"), (counters, "_SLICES_AT_ONCE")):
+            patch.setattr(module, name, 3)
+        pieces = timeline_of(given)
+        check_all(pieces)
+    np.testing.assert_equal(pieces.placed.of_row, whole.placed.of_row)
+    np.testing.assert_equal(pieces.placed.lanes.columns(), whole.placed.lanes.columns())
+    np.testing.assert_equal(pieces.placed.busy.busy, whole.placed.busy.busy)
+    assert pieces.levels.keys() == whole.levels.keys()
+
+
+@given(st.lists(st.integers(-1, 4), max_size=40), st.integers(1, 9))
+def test_rows_by_group(given: list[int], piece: int) -> None:
+    group = np.array(given, np.int32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grouped, "PIECE", piece)
+        rows, first = grouped.rows_by(group, 5)
+        found = list(grouped.batches(first))
+    assert [rows[low:high].tolist() for low, high in pairwise(first.tolist())] == [
+        [row for row, of in enumerate(given) if of == number] for number in range(5)
+    ]
+    assert [number for low, high in found for number in range(low, high)] == list(range(5))
+    assert all(first[high] - first[low] <= piece or high == low + 1 for low, high in found)
+
+
+def test_a_model_answers_the_same_after_its_timeline_was_built() -> None:
+    model = model_of([ns("cpu_op", "outer", 0, 100), ns("cpu_op", "inner", 10, 50), memory(0.01, 1024, 7, 1024, 2048)])
+    before = model.tree.columns()
+    curves = memory_curves(model).curves
+    build(model)
+    assert model.answers == {}
+    np.testing.assert_equal(model.tree.columns(), before)
+    np.testing.assert_equal(memory_curves(model).curves[0].allocated, curves[0].allocated)
 
 
 def test_nested_slices_stand_at_their_depth_and_overlapping_ones_beside() -> None:

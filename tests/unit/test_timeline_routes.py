@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import struct
 from collections.abc import Iterator
 from typing import Any
@@ -60,15 +62,17 @@ def binary(client: Client, url: str) -> bytes:
     return response.data
 
 
-def tile_of(client: Client, ask: str, level: int, tile: int, lanes: str) -> dict[str, Any]:
+def tile_of(client: Client, ask: str, level: int, tile: int, lanes: str, operators: bool = False) -> dict[str, Any]:
     """A tile, decoded by the table of the protocol."""
-    data = binary(client, f"/api/timeline/tiles?{ask}&level={level}&tile={tile}&lanes={lanes}")
+    url = f"/api/timeline/tiles?{ask}&level={level}&tile={tile}&lanes={lanes}"
+    data = binary(client, url + ("&operators=1" if operators else ""))
     head = struct.unpack_from("<IIIiddII", data)
-    assert head[:4] == (MAGIC, 1, level, tile)
+    assert head[:4] == (MAGIC, 4 if operators else 1, level, tile)
     count, items = head[6:]
     at, found = 40, {"begin": head[4], "tick": head[5]}
     columns = [("lanes", "<u4", count), ("first", "<u4", count + 1), ("start", "<i4", items), ("end", "<i4", items)]
     columns += [("row", "<u4", items), ("name", "<u4", items), ("count", "<u4", items)]
+    columns += [("operator", "<u4", items)] if operators else []
     columns += [("category", "u1", items), ("fill", "u1", items)]
     for name, dtype, length in columns:
         found[name] = np.frombuffer(data, dtype, length, at)
@@ -123,6 +127,35 @@ def test_a_tile_of_some_lanes(client: Client, ask: str) -> None:
     assert some["lanes"].tolist() == [2, 3, 5]
     assert tile_of(client, ask, 1, -7, "0")["first"].tolist() == [0, 0]
     assert tile_of(client, ask, 1, 2**31 - 1, "0")["first"].tolist() == [0, 0]
+
+
+def test_a_tile_with_the_operators_of_its_slices(client: Client, tree: Any, ask: str) -> None:
+    last = len(tree["levels"]) - 1
+    plain = tile_of(client, ask, last, 0, all_lanes(tree))
+    tile = tile_of(client, ask, last, 0, all_lanes(tree), operators=True)
+    operators = tile.pop("operator")
+    for name, values in plain.items():
+        np.testing.assert_array_equal(tile[name], values, name)
+    names = get(client, f"/api/timeline/names?{ask}&from=0&count=10000")["names"]
+    seen = {"kernel": 0, "runtime": 0, "operator": 0, "python_function": 0}
+    for row, operator, category in zip(tile["row"], operators.tolist(), tile["category"], strict=True):
+        kind = tree["categories"][category]
+        if seen.get(kind, 20) >= 20:
+            continue
+        seen[kind] += 1
+        slice_ = get(client, f"/api/timeline/slice?{ask}&row={row}")
+        around = slice_["operator"] or (slice_ if kind == "operator" else None)
+        assert (None if operator == 2**32 - 1 else names[operator]) == (around and around["name"]), slice_
+    assert all(seen[kind] for kind in ("kernel", "runtime", "operator"))
+
+
+def test_the_arguments_as_the_file_has_them(client: Client, ask: str) -> None:
+    row = get(client, f"/api/timeline/search?{ask}&q={KERNEL}")["hits"]["row"][0]
+    found = get(client, f"/api/timeline/args?{ask}&row={row}")
+    stored = client.get(f"/api/trace/download?{OF_TRACE}").data
+    file = json.loads(gzip.decompress(stored) if stored.startswith(b"\x1f\x8b") else stored)
+    assert json.loads(found["args"]) == file["traceEvents"][row]["args"]
+    assert found["length"] == len(found["args"])
 
 
 def test_the_example_of_the_protocol() -> None:

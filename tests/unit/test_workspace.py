@@ -209,7 +209,7 @@ def test_interval_zero_lists_once(logs: Path, opened: Opener) -> None:
     write_trace(logs / "run" / "w.pt.trace.json")
     workspace = opened(0)
     settled(workspace)
-    assert not workspace._scanner._thread.is_alive()
+    assert not workspace._runs._scanner._thread.is_alive()
 
 
 def test_overlapping_roots_share_their_traces(logs: Path, opened: Opener) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.distinct import distinct_places
 from torch_tb_profiler.trace.schema import Int32
 
 #: `file(line): function`; not built-in functions, not nn.Module calls
@@ -61,9 +62,9 @@ def call_stacks(model: Model) -> CallStacks:
 
 def _recorded(model: Model, recorded: Int32) -> CallStacks:
     codes = recorded[model.tree.operator]
-    distinct, of_node = np.unique(np.concatenate([np.zeros(1, codes.dtype), codes]), return_inverse=True)
-    parent = np.full(len(distinct), -1, np.int32)
-    return CallStacks(of_node[1:].astype(np.int32), parent, distinct.astype(np.int32))
+    different, of_node = distinct_places(np.concatenate([np.zeros(1, codes.dtype), codes]))
+    parent = np.full(len(different), -1, np.int32)
+    return CallStacks(of_node[1:].astype(np.int32), parent, different.astype(np.int32))
 
 
 def _enclosing(model: Model) -> CallStacks:
@@ -80,9 +81,9 @@ def _enclosing(model: Model) -> CallStacks:
         of_frame[level] = of_frame[frames.parent[level]]
         level = level[is_source[level]]
         pairs = of_frame[level].astype(np.int64) * len(strings) + frames.name[level]
-        distinct, inverse = np.unique(pairs, return_inverse=True)
+        different, inverse = distinct_places(pairs)
         of_frame[level] = stacks + inverse
-        parents.append((distinct // len(strings)).astype(np.int32))
-        names.append((distinct % len(strings)).astype(np.int32))
-        stacks += len(distinct)
+        parents.append((different // len(strings)).astype(np.int32))
+        names.append((different % len(strings)).astype(np.int32))
+        stacks += len(different)
     return CallStacks(of_frame[model.tree.frame], np.concatenate(parents), np.concatenate(names))

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Phase
+from torch_tb_profiler.trace.distinct import distinct
 
 Scalar = str | int | float | bool
 
@@ -94,7 +95,7 @@ def capture(model: Model) -> Capture:
     return Capture(
         events=len(events),
         text_bytes=trace.text_bytes,
-        tracks=len(np.unique(events.track[timed])),
+        tracks=len(distinct(events.track[timed])),
         recorded_at=_recorded_at(model, int(start.min())) if len(start) else None,
         duration_ns=int(events.end[timed].max() - start.min()) if len(start) else 0,
         categories=tuple(

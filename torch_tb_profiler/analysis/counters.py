@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.analysis.intervals import Profile
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Phase
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Float64, Int64
 
 #: the range of the Trace event that the profiler writes about its window
@@ -57,7 +58,7 @@ def counters(model: Model) -> Counters:
         return Counters(begin, ())
     buckets = _buckets(begin, end)
     found = []
-    for device in np.unique(work.device[kernels]).tolist():
+    for device in distinct(work.device[kernels]).tolist():
         of_device = work.take(kernels & (work.device == device))
         start, stop = model.trace.events.start[of_device.row], model.trace.events.end[of_device.row]
         sized = of_device.blocks_per_sm > 0

@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.intervals import Coverage
 from torch_tb_profiler.analysis.roles import COMMUNICATION, COMPUTE, COPY, ROLES, spans_by_role
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Float64, Int64
 
 #: work: from the first to the last piece of work of the device; steps: every step
@@ -104,7 +105,7 @@ def device_time(model: Model, window: Window = "work") -> DeviceTime:
     rows: list[list[Int64]] = []
     devices: list[int] = []
     steps: list[str] = []
-    for device in np.unique(work.device[model.is_work]).tolist():
+    for device in distinct(work.device[model.is_work]).tolist():
         chosen = model.is_work & (work.device == device)
         if window == "steps":
             start, end, names = model.steps.start, model.steps.end, model.steps.names

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.trace.distinct import distinct_places
 from torch_tb_profiler.trace.schema import Float64, Int64
 
 Ints = npt.NDArray[np.integer[Any]]
 
-#: combinations of keys up to which a table of all of them is faster than sorting
-DENSE_LIMIT = 4_000_000
+#: values of one key that may be combined with those of others as they are
+WIDEST = 2**31
 
 #: sums below this are exact in the floating point of `numpy.bincount`
 EXACT_LIMIT = 2**53
@@ -75,19 +76,12 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
     Groups are numbered in the order in which they are first seen: by `rank` (any distinct numbers, one per
     row) when given, else by position.
     """
-    combined, span = _combine(keys)
+    combined = _combine(keys)
     rows = len(combined)
     if rows == 0:
         return Groups(np.empty(0, np.int64), np.empty(0, np.int64))
-    if span <= max(DENSE_LIMIT, 4 * rows):
-        used = np.flatnonzero(np.bincount(combined, minlength=span))
-        number = np.empty(span, np.int64)
-        number[used] = np.arange(len(used))
-        of = number[combined]
-        groups = len(used)
-    else:
-        distinct, of = np.unique(combined, return_inverse=True)
-        groups = len(distinct)
+    used, of = distinct_places(combined)
+    groups = len(used)
     position = np.arange(rows, dtype=np.int64) if rank is None else rank
     seen = np.full(groups, np.iinfo(np.int64).max)
     np.minimum.at(seen, of, position)
@@ -122,20 +116,20 @@ def descending(values: Int64) -> Int64:
     return np.argsort(-values, kind="stable")
 
 
-def _combine(keys: Sequence[Ints]) -> tuple[Int64, int]:
-    """One non-negative number per row that is equal exactly where all keys are, and its exclusive bound."""
+def _combine(keys: Sequence[Ints]) -> Int64:
+    """One number per row that is equal exactly where all keys are, none below zero."""
     combined, span = np.zeros(len(keys[0]), np.int64), 1
     if len(combined) == 0:
-        return combined, 1
+        return combined
     for key in keys:
         low, high = int(key.min()), int(key.max())
         width = high - low + 1
-        if width > DENSE_LIMIT:
-            distinct, place = np.unique(key, return_inverse=True)
-            key, low, width = place, 0, len(distinct)  # noqa: PLW2901
+        if width > WIDEST:
+            different, place = distinct_places(key)
+            key, low, width = place, 0, len(different)  # noqa: PLW2901
         if span * width >= 2**62:
-            distinct, combined = np.unique(combined, return_inverse=True)
-            span = len(distinct)
+            different, combined = distinct_places(combined)
+            span = len(different)
         combined = combined * width + (key.astype(np.int64) - low)
         span *= width
-    return combined, span
+    return combined

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.grouping import group
-from torch_tb_profiler.analysis.operators import operator_calls
+from torch_tb_profiler.analysis.operators import call_heads
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.nesting import nearest
@@ -135,10 +135,10 @@ def operator_codes(model: Model, node: Int64) -> tuple[Int32, Int32]:
 
     Nested calls that count as one call (`definitions.OPERATORS["calls"]`) have the same parent.
     """
-    tree, calls = model.tree, operator_calls(model)
+    tree = model.tree
     name, parent = np.zeros(len(node), np.int32), np.zeros(len(node), np.int32)
     there = np.flatnonzero(node >= 0)
-    head = calls.node[calls.of_node[node[there]]]
+    head = call_heads(model)[node[there]]
     name[there] = tree.name[head]
     above = tree.parent[head]
     parent[there[above >= 0]] = tree.name[above[above >= 0]]

@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.memory_curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.distinct import distinct, distinct_places
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 BlockOrder = Literal["time", "device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns"]
@@ -173,7 +174,7 @@ def _filtered(model: Model, blocks: MemoryBlocks, only: BlockFilter) -> MemoryBl
     if only.operator:
         wanted = only.operator.lower()
         names = operator_codes(model, _at(memory_records(model).node, blocks.allocation))
-        codes = np.unique(np.concatenate(names))
+        codes = distinct(np.concatenate(names))
         found = [code for code in codes.tolist() if wanted in model.trace.strings[code].lower()]
         chosen &= np.isin(names[0], found) | np.isin(names[1], found)
     return blocks.take(chosen)
@@ -193,7 +194,7 @@ def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64,
     records = memory_records(model)
     if key in ("operator", "parent"):
         codes = operator_codes(model, _at(records.node, blocks.allocation))[key == "parent"]
-        different, of = np.unique(codes, return_inverse=True)
+        different, of = distinct_places(codes)
         names = [model.trace.strings[code] for code in different.tolist()]
         rank = np.empty(len(names), np.int64)
         rank[sorted(range(len(names)), key=lambda i: (names[i].lower(), names[i]))] = np.arange(len(names))

@@ -99,6 +99,18 @@ class OperatorCalls:
 
 
 @remembered
+def call_heads(model: Model) -> Int64:
+    """Of each node of the call tree the outermost one that is the same call; the last entry is for "no node": -1.
+
+    An operator whose only callee has the same name is one call with it.
+    """
+    tree, parent = model.tree, model.tree.parent
+    same = (parent >= 0) & tree.is_operator & tree.is_operator[parent] & (tree.name == tree.name[parent])
+    merged = same & (call_forest(model).children[parent] == 1)
+    return to_root(np.append(np.where(merged, parent, np.arange(len(tree))), -1))
+
+
+@remembered
 def operator_calls(model: Model) -> OperatorCalls:
     """Self and total times of every operator call, exact in ns.
 
@@ -109,11 +121,8 @@ def operator_calls(model: Model) -> OperatorCalls:
     nodes, parent = len(tree), tree.parent
     forest = call_forest(model)
 
-    # an operator whose only callee has the same name is one call; its last entry answers for "no node"
-    same = (parent >= 0) & tree.is_operator & tree.is_operator[parent] & (tree.name == tree.name[parent])
-    merged = same & (forest.children[parent] == 1)
-    head = to_root(np.append(np.where(merged, parent, np.arange(nodes)), -1))
-
+    head = call_heads(model)
+    merged = head[:-1] != np.arange(nodes)
     length = tree.end - tree.start
     # an annotation inside an operator is a label on part of its time, so what it encloses is looked through to
     caller = nearest(parent, tree.is_operator, parent)

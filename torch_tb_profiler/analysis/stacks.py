@@ -23,6 +23,7 @@ from torch_tb_profiler.model.nesting import depths, nearest
 from torch_tb_profiler.model.preorder import preorder
 from torch_tb_profiler.model.stacks import contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
+from torch_tb_profiler.trace.distinct import distinct_places
 from torch_tb_profiler.trace.schema import Bool, Int64
 
 Weight = Literal["device", "host"]
@@ -107,8 +108,8 @@ class Labels:
 
     def of_codes(self, strings: Any, codes: Ints, number: Callable[[str], int]) -> Int64:
         """The numbers of a column of string codes; `number` is asked once for each text."""
-        distinct, place = np.unique(codes, return_inverse=True)
-        return np.array([number(strings[code]) for code in distinct.tolist()], np.int64)[place]
+        different, place = distinct_places(codes)
+        return np.array([number(strings[code]) for code in different.tolist()], np.int64)[place]
 
     def hashes(self) -> Hash:
         """Depend on nothing but the texts."""
@@ -202,7 +203,7 @@ def all_stacks(model: Model) -> Stacks:
     above[known] = found.of_launch[launch[known]]
     api[known] = trace.events.name[trace.launches.row[launch[known]]]
     lost = above < 0
-    outside, place = np.unique(api[lost], return_inverse=True)
+    outside, place = distinct_places(api[lost])
     above[lost] = len(ran.parent) + place
     launchers = [labels.number(f"({strings[a]})" if a >= 0 else NOT_RECORDED, "other") for a in outside.tolist()]
     around = _Columns.of(np.full(len(outside), -1), np.array(launchers, np.int64))
@@ -275,13 +276,13 @@ def _with_recorded_stacks(model: Model, labels: Labels, ran: _Columns) -> _Colum
     around = np.where(known >= 0, own[known], 0) if len(tree) else own
     having = np.flatnonzero((own > 0) & (own != around))
     # one chain of frames for all that are called by the same and differ by the same frames
-    pairs, pair = np.unique(own[having].astype(np.int64) * len(strings) + around[having], return_inverse=True)
+    pairs, pair = distinct_places(own[having].astype(np.int64) * len(strings) + around[having])
     chains = [
         [labels.number(frame, "frame") for frame in _further(strings[key // len(strings)], strings[key % len(strings)])]
         for key in pairs.tolist()
     ]
     above = ran.parent[having]
-    heads, head = np.unique((above + 1) * len(pairs) + pair, return_inverse=True)
+    heads, head = distinct_places((above + 1) * len(pairs) + pair)
     lengths = np.array([len(chain) for chain in chains], np.int64)
     chain_of = heads % len(pairs) if len(pairs) else heads
     size = lengths[chain_of]
@@ -309,11 +310,11 @@ def _merged(raw: _Columns, labels: Labels, no_stack_ns: int, has_frames: bool) -
     parents, found_labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     entries, bounds = 0, [0]
     for level in _levels(raw.parent):
-        distinct, place = np.unique((of[raw.parent[level]] + 1) * len(labels) + raw.label[level], return_inverse=True)
+        different, place = distinct_places((of[raw.parent[level]] + 1) * len(labels) + raw.label[level])
         of[level] = entries + place
-        parents.append(distinct // len(labels) - 1)
-        found_labels.append(distinct % len(labels))
-        entries += len(distinct)
+        parents.append(different // len(labels) - 1)
+        found_labels.append(different % len(labels))
+        entries += len(different)
         bounds.append(entries)
     parent, place = np.concatenate(parents), of[:-1]
     first = np.full(entries, _LATE)
@@ -422,7 +423,7 @@ class _Whole:
     entries: int
 
     def table(self, shown: _Shown, whole_ns: int, limit_ns: int, above: StackTable | None) -> StackTable:
-        folds, fold = np.unique(shown.small_parent, return_inverse=True)
+        folds, fold = distinct_places(shown.small_parent)
         entries = len(shown)
         parent = np.concatenate([shown.parent, folds])
         rank = np.empty(len(parent), np.int64)
@@ -565,8 +566,8 @@ def _callers(
     group = np.full(len(ends.at), -1, np.int64)
     reached = None
     while len(ends.at):
-        distinct, place = np.unique((group + 1) * labels + found.label[ends.at], return_inverse=True)
-        parent, label, n = distinct // labels - 1, distinct % labels, len(distinct)
+        different, place = distinct_places((group + 1) * labels + found.label[ends.at])
+        parent, label, n = different // labels - 1, different % labels, len(different)
         total, calls = sums_at(place, ends.self_ns, n), sums_at(place, ends.calls, n)
         first = np.full(n, _LATE)
         np.minimum.at(first, place, ends.first)

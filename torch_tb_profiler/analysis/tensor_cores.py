@@ -13,6 +13,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Int8
 
 
@@ -178,6 +179,6 @@ def use_of_device_work(model: Model) -> Int8:
     trace = model.trace
     name = trace.events.name[trace.device_work.row]
     by_code = np.zeros(len(trace.strings), np.int8)
-    for code in np.unique(name).tolist():
+    for code in distinct(name).tolist():
         by_code[code] = use_of(trace.strings[code])
     return by_code[name]

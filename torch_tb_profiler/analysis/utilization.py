@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.analysis.tensor_cores import Use, use_of_device_work
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.distinct import distinct
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class DeviceUse:
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
     kernels = model.device_category == Category.KERNEL
-    devices = np.unique(model.trace.device_work.device[kernels])
+    devices = distinct(model.trace.device_work.device[kernels])
     return tuple(_use(model, int(d)) for d in devices if d >= 0)
 
 

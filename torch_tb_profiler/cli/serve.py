@@ -10,7 +10,7 @@ from types import FrameType
 
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import parse_logdir
-from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.server import serve
@@ -53,8 +53,11 @@ class Serve:
         logs.configure()
         signal.signal(signal.SIGTERM, _stop)
         try:
+            roots = parse_logdir(arguments.logdir)
+            for root in roots:
+                storage_for(root.url).require(root.url)
             workspace = open_workspace(
-                parse_logdir(arguments.logdir),
+                roots,
                 arguments.cache_dir,
                 arguments.workers,
                 questions=QUESTIONS,

@@ -52,10 +52,14 @@ class TraceFile:
 
 @dataclass(frozen=True)
 class Skipped:
-    """A file or directory that was not taken, and why."""
+    """A file or directory that was not taken, and why.
+
+    unlisted: whether it is a directory that could not be listed, with traces in it perhaps
+    """
 
     file: str
     reason: str
+    unlisted: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.distinct import distinct
 
 #: peak of allocated memory ÷ memory of the device, as in the old plugin
 THRESHOLD = 0.9
@@ -15,7 +14,7 @@ CPU = 0  # c10::DeviceType
 def _apply(model: Model) -> Finding | None:
     memory = model.trace.memory
     on_device = (memory.device_type != CPU) & (memory.device >= 0) & (memory.total_allocated >= 0)
-    for device in np.unique(memory.device[on_device]).tolist():
+    for device in distinct(memory.device[on_device]).tolist():
         peak = int(memory.total_allocated[on_device & (memory.device == device)].max())
         capacity = (model.trace.header.device(device) or {}).get("totalGlobalMem")
         if isinstance(capacity, int) and capacity > 0 and peak > THRESHOLD * capacity:

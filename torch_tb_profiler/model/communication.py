@@ -27,6 +27,7 @@ from torch_tb_profiler.model.communication_names import (
 )
 from torch_tb_profiler.model.nesting import nearest
 from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Int8, Int32, Int64, Table, column
 
 #: how an operation was recognised
@@ -226,7 +227,8 @@ class _Builder:
                 self._alone.append(kernel)
 
     def build(self) -> Communications:
-        calls = np.union1d(np.flatnonzero(self._anchors.is_range), list(self._kernels_of)).astype(np.int32)
+        launching = np.fromiter(self._kernels_of, np.int64, len(self._kernels_of))
+        calls = distinct(np.concatenate((np.flatnonzero(self._anchors.is_range), launching))).astype(np.int32)
         around = set(self._anchors.around(calls).tolist())
         for node in calls.tolist():
             kernels = self._kernels_of.get(node, [])

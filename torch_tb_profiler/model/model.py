@@ -16,6 +16,7 @@ from torch_tb_profiler.model.nesting import Nesting
 from torch_tb_profiler.model.step_range import StepRange, positions, steps_within, trace_within
 from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, UInt8
 
 #: waiting for the next batch, as torch.utils.data marks it
@@ -65,6 +66,11 @@ class Model:
     def forget_answers(self) -> None:
         """Free the memory of `answers`; the structure itself stays."""
         self.answers.clear()
+
+    def forget(self) -> None:
+        """Free the memory of all that was computed; it is computed again when asked for."""
+        for name in set(vars(self)) - {"trace", "step_choice"}:
+            del vars(self)[name]
 
     @cached_property
     def _frames(self) -> tuple[FrameTree, Nesting]:
@@ -148,7 +154,7 @@ class Model:
     @cached_property
     def used_devices(self) -> list[int]:
         """Numbers of the devices that did some work, ascending."""
-        devices = np.unique(self.trace.device_work.device[self.is_work])
+        devices = distinct(self.trace.device_work.device[self.is_work])
         return [int(d) for d in devices if d >= 0]
 
     @cached_property

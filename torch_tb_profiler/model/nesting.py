@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 Links = TypeVar("Links", Int32, Int64)
@@ -56,7 +57,7 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
     given_end = end.copy()
     parent = parents(lane, start, end)
     children = np.flatnonzero(parent >= 0)
-    crossing = np.unique(lane[children[end[children] > end[parent[children]]]])
+    crossing = distinct(lane[children[end[children] > end[parent[children]]]])
     for first, after in zip(
         np.searchsorted(lane, crossing, "left").tolist(),
         np.searchsorted(lane, crossing, "right").tolist(),
@@ -178,7 +179,7 @@ def innermost(nesting: Nesting, lane: Int32, time: Int64) -> Int32:
 def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32:
     """Position of the last of (lane, start)-sorted intervals that starts in a lane at or before a time; -1 for none."""
     found = np.full(len(time), -1, dtype=np.int32)
-    for on in np.unique(lane).tolist():
+    for on in distinct(lane).tolist():
         asked = np.flatnonzero(lane == on)
         first, last = np.searchsorted(lanes, [on, on + 1])
         place = np.searchsorted(starts[first:last], time[asked], side="right") + first - 1

@@ -19,6 +19,7 @@ from torch_tb_profiler.model.nesting import depths, last_started, nearest, nest,
 from torch_tb_profiler.model.preorder import preorder
 from torch_tb_profiler.model.steps import PROFILER_STEP, StepChoice
 from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64, Table, UInt8, column
 
 Source = Literal["nn", "lightning"]
@@ -242,10 +243,10 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     outer = nearest(draft.parent, is_module, draft.parent)
 
     having = np.zeros(nodes, np.bool_)
-    level = np.unique(owner[moved])
+    level = distinct(owner[moved])
     while len(level):
         having[level] = True
-        level = np.unique(outer[level][outer[level] >= 0])
+        level = distinct(outer[level][outer[level] >= 0])
         level = level[~having[level]]
     modules = np.flatnonzero(having)
     made = np.full(nodes + 1, -1, np.int32)
@@ -271,7 +272,7 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     track = draft.track[first]
     parent[moved] = made[owner[moved]]
     if full:
-        threads = np.unique(draft.track[np.flatnonzero(is_root & (draft.parent < 0))])
+        threads = distinct(draft.track[np.flatnonzero(is_root & (draft.parent < 0))])
         loose = np.flatnonzero(np.isin(draft.track, threads[threads != main]) & (parent < 0))
         parent[loose] = _step_of(draft, main, loose)
     all_parents = np.concatenate([parent, above])

@@ -14,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 Tree = CallTree | FrameTree
@@ -140,7 +141,8 @@ class _Contexts:
 
     def _crossing(self, keys: Int64) -> Int64:
         """Numbers for pairs of which neither was around when the other began."""
-        new = np.setdiff1d(keys, self._known)
+        new = distinct(keys)
+        new = new[~np.isin(new, self._known, assume_unique=True)]
         if len(new):
             first = len(self.calls) + len(self.frames) + sum(map(len, self._crossings))
             self._crossings.append(new)

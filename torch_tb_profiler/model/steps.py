@@ -16,6 +16,7 @@ from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.patterns import check_pattern, searcher
 from torch_tb_profiler.trace import Category, Note, Phase, Trace
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
@@ -342,7 +343,7 @@ def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, In
     n = len(host.names)
     started = np.zeros(len(rows), dtype=np.bool_)
     started[launched] = True
-    starts_work = np.isin(events.name[rows], np.unique(events.name[rows[started]]))
+    starts_work = np.isin(events.name[rows], distinct(events.name[rows[started]]))
     begin, finish = events.start[rows], events.end[rows]
     step = np.searchsorted(host.start, begin, side="right") - 1
     inside = (step >= 0) & (finish <= host.end[np.maximum(step, 0)]) & starts_work

@@ -18,6 +18,7 @@ from torch_tb_profiler.ranks.missing import what_is_missing
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.ranks.topology import Place, places
 from torch_tb_profiler.trace import Note
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Float64, Int64
 
 
@@ -157,7 +158,7 @@ def _waits(rank: Rank, transfer: Int64) -> Waits:
     step = rank.step[ranges.operation]
     busy = np.zeros(steps + 1, np.int64)
     moved = busy.copy()
-    for at in np.unique(step).tolist():
+    for at in distinct(step).tolist():
         chosen = step == at
         busy[at], moved[at] = _covered(ranges, chosen), _covered(moving, chosen)
     calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)

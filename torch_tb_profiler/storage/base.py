@@ -50,6 +50,10 @@ class Storage(Protocol):
         """The absolute form of a root as a user wrote it, without secrets. Raises StorageError."""
         ...
 
+    def require(self, root: str) -> None:
+        """Import the package that reads it. Raises StorageError when it is not installed."""
+        ...
+
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
         """All files below `root`, at any depth, in one pass and in no particular order.
 

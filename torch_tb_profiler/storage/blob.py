@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 
 from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
-from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
+from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
 #: for worker processes: what gives access to containers, JSON of address → signature, empty for nothing
@@ -84,6 +84,7 @@ def _parse(url: str) -> _Container:
 class Blobs:
     """Blobs of Azure. Signatures in addresses are kept apart from them."""
 
+    package, extra = "azure.storage.blob", "blob"
     advice: Mapping[Kind, str] = {
         "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, put a SAS behind the address,"
         " or install azure-identity and sign in",
@@ -158,12 +159,9 @@ def _object(found: Any) -> Object:
 @functools.lru_cache(maxsize=16)
 def _client_for(address: str, signature: str, connection: str) -> Any:
     """A client of a container; it can be used by several threads."""
-    try:
-        from azure.storage.blob import ContainerClient  # noqa: PLC0415
-    except ImportError:
-        raise Trouble(
-            "package", "azure.storage.blob", advice="Install it with: pip install 'torch-tb-profiler[blob]'"
-        ) from None
+    load(Blobs.package, Blobs.extra)
+    from azure.storage.blob import ContainerClient  # noqa: PLC0415
+
     container = _parse(address)
     options: dict[str, Any] = {
         "connection_timeout": 3,

@@ -60,6 +60,11 @@ def kind_of_status(status: int) -> Kind:
     return _BY_STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
 
 
+def install(extra: str) -> str:
+    """What to do about a package that is missing."""
+    return f"Install it with: pip install 'torch-tb-profiler[{extra}]'"
+
+
 class StorageError(Exception):
     """Something cannot be listed or opened; the message is a sentence for a user.
 
@@ -76,6 +81,11 @@ class StorageError(Exception):
     def passes(self) -> bool:
         """Whether a second try may help at once."""
         return self.kind in PASSING
+
+
+def unused_signature(root: str) -> StorageError:
+    """What is said of a root, given without its signature, where none is understood."""
+    return StorageError(f"{root}: a signature behind this address is not used", "credentials")
 
 
 class Trouble(Exception):

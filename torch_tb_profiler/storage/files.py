@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
-from torch_tb_profiler.storage.url import printable, scheme_of, shown, without_slash
+from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
 
 PIECE_BYTES = 256 * 1024
 
@@ -39,6 +39,8 @@ _BY_ERROR: Mapping[int, Kind] = {
     errno.ETIMEDOUT: "unreachable",
     errno.EHOSTUNREACH: "unreachable",
 }
+#: the name of one of Java
+_EXCEPTION = re.compile(r"\b[A-Z][A-Za-z]{1,40}Exception\b")
 _TIMES = ("mtime", "modification_time", "modificationTime", "last_modified", "LastModified", "updated", "created")
 
 
@@ -50,7 +52,18 @@ class FileSystems:
     def resolve(self, url: str) -> str:
         if re.match(r"[^:]+://[^/]*:[^/]*@", url):
             raise StorageError(f"{shown(url)}: passwords do not belong into an address", "credentials")
+        if is_signed(url):
+            raise unused_signature(shown(url))
         return without_slash(url)
+
+    def require(self, root: str) -> None:
+        try:
+            with _known(root):
+                import fsspec  # noqa: PLC0415
+
+                fsspec.get_filesystem_class(scheme_of(root))
+        except Trouble as trouble:
+            raise trouble.told(f"{shown(root)} cannot be listed", _ADVICE) from None
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
         pending = deque([""])
@@ -73,8 +86,7 @@ class FileSystems:
     def stat(self, url: str) -> Entry:
         try:
             with _driver(url) as (driver, path):
-                driver.invalidate_cache()
-                found = driver.info(path)
+                found = _info(driver, path)
         except Trouble as trouble:
             raise trouble.told("cannot be read", _ADVICE) from None
         if found["type"] == "directory":
@@ -83,11 +95,15 @@ class FileSystems:
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
         def fetch(start: int, stop: int) -> Iterator[bytes]:
-            with _driver(entry.url) as (driver, path), _open(driver, path) as stream:
-                stream.seek(start)
-                while start < stop and (piece := bytes(stream.read(min(PIECE_BYTES, stop - start)))):
-                    start += len(piece)
-                    yield piece
+            with _driver(entry.url) as (driver, path):
+                with _open(driver, path) as stream:
+                    stream.seek(start)
+                    while start < stop and (piece := bytes(stream.read(min(PIECE_BYTES, stop - start)))):
+                        start += len(piece)
+                        yield piece
+                # No driver can be asked for the bytes of one state of a file only.
+                if _entry(entry.path, entry.url, _info(driver, path)).version != entry.version:
+                    raise Trouble("changed")
 
         def told(trouble: Trouble) -> StorageError:
             return trouble.told("cannot be read", _ADVICE)
@@ -100,6 +116,13 @@ def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:
     with _driver(f"{root}/{folder}" if folder else root) as (driver, path):
         driver.invalidate_cache()
         return [(found["name"].rstrip("/").rpartition("/")[2], found) for found in driver.ls(path, detail=True)]
+
+
+def _info(driver: Any, path: str) -> Mapping[str, Any]:
+    """What the driver says of a file now."""
+    driver.invalidate_cache()
+    found: Mapping[str, Any] = driver.info(path)
+    return found
 
 
 def _entry(path: str, url: str, found: Mapping[str, Any]) -> Entry:
@@ -120,7 +143,7 @@ def _time(found: Mapping[str, Any]) -> int:
 @contextmanager
 def _driver(url: str) -> Iterator[tuple[Any, str]]:
     """The driver for an address and the path it takes. Whatever it raises becomes Trouble."""
-    try:
+    with _known(url):
         match = _ADDRESS.fullmatch(url)
         assert match is not None
         if scheme_of(url) in _BY_HOST:
@@ -129,6 +152,13 @@ def _driver(url: str) -> Iterator[tuple[Any, str]]:
             driver = _driver_for(url)
             path = driver._strip_protocol(url)  # noqa: SLF001 - what fsspec's own url_to_fs does
         yield driver, path
+
+
+@contextmanager
+def _known(url: str) -> Iterator[None]:
+    """Makes Trouble of whatever a driver raises."""
+    try:
+        yield
     except (Trouble, GeneratorExit):
         raise
     except Exception as error:  # noqa: BLE001 - nothing of it may get out as it is
@@ -156,7 +186,7 @@ def _trouble(error: Exception, scheme: str) -> Trouble:
     text = str(error)
     if isinstance(error, ImportError) or (isinstance(error, ValueError) and "Protocol not known" in text):
         if scheme in ("hdfs", "viewfs", "webhdfs", "swebhdfs"):
-            return Trouble("package", code, advice="Install it with: pip install 'torch-tb-profiler[hdfs]'")
+            return Trouble("package", code, advice=install("hdfs"))
         return Trouble("package", code, advice=f"Install fsspec and its driver for {scheme}://")
     if isinstance(error, OSError) and ("libhdfs" in text or "libjvm" in text):
         return Trouble("package", "libhdfs", advice=hadoop.ADVICE)
@@ -169,6 +199,9 @@ def _trouble(error: Exception, scheme: str) -> Trouble:
     kind = _BY_ERROR.get(getattr(error, "errno", None) or 0)
     if kind:
         return Trouble(kind, code)
+    if isinstance(error, RuntimeError) and scheme in ("hdfs", "viewfs"):  # hdfs-native, of all that servers say
+        said = _EXCEPTION.search(text)
+        return Trouble("unreachable", said[0] if said else code)
     if isinstance(error, OSError) or names & {"HdfsError", "RequestException", "ClientError"}:
         return Trouble("unreachable", code)
     return Trouble("endpoint" if isinstance(error, ValueError) else "failed", code)

@@ -12,7 +12,7 @@ from threading import Event
 from typing import Any
 
 from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
-from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
+from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
 TIMEOUTS = (3, 20)
@@ -26,6 +26,7 @@ _FIELDS = "items(name,size,updated,generation),nextPageToken"
 class Google:
     """Objects of Google Cloud Storage; their etag is the generation."""
 
+    package, extra = "google.cloud.storage", "gs"
     advice: Mapping[Kind, str] = {
         "credentials": "Set GOOGLE_APPLICATION_CREDENTIALS to a key file,"
         " or run: gcloud auth application-default login",
@@ -106,15 +107,12 @@ def _client() -> Iterator[Any]:
 @functools.lru_cache(maxsize=4)
 def _client_for(emulator: str, key_file: str | None) -> Any:
     """A client; it can be used by several threads."""
-    try:
-        import google.auth  # noqa: PLC0415
-        from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
-        from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415
-        from google.cloud import storage  # noqa: PLC0415
-    except ImportError:
-        raise Trouble(
-            "package", "google.cloud.storage", advice="Install it with: pip install 'torch-tb-profiler[gs]'"
-        ) from None
+    load(Google.package, Google.extra)
+    import google.auth  # noqa: PLC0415
+    from google.auth.credentials import AnonymousCredentials  # noqa: PLC0415
+    from google.auth.exceptions import DefaultCredentialsError  # noqa: PLC0415
+    from google.cloud import storage  # noqa: PLC0415
+
     credentials: Any = AnonymousCredentials()  # type: ignore[no-untyped-call,unused-ignore]
     project: str | None = None
     if not emulator:

@@ -24,6 +24,9 @@ class LocalStorage:
         path = unquote(urlsplit(url).path) if scheme_of(url) == "file" else url
         return os.path.abspath(os.path.expanduser(os.path.expandvars(path)))  # noqa: PTH100, PTH111
 
+    def require(self, root: str) -> None:
+        pass
+
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
         seen: set[tuple[int, int]] = set()
         pending = deque([(root, "")])

@@ -13,7 +13,7 @@ from torch_tb_profiler.storage.errors import PASSING, StorageError, Trouble
 from torch_tb_profiler.storage.retry import TRIES, pause
 
 #: a range is at most so long; the first ones are shorter, so that the reader can begin
-RANGE_BYTES = 8 * 1024 * 1024
+RANGE_BYTES = 4 * 1024 * 1024
 FIRST_BYTES = 1024 * 1024
 #: what is fetched when only a few bytes are asked for
 LEAST_BYTES = 64 * 1024

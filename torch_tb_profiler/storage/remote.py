@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import BinaryIO, Protocol, TypeVar, cast
 
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble
+from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.retry import patiently
-from torch_tb_profiler.storage.url import printable
+from torch_tb_profiler.storage.url import is_signed, printable, shown
 
 T = TypeVar("T")
 
@@ -40,6 +41,9 @@ class Object:
 class Store(Protocol):
     """What differs between object stores. All methods raise Trouble."""
 
+    #: what is imported to read it, and the extra of ours that installs it
+    package: str
+    extra: str
     #: what to do about trouble, in the words of this store
     advice: Mapping[Kind, str]
 
@@ -79,7 +83,12 @@ class ObjectStorage:
 
     def resolve(self, url: str) -> str:
         place = self._store.place(url)
+        if is_signed(place.key):
+            raise unused_signature(shown(url))
         return self._store.url(replace(place, key=place.key.strip("/")))
+
+    def require(self, root: str) -> None:
+        self._try(f"{shown(root)} cannot be listed", lambda: load(self._store.package, self._store.extra))
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
         place = self._store.place(root)
@@ -133,6 +142,14 @@ class ObjectStorage:
             return call()
         except Trouble as trouble:
             raise trouble.told(operation, self._store.advice) from None
+
+
+def load(package: str, extra: str) -> None:
+    """Import the package of a store. Raises Trouble when it is not installed."""
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        raise Trouble("package", package, advice=install(extra)) from None
 
 
 def nanoseconds(time: datetime | None) -> int:

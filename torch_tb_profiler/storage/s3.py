@@ -12,7 +12,7 @@ from typing import Any
 
 from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
-from torch_tb_profiler.storage.remote import Object, Place, nanoseconds
+from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
 PIECE_BYTES = 256 * 1024
@@ -88,6 +88,7 @@ class Settings:
 class S3:
     """Objects of S3."""
 
+    package, extra = "boto3", "s3"
     advice: Mapping[Kind, str] = {
         "credentials": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE",
         "permission": "s3:ListBucket on the bucket and s3:GetObject on its objects must be allowed",
@@ -172,12 +173,11 @@ def _credentials(environment: Mapping[str, str]) -> int:
 @functools.lru_cache(maxsize=4)
 def _client_for(settings: Settings, _: int) -> Any:
     """A client can be used by several threads; one for all, as making it takes a while."""
-    try:
-        import boto3  # noqa: PLC0415
-        from botocore import UNSIGNED  # noqa: PLC0415
-        from botocore.config import Config  # noqa: PLC0415
-    except ImportError:
-        raise Trouble("package", "boto3", advice="Install it with: pip install 'torch-tb-profiler[s3]'") from None
+    load(S3.package, S3.extra)
+    import boto3  # noqa: PLC0415
+    from botocore import UNSIGNED  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415
+
     session = boto3.session.Session()
     signed = session.get_credentials() is not None
     config = Config(

@@ -7,6 +7,11 @@ import re
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
 _USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
 
+#: of addresses that were signed for somebody: S3, Google and Azure
+_SIGNATURE = re.compile(
+    r"\?(?:[^?]*&)?(?:X-(?:Amz|Goog)-[a-z-]+|(?:sig|signature|AWSAccessKeyId|GoogleAccessId))=", re.IGNORECASE
+)
+
 
 def scheme_of(url: str) -> str:
     """The scheme in lower case; empty for a plain path."""
@@ -15,11 +20,21 @@ def scheme_of(url: str) -> str:
 
 
 def shown(url: str) -> str:
-    """The address without what may be a secret: name and password before an `@`, and the query of an http address."""
+    """The address without what may be a secret: name and password before an `@`, the query of an http address, and
+    a signature behind any other.
+    """
     if not scheme_of(url):
         return url
     url = _USER.sub(r"\1", url)
-    return re.split(r"[?#]", url, maxsplit=1)[0] if scheme_of(url) in ("http", "https") else url
+    if scheme_of(url) in ("http", "https"):
+        return re.split(r"[?#]", url, maxsplit=1)[0]
+    signature = _SIGNATURE.search(url)
+    return url[: signature.start()] if signature else url
+
+
+def is_signed(url: str) -> bool:
+    """Whether a signature stands behind it."""
+    return bool(_SIGNATURE.search(url))
 
 
 def without_slash(url: str) -> str:

@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 from torch_tb_profiler.trace import Category, Phase
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Events, UInt8
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Events, Int32, UInt8
 
 
 class Band(IntEnum):
@@ -51,7 +51,7 @@ def band_of(events: Events) -> UInt8:
     return np.where(events.phase == Phase.INSTANT, np.uint8(Band.INSTANT), _BANDS[events.category])
 
 
-def nesting_rank(events: Events) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """Shape (events,): of two slices that begin and end together, the one of lower rank encloses the other."""
-    ranks: np.ndarray[tuple[int], np.dtype[np.int32]] = _RANKS[events.category]
+def nesting_rank(category: UInt8) -> Int32:
+    """Of two slices of these categories that begin and end together, the one of lower rank encloses the other."""
+    ranks: Int32 = _RANKS[category]
     return ranks

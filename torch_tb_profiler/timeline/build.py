@@ -1,24 +1,45 @@
-"""From the structure of a trace to its timeline."""
+"""From a trace and its structure to its timeline."""
 
 from __future__ import annotations
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.counters import with_counters
+from torch_tb_profiler.timeline.gathered import Gathered, gather
 from torch_tb_profiler.timeline.lanes import place
 from torch_tb_profiler.timeline.levels import pyramid
-from torch_tb_profiler.timeline.links import links_of
 from torch_tb_profiler.timeline.summary import summarize
 from torch_tb_profiler.timeline.timeline import Timeline, bounded, slices_of
+from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
+
+#: tables that a timeline is made of
+_NEEDED = (Events, Launches, DeviceWork)
 
 
-def build(model: Model) -> Timeline:
-    """Place all slices and merge them level by level."""
-    trace = model.trace
-    placed, by_start = place(trace)
-    slices = slices_of(trace, placed.of_row, by_start)
+def build(model: Model, gathered: Gathered | None = None) -> Timeline:
+    """Place all slices and merge them level by level.
+
+    gathered   what is needed of the model, if that is known already
+
+    The model is released: what it holds would be in memory beside the timeline.
+    """
+    gathered = gathered or gather(model)
+    release(model)
+    return _assemble(model.trace, gathered)
+
+
+def release(model: Model) -> None:
+    """Free the memory of all that a timeline is not made of; it comes again when asked for."""
+    model.forget()
+    model.trace.forget(but=_NEEDED)
+
+
+def _assemble(trace: Trace, gathered: Gathered) -> Timeline:
+    placed = place(trace)
+    slices = slices_of(trace, placed)
     begin = int(slices.start.min()) if len(slices) else 0
     end = int(slices.end.max()) if len(slices) else 0
     kept = pyramid(slices, trace.events.duration, begin, end)
     levels = {level: bounded(items, len(placed.lanes)) for level, items in {0: slices, **kept}.items()}
-    timeline = Timeline(trace, placed, levels, links_of(model), summarize(model, placed, begin, end))
-    return with_counters(timeline, model)
+    summary = summarize(trace, gathered, placed, begin, end)
+    return with_counters(Timeline(trace, placed, levels, gathered.links, summary), gathered.curves)

@@ -5,23 +5,27 @@ Coarse bins of the whole trace are kept; a window that needs finer ones is compu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.memory_curve import memory_curves
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.analysis.memory_curve import MemoryCurve
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.bins import Steps, bins_of, coarser, latest, steps_of
-from torch_tb_profiler.timeline.levels import BUCKETS_OF_TILE, tile_length
+from torch_tb_profiler.timeline.levels import BUCKETS_OF_TILE, Items, tile_length
 from torch_tb_profiler.timeline.links import Queue
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
 from torch_tb_profiler.timeline.series import Counter, Counters, Kind
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64
+from torch_tb_profiler.trace.schema import Bool, Float64, Int64, UInt8
 
+#: about, when the bins that are kept are made
+_SLICES_AT_ONCE = 262_144
 #: slices for one kept bin of a counter, at least
 _SLICES_OF_BIN = 128
 #: at most this many tiles of bins are kept, as a power of two
@@ -49,9 +53,8 @@ def extremes(timeline: Timeline, counter: Counter) -> tuple[float, float]:
     return float(np.nanmin(kept.low)), float(np.nanmax(kept.high))
 
 
-def with_counters(timeline: Timeline, model: Model) -> Timeline:
-    """The same timeline with all counters that there are data for."""
-    curves = memory_curves(model).curves
+def with_counters(timeline: Timeline, curves: Sequence[MemoryCurve]) -> Timeline:
+    """The same timeline with all counters that there are data for. curves: see `analysis.memory_curve`."""
     memory = MemoryPoints.concatenate(
         [
             {
@@ -66,10 +69,18 @@ def with_counters(timeline: Timeline, model: Model) -> Timeline:
     listed = (*_of_devices(timeline), *_of_memory([curve.device.name for curve in curves]))
     doublings = int(np.log2(max(len(timeline.slices.items) / (_SLICES_OF_BIN * BUCKETS_OF_TILE), 1)))
     level = max(timeline.highest_level - min(doublings, _MOST_DOUBLINGS), 1)
+    known = replace(timeline, counters=Counters(listed, level, memory=memory))
     first, after = _range(timeline, level)
     edges = _edges(timeline, level, first, after - first)
-    known = replace(timeline, counters=Counters(listed, level, memory=memory))
-    bins = CounterBins.concatenate([_exact(known, counter, edges).columns() for counter in listed])
+    # stretch by stretch, so that what is on the way stays small
+    found: list[list[dict[str, Any]]] = [[] for _ in listed]
+    step = max(_SLICES_AT_ONCE * len(edges) // max(len(timeline.slices.items), 1), BUCKETS_OF_TILE)
+    for low in range(0, len(edges) - 1, step):
+        stretch = edges[low : low + step + 1]
+        work = _WorkWithin(known, int(stretch[0]), int(stretch[-1]))
+        for counter, pieces in zip(listed, found, strict=True):
+            pieces.append(_exact(known, counter, stretch, work).columns())
+    bins = CounterBins.concatenate(list(chain.from_iterable(found)))
     return replace(known, counters=replace(known.counters, bins=bins))
 
 
@@ -97,22 +108,57 @@ def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> Count
     return CounterBins(*(np.where(inside, values[place], np.nan) for values in counters.bins.columns().values()))
 
 
-def _exact(timeline: Timeline, counter: Counter, edges: Int64) -> CounterBins:
+def _exact(timeline: Timeline, counter: Counter, edges: Int64, work: _WorkWithin | None = None) -> CounterBins:
+    """work: of the time from the first edge to the last, if it is known already."""
     start, end = int(edges[0]), int(edges[-1])
     if end == start:
         return bins_of(Steps(edges[:1], np.zeros(1)), edges)
-    return bins_of(_steps(timeline, counter, start, end), edges)
+    return bins_of(_steps(timeline, counter, work or _WorkWithin(timeline, start, end)), edges)
 
 
-def _steps(timeline: Timeline, counter: Counter, start: int, end: int) -> Steps:
-    """A counter from `start` to `end`."""
+class _WorkWithin:
+    """The device work that touches [start, end), looked up once for all counters of a device."""
+
+    def __init__(self, timeline: Timeline, start: int, end: int) -> None:
+        self.start, self.end = start, end
+        self._timeline = timeline
+        self._found: dict[int, _Work] = {}
+
+    def of(self, device: int) -> _Work:
+        if device not in self._found:
+            lanes = self._timeline.placed.lanes
+            on_device = self._timeline.device_of_track[lanes.track] == device
+            chosen = np.flatnonzero(on_device & (lanes.band == Band.DEVICE))
+            found = self._timeline.within(chosen, self.start, self.end)
+            place = np.searchsorted(self._timeline.trace.device_work.row, found.longest)
+            self._found[device] = _Work(found, place, self._timeline.trace.events.category[found.longest])
+        return self._found[device]
+
+
+class _Work(NamedTuple):
+    """Slices of device work; place: of each in `device_work`."""
+
+    items: Items
+    place: Int64
+    category: UInt8
+
+    def spans(self, mask: Bool) -> intervals.Spans:
+        return intervals.union(self.items.start[mask], self.items.end[mask])
+
+    def summed(self, mask: Bool, value: Float64, cap: float = np.inf) -> intervals.Profile:
+        return intervals.profile(self.items.start[mask], self.items.end[mask], value, cap)
+
+
+def _steps(timeline: Timeline, counter: Counter, work: _WorkWithin) -> Steps:
+    """A counter from the start to the end of a window."""
+    start, end = work.start, work.end
     if counter.kind in ("memory_allocated", "memory_reserved"):
         return _memory(timeline.counters.memory, counter, start, end)
     if counter.kind == "queue_length":
         return _under_way(timeline.queues[counter.place], start, end)
     if counter.kind == "kernels_running":
-        return _under_way(_kernels(timeline, counter.place, start, end), start, end)
-    return steps_of(_profile(timeline, counter, start, end), start)
+        return _under_way(_kernels(work.of(counter.place)), start, end)
+    return steps_of(_profile(timeline, counter, work.of(counter.place)), start)
 
 
 def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Steps:
@@ -124,44 +170,26 @@ def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Ste
     return latest(time[first:after], values[low:high][first:after].astype(np.float64), start)
 
 
-def _profile(timeline: Timeline, counter: Counter, start: int, end: int) -> intervals.Profile:
-    events, work = timeline.trace.events, timeline.trace.device_work
-    rows = _work_within(timeline, counter.place, start, end)
-    place = np.searchsorted(work.row, rows)
-    category = events.category[rows]
-
-    def spans(mask: Bool) -> intervals.Spans:
-        return intervals.union(events.start[rows[mask]], events.end[rows[mask]])
-
-    def summed(mask: Bool, value: Float64, cap: float = np.inf) -> intervals.Profile:
-        return intervals.profile(events.start[rows[mask]], events.end[rows[mask]], value, cap)
-
-    kernels = category == Category.KERNEL
+def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Profile:
+    table, place, items = timeline.trace.device_work, work.place, work.items
+    kernels = work.category == Category.KERNEL
     if counter.kind == "gpu_utilization":
-        return _ones(spans(kernels))
+        return _ones(work.spans(kernels))
     if counter.kind == "sm_efficiency":
-        sized = kernels & (work.blocks_per_sm[place] > 0)
-        return summed(sized, work.blocks_per_sm[place[sized]], 1.0)
+        sized = kernels & (table.blocks_per_sm[place] > 0)
+        return work.summed(sized, table.blocks_per_sm[place[sized]], 1.0)
     if counter.kind == "memcpy_bandwidth":
-        copies = (category == Category.MEMCPY) & (work.bytes[place] > 0) & (events.duration[rows] > 0)
-        return summed(copies, work.bytes[place[copies]] * 1e9 / events.duration[rows[copies]])
+        copies = (work.category == Category.MEMCPY) & (table.bytes[place] > 0) & (items.end > items.start)
+        lengths = items.end[copies] - items.start[copies]
+        return work.summed(copies, table.bytes[place[copies]] * 1e9 / lengths)
     communicates = timeline.links.work.is_communication[place] > 0
-    return _ones(intervals.subtraction(spans(communicates), spans(kernels & ~communicates)))
+    return _ones(intervals.subtraction(work.spans(communicates), work.spans(kernels & ~communicates)))
 
 
-def _kernels(timeline: Timeline, device: int, start: int, end: int) -> Queue:
-    """When the kernels that touch a window began and ended."""
-    events = timeline.trace.events
-    rows = _work_within(timeline, device, start, end)
-    rows = rows[(events.category[rows] == Category.KERNEL) & (events.duration[rows] > 0)]
-    return Queue(np.sort(events.start[rows]), np.sort(events.end[rows]))
-
-
-def _work_within(timeline: Timeline, device: int, start: int, end: int) -> Int32:
-    """Rows of the device work that touches a window."""
-    lanes = timeline.placed.lanes
-    on_device = timeline.device_of_track[lanes.track] == device
-    return timeline.within(np.flatnonzero(on_device & (lanes.band == Band.DEVICE)), start, end).longest
+def _kernels(work: _Work) -> Queue:
+    """When kernels began and ended."""
+    kept = (work.category == Category.KERNEL) & (work.items.end > work.items.start)
+    return Queue(np.sort(work.items.start[kept]), np.sort(work.items.end[kept]))
 
 
 def _of_devices(timeline: Timeline) -> list[Counter]:

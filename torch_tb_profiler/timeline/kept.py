@@ -13,6 +13,7 @@ from torch_tb_profiler.timeline.levels import Items
 from torch_tb_profiler.timeline.links import Links
 from torch_tb_profiler.timeline.schema import (
     BusyTracks,
+    CallLinks,
     Cells,
     CounterBins,
     LaneOfRow,
@@ -28,7 +29,7 @@ from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
 
 #: raised when what is kept, or its meaning, changes; part of the version that browsers cache tiles by
-VERSION = 2
+VERSION = 3
 
 #: rows of a table written together: the fewer, the closer a block is to its values
 _PIECE = 131_072
@@ -64,7 +65,8 @@ def write(timeline: Timeline, path: Path) -> None:
 def _tables(timeline: Timeline) -> list[Table]:
     placed = timeline.placed
     links = timeline.links
-    tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy, links.work, links.partners]
+    tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy]
+    tables += [links.work, links.calls, links.partners]
     tables += [timeline.counters.bins, timeline.counters.memory]
     for level, held in sorted(timeline.levels.items()):
         items = held.items
@@ -81,9 +83,9 @@ def read(path: Path, trace: Trace) -> Timeline:
         raise column_file.ColumnFileError("belongs to another trace")
     placed = Placed(tables.table(Lanes), tables.table(LaneOfRow).lane, tables.table(BusyTracks))
     lanes = len(placed.lanes)
-    slices = slices_of(trace, placed.of_row)
+    slices = slices_of(trace, placed)
     levels = {0: bounded(slices, lanes), **_levels(tables.table(Cells), slices, lanes)}
-    links = Links(tables.table(WorkLinks), tables.table(Partners), head.loose)
+    links = Links(tables.table(WorkLinks), tables.table(CallLinks), tables.table(Partners), head.loose)
     counters = Counters(
         tuple(Counter(*counter) for counter in head.counters),
         head.counter_level,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.model.nesting import depths, outermost_first, parents
 from torch_tb_profiler.timeline.bands import Band, band_of, drawn, nesting_rank
+from torch_tb_profiler.timeline.grouped import batches, rows_by
 from torch_tb_profiler.timeline.schema import BusyTracks, Lanes
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import Int32, Int64
+from torch_tb_profiler.trace.schema import Events, Int32, Int64
 
 #: of one band of a track; only broken files have more
 MOST_DEPTHS = 2000
@@ -26,42 +28,46 @@ class Placed:
     busy: BusyTracks
 
 
-def place(trace: Trace) -> tuple[Placed, Int32]:
-    """Put every slice and instant on a lane; and the rows of all these by band of a track, then by start.
+def place(trace: Trace) -> Placed:
+    """Put every slice and instant on a lane.
 
     On the lanes of a band a slice stands below the slices that enclose it. One that begins inside of another and
     ends after it goes to the first lane below its enclosing slice that is free. So properly nested slices stand at
     their depth, and no two slices of a lane overlap.
     """
     events = trace.events
-    rows = np.flatnonzero(drawn(events)).astype(np.int32)
-    key = events.track[rows] * np.int32(len(Band)) + band_of(events)[rows]
-    present = np.flatnonzero(np.bincount(key))
-    group = np.zeros(int(present.max(initial=-1)) + 1, np.int32)
-    group[present] = np.arange(len(present), dtype=np.int32)
-    group = group[key]
-    order = outermost_first(group, events.start[rows], events.end[rows], nesting_rank(events)[rows])
-    rows, group = rows[order], group[order]
-    start, end = events.start[rows], events.end[rows]
-    parent = parents(group, start, end)
-    depth = _depths(start, end, parent)
+    key = np.where(drawn(events), events.track * np.int32(len(Band)) + band_of(events), np.int32(-1))
+    # of a track the bands come one after the other
+    present = np.flatnonzero(np.bincount(key + 1)[1:])
+    number = np.full(int(present.max(initial=-1)) + 2, -1, np.int32)  # the last is for what is not drawn
+    number[present] = np.arange(len(present), dtype=np.int32)
+    rows, first = rows_by(number[key], len(present))
+    del key
     of_row = np.full(len(events), -1, np.int32)
-    kept = depth < MOST_DEPTHS
-    deepest = np.zeros(len(present), np.int64)
-    if len(present):
-        lowest = np.maximum.reduceat(depth, np.searchsorted(group, np.arange(len(present))))
-        deepest = np.minimum(lowest + 1, MOST_DEPTHS).astype(np.int64)
-    first = np.cumsum(deepest) - deepest
-    of_row[rows[kept]] = first[group[kept]] + depth[kept]
-    lanes = Lanes.from_columns(
-        {
-            "track": np.repeat(present // len(Band), deepest),
-            "band": np.repeat(present % len(Band), deepest),
-            "depth": np.arange(deepest.sum()) - np.repeat(first, deepest),
-        }
-    )
-    busy = _busy(present // len(Band), group, start, end, parent, len(trace.tracks))
-    return Placed(lanes, of_row, busy), rows[kept]
+    deepest, lanes = np.zeros(len(present), np.int64), 0
+    busy = _Busy(len(trace.tracks))
+    for low, high in batches(first):
+        batch = rows[first[low] : first[high]]
+        group = np.repeat(np.arange(high - low, dtype=np.int32), np.diff(first[low : high + 1]))
+        start, end = events.start[batch], ends_of(events, batch)
+        order = outermost_first(group, start, end, nesting_rank(events.category[batch]))
+        batch, start, end = batch[order], start[order], end[order]
+        parent = parents(group, start, end)
+        depth = _depths(start, end, parent)
+        begins = first[low:high] - first[low]
+        deepest[low:high] = np.minimum(np.maximum.reduceat(depth, begins) + 1, MOST_DEPTHS)
+        above = lanes + np.cumsum(deepest[low:high]) - deepest[low:high]
+        kept = depth < MOST_DEPTHS
+        of_row[batch[kept]] = above[group[kept]] + depth[kept]
+        lanes += int(deepest[low:high].sum())
+        busy.add(present[low:high] // len(Band), group, start, end, parent)
+    above = np.cumsum(deepest) - deepest
+    columns = {
+        "track": np.repeat(present // len(Band), deepest),
+        "band": np.repeat(present % len(Band), deepest),
+        "depth": np.arange(deepest.sum()) - np.repeat(above, deepest),
+    }
+    return Placed(Lanes.from_columns(columns), of_row, BusyTracks(busy.total()))
 
 
 def _depths(start: Int64, end: Int64, parent: Int32) -> Int32:
@@ -97,34 +103,53 @@ def _side_by_side(start: Int64, end: Int64) -> list[int]:
     return found
 
 
-def _busy(track_of: Int64, group: Int32, start: Int64, end: Int64, parent: Int32, tracks: int) -> BusyTracks:
-    """From one slice without parent to the next, those of a band cover all from the first start to the last end."""
-    busy = np.zeros(tracks, np.int64)
-    begins = np.flatnonzero(parent < 0)
-    if not len(begins):
-        return BusyTracks(busy)
-    start, end, group = start[begins], np.maximum.reduceat(end, begins), group[begins]
-    first = np.searchsorted(group, np.arange(len(track_of) + 1))
-    for track in np.unique(track_of).tolist():
-        bands = np.flatnonzero(track_of == track)
-        low, high = first[bands[0]], first[bands[-1] + 1]
-        if len(bands) == 1:
-            busy[track] = (end[low:high] - start[low:high]).sum()
-        else:
-            busy[track] = intervals.total(intervals.union(start[low:high], end[low:high]))
-    return BusyTracks(busy)
+class _Busy:
+    """Time in which at least one slice ran, track by track; the bands of a track come one after the other."""
+
+    def __init__(self, tracks: int) -> None:
+        self._total = np.zeros(tracks, np.int64)
+        self._track = -1
+        self._bands: list[intervals.Spans] = []
+
+    def add(self, tracks: Int64, band: Int32, start: Int64, end: Int64, parent: Int32) -> None:
+        """Slices in preorder. tracks: of each band."""
+        begins = np.flatnonzero(parent < 0)
+        # from one slice without parent to the next, those of a band cover all from the first start to the last end
+        start, end = start[begins], np.maximum.reduceat(end, begins)
+        bounds = np.searchsorted(band[begins], np.arange(len(tracks) + 1)).tolist()
+        for track, (low, high) in zip(tracks.tolist(), pairwise(bounds), strict=True):
+            if track != self._track:
+                self._finish()
+                self._track = track
+            self._bands.append(intervals.Spans(start[low:high], end[low:high]))
+
+    def total(self) -> Int64:
+        """ns, by track."""
+        self._finish()
+        return self._total
+
+    def _finish(self) -> None:
+        if len(self._bands) == 1:
+            self._total[self._track] = intervals.total(self._bands[0])
+        elif self._bands:
+            self._total[self._track] = intervals.total(intervals.union_of(self._bands))
+        self._bands.clear()
 
 
-def in_lane_order(lane: Int32, start: Int64, end: Int64, by_start: Int64 | None = None) -> Int64:
-    """Sort slices by lane, start and end.
+def ends_of(events: Events, rows: Int32) -> Int64:
+    """Of some of the events: `events.end` holds those of all."""
+    ends: Int64 = np.maximum(events.duration[rows], 0)
+    ends += events.start[rows]
+    return ends
 
-    by_start   an order in which the slices of each lane come by start, if one is known
-    """
-    order = np.argsort(start, kind="stable") if by_start is None else by_start
-    lanes = lane[order]
-    fits = not len(lanes) or int(lanes.max()) < 2**16
-    # numpy sorts 16 bits by their digits
-    order = order[np.argsort(lanes.astype(np.uint16) if fits else lanes, kind="stable")]
-    low, high = order[:-1], order[1:]
-    wrong = (lane[low] == lane[high]) & (start[low] == start[high]) & (end[low] > end[high])
-    return np.lexsort((end, start, lane)) if wrong.any() else order
+
+def in_lane_order(events: Events, of_row: Int32, lanes: int) -> Int32:
+    """The rows of what is drawn, by lane, start and end."""
+    rows, first = rows_by(of_row, lanes)
+    for low, high in batches(first):
+        batch = rows[first[low] : first[high]]
+        lane, start, end = of_row[batch], events.start[batch], ends_of(events, batch)
+        earlier = (start[1:] < start[:-1]) | ((start[1:] == start[:-1]) & (end[1:] < end[:-1]))
+        if (earlier & (lane[1:] == lane[:-1])).any():
+            batch[:] = batch[np.lexsort((end, start, lane))]
+    return rows

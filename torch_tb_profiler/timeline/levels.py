@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ from torch_tb_profiler.trace.schema import Int32, Int64
 #: ns of a bucket of level 1; each level doubles it
 FIRST_WIDTH = 256
 BUCKETS_OF_TILE = 256
+#: of items looked at together: they stay in the processor's cache, and take no memory beside what they become
+_PIECE = 131_072
 #: a level is kept when it has at most this part of the items of the last one kept; others are made when asked for
 KEPT_SHARE = 0.5
 
@@ -65,10 +68,15 @@ def bounds_of(lane: Int32, lanes: int) -> Int64:
 
 def begins(items: Items, width: int) -> npt.NDArray[np.intp]:
     """Positions at which a cell of a level begins."""
-    bucket = items.start // width
-    small = (items.end - items.start < width) | (items.count > 1)
-    same = (items.lane[1:] == items.lane[:-1]) & (bucket[1:] == bucket[:-1]) & small[1:] & small[:-1]
-    return np.flatnonzero(np.concatenate([np.ones(min(len(items), 1), np.bool_), ~same]))
+    found = [np.zeros(min(len(items), 1), np.intp)]
+    for low in range(1, len(items), _PIECE):
+        # with the last one before, which the first may lie together with
+        piece = items.take(slice(low - 1, low + _PIECE))
+        bucket = piece.start // width
+        small = (piece.end - piece.start < width) | (piece.count > 1)
+        same = (piece.lane[1:] == piece.lane[:-1]) & (bucket[1:] == bucket[:-1]) & small[1:] & small[:-1]
+        found.append(np.flatnonzero(~same) + low)
+    return np.concatenate(found)
 
 
 def merge(items: Items, width: int, durations: Int64, at: npt.NDArray[np.intp] | None = None) -> Items:
@@ -80,9 +88,24 @@ def merge(items: Items, width: int, durations: Int64, at: npt.NDArray[np.intp] |
     first = begins(items, width) if at is None else at
     if len(first) == len(items):
         return items
+    merged = Items(*(np.empty(len(first), values.dtype) for values in vars(items).values()))
+    ends = np.append(first[1:], len(items))
+    cuts = np.searchsorted(first, np.arange(0, len(items), _PIECE))
+    for low, high in pairwise(np.unique([*cuts.tolist(), len(first)]).tolist()):
+        piece = items.take(slice(int(first[low]), int(ends[high - 1])))
+        cells = _merged(piece, first[low:high] - first[low], durations)
+        for name, values in vars(merged).items():
+            values[low:high] = vars(cells)[name]
+    return merged
+
+
+def _merged(items: Items, first: npt.NDArray[np.intp], durations: Int64) -> Items:
+    """One item of all from each of `first` to the next."""
     size = np.diff(np.append(first, len(items)))
     merged = items.take(first)
     many = np.flatnonzero(size > 1)
+    if not len(many):
+        return merged
     member = _members(first[many], size[many])
     of = np.cumsum(size[many]) - size[many]
     merged.end[many] = np.maximum.reduceat(items.end[member], of)
@@ -108,20 +131,25 @@ def _first_longest(duration: Int64, of: npt.NDArray[np.intp], size: npt.NDArray[
 def pyramid(slices: Items, durations: Int64, begin: int, end: int) -> dict[int, Items]:
     """The levels that are kept, but for level 0, which is `slices` themselves."""
     kept: dict[int, Items] = {}
-    last, usual = slices, _usual_length(slices)
+    last, short = slices, _short(slices)
     for level in range(1, highest_level(begin, end) + 1):
         # as long as too few are short enough, nobody need look which of them lie together
-        if width_of(level) <= usual:
+        if short[min(level, len(short) - 1)] < (1 - KEPT_SHARE) * len(last):
             continue
         at = begins(last, width_of(level))
         if len(at) <= KEPT_SHARE * len(last):
             last = kept[level] = merge(last, width_of(level), durations, at)
-            usual = _usual_length(last)
+            short = _short(last)
     return kept
 
 
-def _usual_length(items: Items) -> int:
-    """ns: more than `KEPT_SHARE` of the items are at least that long, cells not counted."""
-    length = np.where(items.count > 1, 0, items.end - items.start)
-    place = int((1 - KEPT_SHARE) * len(length)) - 1
-    return int(np.partition(length, place)[place]) if place >= 0 else 0
+def _short(items: Items) -> Int64:
+    """By level: how many items are shorter than its width; cells are, at every level."""
+    found = np.zeros(65, np.int64)
+    for low in range(0, len(items), _PIECE):
+        piece = items.take(slice(low, low + _PIECE))
+        length = np.where(piece.count > 1, 0, piece.end - piece.start)
+        # 2^(n - 1) <= length < 2^n
+        found += np.bincount(np.frexp(length.astype(np.float64))[1], minlength=65)
+    shorter = np.cumsum(found)
+    return shorter[FIRST_WIDTH.bit_length() - 2 :]

@@ -7,16 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.timeline.schema import Partners, WorkLinks
+from torch_tb_profiler.timeline.schema import CallLinks, Partners, WorkLinks
 from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.schema import Int32, Int64
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Int32, Int64
 
 
 @dataclass(frozen=True)
 class Links:
-    """work: parallel to `device_work`; loose: arrows of the file between operators that touch no two of them."""
+    """work: parallel to `device_work`; loose: arrows of the file between operators that touch no two of them.
+
+    calls: parallel to `launches`
+    """
 
     work: WorkLinks
+    calls: CallLinks
     partners: Partners
     loose: int
 
@@ -45,9 +49,28 @@ def queues_of(trace: Trace, links: Links, device_of_track: Int32) -> dict[int, Q
 def links_of(model: Model) -> Links:
     tree, pairs = model.tree, model.forward_backward
     work = WorkLinks(model.device.launch, model.device.is_communication.astype(np.uint8))
-    return Links(
-        work, Partners(tree.row[pairs.forward], tree.row[pairs.backward]), _begun(model.trace) - len(pairs.forward)
-    )
+    partners = Partners(tree.row[pairs.forward], tree.row[pairs.backward])
+    return Links(work, _call_links(model), partners, _begun(model.trace) - len(pairs.forward))
+
+
+def _call_links(model: Model) -> CallLinks:
+    node = model.launches.operator_node
+    found = np.zeros(len(node), np.int32)
+    known = node >= 0
+    found[known] = model.tree.name[node[known]]
+    return CallLinks(found)
+
+
+def operators_of(trace: Trace, links: Links, rows: Int32) -> Int32:
+    """The name (a string, 0 for none) of the operator that each event is, or that called or launched it."""
+    category = trace.events.category[rows]
+    found = np.where(category == Category.OPERATOR, trace.events.name[rows], np.int32(0))
+    is_call, is_work = np.isin(category, (Category.RUNTIME, Category.DRIVER)), np.isin(category, DEVICE_WORK)
+    found[is_call] = links.calls.operator[np.searchsorted(trace.launches.row, rows[is_call])]
+    launch = links.work.launch[np.searchsorted(trace.device_work.row, rows[is_work])]
+    # of one call more, so that -1, for no launch, is no operator
+    found[is_work] = np.append(links.calls.operator, np.int32(0))[launch]
+    return found
 
 
 def _begun(trace: Trace) -> int:

@@ -57,6 +57,14 @@ class WorkLinks(Table):
 
 
 @dataclass(frozen=True)
+class CallLinks(Table):
+    """Parallel to `launches`."""
+
+    table_name: ClassVar[str] = "call_links"
+    operator: Int32 = column("i4", "string", "name of the innermost operator around the call; model.launches")
+
+
+@dataclass(frozen=True)
 class Partners(Table):
     """Forward operators, and the outermost operator of the backward of each."""
 

@@ -35,11 +35,19 @@ class Matches:
 
 
 def search(
-    timeline: Timeline, text: str, is_pattern: bool, ignore_case: bool, bins: int, most: int, after: int | None
+    timeline: Timeline,
+    text: str,
+    is_pattern: bool,
+    ignore_case: bool,
+    bins: int,
+    most: int,
+    after: int | None = None,
+    earliest: int | None = None,
 ) -> Matches:
     """Among all names of slices and instants.
 
-    after   a row: only hits behind it in time
+    after      a row: only hits behind it in time
+    earliest   ns: only hits that begin then or later
 
     Raises ValueError for a pattern that is no regular expression, SlowPattern for one that takes too long.
     """
@@ -57,7 +65,7 @@ def search(
         _longest(timeline, rows, found),
         len(rows),
         int(names.total[found].sum()),
-        _first(events.start, rows, most, after),
+        _first(events.start, rows, most, after, earliest),
         _density(events.start[rows], timeline.begin, timeline.end, bins),
     )
 
@@ -81,11 +89,13 @@ def _longest(timeline: Timeline, rows: Int32, found: Int64) -> Int32:
     return longest
 
 
-def _first(start: Int64, rows: Int32, most: int, after: int | None) -> Int64:
+def _first(start: Int64, rows: Int32, most: int, after: int | None, earliest: int | None) -> Int64:
     """The first rows in time, of equal starts by number."""
     if after is not None:
         behind = (start[rows] > start[after]) | ((start[rows] == start[after]) & (rows > after))
         rows = rows[behind]
+    if earliest is not None:
+        rows = rows[start[rows] >= earliest]
     if len(rows) > most:
         # equal ones at the border are all kept, so that what is found does not depend on how numpy parts them
         last = np.partition(start[rows], most - 1)[most - 1]

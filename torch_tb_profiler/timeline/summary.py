@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline.gathered import Gathered
 from torch_tb_profiler.timeline.lanes import Placed
-from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 BINS = 1024
@@ -45,8 +45,8 @@ def edges(begin: int, end: int, bins: int = BINS) -> np.ndarray[tuple[int], np.d
     return begin + np.arange(bins + 1, dtype=np.int64) * (end - begin) // bins
 
 
-def summarize(model: Model, placed: Placed, begin: int, end: int) -> Summary:
-    trace, events = model.trace, model.trace.events
+def summarize(trace: Trace, gathered: Gathered, placed: Placed, begin: int, end: int) -> Summary:
+    events = trace.events
     cuts = edges(begin, end)
 
     def covered(rows: np.ndarray[tuple[int], np.dtype[np.integer]]) -> list[int]:
@@ -66,8 +66,8 @@ def summarize(model: Model, placed: Placed, begin: int, end: int) -> Summary:
         slices=int(np.count_nonzero(placed.of_row >= 0)),
         device=covered(np.flatnonzero(np.isin(events.category, DEVICE_WORK))),
         host=covered(np.flatnonzero(events.category == Category.OPERATOR)),
-        communication=covered(work[model.device.is_communication]),
-        step_ns=model.steps.start.tolist(),
+        communication=covered(work[gathered.links.work.is_communication > 0]),
+        step_ns=list(gathered.step_ns),
     )
 
 

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.timeline.lanes import Placed, in_lane_order
+from torch_tb_profiler.timeline.lanes import Placed, ends_of, in_lane_order
 from torch_tb_profiler.timeline.levels import Items, bounds_of, highest_level, merge, tile_length, width_of
 from torch_tb_profiler.timeline.links import Links, Queue, queues_of
 from torch_tb_profiler.timeline.names import Names, names_of
@@ -142,19 +142,14 @@ def _pieces(items: Items, ranges: list[tuple[int, int]]) -> Items:
     return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in vars(items).values()))
 
 
-def slices_of(trace: Trace, of_row: Int32, by_start: Int32 | None = None) -> Items:
-    """Every slice and instant on its lane, by lane and time.
-
-    by_start   rows of all of them, those of a lane by start, if that is known
-    """
+def slices_of(trace: Trace, placed: Placed) -> Items:
+    """Every slice and instant on its lane, by lane and time."""
     events = trace.events
-    rows = np.flatnonzero(of_row >= 0).astype(np.int32) if by_start is None else by_start
-    lane, start, end = of_row[rows], events.start[rows], events.end[rows]
-    order = in_lane_order(lane, start, end, None if by_start is None else np.arange(len(rows)))
+    rows = in_lane_order(events, placed.of_row, len(placed.lanes))
     # neither of the two takes any memory
     idle = np.broadcast_to(np.int64(0), len(rows))
     count = np.broadcast_to(np.int32(1), len(rows))
-    return Items(lane[order], start[order], end[order], idle, count, rows[order])
+    return Items(placed.of_row[rows], events.start[rows], ends_of(events, rows), idle, count, rows)
 
 
 def bounded(items: Items, lanes: int) -> Bounded:

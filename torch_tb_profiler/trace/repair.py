@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool
 
 
@@ -157,7 +158,7 @@ def _trailing_commas(text: bytes) -> Iterable[tuple[int, int]]:
     while (blank := _BLANK[codes[places]]).any():
         places[blank] -= 1
         places = places[places >= 0]
-    places = np.unique(places[codes[places] == ord(",")])
+    places = distinct(places[codes[places] == ord(",")])
     return ((place, place + 1) for place in places.tolist())
 
 

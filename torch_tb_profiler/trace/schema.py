@@ -87,6 +87,9 @@ def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return values.astype(dtype, copy=False)
 
 
+_FIELDS: dict[type[Table], tuple[Field[Any], ...]] = {}
+
+
 @dataclass(frozen=True)
 class Table:
     """Parallel columns of equal length."""
@@ -97,12 +100,16 @@ class Table:
         return len(getattr(self, self.column_fields()[0].name))
 
     @classmethod
-    def column_fields(cls) -> list[Field[Any]]:
-        return [f for f in fields(cls) if "dtype" in f.metadata]
+    def column_fields(cls) -> tuple[Field[Any], ...]:
+        # looked up thousands of times for each trace
+        known = _FIELDS.get(cls)
+        if known is None:
+            known = _FIELDS[cls] = tuple(f for f in fields(cls) if "dtype" in f.metadata)
+        return known
 
     @classmethod
-    def column_names(cls) -> list[str]:
-        return [f.name for f in cls.column_fields()]
+    def column_names(cls) -> tuple[str, ...]:
+        return tuple(f.name for f in cls.column_fields())
 
     @classmethod
     def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -162,6 +162,10 @@ class Trace:
             found = self._tables[kind] = self._load(kind)
         assert isinstance(found, kind)
         return found
+
+    def forget(self, but: Collection[type[Table]] = ()) -> None:
+        """Free the memory of all tables but some; each is loaded again when it is asked for."""
+        self._tables = {kind: table for kind, table in self._tables.items() if kind in but}
 
     @property
     def events(self) -> Events:

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-import numpy as np
-
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.grouping import descending
 from torch_tb_profiler.analysis.kernels import KernelTable, kernel_totals, kernels
@@ -22,6 +20,7 @@ from torch_tb_profiler.analysis.overview import average_step, step_times
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
 
 Json = dict[str, Any]
@@ -243,7 +242,7 @@ def _recorded_shape(model: Model, name: str, legacy_shape: str | None) -> str | 
     """The shape as the trace writes it, from the old plugin's text of it; None when the operator has no such."""
     tree, strings = model.tree, model.trace.strings
     of_name = tree.operator[tree.name == strings.code(name)]
-    for code in np.unique(model.trace.operators.input_dims[of_name]).tolist():
+    for code in distinct(model.trace.operators.input_dims[of_name]).tolist():
         recorded: str = strings[code]
         if _python_text(recorded, missing="[]") == legacy_shape:
             return recorded

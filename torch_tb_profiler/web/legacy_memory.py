@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.memory_blocks import MemoryBlocks, blocks_within
 from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.distinct import distinct, distinct_places
 from torch_tb_profiler.trace.schema import Bool, Int64
 from torch_tb_profiler.web.microseconds import microseconds
 
@@ -176,7 +177,7 @@ def _telling(allocated: Int64, reserved: Int64, most: int) -> Int64:
         _, first = np.unique(stretch[place], return_index=True)
         return 1 + place[first]
 
-    return np.unique(
+    return distinct(
         np.concatenate(
             (
                 [0, points - 1],
@@ -205,8 +206,8 @@ def _rounded(values: Int64, factor: float) -> list[float]:
     near_half = np.abs(np.abs(hundredths - np.trunc(hundredths)) - 0.5) < 1e-6
     by_hand = near_half | ((np.abs(scaled) < 0.01) & (values != 0)) | (np.abs(hundredths) >= 2**52)
     place = np.flatnonzero(by_hand)
-    distinct, of = np.unique(scaled[place], return_inverse=True)
-    rounded[place] = np.array([display(value) for value in distinct.tolist()])[of] if len(place) else 0.0
+    different, of = distinct_places(values[place])
+    rounded[place] = np.array([display(value * factor) for value in different.tolist()])[of] if len(place) else 0.0
     found: list[float] = rounded.tolist()
     return found
 
@@ -220,7 +221,7 @@ def _event_names(model: Model, blocks: MemoryBlocks) -> list[str]:
     records, strings = memory_records(model), model.trace.strings
     node = np.where(blocks.allocation >= 0, records.node[blocks.allocation], -1)
     operator, parent = operator_codes(model, node)
-    pairs, of = np.unique(operator * np.int64(len(strings)) + parent, return_inverse=True)
+    pairs, of = distinct_places(operator * np.int64(len(strings)) + parent)
     names = [_event_name(*(strings[code] for code in divmod(pair, len(strings)))) for pair in pairs.tolist()]
     return [names[i] for i in of.tolist()]
 

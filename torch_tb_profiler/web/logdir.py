@@ -72,11 +72,13 @@ def _trace(trace: TraceStatus) -> dict[str, Any]:
     }
 
 
-def _skipped(files: Sequence[Skipped]) -> list[dict[str, str]]:
+def _skipped(files: Sequence[Skipped]) -> list[dict[str, str | bool]]:
     """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
-    shown = [{"file": s.file, "reason": s.reason} for s in files[:MOST_SKIPPED]]
+    shown: list[dict[str, str | bool]] = [
+        {"file": s.file, "reason": s.reason, "unlisted": s.unlisted} for s in files[:MOST_SKIPPED]
+    ]
     if len(files) > MOST_SKIPPED:
-        shown.append({"file": "…", "reason": f"and {len(files) - MOST_SKIPPED} more files"})
+        shown.append({"file": "…", "reason": f"and {len(files) - MOST_SKIPPED} more files", "unlisted": False})
     return shown
 
 

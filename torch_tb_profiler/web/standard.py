@@ -67,10 +67,13 @@ def requests_about(model: Model) -> tuple[list[tuple[str, dict[str, str]]], ...]
 
 def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], Body]]]]:
     """The names of the answers to `requests_about` a trace, each with what computes it."""
-    return [_heard(trace, requests) for requests in requests_about(model)]
+    return [questions_about(trace, requests) for requests in requests_about(model)]
 
 
-def _heard(trace: OpenTrace, requests: list[tuple[str, dict[str, str]]]) -> list[tuple[str, Callable[[Model], Body]]]:
+def questions_about(
+    trace: OpenTrace, requests: list[tuple[str, dict[str, str]]]
+) -> list[tuple[str, Callable[[Model], Body]]]:
+    """The names of the answers to some requests, each with what computes it."""
     listener = _Listener(trace)
     of_trace = {"run": trace.run, "worker": trace.worker, "span": trace.span}
     for route, parameters in requests:

@@ -45,7 +45,7 @@ def table_answer(
     columns = [defined[key] for key in keys]
     values = {column.key: getattr(found, column.key) for column in columns}
     for key in getattr(found, "missing_below_zero", ()):
-        if key in values:
+        if key in values and (values[key] < 0).any():
             values[key] = np.ma.masked_less(values[key], 0)
     return TableAnswer(meta, columns, values, totals or {}, tuple(averages))
 

@@ -136,9 +136,9 @@ def _tiles(workspace: Workspace, parameters: Parameters) -> Stream:
     timeline = asked.timeline
     level, tile = level_and_tile(parameters, timeline)
     lanes = lanes_of(parameters, timeline)
-    return asked.binary(
-        ("tile", level, tile, lanes.tobytes()), partial(tile_bytes, level=level, tile=tile, lanes=lanes)
-    )
+    operators = parameters.choice("operators", ("0", "1")) == "1"
+    make = partial(tile_bytes, level=level, tile=tile, lanes=lanes, operators=operators)
+    return asked.binary(("tile", level, tile, lanes.tobytes(), operators), make)
 
 
 def _slices(workspace: Workspace, parameters: Parameters) -> Stream:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from functools import partial
+from typing import BinaryIO
 
 import numpy as np
 
@@ -15,16 +16,19 @@ from torch_tb_profiler.timeline.search import Matches, search
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import totals
 from torch_tb_profiler.timeline.tree import tree_of
-from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace import Category, TraceError
+from torch_tb_profiler.trace.raw_event import raw_args
 from torch_tb_profiler.trace.schema import Int64
 from torch_tb_profiler.web.ask import Route
-from torch_tb_profiler.web.http import HttpError, Parameters, Stream
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.tables import Json, plain
 from torch_tb_profiler.web.timeline import steps_of
 from torch_tb_profiler.web.timeline_ask import Asked, lanes_of, row_of, window_of
 from torch_tb_profiler.workspace import Workspace
 
 LONGEST_QUERY = 1000
+#: characters of the arguments of an event, as they stand in the file
+LONGEST_ARGS = 200_000
 MOST_NAMES_FOUND = 200
 MOST_NAMES_SUMMED = 1000
 MOST_FLOWS_OF_SLICE = 2000
@@ -45,6 +49,21 @@ def _slice(workspace: Workspace, parameters: Parameters) -> Stream:
         }
 
     return asked.json(("slice", row, json.dumps(steps["names"])), make)
+
+
+def _args(workspace: Workspace, parameters: Parameters) -> Answer:
+    asked = Asked.of(workspace, parameters)
+    row = row_of(parameters, asked.timeline)
+    trace = asked.timeline.trace
+
+    def find(stream: BinaryIO) -> bytes:
+        text = raw_args(trace, row, stream, workspace.limits)
+        return dumps({"row": row, "args": None if text is None else text[:LONGEST_ARGS], "length": len(text or "")})
+
+    try:
+        return Answer(workspace.answer_of_original(asked.trace, ("args", row), find))
+    except TraceError as error:
+        raise HttpError(422, f"the file {error}") from None
 
 
 def _step_at(steps: Json, time: int) -> str | None:
@@ -76,6 +95,7 @@ def _search(workspace: Workspace, parameters: Parameters) -> Stream:
     bins = parameters.whole_number("bins", 800, 1, 4000)
     most = parameters.whole_number("hits", 200, 1, 10_000)
     after = row_of(parameters, asked.timeline, "after") if parameters.get("after") is not None else None
+    earliest = parameters.whole_number("from", None)
     if is_pattern:
         try:
             check_pattern(text)
@@ -84,11 +104,11 @@ def _search(workspace: Workspace, parameters: Parameters) -> Stream:
 
     def make(timeline: Timeline) -> Json:
         try:
-            return _found(timeline, search(timeline, text, is_pattern, ignore_case, bins, most, after))
+            return _found(timeline, search(timeline, text, is_pattern, ignore_case, bins, most, after, earliest))
         except SlowPattern as error:
             raise HttpError(400, f"q {error}") from None
 
-    return asked.json(("search", text, is_pattern, ignore_case, bins, most, after), make)
+    return asked.json(("search", text, is_pattern, ignore_case, bins, most, after, earliest), make)
 
 
 def _found(timeline: Timeline, found: Matches) -> Json:
@@ -193,6 +213,7 @@ def _arrows(timeline: Timeline, found: Found) -> Json:
 
 ROUTES: dict[str, Route] = {
     "/api/timeline/slice": _slice,
+    "/api/timeline/args": _args,
     "/api/timeline/next": _next,
     "/api/timeline/search": _search,
     "/api/timeline/range": _range,

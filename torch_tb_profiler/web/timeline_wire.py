@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.levels import BUCKETS_OF_TILE, Items, tile_length, width_of
+from torch_tb_profiler.timeline.links import operators_of
 from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.trace.schema import Int64
+from torch_tb_profiler.trace.schema import Int32, Int64
 
 CONTENT_TYPE = "application/octet-stream"
 
@@ -21,7 +22,9 @@ CONTENT_TYPE = "application/octet-stream"
 VERSION = 1
 
 MAGIC = 0x314C5454
-TILE, SLICES, COUNTERS = 1, 2, 3
+TILE, SLICES, COUNTERS, TILE_OF_OPERATORS = 1, 2, 3, 4
+#: in place of a name
+NONE = 2**32 - 1
 
 #: ticks of a bucket
 TICKS = 256
@@ -37,11 +40,12 @@ def tick_of(level: int) -> int:
     return max(1, width_of(level) // TICKS)
 
 
-def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64) -> bytes:
-    """What touches a tile, of `lanes` (ascending)."""
+def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64, operators: bool = False) -> bytes:
+    """What touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
     items = timeline.tile(level, tile, lanes)
     begin, tick = tile * tile_length(level), tick_of(level)
-    head = _TILE_HEAD.pack(MAGIC, TILE, level, tile, begin, tick, len(lanes), len(items))
+    kind = TILE_OF_OPERATORS if operators else TILE
+    head = _TILE_HEAD.pack(MAGIC, kind, level, tile, begin, tick, len(lanes), len(items))
     events = timeline.trace.events
     columns = (
         (lanes, "<u4"),
@@ -51,10 +55,18 @@ def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64) -> bytes
         (items.longest, "<u4"),
         (timeline.names.number[events.name[items.longest]], "<u4"),
         (items.count, "<u4"),
+        *([(_operators(timeline, items.longest), "<u4")] if operators else []),
         (events.category[items.longest], "u1"),
         (_fill(items), "u1"),
     )
     return head + _joined(columns)
+
+
+def _operators(timeline: Timeline, rows: Int32) -> Int64:
+    """Names of operators; of one that stands on no lane there is none."""
+    code = operators_of(timeline.trace, timeline.links, rows)
+    number = timeline.names.number[code].astype(np.int64)
+    return np.where((code > 0) & (number >= 0), number, NONE)
 
 
 def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: Items) -> bytes:

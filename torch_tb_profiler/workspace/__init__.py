@@ -10,7 +10,9 @@ from __future__ import annotations
 from torch_tb_profiler.workspace.packed import Body, Packed, answer_name, compressed, pack
 from torch_tb_profiler.workspace.states import (
     Loading,
+    OpenRun,
     OpenTrace,
+    Original,
     RunStatus,
     Skipped,
     State,
@@ -20,7 +22,7 @@ from torch_tb_profiler.workspace.states import (
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.workspace import OpenRun, Original, Part, Workspace, open_workspace
+from torch_tb_profiler.workspace.workspace import Part, Workspace, open_workspace
 
 __all__ = [
     "Body",

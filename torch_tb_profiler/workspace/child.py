@@ -6,6 +6,7 @@ It ends with the server: the end of stdin says that the server is gone, however 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import importlib
 import os
@@ -21,7 +22,8 @@ from typing import BinaryIO
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import kept
-from torch_tb_profiler.timeline.build import build
+from torch_tb_profiler.timeline.build import build, release
+from torch_tb_profiler.timeline.gathered import gather
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.messages import (
     TIMELINE,
@@ -59,6 +61,7 @@ def main() -> None:
 
     while True:
         send(perform(jobs.get(), send))
+        _give_back()
 
 
 def perform(job: Job, send: Callable[[Message], None]) -> Message:
@@ -129,19 +132,30 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         bundles = questions(answering.trace, model)
         send(Preparing((*(name for asked in bundles for name, _ in asked), TIMELINE)))
         folder = AnswerFolder(Path(answering.folder))
+        is_drawn, gathered = kept.is_there(Path(answering.timeline)), None
         for asked in bundles:
             for name, compute in asked:
                 with contextlib.suppress(Exception):
                     folder.put(name, pack(compute(model)))
                 send(Answered(name))
+            if not is_drawn and gathered is None:
+                gathered = gather(model)  # the first answers have left most of it
             model.forget_answers()
-        if not kept.is_there(Path(answering.timeline)):
+        if not is_drawn:
+            release(model)
+            _give_back()
             with contextlib.suppress(OSError):
-                kept.write(build(model), Path(answering.timeline))
+                kept.write(build(model, gathered), Path(answering.timeline))
         send(Answered(TIMELINE))
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())
     return Prepared(time.monotonic() - began)
+
+
+def _give_back() -> None:
+    """Freed memory to the system: of a large trace glibc keeps more than half, below some small block in use."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library, or none to be had
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:

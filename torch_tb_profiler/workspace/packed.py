@@ -73,6 +73,7 @@ class AnswerFolder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._kept: int | None = None
 
     def get(self, name: str) -> Packed | None:
         try:
@@ -88,9 +89,12 @@ class AnswerFolder:
         kind = b"z" if packed.is_gzip else b"p"
         part = self._path / f"{name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}.part"
         try:
-            self._path.mkdir(mode=0o700, exist_ok=True)
-            if len(os.listdir(self._path)) >= MOST_ANSWERS:  # noqa: PTH208 - names are enough
+            if self._kept is None:
+                self._path.mkdir(mode=0o700, exist_ok=True)
+                self._kept = len(os.listdir(self._path))  # noqa: PTH208 - names are enough
+            if self._kept >= MOST_ANSWERS:
                 return
+            self._kept += 1
             part.write_bytes(_MAGIC + kind + bytes.fromhex(packed.etag) + packed.body)
             part.replace(self._path / name)
         except OSError as error:

@@ -41,6 +41,7 @@ class Scanner:
         self._found = found
         self._failed = failed
         self._heads = Heads(KnownContents(memory) if memory else None)
+        self._problems: tuple[Problem, ...] = ()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="torch-profiler-scanner", daemon=True)
 
@@ -77,6 +78,10 @@ class Scanner:
         """List, and look at some of the files that are new or changed."""
         began = time.monotonic()
         listing = self._lister.list()
+        for problem in listing.problems:
+            if problem not in self._problems:
+                log.warning("%s: %s", problem.path, problem.reason)
+        self._problems = listing.problems
         waiting = self._heads.waiting(listing.entries())
         # as long as the listing took, or listing would be most of the work
         done = self._heads.look(waiting, seconds=max(MOST_SECONDS, time.monotonic() - began))
@@ -126,7 +131,7 @@ class Lister:
                 self._list(listed)
         failures = [listed.failure for listed in self._listed if listed.failure]
         if failures and len(failures) == len(self._listed):
-            raise failures[0]
+            raise _all_of(failures)
         problems = [problem for listed in self._listed for problem in listed.problems]
         problems += [Problem(o.root.name or o.root.url, str(o.failure)) for o in self._listed if o.failure]
         files = tuple((listed.root, listed.entries) for listed in self._listed if listed.entries is not None)
@@ -145,10 +150,16 @@ class Lister:
             listed.pause = self._interval
 
 
+def _all_of(failures: Sequence[StorageError]) -> StorageError:
+    first = failures[0]
+    sentences = dict.fromkeys(str(failure) for failure in failures)
+    return StorageError("; ".join(sentences), first.kind, max(failure.wait for failure in failures))
+
+
 def runs_of(listing: Listing, heads: Heads, complete: bool) -> Found:
     found = discover(listing.files, heads.content_of)
-    unlisted = tuple(Skipped(p.path, p.reason) for p in listing.problems)
-    return Found(found.runs, found.skipped + unlisted, complete)
+    unlisted = tuple(Skipped(p.path, p.reason, unlisted=True) for p in listing.problems)
+    return Found(found.runs, unlisted + found.skipped, complete)
 
 
 def list_files(roots: Sequence[Root]) -> Listing:

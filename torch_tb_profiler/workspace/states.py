@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import BinaryIO, Literal
 
 from torch_tb_profiler.discovery import Skipped
 
@@ -12,7 +12,9 @@ RunState = Literal["loading", "ready", "failed"]
 
 __all__ = [
     "Loading",
+    "OpenRun",
     "OpenTrace",
+    "Original",
     "RunState",
     "RunStatus",
     "Skipped",
@@ -67,6 +69,25 @@ class OpenTrace:
     key: str
     size: int
     workers_of_run: int
+
+
+@dataclass(frozen=True)
+class OpenRun:
+    """The traces of one span of a run: those that can be asked, by worker, and the others."""
+
+    run: str
+    span: str
+    traces: tuple[OpenTrace, ...]
+    others: tuple[TraceStatus, ...]
+
+
+@dataclass(frozen=True)
+class Original:
+    """A trace file as it is stored. `stream` can be sought; whoever asked closes it."""
+
+    name: str
+    size: int
+    stream: BinaryIO
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,13 @@ export interface SliceRef {
   duration_ns: Nanoseconds;
 }
 
+/** JSON text, so that every digit stays; null when the event has none. `length`: of all of it. */
+export interface EventArgs {
+  row: number;
+  args: string | null;
+  length: number;
+}
+
 export interface SliceDetails extends SliceRef {
   track: number;
   name_id: number;
@@ -231,9 +238,11 @@ export function timelineTile(
   level: number,
   tile: number,
   lanes: readonly number[],
+  operators: boolean,
   signal: AbortSignal,
 ): Promise<ArrayBuffer> {
-  return getBinary("timeline/tiles", { ...key, level, tile, lanes: numberList(lanes) }, signal);
+  const query = { ...key, level, tile, lanes: numberList(lanes), operators: operators ? 1 : null };
+  return getBinary("timeline/tiles", query, signal);
 }
 
 export function timelineCounters(
@@ -263,6 +272,7 @@ export function timelineSearch(
     bins?: number;
     hits?: number;
     after?: number;
+    from?: number;
   },
   signal?: AbortSignal,
 ): Promise<TimelineSearch> {
@@ -293,29 +303,62 @@ export function useTimelineSlice(
   return useTimelineQuery("timeline/slice", row === null ? null : key, { row });
 }
 
+/** The arguments as the file has them; asked for once `row` is not null. */
+export function useTimelineArgs(key: TimelineKey | null, row: number | null): Result<EventArgs> {
+  return useTimelineQuery("timeline/args", row === null ? null : key, { row });
+}
+
+/** The same question to several ranks, in their order; `queries`: of each rank. Null while there is nothing to ask. */
+function useRanksQuery<T>(
+  route: string,
+  keys: readonly TimelineKey[],
+  queries: readonly Query[] | null,
+): Result<T[]> {
+  const asked = keys.map(({ run, worker, span, v }, at) => ({
+    run,
+    worker,
+    span,
+    v,
+    ...queries?.[at],
+  }));
+  return useQuery<T[], ApiError>({
+    queryKey: ["trace", keys[0]?.run, null, route, asked],
+    queryFn: ({ signal }) => Promise.all(asked.map((query) => get<T>(route, query, signal))),
+    enabled: queries !== null && keys.length > 0,
+  });
+}
+
+/** `hits`: of each rank at most. */
 export function useTimelineSearch(
-  key: TimelineKey | null,
+  keys: readonly TimelineKey[],
   q: string,
   mode: "text" | "regex",
-): Result<TimelineSearch> {
-  return useTimelineQuery("timeline/search", q === "" ? null : key, { q, mode, hits: 2_000 });
+  hits: number,
+): Result<TimelineSearch[]> {
+  const query = { q, mode, hits };
+  return useRanksQuery("timeline/search", keys, q === "" ? null : keys.map(() => query));
 }
 
-/** `lanes`: null for all. */
+/** Of each rank its window, in its own times, and its lanes: null for all. */
 export function useTimelineRange(
-  key: TimelineKey | null,
-  range: { from: number; to: number } | null,
-  lanes: readonly number[] | null,
-): Result<RangeSums> {
-  const query = { ...range, lanes: lanes && numberList(lanes) };
-  return useTimelineQuery("timeline/range", range && key, query);
+  keys: readonly TimelineKey[],
+  ranges: readonly { from: number; to: number; lanes: readonly number[] | null }[],
+): Result<RangeSums[]> {
+  const queries = ranges.map(({ lanes, ...range }) => ({
+    ...range,
+    lanes: lanes && numberList(lanes),
+  }));
+  return useRanksQuery("timeline/range", keys, queries);
 }
 
+/** `windows`: of each rank, in its own times; `limit`: of each at most. */
 export function useTimelineFlows(
-  key: TimelineKey | null,
-  window: { from: number; to: number } | null,
-): Result<TimelineFlows> {
-  return useTimelineQuery("timeline/flows", window && key, { ...window, limit: 2_000 });
+  keys: readonly TimelineKey[],
+  windows: readonly { from: number; to: number }[] | null,
+  limit: number,
+): Result<TimelineFlows[]> {
+  const queries = windows?.map((window) => ({ ...window, limit })) ?? null;
+  return useRanksQuery("timeline/flows", keys, queries);
 }
 
 export function useRunOverview(sel: TraceKey | null, bins: number): Result<RunOverview> {

@@ -60,6 +60,8 @@ export interface TraceStatus {
 export interface SkippedFile {
   file: string;
   reason: string;
+  /** It is a directory that could not be listed: there may be traces in it. */
+  unlisted: boolean;
 }
 
 export interface RunStatus {

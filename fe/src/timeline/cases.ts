@@ -7,6 +7,7 @@ export interface Item {
   readonly row: number;
   readonly name?: number;
   readonly count?: number;
+  readonly operator?: number;
   readonly category?: number;
   readonly fill?: number;
 }
@@ -14,13 +15,14 @@ export interface Item {
 /** A tile of the protocol, byte for byte. `lanes`: by number. */
 export function tileBytes(
   lanes: Readonly<Record<number, readonly Item[]>>,
-  { level = 1, index = 0, begin = 0, tick = 1 } = {},
+  { level = 1, index = 0, begin = 0, tick = 1, operators = false } = {},
 ): ArrayBuffer {
   const numbers = Object.keys(lanes).map(Number);
   const items = numbers.flatMap((lane) => lanes[lane] ?? []);
-  const buffer = new ArrayBuffer(44 + 8 * numbers.length + 22 * items.length);
+  const buffer = new ArrayBuffer(44 + 8 * numbers.length + (operators ? 26 : 22) * items.length);
   const view = new DataView(buffer);
-  for (const [at, word] of [0x314c5454, 1, level].entries()) view.setUint32(4 * at, word, true);
+  for (const [at, word] of [0x314c5454, operators ? 4 : 1, level].entries())
+    view.setUint32(4 * at, word, true);
   view.setInt32(12, index, true);
   view.setFloat64(16, begin, true);
   view.setFloat64(24, tick, true);
@@ -43,6 +45,7 @@ export function tileBytes(
   for (const { row } of items) word(row);
   for (const { name = 0 } of items) word(name);
   for (const { count = 1 } of items) word(count);
+  if (operators) for (const { operator = -1 } of items) word(operator);
   const bytes = new Uint8Array(buffer, at);
   for (const [i, { category = 0, fill = 255 }] of items.entries()) {
     bytes[i] = category;

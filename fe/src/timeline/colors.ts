@@ -3,7 +3,7 @@ import { computedColors, contrast, css, mix, parseColor, type Rgb } from "../fla
 import { pack } from "../flame/pixels";
 import { SHADES } from "./raster";
 
-export const COLOR_BY = ["category", "name", "stream"] as const;
+export const COLOR_BY = ["category", "name", "stream", "operator"] as const;
 export type ColorBy = (typeof COLOR_BY)[number];
 
 /** Custom properties of `theme.css`; the last is for what has no other. */
@@ -20,7 +20,7 @@ const HUES = [
   "--series-10",
   "--series-rest",
 ] as const;
-const REST = HUES.length - 1;
+export const REST = HUES.length - 1;
 
 /** By the categories of the trace's vocabulary: kernels as everywhere in the page, host work apart from it. */
 const CATEGORY_HUE: Readonly<Record<string, number>> = {

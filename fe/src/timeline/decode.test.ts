@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tileBytes } from "./cases";
-import { DecodeError, decodeCounters, decodeTile, itemsOf } from "./decode";
+import { DecodeError, decodeCounters, decodeTile, itemsOf, NO_NAME } from "./decode";
 
 /** The example of docs/timeline-protocol.md. */
 const EXAMPLE = `54 54 4c 31 01 00 00 00 01 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 f0 3f
@@ -33,6 +33,17 @@ describe("a tile", () => {
       ],
     });
     expect(new Uint8Array(bytes)).toEqual(new Uint8Array(example()));
+  });
+
+  it("may say the operators of its slices", () => {
+    const items = [
+      { start: 0, end: 9, row: 1, operator: 5, fill: 100 },
+      { start: 9, end: 12, row: 2 },
+    ];
+    const tile = decodeTile(tileBytes({ 3: items }, { operators: true }));
+    expect([...(tile.operator ?? [])]).toEqual([5, NO_NAME]);
+    expect([...tile.fill]).toEqual([100, 255]);
+    expect(decodeTile(tileBytes({ 3: items })).operator).toBeNull();
   });
 
   it("may have nothing on it, and starts before it", () => {

@@ -3,6 +3,9 @@
 const MAGIC = 0x314c5454;
 const TILE = 1;
 const COUNTERS = 3;
+const TILE_OF_OPERATORS = 4;
+/** In place of a name. */
+export const NO_NAME = 0xffffffff;
 const HEAD = 40;
 
 /** Everything on some lanes that touches a stretch of time, by lane, then by time. */
@@ -23,6 +26,8 @@ export interface Tile {
   readonly name: Uint32Array;
   /** Slices in it: 1 is a slice as it is, more are a cell. */
   readonly count: Uint32Array;
+  /** Name of the operator that it is, or that called or launched it; NO_NAME for none. Null when it was not asked for. */
+  readonly operator: Uint32Array | null;
   readonly category: Uint8Array;
   /** Part of it in which slices ran, 255 is all. */
   readonly fill: Uint8Array;
@@ -49,10 +54,11 @@ export class DecodeError extends Error {
 }
 
 export function decodeTile(buffer: ArrayBuffer): Tile {
-  const head = opened(buffer, TILE);
+  const head = opened(buffer, TILE, TILE_OF_OPERATORS);
+  const hasOperators = head.getUint32(4, true) === TILE_OF_OPERATORS;
   const lanes = head.getUint32(32, true);
   const items = head.getUint32(36, true);
-  expectSize(buffer, HEAD + 4 * lanes + 4 * (lanes + 1) + 22 * items);
+  expectSize(buffer, HEAD + 4 * lanes + 4 * (lanes + 1) + (hasOperators ? 26 : 22) * items);
   let at = HEAD;
   const words = (length: number) => {
     const column = new Uint32Array(buffer, at, length);
@@ -65,6 +71,7 @@ export function decodeTile(buffer: ArrayBuffer): Tile {
   const end = new Int32Array(buffer, at + 4 * items, items);
   at += 8 * items;
   const [row, name, count] = [words(items), words(items), words(items)];
+  const operator = hasOperators ? words(items) : null;
   return {
     level: head.getUint32(8, true),
     index: head.getInt32(12, true),
@@ -77,6 +84,7 @@ export function decodeTile(buffer: ArrayBuffer): Tile {
     row,
     name,
     count,
+    operator,
     category: new Uint8Array(buffer, at, items),
     fill: new Uint8Array(buffer, at + items, items),
     bytes: buffer.byteLength,
@@ -114,10 +122,10 @@ export function itemsOf({ lanes, first }: Tile, lane: number): readonly [number,
   return lanes[from] === lane ? [first[from] ?? 0, first[from + 1] ?? 0] : [0, 0];
 }
 
-function opened(buffer: ArrayBuffer, kind: number): DataView {
+function opened(buffer: ArrayBuffer, ...kinds: number[]): DataView {
   if (buffer.byteLength < HEAD) throw new DecodeError(`${buffer.byteLength} bytes are no answer`);
   const view = new DataView(buffer);
-  if (view.getUint32(0, true) !== MAGIC || view.getUint32(4, true) !== kind)
+  if (view.getUint32(0, true) !== MAGIC || !kinds.includes(view.getUint32(4, true)))
     throw new DecodeError("The answer does not begin as the protocol says");
   return view;
 }

@@ -2,8 +2,9 @@
 import type { TimeWindow } from "../charts";
 import { hash } from "../flame/colors";
 import { type Camera, nsPerPixel, span, xOf } from "./camera";
-import { type ColorBy, type Colors, colorIndex, hueOf } from "./colors";
+import { type ColorBy, type Colors, colorIndex, hueOf, REST } from "./colors";
 import { rasterCounter } from "./counter";
+import { NO_NAME } from "./decode";
 import { type Arrow, paintArrows } from "./flows";
 import { gather, Items } from "./items";
 import { type LaneRow, type Rows, rowsBetween, type TrackRow } from "./layout";
@@ -235,17 +236,20 @@ function colorsFor(
       ? bucket <= least
       : ((items.x1[item] ?? 0) - (items.x0[item] ?? 0)) * perPixel < least;
   const stream = hueOf(hash(lane.track));
+  const hueBy: Record<ColorBy, (item: number, hashed: number) => number> = {
+    category: (item) => source.hues[items.category[item] ?? 0] ?? 0,
+    name: (_, hashed) => hueOf(hashed),
+    stream: () => stream,
+    operator: (item) => {
+      const operator = items.operator[item] ?? NO_NAME;
+      return operator === NO_NAME ? REST : hueOf(source.nameHash(operator));
+    },
+  };
   return (item) => {
     const name = items.name[item] ?? 0;
     const hashed = source.nameHash(name);
     const dimmed = (least > 0 && short(item)) || (found !== null && !found(source, name));
-    const hue =
-      colorBy === "category"
-        ? (source.hues[items.category[item] ?? 0] ?? 0)
-        : colorBy === "name"
-          ? hueOf(hashed)
-          : stream;
-    return colorIndex(hue, hashed >>> 8, dimmed);
+    return colorIndex(hueBy[colorBy](item, hashed), hashed >>> 8, dimmed);
   };
 }
 

@@ -109,6 +109,19 @@ describe("lanes as pixels", () => {
     expect([at(pixels, 15, 0), at(pixels, 15, 3)]).toEqual([0, 0]);
   });
 
+  it("show what is nearly out of the picture", () => {
+    const pixels = drawn([
+      { start: 0, end: 1_120, row: 1 },
+      { start: 10_950, end: 30_000, row: 2 },
+    ]);
+    expect([at(pixels, 0), at(pixels, 1), at(pixels, 98), at(pixels, 99)]).toEqual([
+      full,
+      0,
+      0,
+      full,
+    ]);
+  });
+
   it("show everything, however short", () => {
     const pixels = drawn([
       { start: 2_050, end: 2_051, row: 1 },

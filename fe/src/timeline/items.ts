@@ -1,6 +1,6 @@
 /** What can be seen of a lane, from the tiles that are here. Pure; arrays are used again, for this runs in every frame. */
 import { type Camera, nsPerPixel } from "./camera";
-import { itemsOf, type Tile } from "./decode";
+import { itemsOf, NO_NAME, type Tile } from "./decode";
 import type { Piece } from "./levels";
 
 /** Columns of the same length; only the first `size` items mean something. */
@@ -12,6 +12,7 @@ export class Items {
   row = new Uint32Array(0);
   name = new Uint32Array(0);
   count = new Uint32Array(0);
+  operator = new Uint32Array(0);
   category = new Uint8Array(0);
   fill = new Uint8Array(0);
 
@@ -27,6 +28,7 @@ export class Items {
     this.row = grown(new Uint32Array(room), this.row);
     this.name = grown(new Uint32Array(room), this.name);
     this.count = grown(new Uint32Array(room), this.count);
+    this.operator = grown(new Uint32Array(room), this.operator);
     this.category = grown(new Uint8Array(room), this.category);
     this.fill = grown(new Uint8Array(room), this.fill);
   }
@@ -71,6 +73,7 @@ export function gather(
       into.row[size] = row;
       into.count[size] = count;
       into.name[size] = tile.name[at] ?? 0;
+      into.operator[size] = tile.operator?.[at] ?? NO_NAME;
       into.category[size] = tile.category[at] ?? 0;
       into.fill[size] = tile.fill[at] ?? 0;
     }

@@ -56,7 +56,9 @@ export class Columns {
       if (single && x1 - x0 >= GAP_FROM * ratio) {
         // What goes on to the right of the picture has no end to be told from the next one.
         const last = x1 <= width ? Math.round(x1) - 1 : width;
-        for (let x = Math.max(0, Math.round(x0)); x < last; x++) {
+        const first = Math.min(Math.max(0, Math.round(x0)), width - 1);
+        // Of one that is nearly out of the picture there is a pixel.
+        for (let x = first; x < Math.max(last, first + 1); x++) {
           cover[x] = Math.max(cover[x] ?? 0, fill);
           most[x] = 1;
           color[x] = which;

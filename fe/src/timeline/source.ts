@@ -25,6 +25,7 @@ interface TileRequest {
   readonly level: number;
   readonly tile: number;
   readonly block: number;
+  readonly operators?: boolean;
 }
 
 export class Source {
@@ -63,8 +64,10 @@ export class Source {
       onChange,
     });
     this.tiles = new TileStore({
-      load: async ({ level, tile, block }, signal) =>
-        decodeTile(await timelineTile(key, level, tile, this.blocks[block] ?? [], signal)),
+      load: async ({ level, tile, block, operators = false }, signal) =>
+        decodeTile(
+          await timelineTile(key, level, tile, this.blocks[block] ?? [], operators, signal),
+        ),
       weigh: ({ bytes }) => bytes,
       limit: KEPT,
       onChange,
@@ -141,7 +144,15 @@ export class Source {
     const block = this.blockOf.get(lane);
     if (block === undefined) return [];
     return pieces(this.meta.levels, level, this.own(window), (at, tile) =>
-      this.tiles.get(tileKey(at, tile, block)),
+      this.tileOf(at, tile, block),
+    );
+  }
+
+  /** With operators, if they are here: whoever needs them draws without until they come. */
+  private tileOf(level: number, tile: number, block: number): Tile | undefined {
+    return (
+      this.tiles.get(tileKey(level, tile, block, true)) ??
+      this.tiles.get(tileKey(level, tile, block))
     );
   }
 
@@ -152,7 +163,12 @@ export class Source {
   }
 
   /** Asks for what these lanes need, what is seen first; then what is left and right of it and one level up. */
-  want(lanes: Iterable<number>, level: number, window: TimeWindow, counters: boolean): void {
+  want(
+    lanes: Iterable<number>,
+    level: number,
+    window: TimeWindow,
+    { counters, operators }: { counters: boolean; operators: boolean },
+  ): void {
     const blocks = new Set<number>();
     for (const lane of lanes) blocks.add(this.blockOf.get(lane) ?? 0);
     const { levels } = this.meta;
@@ -164,7 +180,13 @@ export class Source {
     const requests: TileRequest[] = [];
     const ask = (at: number, tile: number, list: Iterable<number>) => {
       for (const block of list)
-        requests.push({ key: tileKey(at, tile, block), level: at, tile, block });
+        requests.push({
+          key: tileKey(at, tile, block, operators),
+          level: at,
+          tile,
+          block,
+          operators,
+        });
     };
     // Something to stretch while the rest is on its way.
     const [far, farther] = tilesOver(levels[coarsest] ?? now, this.own(this.whole));
@@ -191,7 +213,7 @@ export class Source {
   private isEmpty(level: number, first: number, last: number, blocks: Iterable<number>): boolean {
     for (const block of blocks)
       for (let tile = first; tile <= last; tile++)
-        if (this.tiles.get(tileKey(level, tile, block)) !== undefined) return false;
+        if (this.tileOf(level, tile, block) !== undefined) return false;
     return true;
   }
 
@@ -200,8 +222,8 @@ export class Source {
   }
 }
 
-function tileKey(level: number, tile: number, block: number): string {
-  return `${level}/${tile}/${block}`;
+function tileKey(level: number, tile: number, block: number, operators = false): string {
+  return `${level}/${tile}/${block}${operators ? "/operators" : ""}`;
 }
 
 function unique(requests: readonly TileRequest[]): TileRequest[] {

@@ -333,7 +333,10 @@ export class Stage {
     }
     for (const source of this.shown.sources) {
       const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
-      source.want(lanes.get(source) ?? [], level, this.camera.window, counters.has(source));
+      source.want(lanes.get(source) ?? [], level, this.camera.window, {
+        counters: counters.has(source),
+        operators: this.shown.look.colorBy === "operator",
+      });
     }
   }
 

@@ -18,6 +18,8 @@ export function FilesDialog({ status, onClose }: { status: Status; onClose: () =
   );
 }
 
+const BADGE: Partial<Record<FileRow["state"], string>> = { skipped: "warning", unlisted: "failed" };
+
 export function FilesTable({ rows }: { rows: readonly FileRow[] }) {
   if (rows.length === 0) return <p className="muted">{t.files.none}</p>;
   return (
@@ -42,8 +44,8 @@ export function FilesTable({ rows }: { rows: readonly FileRow[] }) {
             </td>
             <td className="right num">{row.trace ? bytes(row.trace.size) : ""}</td>
             <td>
-              <span className={`badge ${row.trace?.state ?? "warning"}`}>
-                {t.traceState[row.trace?.state ?? "skipped"]}
+              <span className={`badge ${BADGE[row.state] ?? row.state}`}>
+                {t.traceState[row.state]}
               </span>
             </td>
             <td>

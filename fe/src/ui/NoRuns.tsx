@@ -1,4 +1,4 @@
-/** Nothing to show: where we looked, what was there instead, how to record a trace. */
+/** Nothing to show: where we looked, why that failed or what was there instead, how to record a trace. */
 import type { Status } from "../api";
 import { t } from "../i18n";
 import { Code } from "./Code";
@@ -7,17 +7,24 @@ import { fileRows } from "./progress";
 
 export function NoRuns({ status }: { status: Status }) {
   const rows = fileRows(status);
+  const remote = status.logdir.includes("://");
   return (
     <div className="page">
-      <h1>{status.scanning ? t.noRuns.scanning : t.noRuns.title}</h1>
-      <p>{status.error ? t.noRuns.failed : t.noRuns.scanned}</p>
+      <h1>
+        {status.error ? t.status.unlisted : status.scanning ? t.noRuns.scanning : t.noRuns.title}
+      </h1>
+      {!status.error && <p>{t.noRuns.scanned}</p>}
       <p>
         <code>{status.logdir}</code>
       </p>
       {status.error && <p className="reason">{status.error}</p>}
       {rows.length > 0 && <FilesTable rows={rows} />}
-      <p>{t.noRuns.how}</p>
-      <Code text={t.noRuns.snippet(status.logdir)} />
+      {!status.error && (
+        <>
+          <p>{remote ? t.noRuns.howRemote : t.noRuns.how}</p>
+          <Code text={t.noRuns.snippet(remote ? "./log" : status.logdir)} />
+        </>
+      )}
     </div>
   );
 }

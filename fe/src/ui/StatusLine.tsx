@@ -55,6 +55,11 @@ export function StatusLine({ status, selection: { sel, trace }, onFiles, onNotes
           {t.status.unlisted}
         </button>
       )}
+      {load && load.unlisted > 0 && (
+        <button type="button" className="link bad" onClick={onFiles}>
+          {t.status.unlistedDirectories(load.unlisted)}
+        </button>
+      )}
       {load && load.failed > 0 && (
         <button type="button" className="link bad" onClick={onFiles}>
           {t.status.failed(load.failed)}

@@ -29,7 +29,7 @@ const RUN: RunStatus = {
     trace("queued", 0, 40),
     trace("failed", 0, 9),
   ],
-  skipped: [{ file: "x.json", reason: "is not a trace" }],
+  skipped: [{ file: "x.json", reason: "is not a trace", unlisted: false }],
 };
 
 describe("progress", () => {
@@ -41,16 +41,31 @@ describe("progress", () => {
       bytesTotal: 100,
       progress: 0.3,
       failed: 1,
+      unlisted: 0,
       skipped: 1,
     });
   });
 
   it("lists files that need attention first", () => {
     expect(
-      fileRows({ runs: [RUN], skipped: [{ file: "y.json", reason: "no" }] }).map(
-        (row) => row.trace?.state ?? "skipped",
+      fileRows({ runs: [RUN], skipped: [{ file: "y.json", reason: "no", unlisted: false }] }).map(
+        (row) => row.state,
       ),
     ).toEqual(["failed", "skipped", "skipped", "loading", "queued", "ready"]);
+  });
+
+  it("tells directories that cannot be listed from files that are no traces", () => {
+    const skipped = [{ file: "s3://b", reason: "cannot be listed", unlisted: true }];
+    const status = {
+      version: "1",
+      logdir: "d",
+      scanning: false,
+      error: null,
+      runs: [RUN],
+      skipped,
+    };
+    expect(summarise(status)).toMatchObject({ unlisted: 1, skipped: 1 });
+    expect(fileRows(status)[0]).toMatchObject({ file: "s3://b", state: "unlisted" });
   });
 });
 

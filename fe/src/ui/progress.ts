@@ -9,6 +9,8 @@ export interface LoadSummary {
   /** 0…1 of the bytes of the pending traces, or null when their size is unknown. */
   progress: number | null;
   failed: number;
+  /** Directories that could not be listed. */
+  unlisted: number;
   skipped: number;
 }
 
@@ -21,21 +23,25 @@ export function summarise(status: Status): LoadSummary {
   const pending = traces.filter(isPending);
   const bytesDone = sum(pending, (trace) => trace.bytes_done);
   const bytesTotal = sum(pending, (trace) => trace.bytes_total || trace.size);
+  const others = fileRows(status).filter((row) => row.trace === null);
+  const unlisted = others.filter((row) => row.state === "unlisted").length;
   return {
     pending: pending.length,
     bytesDone,
     bytesTotal,
     progress: bytesTotal > 0 ? Math.min(1, bytesDone / bytesTotal) : null,
     failed: traces.filter((trace) => trace.state === "failed").length,
-    skipped: fileRows(status).filter((row) => row.trace === null).length,
+    unlisted,
+    skipped: others.length - unlisted,
   };
 }
 
 export interface FileRow {
   run: string;
   file: string;
-  /** Null for skipped files. */
+  /** Null for what is none. */
   trace: TraceStatus | null;
+  state: TraceStatus["state"] | "skipped" | "unlisted";
   reason: string | null;
 }
 
@@ -48,6 +54,7 @@ export function fileRows({ runs, skipped = [] }: Pick<Status, "runs" | "skipped"
         run: run.name,
         file: trace.file,
         trace,
+        state: trace.state,
         reason: trace.reason,
       })),
       ...skippedRows(run.name, run.skipped),
@@ -57,13 +64,26 @@ export function fileRows({ runs, skipped = [] }: Pick<Status, "runs" | "skipped"
 }
 
 function skippedRows(run: string, files: readonly SkippedFile[]): FileRow[] {
-  return files.map(({ file, reason }) => ({ run, file, trace: null, reason }));
+  return files.map(({ file, reason, unlisted }) => ({
+    run,
+    file,
+    trace: null,
+    state: unlisted ? "unlisted" : "skipped",
+    reason,
+  }));
 }
 
-function attention({ trace }: FileRow): number {
-  if (trace === null) return 1;
-  if (trace.state === "failed") return 0;
-  return isPending(trace) ? 2 : 3;
+const ATTENTION: readonly FileRow["state"][] = [
+  "unlisted",
+  "failed",
+  "skipped",
+  "loading",
+  "queued",
+  "ready",
+];
+
+function attention({ state }: FileRow): number {
+  return ATTENTION.indexOf(state);
 }
 
 function sum<T>(items: readonly T[], value: (item: T) => number): number {

@@ -142,6 +142,8 @@ export const shell = {
       `Loading ${traces === 1 ? "1 trace" : `${traces} traces`}: ${percent} (${done} of ${total})`,
     scanning: "Looking for traces…",
     unlisted: "The log directory cannot be listed",
+    unlistedDirectories: (n: number) =>
+      n === 1 ? "1 directory cannot be listed" : `${n} directories cannot be listed`,
     failed: (n: number) => (n === 1 ? "1 file could not be read" : `${n} files could not be read`),
     skipped: (n: number) => (n === 1 ? "1 file skipped" : `${n} files skipped`),
     offline: "The server is not reachable. What you see is the last answer.",
@@ -155,6 +157,7 @@ export const shell = {
     ready: "ready",
     failed: "failed",
     skipped: "skipped",
+    unlisted: "not listed",
   },
 
   panel: {
@@ -206,7 +209,8 @@ export const shell = {
     others: "Other files",
     more: (n: string) => `${n} more: see “Files” below`,
     failedTitle: (file: string) => `${file} could not be read`,
-    failedHelp: "The file may be incomplete or not a PyTorch trace. Other runs are not affected.",
+    failedHelp:
+      "It is read again when it changes, or when what was in the way is gone. Other runs are not affected.",
     unreachable: "The server is not reachable",
     unreachableHelp: "The page could not ask for the list of traces. Is the server still running?",
   },
@@ -216,8 +220,9 @@ export const shell = {
     scanning: "Looking for traces…",
     scanned:
       "This directory was searched for .json, .json.gz and .json.zst files that hold a trace:",
-    failed: "The log directory could not be read:",
     how: "Record one like this; it appears here by itself:",
+    howRemote:
+      "Record one like this and copy the files into the log directory; they appear here by themselves:",
     snippet: (dir: string) => `import torch
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 

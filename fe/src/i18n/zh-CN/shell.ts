@@ -139,6 +139,7 @@ export const shell: typeof en = {
       `正在加载 ${traces} 个跟踪：${percent}（${done}，共 ${total}）`,
     scanning: "正在查找跟踪…",
     unlisted: "无法列出日志目录",
+    unlistedDirectories: (n) => `${n} 个目录无法列出`,
     failed: (n) => `${n} 个文件无法读取`,
     skipped: (n) => `跳过了 ${n} 个文件`,
     offline: "无法连接服务器。当前显示的是最后一次得到的数据。",
@@ -152,6 +153,7 @@ export const shell: typeof en = {
     ready: "就绪",
     failed: "失败",
     skipped: "已跳过",
+    unlisted: "无法列出",
   },
 
   panel: {
@@ -202,7 +204,7 @@ export const shell: typeof en = {
     others: "其他文件",
     more: (n) => `另有 ${n} 个：见下方“文件”`,
     failedTitle: (file) => `无法读取 ${file}`,
-    failedHelp: "文件可能不完整，或者不是 PyTorch 跟踪。其他运行不受影响。",
+    failedHelp: "文件改变后，或障碍消除后，会自动重新读取。其他运行不受影响。",
     unreachable: "无法连接服务器",
     unreachableHelp: "页面无法取得跟踪列表。服务器仍在运行吗？",
   },
@@ -211,8 +213,8 @@ export const shell: typeof en = {
     title: "没有找到跟踪",
     scanning: "正在查找跟踪…",
     scanned: "已在此目录中查找包含跟踪的 .json、.json.gz 和 .json.zst 文件：",
-    failed: "无法读取日志目录：",
     how: "可以这样采集一个，它会自动出现在这里：",
+    howRemote: "可以这样采集一个，再把文件复制到日志目录，它们会自动出现在这里：",
     snippet: (dir) => `import torch
 from torch.profiler import ProfilerActivity, profile, schedule, tensorboard_trace_handler
 

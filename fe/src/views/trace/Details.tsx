@@ -1,6 +1,6 @@
 /** The selected slice: what it is, where it comes from, and the others of its name. */
-import type { ReactNode } from "react";
-import type { Result, SliceDetails, SliceRef } from "../../api";
+import { type ReactNode, useState } from "react";
+import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../charts";
 import { parseFrameName } from "../../flame/label";
 import { bareName, count, duration, exact } from "../../format";
@@ -120,6 +120,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
       )}
       <SameName details={details} onPick={onPick} source={source} />
       <Args args={details.args} />
+      <RawArgs key={`${source?.worker} ${details.row}`} row={details.row} source={source} />
       <Frames title={text.stack} frames={details.stack.map(({ frame }) => frame).reverse()} />
       <Frames title={text.callStack} frames={details.call_stack} />
       {details.parents.length > 0 && (
@@ -185,6 +186,40 @@ function Args({ args }: { args: SliceDetails["args"] }) {
           </Fact>
         ))}
       </dl>
+    </section>
+  );
+}
+
+/** The file is read for them, so only when somebody asks. */
+function RawArgs({ row, source }: { row: number; source: Source | null }) {
+  const [wanted, setWanted] = useState(false);
+  const query = useTimelineArgs(source?.key ?? null, wanted ? row : null);
+  if (!wanted)
+    return (
+      <p>
+        <button type="button" className="button" onClick={() => setWanted(true)}>
+          {text.rawArgs}
+        </button>
+      </p>
+    );
+  return (
+    <section aria-label={text.rawArgsTitle}>
+      <h3>{text.rawArgsTitle}</h3>
+      <Async query={query}>
+        {({ args, length }) =>
+          args === null ? (
+            <p className="muted">{text.noArgs}</p>
+          ) : (
+            <>
+              <pre className="trace-raw">{args}</pre>
+              <CopyButton text={args} label={text.copyArgs} />
+              {args.length < length && (
+                <p className="muted">{text.argsCut(count(args.length), count(length))}</p>
+              )}
+            </>
+          )
+        }
+      </Async>
     </section>
   );
 }

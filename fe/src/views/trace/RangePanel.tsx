@@ -1,6 +1,6 @@
 /** What ran in the marked range: exact sums of the server, never of what is drawn. */
 import { useMemo, useState } from "react";
-import { type RangeSums, useTimelineRange } from "../../api";
+import { useTimelineRange } from "../../api";
 import { momentIn } from "../../charts";
 import { count, duration } from "../../format";
 import { t } from "../../i18n";
@@ -8,28 +8,35 @@ import { useParam } from "../../state";
 import { DataTable, SimpleTable, type Table, textAt } from "../../table";
 import type { Mark, Picked, Rows, Source } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
+import { type AllSums, mergeSums } from "./sums";
 
 const text = t.trace;
 
 interface Props {
   readonly mark: Mark;
-  readonly source: Source;
+  /** The ranks that are shown; the mark is in times of the page. */
+  readonly sources: readonly Source[];
   readonly rows: Rows;
   readonly onPick: (picked: Picked | null) => void;
   readonly onClear: () => void;
 }
 
-export function RangePanel({ mark, source, rows, onPick, onClear }: Props) {
+export function RangePanel({ mark, sources, rows, onPick, onClear }: Props) {
   const [which, setWhich] = useState<"all" | "shown">("all");
-  const lanes = useMemo(
-    () => (which === "all" ? null : lanesOf(rows, source)),
-    [which, rows, source],
+  const { start, end } = mark.window;
+  const shown = useMemo(
+    () =>
+      sources.flatMap((source) => {
+        const lanes = which === "all" ? null : lanesOf(rows, source);
+        const [from, to] = [start - source.offset, end - source.offset];
+        return lanes?.length === 0 ? [] : [{ source, range: { from, to, lanes } }];
+      }),
+    [sources, which, rows, start, end],
   );
-  const range = useMemo(
-    () => ({ from: mark.window.start - source.offset, to: mark.window.end - source.offset }),
-    [mark, source],
+  const query = useTimelineRange(
+    shown.map(({ source }) => source.key),
+    shown.map(({ range }) => range),
   );
-  const query = useTimelineRange(source.key, range, lanes);
   return (
     <QueryPanel
       title={text.range}
@@ -52,7 +59,19 @@ export function RangePanel({ mark, source, rows, onPick, onClear }: Props) {
         </>
       }
     >
-      {(sums) => <Sums sums={sums} source={source} onPick={onPick} />}
+      {(answers) => (
+        <Sums
+          sums={mergeSums(
+            answers.flatMap((sums, at) => {
+              const worker = shown[at]?.source.worker;
+              return worker === undefined ? [] : [{ worker, sums }];
+            }),
+          )}
+          mark={mark}
+          several={sources.length > 1}
+          onPick={onPick}
+        />
+      )}
     </QueryPanel>
   );
 }
@@ -68,29 +87,33 @@ function lanesOf(rows: Rows, source: Source): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-interface SumsProps extends Pick<Props, "source" | "onPick"> {
-  readonly sums: RangeSums;
+interface SumsProps extends Pick<Props, "mark" | "onPick"> {
+  readonly sums: AllSums;
+  readonly several: boolean;
 }
 
-function Sums({ sums, source, onPick }: SumsProps) {
+function Sums({ sums, mark: { window }, several, onPick }: SumsProps) {
   const [filter, setFilter] = useParam<string>("q2", "");
   const [sort, setSort] = useParam<string>("o2", "-total_ns");
   const byName = useMemo(() => nameTable(sums), [sums]);
-  const whole = { start: 0, end: sums.to_ns };
+  const whole = { start: 0, end: window.end };
   return (
     <div className="trace-range">
       <p className="num">
         {text.rangeIs(
-          momentIn(sums.from_ns, whole, 1e6),
-          momentIn(sums.to_ns, whole, 1e6),
-          duration(sums.to_ns - sums.from_ns),
+          momentIn(window.start, whole, 1e6),
+          momentIn(window.end, whole, 1e6),
+          duration(window.end - window.start),
           count(sums.slices),
           count(sums.instants),
         )}
       </p>
       <div className="trace-range-tables">
         {sums.devices.length > 0 && (
-          <SimpleTable caption={text.byDevice} table={deviceTable(sums)} />
+          <SimpleTable
+            caption={text.byDevice}
+            table={deviceTable(sums, window.end - window.start, several)}
+          />
         )}
         <SimpleTable caption={text.byCategory} table={categoryTable(sums)} />
       </div>
@@ -107,7 +130,7 @@ function Sums({ sums, source, onPick }: SumsProps) {
           const found = sums.by_name.find((each) => each.name === name);
           if (found)
             onPick({
-              worker: source.worker,
+              worker: found.worker,
               row: found.longest_row,
               lane: -1,
               start: -1,
@@ -122,7 +145,7 @@ function Sums({ sums, source, onPick }: SumsProps) {
   );
 }
 
-function nameTable({ by_name: names }: RangeSums): Table {
+function nameTable({ by_name: names }: AllSums): Table {
   return {
     columns: [
       { key: "name", label: text.sliceName, type: "string", unit: null },
@@ -141,7 +164,7 @@ function nameTable({ by_name: names }: RangeSums): Table {
   };
 }
 
-function categoryTable({ by_category: categories }: RangeSums): Table {
+function categoryTable({ by_category: categories }: AllSums): Table {
   return {
     columns: [
       { key: "category", label: text.category, type: "string", unit: null },
@@ -156,8 +179,8 @@ function categoryTable({ by_category: categories }: RangeSums): Table {
   };
 }
 
-function deviceTable({ devices, from_ns, to_ns }: RangeSums): Table {
-  const whole = Math.max(1, to_ns - from_ns);
+function deviceTable({ devices }: AllSums, length: number, several: boolean): Table {
+  const whole = Math.max(1, length);
   return {
     columns: [
       { key: "device", label: text.device, type: "string", unit: null },
@@ -170,7 +193,9 @@ function deviceTable({ devices, from_ns, to_ns }: RangeSums): Table {
       { key: "exposed_communication_ns", label: text.exposedTime, type: "number", unit: "ns" },
     ],
     rows: {
-      device: devices.map(({ device }) => `GPU ${device}`),
+      device: devices.map(({ worker, device }) =>
+        several ? `${worker}: GPU ${device}` : `GPU ${device}`,
+      ),
       busy_ns: devices.map(({ busy_ns }) => busy_ns),
       busy: devices.map(({ busy_ns }) => (busy_ns / whole) * 100),
       idle_ns: devices.map(({ idle_ns }) => idle_ns),

@@ -77,19 +77,19 @@ export function Tools({ tool, onTool, search, onPick, bookmarks, current, onGo }
 }
 
 function SearchField({ search, onPick }: Pick<Props, "search" | "onPick">) {
-  const { answer, error } = search;
+  const { hits, error } = search;
   const go = (by: -1 | 1) => void search.go(by).then((hit) => hit && onPick(hit));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
     event.preventDefault();
     go(event.shiftKey ? -1 : 1);
   };
-  const hits =
-    answer === null
+  const said =
+    hits === null
       ? ""
       : search.position === null
-        ? text.hits(count(answer.count), count(answer.names_total))
-        : text.hitOf(count(search.position), count(answer.count));
+        ? text.hits(count(hits.count), count(hits.names))
+        : text.hitOf(count(search.position), count(hits.count));
   return (
     <div className="trace-search">
       <input
@@ -121,7 +121,7 @@ function SearchField({ search, onPick }: Pick<Props, "search" | "onPick">) {
             className="button icon"
             aria-label={text.previousHit}
             title={`${text.previousHit} (Shift Enter)`}
-            disabled={!answer?.count}
+            disabled={!hits?.count}
             onClick={() => go(-1)}
           >
             ‹
@@ -131,13 +131,13 @@ function SearchField({ search, onPick }: Pick<Props, "search" | "onPick">) {
             className="button icon"
             aria-label={text.nextHit}
             title={`${text.nextHit} (Enter)`}
-            disabled={!answer?.count}
+            disabled={!hits?.count}
             onClick={() => go(1)}
           >
             ›
           </button>
           <span role="status" className={error ? "trace-wrong" : "muted num"}>
-            {error ? error.message : hits}
+            {error ? error.message : said}
           </span>
         </>
       )}

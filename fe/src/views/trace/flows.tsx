@@ -10,6 +10,10 @@ import { type Flow, type Picked, placeOf, type Rows, type Source } from "../../t
 export const FLOW_MODES = ["off", "selected", "all"] as const;
 export type FlowMode = (typeof FLOW_MODES)[number];
 
+/** Arrows that are drawn at once, of all ranks together. */
+const MOST_FLOWS = 2_000;
+const LEAST_FLOWS = 50;
+
 interface End {
   readonly source: Source;
   readonly lane: number;
@@ -30,27 +34,38 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
   note: string | null;
 } {
   const [mode] = useParam<FlowMode>("m", "selected");
-  const main = sources[0] ?? null;
   const source = sources.find(({ worker }) => worker === selected?.worker) ?? null;
   const isCollective = details !== null && mode !== "off" && sources.length > 1;
   const collective = useCollective(
     isCollective ? (source?.key ?? null) : null,
     details?.row ?? null,
   ).data;
-  const all = useTimelineFlows(
-    mode === "all" ? (main?.key ?? null) : null,
-    mode === "all" ? { from: Math.floor(window.start), to: Math.ceil(window.end) } : null,
-  ).data;
+  const keys = useMemo(() => sources.map(({ key }) => key), [sources]);
+  const windows = sources.map(({ offset }) => ({
+    from: Math.floor(window.start - offset),
+    to: Math.ceil(window.end - offset),
+  }));
+  const limit = Math.max(LEAST_FLOWS, Math.floor(MOST_FLOWS / Math.max(1, sources.length)));
+  const all = useTimelineFlows(keys, mode === "all" ? windows : null, limit).data;
   const ends = useMemo(() => {
     if (mode === "off") return [];
     const found: { kind: string; from: End; to: End }[] = [];
-    if (mode === "all" && main && all) {
-      for (const [at, kind] of all.kind.entries())
-        found.push({
-          kind,
-          from: { source: main, lane: all.from_lane[at] ?? 0, time: all.from_ns[at] ?? 0 },
-          to: { source: main, lane: all.to_lane[at] ?? 0, time: all.to_ns[at] ?? 0 },
+    if (mode === "all" && all) {
+      for (const [rank, arrows] of all.entries()) {
+        const of = sources[rank];
+        if (!of) continue;
+        const end = (lanes: number[], times: number[], at: number): End => ({
+          source: of,
+          lane: lanes[at] ?? 0,
+          time: (times[at] ?? 0) + of.offset,
         });
+        for (const [at, kind] of arrows.kind.entries())
+          found.push({
+            kind,
+            from: end(arrows.from_lane, arrows.from_ns, at),
+            to: end(arrows.to_lane, arrows.to_ns, at),
+          });
+      }
     }
     if (source && details) found.push(...ofSlice(source, details));
     if (source && details && collective) {
@@ -62,7 +77,7 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
       }
     }
     return found;
-  }, [mode, main, all, source, details, collective, sources]);
+  }, [mode, all, source, details, collective, sources]);
   const flows = useMemo(
     () =>
       ends.flatMap(({ kind, from, to }): Flow[] => {
@@ -72,11 +87,10 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
       }),
     [ends, rows],
   );
-  const cut = mode === "all" && all && all.kind.length < all.total;
-  return {
-    flows,
-    note: cut ? t.trace.flowsCut(count(all.kind.length), count(all.total)) : null,
-  };
+  const drawn = all?.reduce((sum, { kind }) => sum + kind.length, 0) ?? 0;
+  const total = all?.reduce((sum, arrows) => sum + arrows.total, 0) ?? 0;
+  const cut = mode === "all" && drawn < total;
+  return { flows, note: cut ? t.trace.flowsCut(count(drawn), count(total)) : null };
 }
 
 export function FlowNote({ note }: { note: string | null }) {

@@ -35,7 +35,7 @@ export default function Trace() {
   const event = useEvent(sources, rows, stage);
   const { source, picked, pick } = event;
   const main = sources[0] ?? null;
-  const search = useSearch(main, picked);
+  const search = useSearch(sources, picked);
   const { whole, window } = useWindow(sources);
   const mark = useMemo(() => parseMark(markText), [markText]);
   const sameName = async (by: -1 | 1) => {
@@ -115,7 +115,7 @@ export default function Trace() {
         {mark?.kind === "range" && main && (
           <RangePanel
             mark={mark}
-            source={main}
+            sources={sources}
             rows={rows}
             onPick={pick}
             onClear={() => setMark("")}

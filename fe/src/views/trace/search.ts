@@ -1,15 +1,16 @@
-/** The search over names: what it finds, and going from hit to hit. */
+/** The search over names: what it finds on the ranks shown, and going from hit to hit. */
 import { useDeferredValue, useMemo } from "react";
-import { type ApiError, type TimelineSearch, timelineSearch, useTimelineSearch } from "../../api";
+import { type ApiError, timelineSearch, useTimelineSearch } from "../../api";
 import { useParam } from "../../state";
 import type { Density, Look, Picked, Source } from "../../timeline";
+import { densityOfHits, type Hits, hitAt, mergeHits, placeAmong } from "./hits";
 
 export interface Search {
   readonly text: string;
   readonly setText: (text: string) => void;
   readonly regex: boolean;
   readonly setRegex: (regex: boolean) => void;
-  readonly answer: TimelineSearch | null;
+  readonly hits: Hits | null;
   readonly error: ApiError | null;
   readonly found: Look["found"];
   readonly density: Density | null;
@@ -19,15 +20,31 @@ export interface Search {
   readonly position: number | null;
 }
 
-export function useSearch(source: Source | null, selected: Picked | null): Search {
+/** Hits that are known at once, of all ranks together. */
+const KNOWN = 2_000;
+const LEAST_KNOWN = 100;
+
+export function useSearch(sources: readonly Source[], selected: Picked | null): Search {
   const [text, setText] = useParam<string>("q", "");
-  const [mode, setMode] = useParam<"text" | "regex">("j", "text");
+  const [written, setMode] = useParam<"text" | "regex">("j", "text");
+  const mode = written === "regex" ? "regex" : "text";
   const asked = useDeferredValue(text);
-  const query = useTimelineSearch(source?.key ?? null, asked, mode === "regex" ? "regex" : "text");
-  const answer = asked === "" ? null : (query.data ?? null);
+  const keys = useMemo(() => sources.map(({ key }) => key), [sources]);
+  const each = Math.max(LEAST_KNOWN, Math.floor(KNOWN / Math.max(1, sources.length)));
+  const query = useTimelineSearch(keys, asked, mode, each);
+  const answers = asked === "" ? null : (query.data ?? null);
+  const parts = useMemo(
+    () =>
+      answers?.flatMap((answer, at) => {
+        const rank = sources[at];
+        return rank ? [{ rank, answer }] : [];
+      }) ?? [],
+    [answers, sources],
+  );
+  const hits = useMemo(() => (parts.length > 0 ? mergeHits(parts) : null), [parts]);
   const found = useMemo<Look["found"]>(() => {
-    if (!answer) return null;
-    const names = new Set(answer.names.map(({ name }) => name));
+    if (parts.length === 0) return null;
+    const names = new Set(parts.flatMap(({ answer }) => answer.names.map(({ name }) => name)));
     const plain = mode === "regex" ? null : asked.toLowerCase();
     return (of, name) => {
       const own = of.names.text(name);
@@ -35,53 +52,46 @@ export function useSearch(source: Source | null, selected: Picked | null): Searc
       if (own === undefined) return true;
       return names.has(own) || (plain !== null && own.toLowerCase().includes(plain));
     };
-  }, [answer, mode, asked]);
-  const density = useMemo<Density | null>(() => {
-    if (!answer) return null;
-    const { from_ns, to_ns, counts } = answer.density;
-    const most = Math.max(1, ...counts);
-    return {
-      window: { start: from_ns, end: to_ns },
-      values: counts.map((n) => n / most),
-    };
-  }, [answer]);
-  const position = answer && selected ? answer.hits.row.indexOf(selected.row) : -1;
+  }, [parts, mode, asked]);
+  const density = useMemo(() => densityOfHits(parts), [parts]);
+  const position = hits && selected ? placeAmong(hits, selected) : -1;
+
+  /** Of every rank the first hit behind a slice; of these the first. */
+  const behind = async (slice: Picked): Promise<Picked | null> => {
+    const own = sources.findIndex(({ worker }) => worker === slice.worker);
+    const firsts = await Promise.all(
+      sources.map(async (source, at) => {
+        // Of equal times the ranks come in their order.
+        const from = slice.start - source.offset + (at < own ? 1 : 0);
+        const where = at === own ? { after: slice.row } : { from };
+        const query = { q: asked, mode, hits: 1, bins: 1, ...where } as const;
+        return hitAt(source, await timelineSearch(source.key, query), 0);
+      }),
+    );
+    return firsts.reduce(
+      (best, hit) => (hit && (!best || hit.start < best.start) ? hit : best),
+      null,
+    );
+  };
 
   const go = async (by: -1 | 1): Promise<Picked | null> => {
-    if (!source || !answer || answer.count === 0) return null;
-    const hitAt = ({ hits }: TimelineSearch, at: number): Picked | null => {
-      const [row, lane] = [hits.row[at], hits.lane[at]];
-      const [start, duration] = [hits.start_ns[at], hits.duration_ns[at]];
-      if (row === undefined || lane === undefined || start === undefined || duration === undefined)
-        return null;
-      return { worker: source.worker, row, lane, start: start + source.offset, duration };
-    };
-    if (position >= 0) {
-      const next = position + by;
-      if (next >= 0 && next < answer.hits.row.length) return hitAt(answer, next);
-    }
-    if (selected && by > 0 && (position >= 0 || answer.count > answer.hits.row.length)) {
-      const after = await timelineSearch(source.key, {
-        q: asked,
-        mode: mode === "regex" ? "regex" : "text",
-        after: selected.row,
-        hits: 1,
-        bins: 1,
-      });
-      return hitAt(after, 0);
-    }
+    if (!hits || hits.count === 0) return null;
+    const { list, complete } = hits;
+    const next = list[position + by];
+    if (position >= 0 && next && (next.start < complete || sources.length === 1)) return next;
+    if (selected && by > 0 && (position >= 0 || hits.count > list.length)) return behind(selected);
     // From elsewhere: the first hit behind the selected slice, or the last one before it.
-    const start = selected ? selected.start - source.offset : Number.NEGATIVE_INFINITY;
-    const behind = answer.hits.start_ns.findIndex((time) => time > start);
-    if (by > 0) return hitAt(answer, behind < 0 ? 0 : behind);
-    return hitAt(answer, (behind < 0 ? answer.hits.row.length : behind) - 1);
+    const start = selected?.start ?? Number.NEGATIVE_INFINITY;
+    const after = list.findIndex((hit) => hit.start > start);
+    if (by > 0) return list[Math.max(after, 0)] ?? null;
+    return list[(after < 0 ? list.length : after) - 1] ?? null;
   };
   return {
     text,
     setText,
     regex: mode === "regex",
     setRegex: (regex) => setMode(regex ? "regex" : "text"),
-    answer,
+    hits,
     error: query.error,
     found,
     density,

@@ -1,0 +1,30 @@
+"""Different values against sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torch_tb_profiler.trace.distinct import distinct, distinct_places
+
+small = st.lists(st.integers(0, 20), max_size=40)
+any_sign = st.lists(st.integers(-(2**62), 2**62), max_size=40)
+
+
+@given(st.one_of(small, any_sign))
+def test_against_sets(values: list[int]) -> None:
+    given_values = np.array(values, np.int64)
+    assert distinct(given_values).tolist() == sorted(set(values))
+    found, place = distinct_places(given_values)
+    assert found.tolist() == sorted(set(values))
+    assert found[place].tolist() == values
+
+
+@pytest.mark.parametrize("values", [[], [3, 3, 1], [-3, 3], [0, 2_000_000]])
+def test_the_type_stays(values: list[int]) -> None:
+    given_values = np.array(values, np.int32)
+    assert distinct(given_values).dtype == np.int32
+    assert distinct_places(given_values)[0].dtype == np.int32
+    assert given_values.tolist() == values

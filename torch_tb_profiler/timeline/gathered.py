@@ -1,0 +1,22 @@
+"""What a timeline takes from the structure of a trace, so that the structure can go before the timeline is built."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline.links import Links, links_of
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """step_ns: where steps begin; curves: the memory of each device."""
+
+    links: Links
+    step_ns: tuple[int, ...]
+    curves: tuple[MemoryCurve, ...]
+
+
+def gather(model: Model) -> Gathered:
+    return Gathered(links_of(model), tuple(model.steps.start.tolist()), memory_curves(model).curves)

@@ -1,0 +1,61 @@
+"""One event as it stands in the file, for the person who wants to see what no column holds."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.trace.reader import TraceError
+from torch_tb_profiler.trace.store import Trace
+from torch_tb_profiler.trace.text import NotATraceError
+from torch_tb_profiler.trace.unpack import Limits, Readable, StoredFile, text_of
+
+_BLOCK_BYTES = 1024 * 1024
+
+_list = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+class _Event(msgspec.Struct):
+    name: str | None = ""
+    args: msgspec.Raw = msgspec.Raw(b"")
+
+
+def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = None) -> str | None:
+    """The JSON text of `args` of an event of the trace, indented; None when the event has none.
+
+    stream   the file that the trace was read from; it is read up to the event, in little memory
+
+    Raises TraceError when the event cannot be told from its neighbours, because the text around it is damaged or the
+    file has changed.
+    """
+    chunks = trace.chunks
+    place = int(np.searchsorted(chunks.first_row, row, "right")) - 1
+    if place < 0:
+        raise TraceError("does not say where this event stands")
+    first = int(chunks.first_row[place])
+    after = int(chunks.first_row[place + 1]) if place + 1 < len(chunks) else len(trace.events)
+    try:
+        text = text_of(StoredFile(stream), limits or Limits())
+        piece = _at(text, int(chunks.offset[place]), int(chunks.length[place]))
+        events = _list.decode(b"[" + piece + b"]")
+        event = msgspec.json.decode(events[row - first], type=_Event) if len(events) == after - first else None
+    except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
+        event = None
+    except (NotATraceError, OSError) as error:
+        raise TraceError(str(error)) from None
+    if event is None or (event.name or "") != trace.strings[trace.events.name[row]]:
+        raise TraceError("is damaged around this event, or has changed: only what was read of it can be shown")
+    return msgspec.json.format(bytes(event.args), indent=2).decode() if event.args else None
+
+
+def _at(text: Readable, offset: int, length: int) -> bytes:
+    """Some bytes of a text that can only be read from its begin."""
+    buffer = memoryview(bytearray(_BLOCK_BYTES))
+    while offset and (count := text.readinto(buffer[: min(offset, _BLOCK_BYTES)])):
+        offset -= count
+    found = bytearray()
+    while len(found) < length and (count := text.readinto(buffer[: min(length - len(found), _BLOCK_BYTES)])):
+        found += buffer[:count]
+    return bytes(found)

@@ -1,0 +1,308 @@
+"""Which traces there are and how far each is: what listings find, and what worker processes report of it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from msgspec.structs import replace as replace_fields
+
+from torch_tb_profiler.discovery import Found, Root
+from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.workspace.awaited import Awaited
+from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.held import Held
+from torch_tb_profiler.workspace.identity import content_key, contents_name
+from torch_tb_profiler.workspace.messages import Answered, Answering, Done, Job, Message, Prepared, Preparing, Reading
+from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.scanner import Scanner
+from torch_tb_profiler.workspace.states import (
+    Loading,
+    OpenRun,
+    OpenTrace,
+    Original,
+    RunStatus,
+    Skipped,
+    Status,
+    Unknown,
+    Unreadable,
+)
+
+log = logging.getLogger(__name__)
+
+
+class Runs:
+    """Thread-safe; `close` it. What is asked of it by name is described at `Workspace`."""
+
+    def __init__(
+        self,
+        roots: Sequence[Root],
+        cache: Cache,
+        workers: int,
+        reload_interval: float,
+        questions: str,
+        awaited: Awaited,
+        forgotten: Callable[[str], None],
+    ) -> None:
+        """
+        questions: as in `Answering`; empty for none
+        awaited: is told which answers worker processes are about to give
+        forgotten: is called with the content key of every trace that is gone or has changed
+        """
+        self._roots = roots
+        self._cache = cache
+        self._questions = questions
+        self._awaited = awaited
+        self._forgotten = forgotten
+        self._lock = threading.Lock()
+        self._ids = itertools.count(1)
+        self._held: dict[str, Held] = {}
+        self._runs: list[tuple[str, list[str], tuple[Skipped, ...]]] = []
+        self._skipped: tuple[Skipped, ...] = ()
+        self._scanning = True
+        self._error: str | None = None
+        self._pool = Pool(workers, self._heard)
+        self._scanner = Scanner(
+            roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
+        )
+
+    def start(self, found: Found | None = None) -> None:
+        """See `Workspace.start`."""
+        if found is None:
+            self._scanner.start()
+        else:
+            self._found(found)
+
+    def close(self) -> None:
+        self._scanner.stop()
+        self._pool.close()
+
+    def process_ids(self) -> list[int]:
+        """The worker processes that are alive now."""
+        return self._pool.process_ids()
+
+    # asking ----------------------------------------------------------------------------------------------
+
+    def status(self) -> Status:
+        with self._lock:
+            runs = tuple(
+                RunStatus(name, tuple(self._held[url].status() for url in urls), skipped)
+                for name, urls, skipped in self._runs
+            )
+            return Status(
+                logdir=",".join(root.url for root in self._roots),
+                scanning=self._scanning,
+                error=self._error,
+                runs=runs,
+                skipped=self._skipped,
+                remote=any(storage_for(root.url).is_remote for root in self._roots),
+            )
+
+    def run(self, name: str) -> RunStatus:
+        for run in self.status().runs:
+            if run.name == name:
+                return run
+        raise Unknown(f"there is no run {name!r}")
+
+    def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
+        with self._lock:
+            held, workers = self._look_up(run, worker, span)
+            status, key = held.status(), held.key
+        if status.state == "ready":
+            return OpenTrace(run, worker, status.span, key, status.size, workers)
+        if status.state == "failed":
+            raise Unreadable(status)
+        self._pool.hurry(held.id)
+        raise Loading(status)
+
+    def find_span(self, run: str, span: str | None = None) -> OpenRun:
+        with self._lock:
+            of_run = self._of_run(run)
+            spans = {held.file.span for held in of_run}
+            if span is None and len(spans) > 1:
+                raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
+            wanted = [held for held in of_run if span in (None, held.file.span)]
+            if not wanted:
+                raise Unknown(f"run {run!r} has no span {span!r}")
+            workers = len({held.file.worker for held in of_run})
+            status = [(held, held.status()) for held in wanted]
+        ready = tuple(
+            OpenTrace(run, s.worker, s.span, held.key, s.size, workers) for held, s in status if s.state == "ready"
+        )
+        others = tuple(s for _, s in status if s.state != "ready")
+        for waiting in (s for s in others if not ready and s.state != "failed"):
+            raise Loading(waiting)
+        if not ready:
+            raise Unreadable(others[0])
+        return OpenRun(run, wanted[0].file.span, ready, others)
+
+    def original(self, trace: OpenTrace) -> Original:
+        with self._lock:
+            held, _ = self._look_up(trace.run, trace.worker, trace.span)
+            entry, status, changed = held.file.entry, held.status(), held.key != trace.key
+        try:
+            storage = storage_for(entry.url)
+            if changed or storage.stat(entry.url).version != entry.version:
+                raise Unreadable(replace(status, reason="has changed since it was read; it is read again soon"))
+            return Original(status.file, status.size, storage.open(entry))
+        except StorageError as error:
+            raise Unreadable(replace(status, reason=str(error))) from None
+
+    def read_again(self, trace: OpenTrace) -> NoReturn:
+        """Its columns are gone: have new ones made. Raises Loading; Unknown when there is no such trace any more."""
+        with self._lock:
+            held, _ = self._look_up(trace.run, trace.worker, trace.span)
+            if held.state == "ready" and held.key == trace.key:
+                held.state, held.summary, held.bytes_done, held.events = "queued", None, 0, None
+                self._pool.submit(self._job(held))
+            status = held.status()
+        raise Loading(status)
+
+    def _of_run(self, run: str) -> list[Held]:
+        found = next((urls for name, urls, _ in self._runs if name == run), None)
+        if found is None:
+            raise Unknown(f"there is no run {run!r}")
+        return [self._held[url] for url in found]
+
+    def _look_up(self, run: str, worker: str, span: str | None) -> tuple[Held, int]:
+        of_run = self._of_run(run)
+        of_worker = [held for held in of_run if held.file.worker == worker]
+        if not of_worker:
+            raise Unknown(f"run {run!r} has no worker {worker!r}")
+        if span is None and len(of_worker) > 1:
+            raise Unknown(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
+        wanted = [held for held in of_worker if span in (None, held.file.span)]
+        if not wanted:
+            raise Unknown(f"worker {worker!r} has no span {span!r}")
+        return wanted[0], len({held.file.worker for held in of_run})
+
+    # listing ---------------------------------------------------------------------------------------------
+
+    def _found(self, found: Found) -> None:
+        """Take over what a listing has found. Called by the scanner's thread only."""
+        new: list[Held] = []
+        with self._lock:
+            held_before, self._held = self._held, {}
+            for run in found.runs:
+                for file in run.traces:
+                    url = file.entry.url
+                    if url in self._held:
+                        continue  # log directories that overlap share the trace
+                    held = held_before.pop(url, None)
+                    if held is None or self._has_settled_anew(held, file.entry):
+                        if held is not None:
+                            self._forget(held)
+                        held = Held(next(self._ids), run.name, file)
+                        new.append(held)
+                    elif held.unsettled is None:
+                        if held.may_be_tried_again:
+                            new.append(held)
+                        held.file = file
+                    else:
+                        held.file = replace(file, entry=held.file.entry)
+                    self._held[url] = held
+            for held in held_before.values():
+                self._forget(held)
+            self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in found.runs]
+            self._skipped = found.skipped
+            self._error = None
+        for held in new:
+            self._begin(held)
+        with self._lock:
+            self._scanning = self._scanning and not found.complete
+
+    def _not_found(self, reason: str) -> None:
+        with self._lock:
+            self._error = reason
+            self._scanning = False
+
+    def _has_settled_anew(self, held: Held, entry: Entry) -> bool:
+        """Whether a file has changed and kept still since the listing before."""
+        if entry.version == held.file.entry.version:
+            held.unsettled = None
+            return False
+        settled = held.unsettled is not None and held.unsettled.version == entry.version
+        held.unsettled = entry
+        return settled
+
+    def _forget(self, held: Held) -> None:
+        self._pool.withdraw(held.id)
+        self._forgotten(held.key)
+
+    def _begin(self, held: Held) -> None:
+        """Take a trace from the cache or have it read."""
+        entry = held.file.entry
+        try:
+            key = content_key(storage_for(entry.url), entry)
+        except StorageError as error:
+            with self._lock:
+                if held.reason is None:
+                    log.warning("%s %s", entry.url, error)
+                held.state, held.reason = "failed", str(error)
+            return
+        summary = self._cache.find(key)
+        with self._lock:
+            held.key, held.reason, held.retry_at = key, None, None
+            if summary is not None:
+                held.state, held.summary = "ready", summary
+                log.info("%s: %d events, from the cache", entry.path, summary.events)
+            else:
+                held.state = "queued"
+                self._pool.submit(self._job(held))
+
+    def _job(self, held: Held) -> Job:
+        target = self._cache.columns(held.key)
+        return Job.of(held.id, held.file.entry, target, self._answering(held), self._cache.limits.expansion)
+
+    def _answering(self, held: Held) -> Answering | None:
+        if not self._questions:
+            return None
+        workers = len({each.file.worker for each in self._held.values() if each.run == held.run})
+        file = held.file
+        trace = OpenTrace(held.run, file.worker, file.span, held.key, file.entry.size, workers)
+        answers, timeline = self._cache.answers(held.key), self._cache.timeline(held.key)
+        return Answering(self._questions, trace, str(answers), str(timeline))
+
+    # reading ---------------------------------------------------------------------------------------------
+
+    def _heard(self, job: Job, message: Message | None) -> None:
+        """A worker process says something; None when it starts. Called by the threads of the pool."""
+        if isinstance(message, Preparing | Answered | Prepared):
+            self._heard_of_answers(job, message)
+            return
+        with self._lock:
+            held = self._held.get(job.url)
+            if held is None or held.id != job.id or job.is_read:
+                return  # removed or changed since, or nothing new
+            path = held.file.entry.path
+            if message is None:
+                held.state = "loading"
+                log.debug("%s: reading %d bytes", path, job.size)
+            elif isinstance(message, Reading):
+                held.bytes_done, held.events = message.bytes_done, message.events
+            elif isinstance(message, Done):
+                # Before the state says so: whoever sees "ready" may count on both.
+                self._cache.add(held.key, message.summary)
+                if job.answering is not None:
+                    self._awaited.promise(held.key)
+                held.state, held.summary = "ready", message.summary
+                log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
+                if job.answering is None and (answering := self._answering(held)) is not None:
+                    self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
+            else:
+                held.fail(message.reason, message.passes)
+                log.warning("%s %s", path, message.reason)
+                if message.details:
+                    log.warning("%s", message.details)
+
+    def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
+        assert job.answering is not None
+        self._awaited.hear(job.answering.trace.key, message)
+        if isinstance(message, Prepared):
+            log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
+            if message.details:
+                log.warning("%s: no answers were prepared: %s", job.url, message.details)
