@@ -237,6 +237,11 @@ def test_a_picture_as_a_table(opened: Profiler, title: str) -> None:
         if title.startswith("Comp")
         else ("transfer_ns", "wait_ns")
     )
+    opened.page.set_viewport_size({"width": 1280, "height": 900})
+    head = opened.panel(title).get_by_role("columnheader", name="Rank", exact=True)
+    assert head.evaluate("(e) => e.getClientRects()[0].height") < 60, (
+        "the head of the first column is in one line or two"
+    )
     for row, worker in zip(rows, workers, strict=True):
         steps = worker["steps"]
         means = [sum(steps[part]) / len(steps["names"]) for part in parts]
