@@ -77,8 +77,8 @@ OLD_ROUTES = (
 )
 FIRST_VIEW = "/overview"
 
-#: compare two traces, or give the whole file back: no view of a trace that is loaded; measured apart
-EXTRA = ("/diff", "/api/diff", "/api/compare", "/trace", "/api/trace")
+#: compare traces, or give the whole file back, or all answers in one: no view of a trace that is loaded; measured apart
+EXTRA = ("/diff", "/api/diff", "/api/compare", "/trace", "/api/trace", "/api/report")
 #: has bars of its own
 TIMELINE = "/api/timeline"
 
