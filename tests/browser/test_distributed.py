@@ -16,9 +16,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import numbers
 from tests.browser.conftest import Keep, OpenPage, StartServer
-from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, definition, rows_of
+from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
+from tests.browser.test_keyboard import tab_to
 from tests.tracegen import Config, write_run
 
 OVERLAP = "Computation/Communication Overview"
@@ -190,7 +191,7 @@ def test_the_heat_map_is_a_picture_with_numbers(opened: Profiler) -> None:
     workers = answer_of(opened)["workers"]
     panel = opened.panel("Ranks × steps")
     panel.get_by_role("button", name="Synchronizing").click()
-    picture = panel.get_by_role("img")
+    picture = panel.get_by_role("slider")
     waits = [value for worker in workers for value in worker["steps"]["wait_ns"]]
     text = picture.get_attribute("aria-label") or ""
     found = re.search(r"of 4 ranks in 5 steps, from (.+?) to (.+?)\. ", text)
@@ -208,6 +209,43 @@ def test_the_heat_map_is_a_picture_with_numbers(opened: Profiler) -> None:
     picture.click(position=place)
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank3")
     expect(opened.picker("Numbers of")).to_have_accessible_name("Numbers of step 4")
+
+
+def test_the_heat_map_by_keyboard(opened: Profiler) -> None:
+    worker = answer_of(opened)["workers"][2]
+    panel = opened.panel("Ranks × steps")
+    picture = panel.get_by_role("slider")
+    tab_to(opened.page, picture)
+    for key in ("ArrowDown", "ArrowDown", "End", "ArrowLeft", "ArrowRight", "ArrowRight"):
+        opened.page.keyboard.press(key)
+    said = picture.get_attribute("aria-valuetext") or ""
+    name, _, shown = said.partition(": ")
+    assert name == f"rank2, step {worker['steps']['names'][-1]}"
+    assert numbers.same(shown, worker["steps"]["duration_ns"][-1])
+    expect(panel.locator(".heat-foot")).to_contain_text(said)
+    opened.page.keyboard.press("Enter")
+    expect(opened.picker("Worker")).to_have_accessible_name("Worker rank2")
+
+
+@pytest.mark.parametrize("title", ["Computation/Communication Overview", "Synchronizing/Communication Overview"])
+def test_a_picture_as_a_table(opened: Profiler, title: str) -> None:
+    workers = answer_of(opened)["workers"]
+    rows = as_table(opened.panel(title))
+    assert [row[0] for row in rows] == [str(worker["rank"]) for worker in workers]
+    parts = (
+        ("computation_ns", "overlap_ns", "communication_ns", "other_ns")
+        if title.startswith("Comp")
+        else ("transfer_ns", "wait_ns")
+    )
+    opened.page.set_viewport_size({"width": 1280, "height": 900})
+    head = opened.panel(title).get_by_role("columnheader", name="Rank", exact=True)
+    assert head.evaluate("(e) => e.getClientRects()[0].height") < 60, (
+        "the head of the first column is in one line or two"
+    )
+    for row, worker in zip(rows, workers, strict=True):
+        steps = worker["steps"]
+        means = [sum(steps[part]) / len(steps["names"]) for part in parts]
+        assert numbers.all_same(row[1:], [sum(means), *means])
 
 
 def test_the_address_is_the_view(on_its_own: Profiler) -> None:

@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Keep, StartServer
-from tests.browser.profiler import VIEWS, Profiler
+from tests.browser.profiler import GPU_RUN, VIEWS, Profiler
+from tests.browser.proxy import behind_a_proxy
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
 
@@ -39,6 +40,22 @@ def test_below_a_path_prefix(start: StartServer, samples: Path, page: Page) -> N
     expect(profiler.panel("Step Time Breakdown").get_by_role("img")).to_be_visible()
     profiler.go_to("operators")
     expect(profiler.grid("Operators").count).to_be_visible()
+
+
+@pytest.mark.parametrize("host", ["in_tensorboard", "on_its_own"])
+def test_behind_a_reverse_proxy(host: str, request: pytest.FixtureRequest, watch: Watch) -> None:
+    direct: Profiler = request.getfixturevalue(host)
+    with behind_a_proxy(direct.server) as server:
+        profiler = Profiler(direct.page, server).open(r=GPU_RUN)
+        for view in VIEWS:
+            profiler.go_to(view)
+            expect(profiler.ui.get_by_label("Loading…")).to_have_count(0)
+            expect(profiler.ui.get_by_role("alert")).to_have_count(0)
+        profiler.page.goto("about:blank")
+    # TensorBoard asks for its own fonts from the root of its host.
+    asked = {url for url in watch.requests if url.startswith("http") and "/font-roboto/" not in url}
+    assert {url for url in asked if not url.startswith(server.address)} == set()
+    assert any("/api/overview" in url for url in asked)
 
 
 def test_without_tensorboard(on_its_own: Profiler) -> None:

@@ -16,7 +16,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import numbers
 from tests.browser.conftest import Keep, OpenPage
-from tests.browser.profiler import GPU_RUN, Profiler, definition
+from tests.browser.profiler import GPU_RUN, Profiler, as_table, definition
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
 from tests.events import Event, annotation, kernel, launch, memory, op
@@ -277,3 +277,17 @@ def test_usable_by_everybody(open_page: OpenPage, alone: Server, repository: Pat
     profiler.panel("Outliers").get_by_role("button", name="About").click()
     axe.look("help")
     axe.check()
+
+
+def test_the_picture_as_a_table(on_its_own: Profiler) -> None:
+    on_its_own.open(v="steps", r=GPU_RUN, k="rank0")
+    panel = on_its_own.panel("Time of each step")
+    expect(panel.get_by_role("slider", name="Time of each step")).to_be_visible()
+    rows = as_table(panel)
+    steps = on_its_own.server.api("overview", run=GPU_RUN, worker="rank0")["steps"]
+    assert [row[0] for row in rows] == steps["names"]
+    assert numbers.all_same([row[1] for row in rows], steps["duration_ns"])
+    panel.get_by_role("button", name=steps["names"][2], exact=True).click()
+    expect(on_its_own.inspector).to_contain_text(steps["names"][2])
+    panel.get_by_role("button", name="Show as chart").click()
+    expect(panel.get_by_role("slider", name="Time of each step")).to_be_visible()

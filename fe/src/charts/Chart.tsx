@@ -1,17 +1,13 @@
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { canSave, saveFile, useTheme } from "../host";
 import { t } from "../i18n";
+import { ActionButton, type ChartRow, ChartTable } from "./ChartTable";
 import type { ChartOption } from "./options/parts";
 import { type ChartTheme, readTheme } from "./theme";
 import "./charts.css";
 
 type Engine = typeof import("./engine");
 type Instance = ReturnType<Engine["init"]>;
-
-export interface ChartRow {
-  readonly cells: readonly string[];
-  readonly onPick?: (() => void) | undefined;
-}
 
 export interface ChartProps {
   readonly title: string;
@@ -174,64 +170,4 @@ function savePicture(
   chart
     .renderToCanvas({ pixelRatio: 2, backgroundColor: theme.surface })
     .toBlob((png) => png && saveFile(`${title}.png`, png), "image/png");
-}
-
-function ActionButton(props: { label: string; onClick: () => void; children: ReactNode }) {
-  return (
-    <button
-      type="button"
-      className="chart-action"
-      title={props.label}
-      aria-label={props.label}
-      onClick={props.onClick}
-    >
-      {props.children}
-    </button>
-  );
-}
-
-type TableProps = Required<Pick<ChartProps, "title" | "head" | "texts" | "rows">>;
-
-function ChartTable({ title, head, texts, rows }: TableProps) {
-  return (
-    // A region that scrolls must be reachable by keyboard.
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section className="chart-table" tabIndex={0} aria-label={t.charts.tableOf(title)}>
-      <table>
-        <caption className="visually-hidden">{title}</caption>
-        <thead>
-          <tr>
-            {head.map((text, i) => (
-              <th key={text} scope="col" className={i < texts ? "" : "number"}>
-                {text}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {(typeof rows === "function" ? rows() : rows).map(
-            ({ cells: [name = "", ...others], onPick }, r) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows have no other identity
-              <tr key={r}>
-                <th scope="row">
-                  {onPick ? (
-                    <button type="button" className="link" onClick={onPick}>
-                      {name}
-                    </button>
-                  ) : (
-                    name
-                  )}
-                </th>
-                {others.map((text, c) => (
-                  <td key={head[c + 1]} className={c + 1 < texts ? "" : "number"}>
-                    {text}
-                  </td>
-                ))}
-              </tr>
-            ),
-          )}
-        </tbody>
-      </table>
-    </section>
-  );
 }

@@ -118,3 +118,36 @@ it("shows names as text", () => {
   expect(screen.getByText("Step <img src=x>: 1 ns")).toBeTruthy();
   expect(document.querySelector("img")).toBeNull();
 });
+
+describe("as a table", () => {
+  const rows = () =>
+    screen.getAllByRole("row").map((row) => Array.from(row.children, (cell) => cell.textContent));
+
+  it("has a row for each column of the picture, which is picked like it", () => {
+    const onPick = vi.fn();
+    render(<Harness items={3} onPick={onPick} />);
+    fireEvent.click(screen.getByRole("button", { name: "Show as table" }));
+    expect(rows()).toEqual([
+      ["Step", "Total", "A"],
+      ["s0", "1 ns", "1 ns"],
+      ["s1", "2 ns", "2 ns"],
+      ["s2", "3 ns", "3 ns"],
+    ]);
+    expect(screen.queryByRole("slider")).toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: "s1" }));
+    expect(onPick).toHaveBeenCalledWith(1);
+    fireEvent.click(screen.getByRole("button", { name: "Show as chart" }));
+    expect(screen.queryByRole("table")).toBeNull();
+    expect(slider()).toBeTruthy();
+  });
+
+  it("says which items share a row, and what was not recorded", () => {
+    const values = names(1200).map((_, i) => (i < 600 ? i : null));
+    render(<Harness items={1200} series={[{ key: "a", label: "A", color: "red", values }]} />);
+    fireEvent.click(screen.getByRole("button", { name: "Show as table" }));
+    const found = rows().slice(1);
+    expect(found[0]?.[0]).toMatch(/^s0 … s\d+$/);
+    expect(found.at(-1)?.[1]).toBe("not recorded");
+    expect(found.length).toBeLessThan(300);
+  });
+});

@@ -1,5 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
-import { readTheme } from "../charts";
+import { ActionButton, type ChartRow, ChartTable, readTheme } from "../charts";
 import { count, percent, type Unit, value } from "../format";
 import { canSave, saveFile, useTheme } from "../host";
 import { t } from "../i18n";
@@ -54,6 +54,7 @@ export function Columns(props: ColumnsProps) {
   const [pointed, setPointed] = useState<number | null>(null);
   const [cursor, setCursor] = useState(0);
   const [focused, setFocused] = useState(false);
+  const [asTable, setAsTable] = useState(false);
   const [drag, setDrag] = useState<{ from: number; to: number } | null>(null);
 
   const totals = useMemo(() => totalsOf(series, names.length), [series, names.length]);
@@ -206,26 +207,35 @@ export function Columns(props: ColumnsProps) {
   const spoken = linesOf(props, buckets[at], totals);
   const large = order.length > FEW;
   return (
-    <figure className="columns">
+    <figure className={asTable ? "columns as-table" : "columns"}>
       <div className="columns-actions chart-actions">
-        {canSave() &&
+        {!asTable &&
+          canSave() &&
           (["png", "svg"] as const).map((kind) => (
-            <button
-              key={kind}
-              type="button"
-              className="chart-action"
-              title={t.charts[kind]}
-              aria-label={t.charts[kind]}
-              onClick={() => save(kind)}
-            >
+            <ActionButton key={kind} label={t.charts[kind]} onClick={() => save(kind)}>
               {kind.toUpperCase()}
-            </button>
+            </ActionButton>
           ))}
+        <ActionButton
+          label={asTable ? t.charts.showChart : t.charts.showTable}
+          onClick={() => setAsTable(!asTable)}
+        >
+          {asTable ? t.charts.chart : t.charts.table}
+        </ActionButton>
       </div>
+      {asTable && (
+        <ChartTable
+          title={title}
+          head={[props.xLabel, text.total, ...series.map(({ label }) => label)]}
+          texts={1}
+          rows={buckets.map((bucket, index) => rowOf(props, bucket, totals, () => pick(index)))}
+        />
+      )}
       <div
         ref={box}
         className="columns-picture"
-        style={{ height: HEIGHT }}
+        // It keeps its width, from which follows how many items share a column.
+        style={asTable ? { height: 0, visibility: "hidden" } : { height: HEIGHT }}
         role="slider"
         tabIndex={0}
         aria-label={title}
@@ -367,6 +377,27 @@ function linesOf(
             [text.most, value(bucket.max, unit)],
           ]
         : [],
+  };
+}
+
+/** What a column shows, in numbers. */
+function rowOf(
+  { names, order, series, unit }: ColumnsProps,
+  bucket: Bucket,
+  totals: readonly (number | null)[],
+  onPick: () => void,
+): ChartRow {
+  const first = order[bucket.from] ?? -1;
+  const name = names[first] ?? "";
+  const many = bucket.to - bucket.from > 1;
+  const known = many ? bucket.items > 0 : (totals[first] ?? null) !== null;
+  const numbers = [bucket.mean, ...series.map((_, index) => bucket.parts[index])];
+  return {
+    cells: [
+      many ? `${name} … ${names[order[bucket.to - 1] ?? -1] ?? ""}` : name,
+      ...numbers.map((number) => (known ? value(number, unit) : text.missing)),
+    ],
+    onPick,
   };
 }
 

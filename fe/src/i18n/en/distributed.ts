@@ -80,6 +80,8 @@ export const distributed = {
   },
   heatSummary: (metric: string, ranks: string, steps: string, least: string, most: string) =>
     `${metric} of ${ranks} ranks in ${steps} steps, from ${least} to ${most}. The numbers are in the table of ranks.`,
+  heatKeys:
+    "Arrow keys go from cell to cell, Home and End to the ends of a row, Enter shows the rank and the step.",
   heatMerged: (ranks: string, steps: string) =>
     `A cell shows the largest of ${ranks} ranks and ${steps} steps.`,
   heatCell: (rank: string, step: string, value: string) => `${rank}, step ${step}: ${value}`,

@@ -78,6 +78,7 @@ export const distributed: typeof en = {
   },
   heatSummary: (metric, ranks, steps, least, most) =>
     `${ranks} 个 rank 在 ${steps} 步中的${metric}，从 ${least} 到 ${most}。具体数值见各 rank 的表格。`,
+  heatKeys: "方向键在单元格之间移动，Home 和 End 移到行首和行尾，Enter 显示该 rank 和步骤。",
   heatMerged: (ranks, steps) => `每格显示 ${ranks} 个 rank、${steps} 步中的最大值。`,
   heatCell: (rank, step, value) => `${rank}，步 ${step}：${value}`,
   heatCellMerged: (rank, step, value) => `${rank}，步 ${step}：最大 ${value}`,

@@ -14,7 +14,7 @@ import { t } from "../../i18n";
 import type { Selection } from "../../state";
 import { move } from "../options";
 import { type Commands, useEntries } from "./entries";
-import { type Entry, search } from "./search";
+import { type Entry, lettersOf, search, wordsOf } from "./search";
 import "./palette.css";
 
 const text = t.palette;
@@ -79,6 +79,7 @@ export function Search({ entries, loading, onDone }: SearchProps) {
   // Typing is not held up by the search through all names.
   const settled = useDeferredValue(query);
   const found = useMemo(() => search(entries, settled, SHOWN), [entries, settled]);
+  const words = useMemo(() => wordsOf(settled), [settled]);
   const at = Math.min(active, found.entries.length - 1);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: follows the active entry as it changes
@@ -141,7 +142,7 @@ export function Search({ entries, loading, onDone }: SearchProps) {
             onClick={() => onDone(entry)}
           >
             <span className="palette-label" title={entry.label}>
-              {entry.label}
+              <Label text={entry.label} words={words} />
             </span>
             <span className="palette-kind">{text.kinds[entry.kind]}</span>
             {entry.keys && <kbd>{entry.keys}</kbd>}
@@ -157,5 +158,23 @@ export function Search({ entries, loading, onDone }: SearchProps) {
         {loading && <span> · {text.loading}</span>}
       </p>
     </>
+  );
+}
+
+/** A name, with the letters that it was found by. */
+function Label({ text: label, words }: { text: string; words: readonly string[] }) {
+  const letters = lettersOf(label, words);
+  if (letters.size === 0) return label;
+  const parts: { text: string; found: boolean }[] = [];
+  // By code units, as they were looked for.
+  for (let at = 0; at < label.length; at++) {
+    const found = letters.has(at);
+    const last = parts.at(-1);
+    if (last && last.found === found) last.text += label[at];
+    else parts.push({ text: label[at] ?? "", found });
+  }
+  return parts.map(({ text: part, found }, index) =>
+    // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity
+    found ? <mark key={index}>{part}</mark> : <span key={index}>{part}</span>,
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Entry, type EntryKind, fitness, search } from "./search";
+import { type Entry, type EntryKind, fitness, lettersOf, search, wordsOf } from "./search";
 
 function entry(kind: EntryKind, label: string, about: string = kind): Entry {
   return { kind, label, about, first: kind === "view", run: () => {} };
@@ -67,5 +67,23 @@ describe("search", () => {
       entry("kernel", `void at::native::vectorized_elementwise_kernel<4, Functor${at}>(int)`),
     );
     expect(search(many, "functor49999 kernel", 50).entries).toEqual([many[49_999]]);
+  });
+});
+
+describe("the letters that a name is found by", () => {
+  const marked = (label: string, query: string) => {
+    const letters = lettersOf(label, wordsOf(query));
+    return Array.from(label, (sign, at) => (letters.has(at) ? `[${sign}]` : sign)).join("");
+  };
+
+  it("are those of the best place, or scattered ones", () => {
+    expect(marked("aten::mm", "MM")).toBe("aten::[m][m]");
+    expect(marked("aten::addmm_mm", "mm")).toBe("aten::addmm_[m][m]");
+    expect(marked("cudnn_batch_norm", "cbn")).toBe("[c]udnn_[b]atch_[n]orm");
+  });
+
+  it("are of each word that is in the name, and of no other", () => {
+    expect(marked("aten::mm", "operator mm aten")).toBe("[a][t][e][n]::[m][m]");
+    expect(marked("aten::mm", "")).toBe("aten::mm");
   });
 });

@@ -28,16 +28,40 @@ export interface Entry {
 
 /** How well a word fits a text, or null. Both in lower case. */
 export function fitness(text: string, word: string): number | null {
-  if (text === word) return 100;
-  let best: number | null = null;
+  return (occurrence(text, word) ?? scattered(text, word))?.score ?? null;
+}
+
+/** Which letters of a label the words are found by. */
+export function lettersOf(label: string, words: readonly string[]): Set<number> {
+  const text = label.toLowerCase();
+  return new Set(
+    words.flatMap((word) => (occurrence(text, word) ?? scattered(text, word))?.letters ?? []),
+  );
+}
+
+/** What was typed as words, in lower case. */
+export function wordsOf(query: string): string[] {
+  return query.toLowerCase().split(/\s+/).filter(Boolean);
+}
+
+interface Match {
+  readonly score: number;
+  /** Places in the text. */
+  readonly letters: readonly number[];
+}
+
+/** The best place where a text has the word as it is. */
+function occurrence(text: string, word: string): Match | null {
+  let best = -1;
+  let score = 0;
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
     const starts = startsWord(text, at);
     const ends = at + word.length === text.length;
     // The last word is the name proper: `mm` means aten::mm, not MmBackward0.
-    const score = starts && ends ? 90 : at === 0 ? 80 : starts ? 60 : 40;
-    best = Math.max(best ?? 0, score);
+    const here = text === word ? 100 : starts && ends ? 90 : at === 0 ? 80 : starts ? 60 : 40;
+    if (here > score) [best, score] = [at, here];
   }
-  return best ?? scattered(text, word);
+  return best < 0 ? null : { score, letters: Array.from(word, (_, i) => best + i) };
 }
 
 function startsWord(text: string, at: number): boolean {
@@ -48,19 +72,21 @@ function startsWord(text: string, at: number): boolean {
 const SPREAD = 2.5;
 
 /** The letters of a word in their order, beginning where a word of the text begins: `abn` in `aten::batch_norm`. */
-function scattered(text: string, word: string): number | null {
+function scattered(text: string, word: string): Match | null {
   if (word.length < 2) return null;
-  let best: number | null = null;
+  let best: Match | null = null;
   for (let start = text.indexOf(word[0] ?? ""); start >= 0; ) {
     if (startsWord(text, start)) {
       let at = start;
+      const letters = [start];
       for (let letter = 1; letter < word.length && at >= 0; letter++) {
         at = nextLetter(text, word[letter] ?? "", at + 1);
+        letters.push(at);
       }
       const length = at - start + 1;
       if (at >= 0 && length <= Math.max(word.length * SPREAD, word.length + 10)) {
         const score = (20 * word.length) / length;
-        best = Math.max(best ?? 0, score);
+        if (score > (best?.score ?? 0)) best = { score, letters };
       }
     }
     start = text.indexOf(word[0] ?? "", start + 1);
@@ -99,7 +125,7 @@ export interface Found {
 
 /** The best entries; those that were first stay first among equals. */
 export function search(entries: readonly Entry[], query: string, most: number): Found {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(query);
   if (words.length === 0) {
     const first = entries.filter((entry) => entry.first);
     return { entries: first.slice(0, most), total: first.length };

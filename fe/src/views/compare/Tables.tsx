@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from "react";
 import type { Compared, Result } from "../../api";
 import { count } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected } from "../../state";
+import { useParam, useSelected, useTableParams } from "../../state";
 import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
 import { kernelsTable, operatorsTable, partsTable } from "./columns";
@@ -42,8 +42,7 @@ interface PartRowsProps {
 
 function PartRows({ answer, look, onPick }: PartRowsProps) {
   const { parts, measure, grouped } = look;
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "");
+  const params = useTableParams();
   const box = useRef<HTMLDivElement>(null);
   const picked = useRef(false);
   const table = useMemo(
@@ -65,10 +64,7 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
         label={text.parts}
         table={table}
         nameKey="part"
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         onSelect={(row) => {
           const part = parts[row];
           if (!part) return;
@@ -81,8 +77,7 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
 }
 
 export function Operators({ query, look }: Props) {
-  const [filter, setFilter] = useParam<string>("q2", "");
-  const [sort, setSort] = useParam<string>("o2", "");
+  const params = useTableParams("2");
   const [selected, select] = useSelected();
   return (
     <QueryPanel
@@ -100,10 +95,7 @@ export function Operators({ query, look }: Props) {
           answer={answer}
           look={look}
           build={operatorsTable}
-          filter={filter}
-          onFilter={setFilter}
-          sort={sort}
-          onSort={setSort}
+          {...params}
           selected={selected?.kind === "op" ? selected.name : null}
           onSelect={(name) => select({ kind: "op", name })}
         />

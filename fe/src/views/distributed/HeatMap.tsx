@@ -1,5 +1,5 @@
-/** A picture of all ranks and steps. For the eye and the pointer; the numbers are in the table of ranks. */
-import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
+/** A picture of all ranks and steps, by pointer and by keys; the numbers are in the table of ranks, too. */
+import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { RankWorker } from "../../api";
 import { readTheme } from "../../charts";
 import { crisp, useWidth } from "../../columns";
@@ -67,7 +67,9 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
   const canvas = useRef<HTMLCanvasElement>(null);
   const { box, width } = useWidth();
   const theme = useTheme();
-  const [pointed, setPointed] = useState<{ row: number; column: number } | null>(null);
+  const [pointed, setPointed] = useState<Cell | null>(null);
+  const [cursor, setCursor] = useState({ row: 0, column: 0 });
+  const [focused, setFocused] = useState(false);
   const plotWidth = Math.max(1, width - LEFT);
   const grid = useMemo(
     () =>
@@ -155,6 +157,24 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
     const inside = row >= 0 && row < grid.rows && column >= 0 && column < grid.columns;
     return inside ? { row, column } : null;
   };
+  const pick = (row: number, column: number) => {
+    const found = largestIn(grid, workers, steps, metric, row, column);
+    if (found) onPick(found.worker, found.step);
+  };
+  // Another grid may be smaller.
+  const at = {
+    row: Math.min(cursor.row, grid.rows - 1),
+    column: Math.min(cursor.column, grid.columns - 1),
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const next = moved(at, event.key, grid);
+    if (next) setCursor(next);
+    else if (event.key === "Enter" || event.key === " ") pick(at.row, at.column);
+    else return;
+    event.preventDefault();
+  };
+  const told = pointed ?? (focused ? at : null);
   const metricName = text.heatMetrics[metric];
   const merged = grid.ranksPerRow > 1 || grid.stepsPerColumn > 1;
   return (
@@ -162,7 +182,16 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
       <div
         ref={box}
         className="heat-picture"
-        role="img"
+        role="slider"
+        tabIndex={0}
+        aria-description={text.heatKeys}
+        aria-valuemin={1}
+        aria-valuemax={Math.max(1, grid.rows * grid.columns)}
+        aria-valuenow={at.row * grid.columns + at.column + 1}
+        aria-valuetext={cellText(grid, workers, steps, at.row, at.column)}
+        onKeyDown={onKeyDown}
+        onFocus={(event) => setFocused(event.currentTarget.matches(":focus-visible"))}
+        onBlur={() => setFocused(false)}
         aria-label={text.heatSummary(
           metricName,
           count(workers.length),
@@ -174,18 +203,28 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
         onPointerLeave={() => setPointed(null)}
         onPointerDown={(event) => {
           const cell = event.button === 0 ? cellAt(event) : null;
-          const found = cell && largestIn(grid, workers, steps, metric, cell.row, cell.column);
-          if (found) onPick(found.worker, found.step);
+          if (cell) pick(cell.row, cell.column);
         }}
       >
         <canvas ref={canvas} style={{ width: "100%", height: TOP + height + BOTTOM }} />
+        {focused && (
+          <span
+            className="heat-cursor"
+            style={{
+              left: LEFT + at.column * columnWidth,
+              top: TOP + at.row * rowHeight,
+              width: Math.max(4, columnWidth),
+              height: Math.max(4, rowHeight),
+            }}
+          />
+        )}
       </div>
       <p className="heat-foot num">
         <span className="muted">{duration(grid.least)}</span>
         <i className="heat-scale" aria-hidden="true" />
         <span className="muted">{duration(grid.most)}</span>
         <span aria-live="off">
-          {pointed ? cellText(grid, workers, steps, pointed.row, pointed.column) : ""}
+          {told ? cellText(grid, workers, steps, told.row, told.column) : ""}
         </span>
         {merged && (
           <span className="muted heat-merged">
@@ -195,6 +234,39 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
       </p>
     </div>
   );
+}
+
+interface Cell {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** Where a key leads, within the grid; null for other keys. */
+function moved({ row, column }: Cell, key: string, { rows, columns }: Grid): Cell | null {
+  const to = (nextRow: number, nextColumn: number) => ({
+    row: Math.max(0, Math.min(rows - 1, nextRow)),
+    column: Math.max(0, Math.min(columns - 1, nextColumn)),
+  });
+  switch (key) {
+    case "ArrowLeft":
+      return to(row, column - 1);
+    case "ArrowRight":
+      return to(row, column + 1);
+    case "ArrowUp":
+      return to(row - 1, column);
+    case "ArrowDown":
+      return to(row + 1, column);
+    case "PageUp":
+      return to(row - 10, column);
+    case "PageDown":
+      return to(row + 10, column);
+    case "Home":
+      return to(row, 0);
+    case "End":
+      return to(row, columns - 1);
+    default:
+      return null;
+  }
 }
 
 function cellText(

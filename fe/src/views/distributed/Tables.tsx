@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import type { Distributed } from "../../api";
 import { noteText, t } from "../../i18n";
-import { useParam, useSelection } from "../../state";
+import { useParam, useSelection, useTableParams } from "../../state";
 import { type Column, DataTable, rowCount, SimpleTable, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
 import type { RankRow } from "./ranks";
@@ -19,8 +19,7 @@ interface RanksProps {
 
 export function Ranks({ rows, definitions, onPick }: RanksProps) {
   const { sel } = useSelection();
-  const [filter, setFilter] = useParam<string>("q2", "");
-  const [sort, setSort] = useParam<string>("o2", "-duration_ns");
+  const params = useTableParams("2", "-duration_ns");
   const table = useMemo(() => rankTable(rows, definitions), [rows, definitions]);
   return (
     <Panel title={text.ranks}>
@@ -29,10 +28,7 @@ export function Ranks({ rows, definitions, onPick }: RanksProps) {
         label={text.ranks}
         table={table}
         nameKey="worker"
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         selected={sel?.worker ?? null}
         onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
       />
@@ -138,8 +134,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
 export function Devices(props: { answer: Distributed; onPick: (worker: string) => void }) {
   const { answer, onPick } = props;
   const { sel } = useSelection();
-  const [filter, setFilter] = useParam<string>("q3", "");
-  const [sort, setSort] = useParam<string>("o3", "node,process,device");
+  const params = useTableParams("3", "node,process,device");
   const table = useMemo(() => deviceTable(answer), [answer]);
   return (
     <Panel title={text.devices.title} help={text.devices.help}>
@@ -148,10 +143,7 @@ export function Devices(props: { answer: Distributed; onPick: (worker: string) =
         label={text.devices.title}
         table={table}
         nameKey="worker"
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         selected={sel?.worker ?? null}
         onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
       />

@@ -13,7 +13,7 @@ import {
 } from "../../charts";
 import { duration } from "../../format";
 import { noteText, t } from "../../i18n";
-import { useBaseline, useParam, useSelected, useSelection } from "../../state";
+import { useBaseline, useParam, useSelected, useSelection, useTableParams } from "../../state";
 import {
   byName,
   DataTable,
@@ -199,8 +199,7 @@ interface RowsProps {
 }
 
 function KernelRows({ answer, baseline }: RowsProps) {
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "-total_ns");
+  const params = useTableParams("", "-total_ns");
   const [selected, setSelected] = useSelected();
   const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
   const { sel } = useSelection();
@@ -214,10 +213,7 @@ function KernelRows({ answer, baseline }: RowsProps) {
         label={text.table}
         table={table}
         remote={remote}
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         selected={selected?.kind === "kernel" ? selected.name : null}
         onSelect={(row, rows) => setSelected({ kind: "kernel", name: textAt(rows, "name", row) })}
         renderExpanded={(row, rows) => (

@@ -3,7 +3,7 @@ import { type MemoryAliveTable, useMemoryAlive } from "../../api";
 import { momentIn } from "../../charts";
 import { bytes, count, exact, fraction } from "../../format";
 import { noteText, t } from "../../i18n";
-import { useParam, useSelected, useSelection } from "../../state";
+import { useSelected, useSelection, useTableParams } from "../../state";
 import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
@@ -49,8 +49,7 @@ export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
 }
 
 function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & AnswerProps) {
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "-bytes");
+  const params = useTableParams("", "-bytes");
   const [selected, select] = useSelected();
   const table = useMemo<Table>(
     () => (grouped ? holdersTable(answer) : aliveTable(answer)),
@@ -70,10 +69,7 @@ function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & Ans
         label={text.alive}
         table={table}
         nameKey="operator"
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         selected={selected?.kind === "op" ? selected.name : null}
         onSelect={(row) => {
           const name = textAt(table.rows, "operator", row);

@@ -7,7 +7,7 @@ import {
 } from "../../api";
 import { bytes, count } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected, useSelection } from "../../state";
+import { useSelected, useSelection, useTableParams } from "../../state";
 import { DataTable, rowCount, textAt, useRemoteTable, useTableSource } from "../../table";
 import { Help, QueryPanel } from "../../ui";
 import { operatorsTable } from "./columns";
@@ -43,8 +43,7 @@ interface RowsProps {
 }
 
 function Rows({ answer, source }: RowsProps) {
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "-self_size_increase");
+  const params = useTableParams("", "-self_size_increase");
   const [selected, select] = useSelected();
   const table = useMemo(() => operatorsTable(answer), [answer]);
   const remote = useRemoteTable(answer, source, operatorsTable);
@@ -54,10 +53,7 @@ function Rows({ answer, source }: RowsProps) {
       label={text.operators}
       table={table}
       remote={remote}
-      filter={filter}
-      onFilter={setFilter}
-      sort={sort}
-      onSort={setSort}
+      {...params}
       selected={selected?.kind === "op" ? selected.name : null}
       onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
     />

@@ -4,7 +4,7 @@ import { Crumbs, chainOf, Flame, type FlameEntries, type FlameKind, useLayout } 
 import { hash } from "../../flame/colors";
 import { duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected, useSelection } from "../../state";
+import { useParam, useSelected, useSelection, useTableParams } from "../../state";
 import {
   numberAt,
   rowCount,
@@ -129,8 +129,7 @@ function useSelectedModule(answer: ModulesTable): [number, (row: number) => void
 }
 
 function ModuleRows({ answer, metric }: Shown) {
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "");
+  const params = useTableParams();
   const [expansion, setExpansion] = useParam<string>("x", "");
   const [selected, select] = useSelectedModule(answer);
   const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
@@ -141,10 +140,7 @@ function ModuleRows({ answer, metric }: Shown) {
         label={text.table}
         table={table}
         parent={answer.rows.parent as number[]}
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         expansion={expansion}
         onExpansion={setExpansion}
         selected={selected}

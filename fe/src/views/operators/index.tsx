@@ -4,7 +4,7 @@ import { type OperatorGroup, type OperatorsTable, useOperators } from "../../api
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { useBaseline, useParam, useSelected, useSelection } from "../../state";
+import { useBaseline, useParam, useSelected, useSelection, useTableParams } from "../../state";
 import {
   DataTable,
   hasColumn,
@@ -135,8 +135,7 @@ interface RowsProps {
 
 function OperatorRows({ answer, baseline }: RowsProps) {
   const hasDevice = hasColumn(answer, "device_self_ns");
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", hasDevice ? "-device_self_ns" : "-host_self_ns");
+  const params = useTableParams("", hasDevice ? "-device_self_ns" : "-host_self_ns");
   const [selected, select] = useSelected();
   const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);
   const { sel } = useSelection();
@@ -150,10 +149,7 @@ function OperatorRows({ answer, baseline }: RowsProps) {
         label={text.table}
         table={table}
         remote={remote}
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         selected={selected?.kind === "op" ? selected.name : null}
         onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
         renderExpanded={(row, rows) =>

@@ -4,7 +4,7 @@ import { type Overview, type Steps as StepTimes, useOverview } from "../../api";
 import { type ColumnSeries, Columns, formatRange, largestFirst, parseRange } from "../../columns";
 import { count, duration } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected, useSelection, useStepParams } from "../../state";
+import { useParam, useSelected, useSelection, useStepParams, useTableParams } from "../../state";
 import { DataTable, textAt } from "../../table";
 import { Async, categoryColor, Empty, Panel, PartialNotes, Segmented, StepChoice } from "../../ui";
 import { stepTable } from "./columns";
@@ -149,8 +149,7 @@ interface RowsProps extends ShownProps {
 }
 
 function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "start_ns");
+  const params = useTableParams("", "start_ns");
   const [selected, setSelected] = useSelected();
   const definitions = useOverview(useSelection().sel).data?.definitions;
   const table = useMemo(
@@ -165,10 +164,7 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
       key={mode}
       label={text.table}
       table={table}
-      filter={filter}
-      onFilter={setFilter}
-      sort={sort}
-      onSort={setSort}
+      {...params}
       selected={selected?.kind === "step" ? selected.name : null}
       onSelect={(row) => setSelected({ kind: "step", name: textAt(table.rows, "name", row) })}
     />
