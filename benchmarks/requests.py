@@ -7,7 +7,17 @@ from collections.abc import Iterable, Sequence
 Request = tuple[str, dict[str, str]]
 
 #: pages and the listing; what they answer does not depend on a trace
-NOT_VIEWS = {"/", "/index.html", "/index.js", "/api/status", "/runs", "/views", "/workers", "/spans"}
+NOT_VIEWS = {
+    "/",
+    "/index.html",
+    "/index.js",
+    "/api/openapi.json",
+    "/api/status",
+    "/runs",
+    "/views",
+    "/workers",
+    "/spans",
+}
 
 #: about all ranks of a run together; the others are asked for each rank
 OF_A_RUN = ("/distributed/", "/api/distributed", "/api/collectives", "/api/stragglers", "/api/ranks", "/api/run")

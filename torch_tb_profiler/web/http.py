@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import msgspec
@@ -46,6 +46,9 @@ class Parameters:
 
     def get(self, name: str) -> str | None:
         return self.values.get(name)
+
+    def without(self, *names: str) -> Parameters:
+        return replace(self, values={name: value for name, value in self.values.items() if name not in names})
 
     def choice(self, name: str, choices: tuple[C, ...]) -> C:
         """One of `choices`; the first when the request does not say."""

@@ -34,9 +34,13 @@ def _stacks(workspace: Workspace, parameters: Parameters) -> Answer:
     root = parameters.whole_number("root", 0, least=0, most=2**53)
     share = _share(parameters)
     step_choice(parameters)  # must be right here as elsewhere, but changes nothing: stacks do not know of steps
-    values = {key: value for key, value in parameters.values.items() if key not in ("steps", "step_pattern")}
     compute = partial(stacks_answer, weight=weight, direction=direction, files=files, root=root, smallest_share=share)
-    return ask(workspace, Parameters(values), ("call stacks", weight, direction, files, root, share), compute)
+    return ask(
+        workspace,
+        parameters.without("steps", "step_pattern"),
+        ("call stacks", weight, direction, files, root, share),
+        compute,
+    )
 
 
 def _share(parameters: Parameters) -> float:

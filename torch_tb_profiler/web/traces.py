@@ -143,7 +143,7 @@ def _scope(parameters: Parameters) -> str:
 
 def _about(workspace: Workspace, parameters: Parameters, route: Route, run: str, trace: TraceStatus) -> Json:
     """What another route answers about one of the traces, steps found as the request says; it is kept."""
-    how = {key: value for key, value in parameters.values.items() if key in ("steps", "step_pattern")}
+    how = {key: value for key in ("steps", "step_pattern") if (value := parameters.get(key)) is not None}
     names = {"run": run, "worker": trace.worker, "span": trace.span}
     answer = route(workspace, Parameters(names | how))
     assert isinstance(answer, Answer)

@@ -28,7 +28,7 @@ def ask_table(
     `of_steps`: see `ask`.
     """
     asked = Asked.of(workspace, parameters, ("table", question), of_steps=of_steps)
-    if not any(name in parameters.values for name in _ASKED):
+    if not any(parameters.get(name) is not None for name in _ASKED):
 
         def unasked(model: Model, trace: OpenTrace) -> object:
             table = compute(model, trace)

@@ -1,0 +1,83 @@
+"""For each path what it is asked in tests/unit/test_openapi.py, over the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Query = dict[str, str]
+
+H100: Query = {"run": "generated_4gpu_h100", "worker": "rank0"}
+CNN: Query = {"run": "cnn_workers0", "worker": "worker0"}
+#: small ones that the tests write
+TINY: Query = {"run": "tiny", "worker": "w"}
+CPU: Query = {"run": "cpu", "worker": "w"}
+BROKEN: Query = {"run": "broken", "worker": "w"}
+
+_PAIR = H100 | {"exp_run": H100["run"], "exp_worker": "rank1"}
+_OLD_PAIR = _PAIR | {"span": "{span}", "exp_span": "{span}"}
+_RANKS = [{"run": H100["run"]}, {"run": "ddp_gloo_2ranks"}]
+_WINDOW = {"from": "0", "to": "100000000"}
+_TILE = H100 | {"level": "3", "tile": "0"}
+_ROW = H100 | {"row": "{row}"}
+_MM = H100 | {"name": "aten::mm"}
+_ONE_RUN = {"of": "run", "run": "cnn_workers0"}
+
+#: of the others: the two largest samples
+_OTHERS = [H100, CNN]
+
+#: together the requests to a path make its route read every parameter it knows; {…}: see `fill`
+_REQUESTS: dict[str, list[Query]] = {
+    "/": [{}],
+    "/index.html": [{}],
+    "/index.js": [{}],
+    "/api/openapi.json": [{}],
+    "/api/status": [{}],
+    "/runs": [{}],
+    "/views": [{"run": "cnn_workers0"}],
+    "/workers": [{"run": "cnn_workers0", "view": "Overview"}],
+    "/spans": [CNN],
+    "/api/report": [{"run": "tiny"}, TINY],
+    "/api/operators": [H100, CNN | {"group_by": "name_stack", "sort": "-calls", "limit": "all"}],
+    "/api/operators/stacks": [_MM],
+    "/api/operators/kernels": [_MM],
+    "/api/memory/events": [H100, H100 | {"order": "-bytes", "operator": "aten", "min_bytes": "1"}],
+    "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],
+    "/api/compare": [_PAIR, _PAIR | {"path": "0-0"}],
+    "/api/distributed": _RANKS,
+    "/api/traces": [{}, _ONE_RUN, {"of": "all"}],
+    "/api/traces/names": [{}, _ONE_RUN, {"what": "kernels", "per": "all"}],
+    "/api/timeline/tiles": [_TILE | {"lanes": "0-2"}],
+    "/api/timeline/counters": [_TILE],
+    "/api/timeline/slices": [H100 | _WINDOW | {"lanes": "0"}],
+    "/api/timeline/names": [H100 | {"from": "0", "count": "10"}, H100 | {"ids": "0-3"}],
+    "/api/timeline/slice": [_ROW, H100 | {"row": "{kernel}"}],
+    "/api/timeline/args": [_ROW],
+    "/api/timeline/next": [_ROW],
+    "/api/timeline/search": [H100 | {"q": "aten"}, H100 | {"q": "mm", "after": "{row}", "from": "0"}],
+    "/api/timeline/range": [H100 | _WINDOW, H100 | _WINDOW | {"lanes": "0-1"}],
+    "/api/timeline/flows": [H100 | _WINDOW, _ROW],
+    "/api/timeline/overview": _RANKS,
+    "/api/timeline/collective": [H100 | {"row": "{collective}"}],
+    "/operation/stack": [
+        CNN | {"op_name": "aten::conv2d"},
+        CNN | {"op_name": "aten::conv2d", "group_by": "OperationAndInputShape", "input_shape": "{shape}"},
+    ],
+    "/distributed/gpuinfo": _RANKS,
+    "/distributed/overlap": _RANKS,
+    "/distributed/waittime": _RANKS,
+    "/distributed/commops": _RANKS,
+    "/memory": [H100],
+    "/memory_curve": [H100],
+    "/memory_events": [H100],
+    "/diff": [_OLD_PAIR],
+    "/diffnode": [_OLD_PAIR, _OLD_PAIR | {"path": "0-0"}],
+}
+
+
+def requests_to(path: str) -> list[Query]:
+    return _REQUESTS.get(path, _OTHERS)
+
+
+def fill(request: Query, places: Mapping[str, str]) -> Query:
+    """With `places` in place of `{row}` and the like."""
+    return {name: places[value[1:-1]] if value.startswith("{") else value for name, value in request.items()}

@@ -1,0 +1,128 @@
+"""The document, put together."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+from torch_tb_profiler import __version__
+from torch_tb_profiler.web.http import JSON, Answer, Parameters, dumps
+from torch_tb_profiler.web.openapi import (
+    of_files,
+    of_old,
+    of_timeline,
+    of_traces,
+    parameters,
+    shapes,
+    shapes_of_old,
+)
+from torch_tb_profiler.web.openapi.schema import COUNT, TEXT, Json, closed, one_of, said
+from torch_tb_profiler.workspace import Workspace
+
+_ABOUT = """\
+What the page of torch-tb-profiler asks, and what else there is. docs/api.md and docs/timeline-protocol.md say more
+about each route.
+
+Every path answers GET and HEAD; other methods are 405. Below `assets/` are the files of the page. Parameters that a
+route does not know are not looked at; of equal names the first counts. A trailing slash does not matter.
+
+Times are whole nanoseconds since the start of the trace, except in the answers of the old plugin's routes, which are
+in microseconds. Units are at the ends of names: `_ns`, `_bytes`; shares are fractions. Numbers that cannot be computed
+are null.
+"""
+
+_TAGS = {
+    "page": "The page itself, and this document.",
+    "log directory": "What there is.",
+    "trace": "Questions about one trace.",
+    "memory": "Questions about the memory of one trace.",
+    "timeline": "The Trace view: docs/timeline-protocol.md.",
+    "several traces": "Ranks, runs, comparisons.",
+    "files": "Files to keep.",
+    "old plugin": "The routes of the old torch-tb-profiler, in its shapes, which do not change any more.",
+}
+
+_ERROR = {"error": said(TEXT, "what is wrong, for a person")}
+_PROBLEM = closed({"kind": TEXT, "token": TEXT, "name": {"type": ["string", "null"]}})
+_PROGRESS = closed({"bytes_done": COUNT, "bytes_total": COUNT, "events": COUNT})
+
+_RESPONSES: dict[str, tuple[str, Json]] = {
+    "BadRequest": ("A parameter is missing or has a bad value.", closed(_ERROR, {"problem": _PROBLEM})),
+    "NotFound": (
+        "There is no such run, worker, span, step, row, or nothing of what is asked was recorded.",
+        closed(_ERROR, {"version": said(TEXT, "of the timeline, when the request names another")}),
+    ),
+    "Loading": (
+        "The trace is still being read.",
+        closed({**_ERROR, "state": one_of("queued", "loading"), "progress": _PROGRESS}),
+    ),
+    "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR)),
+    "Mistake": ("A mistake of the server; error holds a mark under which the log tells more.", closed(_ERROR)),
+}
+
+_HEADERS = {
+    "ETag": "Changes with the answer.",
+    "CacheControl": "no-cache: ask again with If-None-Match; immutable where the request names a version.",
+    "Vary": "Accept-Encoding, on answers that can be sent as gzip.",
+    "Content-Security-Policy": "What the page may do.",
+    "Content-Disposition": "The name of the file.",
+    "Content-Length": "Bytes of the file.",
+    "X-Trace-Repaired": "Why the answer is not the stored text.",
+}
+
+
+@cache
+def document() -> Json:
+    """OpenAPI 3.1."""
+    operations = {**of_files.OPERATIONS, **of_traces.OPERATIONS, **of_timeline.OPERATIONS, **of_old.OPERATIONS}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "torch-tb-profiler",
+            "version": __version__,
+            "description": _ABOUT,
+            "license": {"name": "BSD 3-Clause", "identifier": "BSD-3-Clause"},
+        },
+        "servers": [
+            {"url": "..", "description": "The server that this document was fetched from."},
+            {"url": "/data/plugin/pytorch_profiler", "description": "Inside of TensorBoard."},
+        ],
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
+        "paths": {path: operation.as_json(path) for path, operation in sorted(operations.items())},
+        "components": {
+            "parameters": {parameters.component(key): value for key, value in parameters.SHARED.items()},
+            "headers": {name: {"description": text, "schema": TEXT} for name, text in _HEADERS.items()},
+            "responses": {
+                "NotModified": {"description": "The client has it: one of If-None-Match is its ETag."},
+                **{
+                    name: {"description": text, "content": {JSON: {"schema": schema}}}
+                    for name, (text, schema) in _RESPONSES.items()
+                },
+            },
+            "schemas": {**shapes.of_classes(), **shapes.SHARED, **shapes_of_old.SHARED},
+        },
+    }
+
+
+def as_text() -> str:
+    """As docs/openapi.json has it."""
+    return _laid_out(document(), "") + "\n"
+
+
+def _laid_out(value: object, indent: str) -> str:
+    """JSON in which what fits in a line is one."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(indent) + len(line) <= 110 or not isinstance(value, dict | list):
+        return line
+    inner = indent + "  "
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key)}: {_laid_out(each, inner)}" for key, each in value.items()]
+    else:
+        parts = [_laid_out(each, inner) for each in value]
+    begin, end = "{}" if isinstance(value, dict) else "[]"
+    return f"{begin}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{end}"
+
+
+def openapi(_: Workspace, __: Parameters) -> Answer:
+    """/api/openapi.json."""
+    return Answer(dumps(document()))

@@ -1,0 +1,59 @@
+"""Pages, lists of what there is, and files."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.web.openapi import shapes, shapes_of_old
+from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
+from torch_tb_profiler.web.openapi.parameters import TRACE, needed, query, shared
+from torch_tb_profiler.web.openapi.schema import TEXT, Json
+
+_ANY_OBJECT: Json = {"type": "object"}
+_HTML, _SCRIPT = "text/html; charset=utf-8", "text/javascript; charset=utf-8"
+_NO_WORKER = query("worker", "Without it the first eight traces of the run.", TEXT)
+
+_PAGE = Operation("page", "The page", TEXT, fails=MISTAKE, content_type=_HTML, headers=("Content-Security-Policy",))
+
+OPERATIONS: dict[str, Operation] = {
+    "/": _PAGE,
+    "/index.html": _PAGE,
+    "/index.js": Operation("page", "The module that TensorBoard loads", TEXT, fails=MISTAKE, content_type=_SCRIPT),
+    "/api/openapi.json": Operation("page", "This document", _ANY_OBJECT, fails=MISTAKE),
+    "/api/status": Operation("log directory", "What is there, and how far it is", shapes.STATUS, fails=MISTAKE),
+    "/runs": Operation("old plugin", "Names of the runs that can be looked at", shapes_of_old.RUNS, fails=MISTAKE),
+    "/views": Operation("old plugin", "Names of the views of a run", shapes_of_old.NAMES, shared("run"), fails=LISTING),
+    "/workers": Operation(
+        "old plugin",
+        "Workers that have a view",
+        shapes_of_old.NAMES,
+        [*shared("run"), needed("view", "A name as /views gives it.")],
+        fails=LISTING,
+    ),
+    "/spans": Operation("old plugin", "Spans of a worker", shapes_of_old.NAMES, shared("run", "worker"), fails=LISTING),
+    "/api/report": Operation(
+        "files",
+        "The page and its answers about a trace in one file",
+        TEXT,
+        [*shared("run"), _NO_WORKER, *shared("span")],
+        "docs/report.md",
+        content_type=_HTML,
+        headers=("Content-Disposition", "Content-Security-Policy"),
+    ),
+    "/trace": Operation(
+        "old plugin",
+        "The trace file for viewers, with counters of each device",
+        _ANY_OBJECT,
+        TRACE,
+        "The stored text with counter events inserted; made while it is sent, so there is no Content-Length. "
+        "X-Trace-Repaired is there when the stored text is no valid JSON.",
+        headers=("X-Trace-Repaired",),
+    ),
+    "/api/trace/download": Operation(
+        "files",
+        "The trace file as it is stored",
+        BINARY,
+        TRACE,
+        content_type="application/octet-stream",
+        headers=("Content-Disposition", "Content-Length"),
+        packs=False,
+    ),
+}

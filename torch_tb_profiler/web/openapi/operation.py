@@ -1,0 +1,68 @@
+"""What is declared of a route."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch_tb_profiler.web.http import JSON
+from torch_tb_profiler.web.openapi.schema import Json, ref
+
+#: what can go wrong: without a trace in the request, with one, and where the timeline's version is named
+MISTAKE = ("Mistake",)
+LISTING = ("BadRequest", "NotFound", "Mistake")
+OF_TRACE = ("BadRequest", "NotFound", "Loading", "Unreadable", "Mistake")
+
+STATUS = {"BadRequest": "400", "NotFound": "404", "Loading": "409", "Unreadable": "422", "Mistake": "500"}
+
+BINARY: Json = {"type": "string", "format": "binary"}
+
+
+@dataclass(frozen=True)
+class Operation:
+    """GET of a path.
+
+    summary    a line
+    schema     of the answer's body
+    takes      parameters of the query
+    more       what else is to be said
+    fails      keys of `STATUS`
+    """
+
+    tag: str
+    summary: str
+    schema: Json
+    takes: Sequence[Json] = ()
+    more: str = ""
+    fails: Sequence[str] = OF_TRACE
+    content_type: str = JSON
+    headers: Sequence[str] = ()
+    packs: bool = True
+
+    def as_json(self, path: str) -> Json:
+        """The path item."""
+        headers = ["ETag", "CacheControl", *(["Vary"] if self.packs else []), *self.headers]
+        names = {"CacheControl": "Cache-Control"}
+        operation: Json = {
+            "operationId": operation_id(path),
+            "tags": [self.tag],
+            "summary": self.summary,
+            **({"description": self.more} if self.more else {}),
+            "parameters": list(self.takes),
+            "responses": {
+                "200": {
+                    "description": self.summary,
+                    "headers": {names.get(name, name): ref(name, "headers") for name in headers},
+                    "content": {self.content_type: {"schema": self.schema}},
+                },
+                "304": ref("NotModified", "responses"),
+                **{STATUS[name]: ref(name, "responses") for name in self.fails},
+            },
+        }
+        always = [ref("IfNoneMatch", "parameters"), *([ref("AcceptEncoding", "parameters")] if self.packs else [])]
+        return {"parameters": always, "get": operation}
+
+
+def operation_id(path: str) -> str:
+    """`/api/memory/curve` is `api_memory_curve`."""
+    return path.strip("/").replace("/", "_").replace(".", "_") or "page"
