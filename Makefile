@@ -22,14 +22,14 @@ AGAIN := --reruns 2 --reruns-delay 1
 
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
-.PHONY: help demo ui build clean format bench
+.PHONY: help demo ui build clean format bench openapi
 .PHONY: test test-all-py test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit
 .PHONY: lint lint-rules lint-format lint-types lint-imports
 .DELETE_ON_ERROR:
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
-	@echo "also: make lint, format, test-py, test-hdfs, test-fe, test-browser, test-packaging, ui, build, clean"
+	@echo "also: make lint, format, test-py, test-hdfs, test-fe, test-browser, test-packaging, ui, openapi, build, clean"
 
 # ---- what people call
 
@@ -100,6 +100,10 @@ test-all-py: .venv/.stamp-dev .venv/.stamp-browser .venv/.stamp-servers ui
 
 ui: .venv/.stamp-node
 	@$(PY) _build/frontend.py build
+
+# A test says when it is to be made anew.
+openapi: .venv/.stamp-dev
+	@$(PY) -m torch_tb_profiler.web.openapi > docs/openapi.json
 
 # SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks.
 bench: .venv/.stamp-dev

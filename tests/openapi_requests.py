@@ -9,9 +9,9 @@ Query = dict[str, str]
 H100: Query = {"run": "generated_4gpu_h100", "worker": "rank0"}
 CNN: Query = {"run": "cnn_workers0", "worker": "worker0"}
 #: small ones that the tests write
-TINY: Query = {"run": "tiny", "worker": "w"}
-CPU: Query = {"run": "cpu", "worker": "w"}
-BROKEN: Query = {"run": "broken", "worker": "w"}
+TINY: Query = {"run": "tiny", "worker": "w", "span": "default"}
+CPU: Query = {"run": "cpu", "worker": "w", "span": "default"}
+BROKEN: Query = {"run": "broken", "worker": "w", "span": "default"}
 
 _PAIR = H100 | {"exp_run": H100["run"], "exp_worker": "rank1"}
 _OLD_PAIR = _PAIR | {"span": "{span}", "exp_span": "{span}"}
@@ -69,7 +69,7 @@ _REQUESTS: dict[str, list[Query]] = {
     "/memory": [H100],
     "/memory_curve": [H100],
     "/memory_events": [H100],
-    "/diff": [_OLD_PAIR],
+    "/diff": [TINY | {f"exp_{name}": value for name, value in TINY.items()}],
     "/diffnode": [_OLD_PAIR, _OLD_PAIR | {"path": "0-0"}],
 }
 

@@ -207,13 +207,14 @@ def test_what_is_required(path: str, client: Client, places: dict[str, str]) -> 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_values_that_are_allowed(path: str, client: Client, places: dict[str, str]) -> None:
-    """Beyond the bounds a value is refused; at them it is taken, at least by one of the requests."""
+    """Beyond the bounds a value is refused, at them it is taken, where one of the requests makes the route read it."""
     requests = [fill(request, places) for request in requests_to(path)]
     for name, parameter in parameters_of(path).items():
         for value in wrong_values(parameter["schema"]):
-            response = ask(client, path, requests[-1] | {name: value})
-            assert response.status_code == 400, (name, value[:20])
-            check(path, response)
+            responses = [ask(client, path, request | {name: value}) for request in requests]
+            refused = [response for response in responses if response.status_code == 400]
+            assert refused, (name, value[:20])
+            check(path, refused[0])
         for value in limits(parameter["schema"]):
             found = {ask(client, path, request | {name: value}).status_code for request in requests}
             assert found & {200, 404}, (name, value)
@@ -245,7 +246,10 @@ def test_answers(path: str, client: Client, places: dict[str, str]) -> None:
         assert headers.keys() - response.headers.keys() <= sometimes
         assert ("Vary" in headers) or "Vary" not in response.headers
         again = ask(client, path, query, **{"If-None-Match": response.headers["ETag"]})
-        assert (again.status_code, again.data) == (304, b"")
+        if path == "/api/report" and again.status_code == 200:  # it says in which second it was made
+            assert again.headers["ETag"] != response.headers["ETag"]
+        else:
+            assert (again.status_code, again.data) == (304, b"")
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if "worker" in parameters_of(path)])

@@ -34,7 +34,7 @@ OPERATIONS: dict[str, Operation] = {
         "The page and its answers about a trace in one file",
         TEXT,
         [*shared("run"), _NO_WORKER, *shared("span")],
-        "docs/report.md",
+        "It says when it was made, so it is another one each second: docs/report.md.",
         content_type=_HTML,
         headers=("Content-Disposition", "Content-Security-Policy"),
     ),

@@ -26,6 +26,7 @@ class Operation:
     schema     of the answer's body
     takes      parameters of the query
     more       what else is to be said
+    content_type, headers, packs  of the answer; packs: whether it can be gzip
     fails      keys of `STATUS`
     """
 
@@ -42,7 +43,7 @@ class Operation:
     def as_json(self, path: str) -> Json:
         """The path item."""
         headers = ["ETag", "CacheControl", *(["Vary"] if self.packs else []), *self.headers]
-        names = {"CacheControl": "Cache-Control"}
+        spelled = {"CacheControl": "Cache-Control"}
         operation: Json = {
             "operationId": operation_id(path),
             "tags": [self.tag],
@@ -52,7 +53,7 @@ class Operation:
             "responses": {
                 "200": {
                     "description": self.summary,
-                    "headers": {names.get(name, name): ref(name, "headers") for name in headers},
+                    "headers": {spelled.get(name, name): ref(name, "headers") for name in headers},
                     "content": {self.content_type: {"schema": self.schema}},
                 },
                 "304": ref("NotModified", "responses"),
