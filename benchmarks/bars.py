@@ -247,9 +247,9 @@ BARS = (
         "≤ 11 × L and ≤ 1.1 × J",
         "≤ 7 × L",
         _first_load,
-        "Imports are left out, as in L and J. Comparing traces (/diff, /diffnode, /api/compare, /api/traces), giving"
-        " the file back (/trace) and a report of everything (/api/report) are no views of a trace; their cost is in"
-        " the table of routes. The timeline is made after all answers; what that costs is T3.",
+        "Imports are left out, as in L and J. Comparing traces (/diff, /diffnode, /api/compare, /api/traces), the file"
+        " itself (/trace) and a report of everything (/api/report) are no views of a trace; their cost is in the table"
+        " of routes. The timeline is made after all answers; what that costs is T3.",
     ),
     Bar(
         "B3",

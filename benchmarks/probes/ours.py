@@ -23,6 +23,7 @@ GZIP = {"HTTP_ACCEPT_ENCODING": "gzip"}
 
 
 def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
+    import torch_tb_profiler.web.app  # noqa: F401 - for `_views`
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.storage import storage_for
     from torch_tb_profiler.web.standard import QUESTIONS

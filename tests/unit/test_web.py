@@ -15,8 +15,8 @@ from werkzeug.test import Client, TestResponse
 from tests.served import everything_read, get
 from tests.tiny import write_trace
 from torch_tb_profiler.web import logdir
-from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.workspace import Skipped, Workspace
 
 TRACE = "run=run&worker=w&span=1"

@@ -11,9 +11,9 @@ from pathlib import Path
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.web.http import HttpError
 from torch_tb_profiler.web.report import MOST_TRACES, report
+from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.web.standard import QUESTIONS
 from torch_tb_profiler.workspace import Unavailable, Workspace, logs, open_workspace
 from torch_tb_profiler.workspace.library import find_traces

@@ -1,4 +1,4 @@
-"""The WSGI application and its routes."""
+"""The WSGI application."""
 
 from __future__ import annotations
 
@@ -9,26 +9,10 @@ from typing import TYPE_CHECKING
 
 from werkzeug import Request, Response
 
-from torch_tb_profiler.web import (
-    answers,
-    calls,
-    distributed,
-    legacy_routes,
-    logdir,
-    memory,
-    modules,
-    report,
-    stacks,
-    static_files,
-    timeline,
-    timeline_questions,
-    timeline_runs,
-    trace_file,
-    trace_slices,
-    traces,
-)
-from torch_tb_profiler.web.ask import Route, ask
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, respond, respond_error
+from torch_tb_profiler.web import static_files
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream
+from torch_tb_profiler.web.respond import respond, respond_error
+from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
 
 if TYPE_CHECKING:
@@ -78,51 +62,3 @@ def _why_not(error: Unavailable) -> HttpError:
         progress = {"bytes_done": trace.bytes_done, "bytes_total": trace.size, "events": trace.events}
         return HttpError(409, str(error), {"state": trace.state, "progress": progress})
     return HttpError(422 if isinstance(error, Unreadable) else 404, str(error))
-
-
-def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
-    return ask(workspace, parameters, "overview", answers.overview_answer, of_run=True)
-
-
-def _health(workspace: Workspace, parameters: Parameters) -> Answer:
-    return ask(workspace, parameters, "health", answers.health_answer, of_steps=False)
-
-
-def _report(workspace: Workspace, parameters: Parameters) -> Answer:
-    return report.report_answer(workspace, parameters, ROUTES)
-
-
-def _page(_: Workspace, __: Parameters) -> Answer:
-    return static_files.page()
-
-
-def _entry_module(_: Workspace, __: Parameters) -> Answer:
-    return static_files.entry_module()
-
-
-ROUTES: dict[str, Route] = {
-    "/": _page,
-    "/index.html": _page,
-    "/index.js": _entry_module,
-    "/api/status": logdir.status,
-    "/api/overview": _overview,
-    "/api/health": _health,
-    "/api/report": _report,
-    "/health": _health,
-    "/runs": logdir.runs,
-    "/views": logdir.views,
-    "/workers": logdir.workers,
-    "/spans": logdir.spans,
-    **calls.ROUTES,
-    **distributed.ROUTES,
-    **memory.ROUTES,
-    **modules.ROUTES,
-    **stacks.ROUTES,
-    **timeline.ROUTES,
-    **timeline_questions.ROUTES,
-    **timeline_runs.ROUTES,
-    **trace_file.ROUTES,
-    **trace_slices.ROUTES,
-    **traces.ROUTES,
-    **legacy_routes.ROUTES,
-}

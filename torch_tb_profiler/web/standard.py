@@ -7,8 +7,8 @@ from typing import cast
 
 from torch_tb_profiler.analysis.memory import memory_records
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.app import ROUTES
 from torch_tb_profiler.web.http import Parameters
+from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Workspace, answer_name, pack
 
 #: for `open_workspace`

@@ -1,0 +1,73 @@
+"""Which path is answered by what."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.web import (
+    answers,
+    calls,
+    distributed,
+    legacy_routes,
+    logdir,
+    memory,
+    modules,
+    report,
+    stacks,
+    static_files,
+    timeline,
+    timeline_questions,
+    timeline_runs,
+    trace_file,
+    trace_slices,
+    traces,
+)
+from torch_tb_profiler.web.ask import Route, ask
+from torch_tb_profiler.web.http import Answer, Parameters
+from torch_tb_profiler.workspace import Workspace
+
+
+def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
+    return ask(workspace, parameters, "overview", answers.overview_answer, of_run=True)
+
+
+def _health(workspace: Workspace, parameters: Parameters) -> Answer:
+    return ask(workspace, parameters, "health", answers.health_answer, of_steps=False)
+
+
+def _report(workspace: Workspace, parameters: Parameters) -> Answer:
+    return report.report_answer(workspace, parameters, ROUTES)
+
+
+def _page(_: Workspace, __: Parameters) -> Answer:
+    return static_files.page()
+
+
+def _entry_module(_: Workspace, __: Parameters) -> Answer:
+    return static_files.entry_module()
+
+
+ROUTES: dict[str, Route] = {
+    "/": _page,
+    "/index.html": _page,
+    "/index.js": _entry_module,
+    "/api/status": logdir.status,
+    "/api/overview": _overview,
+    "/api/health": _health,
+    "/api/report": _report,
+    "/health": _health,
+    "/runs": logdir.runs,
+    "/views": logdir.views,
+    "/workers": logdir.workers,
+    "/spans": logdir.spans,
+    **calls.ROUTES,
+    **distributed.ROUTES,
+    **memory.ROUTES,
+    **modules.ROUTES,
+    **stacks.ROUTES,
+    **timeline.ROUTES,
+    **timeline_questions.ROUTES,
+    **timeline_runs.ROUTES,
+    **trace_file.ROUTES,
+    **trace_slices.ROUTES,
+    **traces.ROUTES,
+    **legacy_routes.ROUTES,
+}
