@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.web.openapi import shapes, shapes_of_old
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
-from torch_tb_profiler.web.openapi.parameters import TRACE, needed, query, shared
+from torch_tb_profiler.web.openapi.parameters import TRACE, WINDOW_NS, needed, query, shared
 from torch_tb_profiler.web.openapi.schema import TEXT, Json
 
 _ANY_OBJECT: Json = {"type": "object"}
@@ -46,6 +46,13 @@ OPERATIONS: dict[str, Operation] = {
         "The stored text with counter events inserted; made while it is sent, so there is no Content-Length. "
         "X-Trace-Repaired is there when the stored text is no valid JSON.",
         headers=("X-Trace-Repaired",),
+    ),
+    "/api/trace/window": Operation(
+        "files",
+        "A trace document of the events between two times",
+        _ANY_OBJECT,
+        [*TRACE, *WINDOW_NS],
+        "Each event of which a part lies there as it stands in the file, and all metadata.",
     ),
     "/api/trace/download": Operation(
         "files",
