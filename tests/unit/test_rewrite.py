@@ -141,7 +141,8 @@ def test_of_damaged_files_as_well(path: Path) -> None:
     events = whole if isinstance(whole, list) else whole["traceEvents"]
     found = parsed(b"".join(between(BytesIO(path.read_bytes()), -math.inf, math.inf)))["traceEvents"]
     assert all(event in events for event in found)
-    usual = [e for e in events if isinstance(e, dict) and isinstance(e.get("ts"), int | float) and "ph" in e]
+    timed = [e for e in events if isinstance(e, dict) and isinstance(e.get("ts"), int | float) and "ph" in e]
+    usual = [event for event in timed if abs(event["ts"]) < 10**300]
     assert [event for event in found if event in usual] == usual
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
@@ -178,11 +178,11 @@ class _EventTexts:
 
 
 class _Times(msgspec.Struct):
-    """Of any type: one field that is odd must not hide the others."""
+    """As they stand there: one field that is odd must not hide the others."""
 
-    ph: Any = ""
-    ts: Any = None
-    dur: Any = None
+    ph: msgspec.Raw = msgspec.Raw()
+    ts: msgspec.Raw = msgspec.Raw()
+    dur: msgspec.Raw = msgspec.Raw()
 
 
 _times = msgspec.json.Decoder(_Times)
@@ -207,16 +207,17 @@ class _TextsBetween(_EventTexts):
             found = _times.decode(event)
         except msgspec.DecodeError:  # no object
             return False
-        if found.ph == "M":
+        if bytes(found.ph) == b'"M"':
             return True
         start, duration = _number(found.ts), _number(found.dur)
         return start is not None and start <= self._end and start + max(duration or 0, 0) >= self._start
 
 
-def _number(value: Any) -> float | None:
+def _number(text: msgspec.Raw) -> float | None:
+    """A JSON number, or the text of one."""
     try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
+        return float(bytes(text).strip(b'"'))
+    except ValueError:
         return None
 
 
