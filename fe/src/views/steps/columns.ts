@@ -62,6 +62,7 @@ export function stepTable(
         type: "number",
         unit: "ns",
         help: text.deltaHelp,
+        change: "plain",
       },
       cell: (step) => (steps.duration_ns[step] ?? 0) - usual.duration_ns,
     },
@@ -72,6 +73,7 @@ export function stepTable(
         type: "number",
         unit: "percent",
         help: text.deltaPercentHelp,
+        change: "plain",
       },
       cell: (step) =>
         usual.duration_ns > 0
@@ -85,6 +87,7 @@ export function stepTable(
         type: "string",
         unit: null,
         help: text.outlierHelp,
+        hidden: !slow.includes(true),
       },
       cell: (step) => (slow[step] && cause(steps, usual, step) ? remark(step) : null),
     },
