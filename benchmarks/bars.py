@@ -217,6 +217,11 @@ def _many_ranks(m: Measured) -> Iterator[Check]:
     yield _slowest(m, "frame", _RANKS)
 
 
+def _table(m: Measured) -> Iterator[Check]:
+    frame = at(m, "timeline/table")
+    yield Check("frame", None if frame is None else 1000 * frame, 20, None, "ms")
+
+
 def _remote_load(m: Measured) -> Iterator[Check]:
     yield Check("1M", ratio(at(m, "remote/remote"), at(m, "remote/local")), 1.25, None, "× local")
 
@@ -337,6 +342,14 @@ BARS = (
     ),
     Bar("T7", "timeline in a browser: JS heap after all that", "≤ 200 MB", "", _heap),
     Bar("T8", "timeline in a browser, 64 ranks of 100k events below each other", "≤ 1 s and ≤ 16 ms", "", _many_ranks),
+    Bar(
+        "U1",
+        "a table of 100,000 rows in a browser: a frame of scrolling",
+        "≤ 20 ms CPU",
+        "",
+        _table,
+        "As T5; the mean of 60 frames, 3, 10 or 500 rows each, whichever costs most.",
+    ),
     Bar(
         "S1",
         "first load from an S3 server on loopback against the disk, CPU of all our processes",

@@ -26,7 +26,7 @@ from benchmarks.environments import (
     routes_of_ours,
     variables,
 )
-from benchmarks.pages import timeline_pages
+from benchmarks.pages import pages
 from benchmarks.processes import Failed, probe, running
 from benchmarks.requests import OLD_ROUTES, Request, requests_for, split, visited
 
@@ -254,7 +254,7 @@ def huge(say: Say) -> Measured:
 
 
 def timeline(say: Say) -> Measured:
-    """T1–T8: a trace of 10M slices on 60 lanes, read, built, asked for as a page of 1,600 px does, and looked at."""
+    """T1–T8, U1: 10M slices on 60 lanes, read, built, asked for as a page of 1,600 px does, and looked at."""
     say(data.TIMELINE)
     path = data.make_wide()
     columns, built = WORK / "wide.columns", WORK / "wide.timeline"
@@ -266,8 +266,8 @@ def timeline(say: Say) -> Measured:
     columns.unlink()
     built.unlink()
     logdir, runs = data.make_pages()
-    say("the timeline in a browser")
-    found["pages"] = timeline_pages(logdir, runs, 1800)
+    say("the timeline and a table in a browser")
+    found["pages"], found["table"] = pages(logdir, runs, 1800)
     return found
 
 

@@ -1,4 +1,4 @@
-"""T5–T8: the timeline in a headless browser that draws in software.
+"""T5–T8 and U1: the timeline and a large table in a headless browser that draws in software.
 
 Costs are processor time of the page's main thread: scripts, styles, layout, painting. What other threads of the browser
 do with the finished pictures is not in it.
@@ -6,6 +6,7 @@ do with the finished pictures is not in it.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -47,8 +48,25 @@ _MOVES: dict[str, tuple[dict[str, bool], int, int]] = {
 }
 
 
-def timeline_pages(logdir: Path, runs: Sequence[tuple[str, Sequence[str]]], seconds: float) -> dict[str, Measured]:
-    """What looking at each run costs; `runs`: names, and the workers that are shown below each other."""
+#: of the table, all in the page
+ROWS = 100_000
+#: by the wheel slowly and fast, and by the scrollbar
+_ROWS_A_FRAME = (3, 10, 500)
+_SCROLL = """async ([frames, rows]) => {
+    const grid = document.querySelector("[role=grid][aria-rowcount]");
+    for (let frame = 0; frame < frames; frame++) {
+        grid.scrollTop += 28 * rows;
+        await new Promise(requestAnimationFrame);
+        await new Promise((done) => setTimeout(done, 0));
+    }
+}"""
+
+
+def pages(logdir: Path, runs: Sequence[tuple[str, Sequence[str]]], seconds: float) -> tuple[dict[str, Measured], float]:
+    """What looking at the timeline of each run costs, and seconds for a frame of scrolling a large table.
+
+    runs: names, and the workers that are shown below each other
+    """
     cache = WORK / "pages-cache"
     command: list[str | Path] = [OURS.script("torch-tb-profiler"), "serve", logdir, "--port", "0"]
     with running([*command, "--workers", "2", "--cache-dir", cache], variables(), seconds) as server:
@@ -62,7 +80,8 @@ def timeline_pages(logdir: Path, runs: Sequence[tuple[str, Sequence[str]]], seco
                 raise Failed(server.errors() if server.in_time() else "not ready in time")
             time.sleep(0.2)
         with _browser() as browser:
-            return {run: _look(browser, found[0], run, workers) for run, workers in runs}
+            looked = {run: _look(browser, found[0], run, workers) for run, workers in runs}
+            return looked, _scroll(browser, found[0], *runs[0])
 
 
 @contextmanager
@@ -82,6 +101,45 @@ def _browser() -> Iterator[Any]:
         started.close()
 
 
+class _Meter:
+    """What the main thread of a page has done so far."""
+
+    def __init__(self, page: Any) -> None:
+        self._session = page.context.new_cdp_session(page)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def read(self, name: str) -> float:
+        metrics = self._session.send("Performance.getMetrics")["metrics"]
+        return next(float(each["value"]) for each in metrics if each["name"] == name)
+
+
+def _scroll(browser: Any, address: str, run: str, workers: Sequence[str]) -> float:
+    """Operators of a run, each many times over, in the page; the costliest way of scrolling counts."""
+    question = f"/api/operators?run={run}&worker={workers[0]}"
+    with urllib.request.urlopen(address + question, timeout=300) as answer:
+        table = json.load(answer)
+    rows = table["rows"]
+    times = -(-ROWS // len(rows["name"]))
+    table["rows"] = {key: (values * times)[:ROWS] for key, values in rows.items()}
+    table["rows"]["name"] = [f"operator {place}" for place in range(ROWS)]
+    table["meta"]["total"] = ROWS
+    body = json.dumps(table)
+    page = browser.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
+    page.set_default_timeout(120_000)
+    page.route("**/api/operators?*", lambda route: route.fulfill(body=body, content_type="application/json"))
+    page.goto(f"{address}/#v=operators&r={run}&k={workers[0]}")
+    page.wait_for_selector(f'[role=grid][aria-rowcount="{ROWS + 1}"]')
+    page.wait_for_timeout(800)
+    meter = _Meter(page)
+    costs = []
+    for rows_a_frame in _ROWS_A_FRAME:
+        before = meter.read("TaskDuration")
+        page.evaluate(_SCROLL, [FRAMES, rows_a_frame])
+        costs.append((meter.read("TaskDuration") - before) / FRAMES)
+    page.close()
+    return max(costs)
+
+
 def _look(browser: Any, address: str, run: str, workers: Sequence[str]) -> Measured:
     # that the server opens the timeline is no work of the page
     for worker in workers:
@@ -89,12 +147,7 @@ def _look(browser: Any, address: str, run: str, workers: Sequence[str]) -> Measu
             answer.read()
     page = browser.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
     page.set_default_timeout(120_000)
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
-
-    def metric(name: str) -> float:
-        metrics = session.send("Performance.getMetrics")["metrics"]
-        return next(float(each["value"]) for each in metrics if each["name"] == name)
+    metric = _Meter(page).read
 
     def settle() -> None:
         page.wait_for_selector(".timeline[aria-busy=false]")

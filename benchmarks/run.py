@@ -1,7 +1,7 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
-Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8, storage for S1 to S4, and checks for
-B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
+Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8 and U1, storage for S1 to S4, and
+checks for B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
 """
 
 from __future__ import annotations

@@ -265,18 +265,46 @@ def test_the_list_is_what_is_in_view(opened: Timeline) -> None:
     assert profiler.state["l"] == "1"
 
 
+VIEWER = """<script>
+    addEventListener("message", (event) => {
+      if (event.data === "PING") event.source.postMessage("PONG", event.origin);
+      else window.got = event.data.perfetto;
+    });
+</script>"""
+
+
+def test_perfetto_gets_what_is_in_sight(opened: Timeline, samples: Path, watch: Watch) -> None:
+    stored = next((samples / GPU_RUN).glob("rank0.*")).read_bytes()
+    profiler, page = opened.profiler, opened.profiler.page
+    page.context.route("https://ui.perfetto.dev/**", lambda route: route.fulfill(body=VIEWER, content_type="text/html"))
+    menu = profiler.ui.get_by_role("button", name="Trace file")
+    menu.click()
+    expect(profiler.ui.get_by_role("button", name="Open in Perfetto")).to_be_visible()
+    expect(profiler.ui.get_by_role("button", name="Open what is in sight in Perfetto")).to_have_count(0)
+    page.keyboard.press("Escape")
+    profiler.open(v="trace", r=GPU_RUN, k="rank0", t="1000000-2000000")
+    opened.settle()
+    menu.click()
+    with page.context.expect_page() as other:
+        profiler.ui.get_by_role("button", name="Open what is in sight in Perfetto").click()
+    other.value.wait_for_function("window.got !== undefined")
+    sent = json.loads(bytes(other.value.evaluate("Array.from(new Uint8Array(window.got.buffer))")))["traceEvents"]
+    whole = json.loads(gzip.decompress(stored))["traceEvents"]
+    at = [e for e in whole if e["ph"] not in "MC"]
+    zero = min(e["ts"] for e in at)
+    inside = [e for e in at if e["ts"] <= zero + 2000 and e["ts"] + e.get("dur", 0) >= zero + 1000]
+    assert [e for e in sent if e["ph"] not in "MC"] == inside
+    assert [e for e in sent if e["ph"] == "M"] == [e for e in whole if e["ph"] == "M"]
+    assert other.value.evaluate("window.got.title").endswith(".window.json")
+    watch.elsewhere.clear()
+
+
 def test_perfetto_gets_the_file_from_this_page_and_only_on_a_click(
     opened: Timeline, samples: Path, watch: Watch
 ) -> None:
     stored = next((samples / GPU_RUN).glob("rank0.*")).read_bytes()
     page = opened.profiler.page
-    viewer = """<script>
-        addEventListener("message", (event) => {
-          if (event.data === "PING") event.source.postMessage("PONG", event.origin);
-          else window.got = event.data.perfetto;
-        });
-    </script>"""
-    page.context.route("https://ui.perfetto.dev/**", lambda route: route.fulfill(body=viewer, content_type="text/html"))
+    page.context.route("https://ui.perfetto.dev/**", lambda route: route.fulfill(body=VIEWER, content_type="text/html"))
     opened.profiler.ui.get_by_role("button", name="Trace file").click()
     assert watch.elsewhere == []
     with page.context.expect_page() as other:

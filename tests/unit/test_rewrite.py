@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import tracemalloc
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import TraceError, read_trace
-from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.rewrite import between, examine, with_events
 
 DAMAGED = Path(__file__).parent.parent / "damaged"
 ADDED = [{"ph": "C", "name": "a"}, {"ph": "C", "name": "b"}, {"ph": "C", "name": "c"}]
@@ -110,6 +111,39 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("generated")
     write_run(Config(steps=1, layers=1), folder)
     return gzip.decompress(next(folder.iterdir()).read_bytes())
+
+
+def is_between(event: Any, start: float, end: float) -> bool:
+    if event["ph"] == "M":
+        return True
+    return bool(event["ts"] <= end and event["ts"] + event.get("dur", 0) >= start)
+
+
+def test_events_between_two_times(generated: bytes) -> None:
+    events = parsed(generated)["traceEvents"]
+    times = sorted(event["ts"] for event in events if "ts" in event and event["ph"] != "M")
+    start, end = times[len(times) // 3], times[len(times) // 2]
+    found = parsed(b"".join(between(BytesIO(generated), start, end)))
+    assert {key: value for key, value in parsed(generated).items() if key != "traceEvents"}.items() <= found.items()
+    assert found["traceEvents"] == [event for event in events if is_between(event, start, end)]
+    assert 0 < len(found["traceEvents"]) < len(events)
+    everything = parsed(b"".join(between(BytesIO(generated), -math.inf, math.inf)))
+    assert everything["traceEvents"] == events
+
+
+@pytest.mark.parametrize("path", sorted(DAMAGED.iterdir()), ids=lambda path: path.name)
+def test_of_damaged_files_as_well(path: Path) -> None:
+    try:
+        read_trace(BytesIO(path.read_bytes()))
+    except TraceError:
+        return
+    whole = parsed(rewritten(path.read_bytes(), []))
+    events = whole if isinstance(whole, list) else whole["traceEvents"]
+    found = parsed(b"".join(between(BytesIO(path.read_bytes()), -math.inf, math.inf)))["traceEvents"]
+    assert all(event in events for event in found)
+    timed = [e for e in events if isinstance(e, dict) and isinstance(e.get("ts"), int | float) and "ph" in e]
+    usual = [event for event in timed if abs(event["ts"]) < 10**300]
+    assert [event for event in found if event in usual] == usual
 
 
 @settings(max_examples=40)

@@ -83,6 +83,23 @@ def test_counters_are_added(client: Client, worker: str) -> None:
     assert events_of(gzip.decompress(response.data)) == (counters, others)
 
 
+def test_what_lies_between_two_times(client: Client) -> None:
+    # The columns say which those are.
+    url = "/api/trace/window?run=run&worker=packed"
+    times = [event["ts"] for event in tiny.events() if event["ph"] != "M"]
+    first, last = min(times), max(times)
+    middle = (first + last) // 2
+    response = client.get(f"{url}&start_ns={1000 * (middle - first)}&end_ns={1000 * (last - first)}", headers=PACKED)
+    assert response.headers["Content-Encoding"] == "gzip"
+    found = json.loads(gzip.decompress(response.data))["traceEvents"]
+    assert found == [e for e in tiny.events() if e["ph"] == "M" or e["ts"] + e.get("dur", 0) >= middle]
+    assert 0 < len(found) < len(tiny.events())
+    assert client.get(url, headers={"If-None-Match": response.headers["ETag"]}).status_code == 200
+    assert json.loads(client.get(url).data)["traceEvents"] == tiny.events()
+    assert client.get(f"{url}&start_ns=2&end_ns=1").status_code == 400
+    assert client.get("/api/trace/window?run=run&worker=nobody").status_code == 404
+
+
 def test_nothing_to_add(client: Client, logs: Path) -> None:
     stored = (logs / "run" / "cpu.pt.trace.json").read_bytes()
     packed = (logs / "run" / "cpu_packed.pt.trace.json.gz").read_bytes()

@@ -22,6 +22,7 @@ from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
 from torch_tb_profiler.timeline.series import Counter, Counters, Kind
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Float64, Int64, UInt8
 
 #: about, when the bins that are kept are made
@@ -208,7 +209,7 @@ def _of_devices(timeline: Timeline) -> list[Counter]:
     }
     return [
         Counter(kind, f"GPU{number}", number)
-        for number in np.unique(device[device >= 0]).tolist()
+        for number in distinct(device[device >= 0]).tolist()
         for kind, mask in there.items()
         if (mask & (device == number)).any()
     ]

@@ -13,6 +13,7 @@ from torch_tb_profiler.timeline.bands import Band, band_of, drawn, nesting_rank
 from torch_tb_profiler.timeline.grouped import batches, rows_by
 from torch_tb_profiler.timeline.schema import BusyTracks, Lanes
 from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Events, Int32, Int64
 
 #: of one band of a track; only broken files have more
@@ -77,7 +78,7 @@ def _depths(start: Int64, end: Int64, parent: Int32) -> Int32:
     if len(crossing):
         # what has no parent begins when nothing is open: from there to the next such one all stands by itself
         begins = np.flatnonzero(parent < 0)
-        broken = np.unique(np.searchsorted(begins, crossing, side="right") - 1)
+        broken = distinct(np.searchsorted(begins, crossing, side="right") - 1)
         for low, high in zip(begins[broken].tolist(), np.append(begins, len(start))[broken + 1].tolist(), strict=True):
             depth[low:high] = _side_by_side(start[low:high], end[low:high])
     return depth

@@ -91,7 +91,7 @@ def merge(items: Items, width: int, durations: Int64, at: npt.NDArray[np.intp] |
     merged = Items(*(np.empty(len(first), values.dtype) for values in vars(items).values()))
     ends = np.append(first[1:], len(items))
     cuts = np.searchsorted(first, np.arange(0, len(items), _PIECE))
-    for low, high in pairwise(np.unique([*cuts.tolist(), len(first)]).tolist()):
+    for low, high in pairwise(sorted({*cuts.tolist(), len(first)})):
         piece = items.take(slice(int(first[low]), int(ends[high - 1])))
         cells = _merged(piece, first[low:high] - first[low], durations)
         for name, values in vars(merged).items():

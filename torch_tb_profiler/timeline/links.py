@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.schema import CallLinks, Partners, WorkLinks
 from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Int32, Int64
 
 
@@ -42,7 +43,7 @@ def queues_of(trace: Trace, links: Links, device_of_track: Int32) -> dict[int, Q
     waited = begun > launched
     return {
         number: Queue(np.sort(launched[waited & (device == number)]), np.sort(begun[waited & (device == number)]))
-        for number in np.unique(device[device >= 0]).tolist()
+        for number in distinct(device[device >= 0]).tolist()
     }
 
 

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64, UInt8
 
 
@@ -108,7 +109,7 @@ def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int
     trace, events = timeline.trace, timeline.trace.events
     of_lanes = timeline.placed.lanes
     chosen = lanes[of_lanes.band[lanes] == Band.DEVICE]
-    devices = np.unique(timeline.device_of_track[of_lanes.track[chosen]])
+    devices = distinct(timeline.device_of_track[of_lanes.track[chosen]])
     if not len(devices):
         return ()
     work = rows[of_lanes.band[timeline.placed.of_row[rows]] == Band.DEVICE]

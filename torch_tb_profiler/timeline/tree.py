@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Int32, Int64
 from torch_tb_profiler.trace.store import Track
 
@@ -115,7 +116,7 @@ def tree_of(timeline: Timeline) -> Tree:
 
     nodes: list[Node] = []
     node_of_track = np.full(len(trace.tracks), -1, np.int32)
-    for process in _processes(trace, np.unique(lanes.track).tolist(), timeline.device_of_track):
+    for process in _processes(trace, distinct(lanes.track).tolist(), timeline.device_of_track):
         parent = len(nodes)
         nodes.append(process)
         for thread in _threads(trace, process):
@@ -169,7 +170,7 @@ def _own_tracks(trace: Trace) -> set[int]:
     """Tracks on which nothing runs: the profiler tells of itself, or only marks moments."""
     events = trace.events
     runs = (events.duration >= 0) & ~np.isin(events.category, (Category.SPAN, Category.OVERHEAD))
-    return set(range(len(trace.tracks))) - set(np.unique(events.track[runs]).tolist())
+    return set(range(len(trace.tracks))) - set(distinct(events.track[runs]).tolist())
 
 
 def _process_order(node: Node) -> tuple[bool, bool, int, bool, int, str]:

@@ -54,7 +54,15 @@ def with_events(
     """
     if whole:
         return _inserted(text_of(StoredFile(stream), limits or Limits()), events)
-    return _rebuilt(_chunked(stream, limits), events)
+    return _rebuilt(_chunked(stream, limits), events, _EventTexts())
+
+
+def between(stream: BinaryIO, start_us: float, end_us: float, limits: Limits | None = None) -> Iterator[bytes]:
+    """A document of the events of a stored trace of which a part lies between two times, and of all metadata.
+
+    start_us, end_us: as the file writes times; both ends are included
+    """
+    return _rebuilt(_chunked(stream, limits), (), _TextsBetween(start_us, end_us))
 
 
 def _chunked(stream: BinaryIO, limits: Limits | None) -> ChunkedText:
@@ -113,11 +121,11 @@ def _start_of_list(text: bytes) -> int | None:
 # a document made of what can be read ------------------------------------------------------------------------
 
 
-def _rebuilt(text: ChunkedText, events: Iterable[bytes]) -> Iterator[bytes]:
+def _rebuilt(text: ChunkedText, events: Iterable[bytes], texts: _EventTexts) -> Iterator[bytes]:
     header = msgspec.json.encode(text.header)
     yield header[:-1] + (b", " if text.header else b"") + b'"traceEvents": [\n'
     first = True
-    for piece in chain(events, _events(text, _EventTexts())):
+    for piece in chain(events, _events(text, texts)):
         if not piece or piece.isspace():
             continue
         yield piece if first else b",\n" + piece
@@ -167,6 +175,50 @@ class _EventTexts:
                 found.append(piece)
             position = text.find(b"{", end)
         return found
+
+
+class _Times(msgspec.Struct):
+    """As they stand there: one field that is odd must not hide the others."""
+
+    ph: msgspec.Raw = msgspec.Raw()
+    ts: msgspec.Raw = msgspec.Raw()
+    dur: msgspec.Raw = msgspec.Raw()
+
+
+_times = msgspec.json.Decoder(_Times)
+
+
+class _TextsBetween(_EventTexts):
+    """Of the events only those that are wanted, one in a piece."""
+
+    def __init__(self, start_us: float, end_us: float) -> None:
+        super().__init__()
+        self._start, self._end = start_us, end_us
+
+    def strictly(self, text: memoryview | bytes) -> list[bytes]:
+        (events,) = super().strictly(text)
+        return [piece for raw in _list.decode(b"[" + events + b"]") if self._is_wanted(piece := bytes(raw))]
+
+    def each_readable(self, text: bytes, offset: int) -> list[bytes]:
+        return [piece for piece in super().each_readable(text, offset) if self._is_wanted(piece)]
+
+    def _is_wanted(self, event: bytes) -> bool:
+        try:
+            found = _times.decode(event)
+        except msgspec.DecodeError:  # no object
+            return False
+        if bytes(found.ph) == b'"M"':
+            return True
+        start, duration = _number(found.ts), _number(found.dur)
+        return start is not None and start <= self._end and start + max(duration or 0, 0) >= self._start
+
+
+def _number(text: msgspec.Raw) -> float | None:
+    """A JSON number, or the text of one."""
+    try:
+        return float(bytes(text).strip(b'"'))
+    except ValueError:
+        return None
 
 
 def _is_json(text: bytes) -> bool:

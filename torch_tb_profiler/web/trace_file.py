@@ -12,7 +12,7 @@ from urllib.parse import quote
 from torch_tb_profiler.analysis.counters import Counters, counters
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
-from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
+from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, between, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
@@ -23,6 +23,10 @@ WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"rep
 
 #: says that the stored text is not valid JSON and this is another document
 REPAIRED_HEADER = ("X-Trace-Repaired", "the stored file is not valid JSON; this holds what could be read of it")
+
+
+#: later than any trace ends
+_LAST_NS = 2**61
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,21 @@ def _download(workspace: Workspace, parameters: Parameters) -> Stream:
         headers,
         packs=False,
     )
+
+
+def _window(workspace: Workspace, parameters: Parameters) -> Stream:
+    trace = _named(workspace, parameters)
+    start, end = parameters.whole_number("start_ns", 0), parameters.whole_number("end_ns", _LAST_NS)
+    if end < start:
+        raise HttpError(400, "end_ns must not be before start_ns")
+    zero = workspace.part(trace, "counters", _added).zero_ns
+    workspace.original(trace).stream.close()
+
+    def text() -> Iterator[bytes]:
+        with workspace.original(trace).stream as stream:
+            yield from between(stream, (zero + start) / 1000, (zero + end) / 1000, workspace.limits)
+
+    return Stream(f"{trace.key}-window-{start}-{end}", lambda packed: compressed(text()) if packed else text())
 
 
 def _named(workspace: Workspace, parameters: Parameters) -> OpenTrace:
@@ -110,4 +129,5 @@ def _attachment(name: str) -> str:
 ROUTES: dict[str, Route] = {
     "/trace": _trace,
     "/api/trace/download": _download,
+    "/api/trace/window": _window,
 }

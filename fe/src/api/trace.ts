@@ -49,6 +49,19 @@ export function reportAddress({ run, worker, span }: TraceKey): string {
   return addressOf(requestPath("report", { run, worker, span }));
 }
 
+/** The events of a file of which a part lies between two times (ns since its start), for viewers. */
+export function windowAddress(key: TraceKey, start: number, end: number): string {
+  return addressOf(requestPath("trace/window", windowQuery(key, start, end)));
+}
+
+export function traceWindow(key: TraceKey, start: number, end: number): Promise<ArrayBuffer> {
+  return getBinary("trace/window", windowQuery(key, start, end));
+}
+
+function windowQuery({ run, worker, span }: TraceKey, start: number, end: number) {
+  return { run, worker, span, start_ns: Math.floor(start), end_ns: Math.ceil(end) };
+}
+
 /** The file as it is stored. */
 export function storedTrace({ run, worker, span }: TraceKey): Promise<ArrayBuffer> {
   return getBinary("trace/download", { run, worker, span });

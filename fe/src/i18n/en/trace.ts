@@ -12,6 +12,10 @@ export const trace = {
   perfetto: "Open in Perfetto",
   perfettoHelp:
     "Opens ui.perfetto.dev in a new window and hands it the stored file. Perfetto reads it inside your browser.",
+  downloadWindow: "Download what is in sight",
+  perfettoWindow: "Open what is in sight in Perfetto",
+  windowHelp:
+    "Only the events of this rank of which a part lies in the window that the timeline shows, with the names of processes and threads: small enough for any viewer, however large the file is.",
   perfettoBlocked:
     "No new window may be opened here. Download the file and open it at https://ui.perfetto.dev.",
   perfettoNote: "This page itself asks no other host for anything.",

@@ -14,6 +14,10 @@ export const trace: typeof en = {
   perfetto: "在 Perfetto 中打开",
   perfettoHelp:
     "在新窗口中打开 ui.perfetto.dev，并将所存的文件交给它。Perfetto 在您的浏览器中读取文件。",
+  downloadWindow: "下载可见部分",
+  perfettoWindow: "在 Perfetto 中打开可见部分",
+  windowHelp:
+    "仅包含此 rank 中与时间线所示窗口有重叠的事件，以及进程和线程的名称：无论文件多大，任何查看器都能打开。",
   perfettoBlocked: "此处不允许打开新窗口。请下载文件，再在 https://ui.perfetto.dev 中打开。",
   perfettoNote: "本页面自身不访问任何其他主机。",
 

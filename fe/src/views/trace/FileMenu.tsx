@@ -1,5 +1,6 @@
 import { useState } from "react";
-import { storedTrace, traceAddresses } from "../../api";
+import { storedTrace, traceAddresses, traceWindow, windowAddress } from "../../api";
+import type { TimeWindow } from "../../charts";
 import { bytes, count, exact } from "../../format";
 import { canSave, openInPerfetto, PERFETTO_URL } from "../../host";
 import { t } from "../../i18n";
@@ -9,18 +10,18 @@ import { CopyButton } from "../../ui";
 
 const text = t.trace;
 
-/** The file itself: what it is, taking it away, looking at it elsewhere. */
-export function FileMenu() {
+/** The file itself: what it is, taking it away, looking at it elsewhere. `window`: what is in sight, null for all. */
+export function FileMenu({ window }: { window: TimeWindow | null }) {
   const { sel, trace } = useSelection();
   const [problem, setProblem] = useState<string | null>(null);
   if (!sel || !trace) return null;
   const { stored, withCounters } = traceAddresses(sel);
-  const plain = `${trace.file.replace(/\.(gz|zst)$/, "").replace(/\.json$/, "")}.counters.json`;
-  const perfetto = () => {
+  const name = `${trace.file.replace(/\.(gz|zst)$/, "").replace(/\.json$/, "")}`;
+  const perfetto = (title: string, load: () => Promise<ArrayBuffer>) => {
     setProblem(null);
-    const opened = openInPerfetto(trace.file, async () => {
+    const opened = openInPerfetto(title, async () => {
       try {
-        return await storedTrace(sel);
+        return await load();
       } catch (error) {
         setProblem(error instanceof Error ? error.message : String(error));
         throw error;
@@ -58,14 +59,43 @@ export function FileMenu() {
               <a
                 className="button"
                 href={withCounters}
-                download={plain}
+                download={`${name}.counters.json`}
                 title={text.downloadCountersHelp}
               >
                 {text.downloadCounters}
               </a>
-              <button type="button" className="button" title={text.perfettoHelp} onClick={perfetto}>
+              <button
+                type="button"
+                className="button"
+                title={text.perfettoHelp}
+                onClick={() => perfetto(trace.file, () => storedTrace(sel))}
+              >
                 {text.perfetto}
               </button>
+              {window && (
+                <>
+                  <a
+                    className="button"
+                    href={windowAddress(sel, window.start, window.end)}
+                    download={`${name}.window.json`}
+                    title={text.windowHelp}
+                  >
+                    {text.downloadWindow}
+                  </a>
+                  <button
+                    type="button"
+                    className="button"
+                    title={text.windowHelp}
+                    onClick={() =>
+                      perfetto(`${name}.window.json`, () =>
+                        traceWindow(sel, window.start, window.end),
+                      )
+                    }
+                  >
+                    {text.perfettoWindow}
+                  </button>
+                </>
+              )}
             </div>
           ) : (
             // A sandbox around us drops downloads and new windows without a word.

@@ -59,7 +59,7 @@ export default function Trace() {
             >
               {text.list}
             </button>
-            <FileMenu />
+            <FileMenu window={window === whole ? null : window} />
           </>
         }
       >
