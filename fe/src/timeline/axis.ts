@@ -44,9 +44,11 @@ export function paintAxis(
   for (const tick of axis.ticks) {
     const x = Math.round(xOf(camera, tick)) + 4;
     const text = axis.label(tick);
+    const { width } = context.measureText(text);
+    if (x + width > camera.width) continue;
     // The mark of a step must not run through the digits.
     context.fillStyle = colors.surface;
-    context.fillRect(x - 1, height - 5 - FONT_SIZE, context.measureText(text).width + 2, FONT_SIZE);
+    context.fillRect(x - 1, height - 5 - FONT_SIZE, width + 2, FONT_SIZE);
     context.fillStyle = colors.text2;
     context.fillText(text, x, height - 6);
   }

@@ -5,6 +5,8 @@ import type { Cell, Column, Table } from "../../table";
 import { cause, type Usual } from "./outliers";
 
 const text = t.steps.columns;
+/** A step and its parts are read against each other: in one unit. */
+const PARTS = "parts of a step";
 
 /** A column for each number of a step. Of time and share, those stand in the table that the chart shows. */
 export function stepTable(
@@ -51,6 +53,7 @@ export function stepTable(
         label: text.duration,
         type: "number",
         unit: "ns",
+        family: PARTS,
         help: text.durationHelp,
       },
       cell: (step) => steps.duration_ns[step],
@@ -61,6 +64,7 @@ export function stepTable(
         label: text.delta,
         type: "number",
         unit: "ns",
+        family: PARTS,
         help: text.deltaHelp,
         change: "plain",
       },
@@ -102,6 +106,7 @@ export function stepTable(
             label,
             type: "number" as const,
             unit: "ns" as const,
+            family: PARTS,
             help,
             hidden: mode === "percent",
           },
