@@ -27,7 +27,7 @@ def same(shown: str, exact: float | None) -> bool:
     """True when `shown` is `exact` (nanoseconds, bytes, a fraction for %, a count), rounded to its last digit."""
     if exact is None:
         return shown == "–"
-    written = _WRITTEN.fullmatch(shown.strip())
+    written = _WRITTEN.fullmatch(_ascii(shown.strip()))
     if written is None or written[4] not in _UNITS:
         return False
     unit = _UNITS[written[4]]
@@ -44,4 +44,9 @@ def all_same(shown: list[str], exact: list[float | None]) -> bool:
 
 def read(shown: str) -> float:
     """A number written without a unit."""
-    return float(shown.replace(",", ""))
+    return float(_ascii(shown).replace(",", ""))
+
+
+def _ascii(shown: str) -> str:
+    """A number may be less than 0, and its sign is the typographer's."""
+    return shown.replace("−", "-")

@@ -1,7 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
-import { parseDuration } from "../format";
+import { DURATION_SYMBOL, parseDuration } from "../format";
 import { t } from "../i18n";
-import { fieldMoment } from "./ticks";
+import { fieldMoment, windowUnit } from "./ticks";
 import { contains, middle, moved, scaled, type TimeWindow } from "./timeWindow";
 import type { CurveSpan } from "./types";
 
@@ -129,9 +129,10 @@ function Fields({ window, onWindow }: Pick<Props, "window" | "onWindow">) {
   const [draft, setDraft] = useState<Draft>({ of: window });
   const { from, to } = draft.of === window ? draft : { from: undefined, to: undefined };
   const id = useId();
+  const unit = windowUnit(window);
   // The fields show fewer digits than the window has: what was not touched stays as it is.
-  const start = from === undefined ? window.start : parseDuration(from, "ms");
-  const end = to === undefined ? window.end : parseDuration(to, "ms");
+  const start = from === undefined ? window.start : parseDuration(from, unit);
+  const end = to === undefined ? window.end : parseDuration(to, unit);
   const ordered = start !== null && end !== null && start < end;
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -160,7 +161,7 @@ function Fields({ window, onWindow }: Pick<Props, "window" | "onWindow">) {
           value={to ?? fieldMoment(window.end, window)}
           onChange={(event) => setDraft({ of: window, from, to: event.target.value })}
         />
-        <span className="muted">ms</span>
+        <span className="muted">{DURATION_SYMBOL[unit]}</span>
       </span>
       <button
         type="submit"

@@ -66,21 +66,30 @@ export function timeAxis({ start, end }: TimeWindow, count: number): Axis {
   };
 }
 
-/** The unit of the step, but one in which the times themselves are not too long to read. */
+/**
+ * The unit of the step, but one in which the times themselves are not too long to read, and ms from the first
+ * millisecond on: a narrow window is read beside tables that are in ms.
+ */
 function axisUnit(step: number, end: number): DurationUnit {
-  return durationUnit(Math.max(step, end / 1e4));
+  return durationUnit(Math.max(step, end / 1e4, Math.min(end, NS_PER.ms)));
+}
+
+/** The unit that the moments of a window are written in. */
+export function windowUnit({ start, end }: TimeWindow): DurationUnit {
+  return axisUnit(roundStep(Math.max(1, (end - start) / 10)), end);
 }
 
 /** A moment with as many digits as tell that many moments of a window apart: more, the narrower it is. */
 export function momentIn(time: number, window: TimeWindow, moments = 1e3): string {
   const width = window.end - window.start;
-  const unit = axisUnit(roundStep(Math.max(1, width / 10)), window.end);
+  const unit = windowUnit(window);
   return `${decimal(time / NS_PER[unit], digitsFor(width / moments, unit))} ${DURATION_SYMBOL[unit]}`;
 }
 
-/** The same in ms, as it is written into a field: without separators, whatever the language. */
+/** The same without its unit, as it is written into a field: without separators, whatever the language. */
 export function fieldMoment(time: number, window: TimeWindow): string {
-  return (time / NS_PER.ms).toFixed(digitsFor((window.end - window.start) / 1e4, "ms"));
+  const unit = windowUnit(window);
+  return (time / NS_PER[unit]).toFixed(digitsFor((window.end - window.start) / 1e4, unit));
 }
 
 function digitsFor(smallest: number, unit: DurationUnit): number {

@@ -32,7 +32,7 @@ export function bytesIn(value: Maybe, unit: ByteUnit): string {
   const scaled = value / BYTES_PER[unit];
   // A small change must not look like none.
   if (scaled !== 0 && Math.abs(scaled) < 0.5 * 10 ** -decimals) {
-    return `${scaled < 0 ? ">-" : "<"}${decimal(10 ** -decimals, decimals)}`;
+    return `${scaled < 0 ? ">−" : "<"}${decimal(10 ** -decimals, decimals)}`;
   }
   return decimal(scaled, decimals, true);
 }

@@ -38,8 +38,8 @@ export function durationIn(ns: Maybe, unit: DurationUnit): string {
   const decimals = unit === "ns" ? 0 : unit === "us" ? 1 : 3;
   const scaled = ns / NS_PER[unit];
   // A small value must not look like none.
-  if (scaled > 0 && scaled < 0.5 * 10 ** -decimals) {
-    return `<${decimal(10 ** -decimals, decimals)}`;
+  if (scaled !== 0 && Math.abs(scaled) < 0.5 * 10 ** -decimals) {
+    return `${scaled < 0 ? ">−" : "<"}${decimal(10 ** -decimals, decimals)}`;
   }
   return decimal(scaled, decimals, true);
 }

@@ -29,7 +29,7 @@ describe("duration", () => {
     [999_999_999, "1 s"],
     [1_284_000_000, "1.284 s"],
     [12_345_678_900_000, "12,346 s"],
-    [-1500, "-1.5 µs"],
+    [-1500, "−1.5 µs"],
     [0.25, "0.25 ns"],
   ])("%d ns is %s", (ns, text) => expect(duration(ns)).toBe(text));
 
@@ -42,6 +42,8 @@ describe("duration", () => {
     expect(durationIn(1_500_000, "ms")).toBe("1.500");
     expect(durationIn(0, "ms")).toBe("0.000");
     expect(durationIn(100, "ms")).toBe("<0.001");
+    expect(durationIn(-100, "ms")).toBe(">−0.001");
+    expect(durationIn(-2_500_000, "ms")).toBe("−2.500");
     expect(durationIn(1_234_567, "us")).toBe("1,234.6");
   });
 });
@@ -58,7 +60,7 @@ describe("bytes", () => {
   it("has a fixed unit for columns", () => {
     expect(bytesIn(1024 ** 2, "MB")).toBe("1.00");
     expect(bytesIn(1, "MB")).toBe("<0.01");
-    expect(bytesIn(-1, "MB")).toBe(">-0.01");
+    expect(bytesIn(-1, "MB")).toBe(">−0.01");
   });
 
   it.each([

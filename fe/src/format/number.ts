@@ -25,8 +25,11 @@ export function decimal(value: number, decimals: number, fixed = false): string 
     });
     formats.set(key, format);
   }
-  // -0 would be shown as "-0".
-  return format.format(value === 0 ? 0 : value);
+  // What rounds to 0 would be shown as "-0", and the hyphen is shorter than the sign of a difference.
+  return format
+    .format(value)
+    .replace(/^-(?=[0.,]*$)/, "")
+    .replace("-", "−");
 }
 
 /** `digits` significant digits, but never fewer digits than the integer part has: 12,345 stays 12,345. */
@@ -52,7 +55,7 @@ export function percent(value: Maybe, decimals = 1): string {
   if (!present(value)) return MISSING;
   const smallest = 10 ** -decimals;
   if (value !== 0 && Math.abs(value) < smallest / 2) {
-    return `${value < 0 ? ">-" : "<"}${decimal(smallest, decimals)} %`;
+    return `${value < 0 ? ">−" : "<"}${decimal(smallest, decimals)} %`;
   }
   return `${decimal(value, decimals, true)} %`;
 }

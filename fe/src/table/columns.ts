@@ -76,6 +76,8 @@ export function toneOf({ change }: Column, cell: Cell): "" | " worse" | " better
   return cell > 0 ? " worse" : cell < 0 ? " better" : "";
 }
 
+/** Pixels. */
+const ARROW = 20;
 const SUMS = new Set(["self", "total"]);
 const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 
@@ -118,13 +120,12 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
   const title = (cell: Cell) =>
     isMissing(cell) || cell === "" ? MISSING : (words?.[String(cell)] ?? String(cell));
   const text = brief ? (cell: Cell) => brief(title(cell)) : title;
-  // The first one also takes what the others leave.
-  const width = first
-    ? 230
-    : Math.min(
-        150,
-        Math.max(textWidth([...values, ...Object.values(words ?? {})]), headerWidth(column, null)),
-      );
+  // The first one also takes what the others leave, and has an arrow before its text in some tables.
+  const needed = Math.max(
+    textWidth([...values, ...Object.values(words ?? {})]),
+    headerWidth(column, null),
+  );
+  const width = first ? Math.min(230, Math.max(100, needed + ARROW)) : Math.min(150, needed);
   return { column, symbol: null, text, title, right: false, width };
 }
 

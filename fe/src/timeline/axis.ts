@@ -27,8 +27,6 @@ export function paintAxis(
     const x = Math.round(xOf(camera, tick));
     context.fillStyle = colors.border;
     context.fillRect(x, STEP_ROW + 2, 1, height - STEP_ROW);
-    context.fillStyle = colors.text2;
-    context.fillText(axis.label(tick), x + 4, height - 6);
   }
   let behind = -1;
   for (const { name, start } of steps) {
@@ -42,6 +40,17 @@ export function paintAxis(
     const text = name.length > 24 ? `${name.slice(0, 23)}…` : name;
     context.fillText(text, x + 4, STEP_ROW - 3);
     behind = x + 8 + context.measureText(text).width;
+  }
+  for (const tick of axis.ticks) {
+    const x = Math.round(xOf(camera, tick)) + 4;
+    const text = axis.label(tick);
+    const { width } = context.measureText(text);
+    if (x + width > camera.width) continue;
+    // The mark of a step must not run through the digits.
+    context.fillStyle = colors.surface;
+    context.fillRect(x - 1, height - 5 - FONT_SIZE, width + 2, FONT_SIZE);
+    context.fillStyle = colors.text2;
+    context.fillText(text, x, height - 6);
   }
   if (mark) paintMarkHead(context, camera, height, colors, mark);
 }

@@ -18,7 +18,7 @@ export const distributed = {
 
   empty: "No communication between ranks was found",
   emptyReason:
-    "This view compares the ranks of one run. It needs traces of a program that communicates (torch.distributed: NCCL, Gloo, MPI, …), one of each rank, in the same directory:",
+    "This view compares the ranks of one run. It needs traces of a program that communicates (torch.distributed: NCCL, Gloo, MPI, …), one of each rank, in the same directory.",
   emptyRemedy:
     'on_trace_ready=tensorboard_trace_handler(log_dir, worker_name=f"rank{dist.get_rank()}")',
   noSteps: "No rank has a step",

@@ -42,6 +42,7 @@ export const overview = {
     ofStep: "of the average step",
     ofKernels: "of the kernel time",
     estimated: "estimated",
+    notRecorded: "not recorded",
   },
 
   stepChoice: {

@@ -19,7 +19,7 @@ export const distributed: typeof en = {
 
   empty: "没有找到 rank 之间的通信",
   emptyReason:
-    "此视图比较同一次运行的各个 rank。程序需要进行通信（torch.distributed：NCCL、Gloo、MPI 等），并且每个 rank 各有一个跟踪，放在同一目录中：",
+    "此视图比较同一次运行的各个 rank。程序需要进行通信（torch.distributed：NCCL、Gloo、MPI 等），并且每个 rank 各有一个跟踪，放在同一目录中。",
   emptyRemedy:
     'on_trace_ready=tensorboard_trace_handler(log_dir, worker_name=f"rank{dist.get_rank()}")',
   noSteps: "没有任何 rank 有步",

@@ -38,6 +38,7 @@ export const overview: typeof en = {
     ofStep: "占平均每步时间",
     ofKernels: "占内核时间",
     estimated: "估算值",
+    notRecorded: "没有记录",
   },
 
   stepChoice: {

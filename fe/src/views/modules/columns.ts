@@ -12,7 +12,12 @@ const HIDDEN = ["id", "parent", "module_id", "mean_device_ns", "mean_host_ns"];
 export function moduleTable(answer: ModulesTable, metric: Metric): Table {
   const columns: Column[] = answer.columns.map((column) => ({
     ...column,
-    hidden: HIDDEN.includes(column.key),
+    hidden:
+      HIDDEN.includes(column.key) ||
+      // Without a backward pass, as in inference, they would only take the room of the others.
+      (column.key.startsWith("backward_") &&
+        column.key !== metric &&
+        (answer.rows[column.key] ?? []).every((ns) => !ns)),
   }));
   const first = ["name", metric];
   const ordered = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Column, ModulesTable } from "../../api";
 import { hookTable, insideOf, moduleTable } from "./columns";
-import { chosenMetric, metricsOf, ownValues, wholeOf } from "./metrics";
+import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
 import { className, pathOf, rowOf } from "./paths";
 
 const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
@@ -101,6 +101,21 @@ describe("tables", () => {
       "parent",
       "module_id",
     ]);
+  });
+
+  it("show a backward pass where there is one, or where it is asked for", () => {
+    const shown = (ns: number[], metric: Metric) =>
+      moduleTable(
+        {
+          ...net,
+          columns: [...net.columns, column("backward_host_ns")],
+          rows: { ...net.rows, backward_host_ns: ns },
+        },
+        metric,
+      ).columns.some(({ key, hidden }) => key === "backward_host_ns" && !hidden);
+    expect(shown([0, 5, 0, 0], "host_total_ns")).toBe(true);
+    expect(shown([0, 0, 0, 0], "host_total_ns")).toBe(false);
+    expect(shown([0, 0, 0, 0], "backward_host_ns")).toBe(true);
   });
 
   it("list what is directly inside, the largest first", () => {

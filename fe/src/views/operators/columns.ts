@@ -32,8 +32,12 @@ export function operatorTable(
   baseline: OperatorsTable | null = null,
 ): Table {
   const hidden = baseline ? HIDDEN_IN_COMPARISON : HIDDEN;
+  const device = "device_self_ns" in rows;
   const shown = columns.map((column) =>
-    hidden.has(column.key) ? { ...column, hidden: true } : column,
+    // Without device work no operator has a share of it.
+    hidden.has(column.key) || (!device && column.key === "tensor_core_self")
+      ? { ...column, hidden: true }
+      : column,
   );
   const table = { columns: shown, rows };
   return derive(baseline ? compared(table, baseline) : table, declared({ columns }, SHARES));

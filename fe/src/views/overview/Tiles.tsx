@@ -2,7 +2,7 @@ import type { Overview } from "../../api";
 import { count, duration, fraction } from "../../format";
 import { serverText, t } from "../../i18n";
 import { Tile } from "../../ui";
-import { deviceMean, shareOf, stepStats } from "./numbers";
+import { type DeviceMetric, deviceMean, shareOf, stepStats } from "./numbers";
 
 const text = t.overview.tiles;
 
@@ -32,29 +32,24 @@ export function Tiles({ overview }: { overview: Overview }) {
       />
       {meta.device_type === "GPU" ? (
         <>
-          <Tile
-            label={text.busy}
-            help={serverText(definitions.utilization)}
-            value={fraction(deviceMean(devices, "utilization"))}
-            remark={remark}
-          />
-          <Tile
+          <DeviceTile label={text.busy} metric="utilization" remark={remark} {...overview} />
+          <DeviceTile
             label={text.sm}
-            help={serverText(definitions.sm_efficiency)}
-            value={fraction(deviceMean(devices, "sm_efficiency"))}
+            metric="sm_efficiency"
             remark={text.estimated}
+            {...overview}
           />
-          <Tile
+          <DeviceTile
             label={text.occupancy}
-            help={serverText(definitions.achieved_occupancy)}
-            value={fraction(deviceMean(devices, "achieved_occupancy"))}
+            metric="achieved_occupancy"
             remark={text.estimated}
+            {...overview}
           />
-          <Tile
+          <DeviceTile
             label={text.tensor}
-            help={serverText(definitions.tensor_core_share)}
-            value={fraction(deviceMean(devices, "tensor_core_share"))}
+            metric="tensor_core_share"
             remark={text.ofKernels}
+            {...overview}
           />
         </>
       ) : (
@@ -82,5 +77,24 @@ export function Tiles({ overview }: { overview: Overview }) {
         />
       )}
     </dl>
+  );
+}
+
+interface DeviceTileProps extends Pick<Overview, "devices" | "definitions"> {
+  readonly label: string;
+  readonly metric: DeviceMetric;
+  /** What the number is; where there is none, that is said instead. */
+  readonly remark: string;
+}
+
+function DeviceTile({ label, metric, remark, devices, definitions }: DeviceTileProps) {
+  const mean = deviceMean(devices, metric);
+  return (
+    <Tile
+      label={label}
+      help={serverText(definitions[metric])}
+      value={fraction(mean)}
+      remark={mean === null ? text.notRecorded : remark}
+    />
   );
 }

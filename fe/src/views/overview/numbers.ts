@@ -39,7 +39,11 @@ export function shareOf(overview: Overview, category: Category): Fraction | null
   return categoryRows(overview).find((row) => row.category === category)?.share ?? null;
 }
 
-type DeviceMetric = "utilization" | "sm_efficiency" | "achieved_occupancy" | "tensor_core_share";
+export type DeviceMetric =
+  | "utilization"
+  | "sm_efficiency"
+  | "achieved_occupancy"
+  | "tensor_core_share";
 
 /** Over the devices that have the metric; null when none has. */
 export function deviceMean(devices: readonly Device[], metric: DeviceMetric): Fraction | null {

@@ -5,6 +5,8 @@ import type { Cell, Column, Table } from "../../table";
 import { cause, type Usual } from "./outliers";
 
 const text = t.steps.columns;
+/** A step and its parts are read against each other: in one unit. */
+const PARTS = "parts of a step";
 
 /** A column for each number of a step. Of time and share, those stand in the table that the chart shows. */
 export function stepTable(
@@ -51,6 +53,7 @@ export function stepTable(
         label: text.duration,
         type: "number",
         unit: "ns",
+        family: PARTS,
         help: text.durationHelp,
       },
       cell: (step) => steps.duration_ns[step],
@@ -61,7 +64,9 @@ export function stepTable(
         label: text.delta,
         type: "number",
         unit: "ns",
+        family: PARTS,
         help: text.deltaHelp,
+        change: "plain",
       },
       cell: (step) => (steps.duration_ns[step] ?? 0) - usual.duration_ns,
     },
@@ -72,6 +77,7 @@ export function stepTable(
         type: "number",
         unit: "percent",
         help: text.deltaPercentHelp,
+        change: "plain",
       },
       cell: (step) =>
         usual.duration_ns > 0
@@ -85,6 +91,7 @@ export function stepTable(
         type: "string",
         unit: null,
         help: text.outlierHelp,
+        hidden: !slow.includes(true),
       },
       cell: (step) => (slow[step] && cause(steps, usual, step) ? remark(step) : null),
     },
@@ -99,6 +106,7 @@ export function stepTable(
             label,
             type: "number" as const,
             unit: "ns" as const,
+            family: PARTS,
             help,
             hidden: mode === "percent",
           },

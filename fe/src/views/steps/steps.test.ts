@@ -114,8 +114,13 @@ it("shows times or percentages first, annotations where they say more, GPU busy 
     stepTable(steps, undefined, usual, [], mode, [0, 1], () => "")
       .columns.filter((column) => column.hidden)
       .map(({ key }) => key);
-  expect(hidden(plain, "absolute")).toEqual(["label", "kernel_percent", "dataloader_percent"]);
-  expect(hidden(plain, "percent")).toEqual(["label", "kernel", "dataloader"]);
+  expect(hidden(plain, "absolute")).toEqual([
+    "label",
+    "outlier",
+    "kernel_percent",
+    "dataloader_percent",
+  ]);
+  expect(hidden(plain, "percent")).toEqual(["label", "outlier", "kernel", "dataloader"]);
   const named = { ...plain, labels: ["decode", "decode"], gpu_busy_ns: [50, 25] };
   expect(hidden(named, "percent")).not.toContain("label");
   expect(
