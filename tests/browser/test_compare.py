@@ -233,7 +233,7 @@ def test_sums_are_per_step_where_the_steps_differ(tmp_path: Path, serve_logs: Se
     profiler.switch("Sum", "All steps")
     expect(grid.row("aten::mm")).to_contain_text("more")
     assert [saved(grid)[0][key] for key in ("calls", "exp_calls")] == ["2", "6"]
-    page.wait_for_function("location.hash.includes('c=all')")
+    page.wait_for_function("() => location.hash.includes('c=all')")
 
 
 # ---- through the levels

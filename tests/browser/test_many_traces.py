@@ -13,6 +13,7 @@ from tests.browser.conftest import Keep
 from tests.browser.layout import faults
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.test_accessibility import AXE, Axe
+from tests.tiny import wait_until
 
 MANY = {"v": "compare", "x": "many", "r": GPU_RUN, "k": "rank0", "s": "1"}
 
@@ -46,7 +47,7 @@ def test_which_traces_and_what_of_them_is_in_the_address(many: Profiler) -> None
     many.grid("Traces").filter.fill("step>1s")
     expect(many.grid("Traces").count).to_have_text("0 of 4 rows")
     wanted = MANY | {"d": "run", "a": "kernels", "h": "calls", "q": "step>1s"}
-    many.page.wait_for_function("location.hash.includes('q=')")
+    wait_until(lambda: many.state.get("q") == "step>1s", "the filter in the address")
     assert many.state.items() >= wanted.items()
     shown = many.grid("Side by side").first_rows("rank3")
     many.page.goto("about:blank")
