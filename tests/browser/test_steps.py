@@ -137,10 +137,10 @@ def test_the_chart_tells_the_numbers_by_keyboard(opened: Profiler) -> None:
 
 def test_percent_shows_shares_in_the_table(opened: Profiler) -> None:
     grid = opened.grid("Steps")
-    expect(grid.header("Kernel")).to_contain_text("ms")
+    expect(grid.header("Kernel")).to_contain_text("µs")
     opened.switch("Scale", "Percent")
     expect(grid.header("Kernel %")).to_be_visible()
-    expect(grid.header("Kernel")).not_to_contain_text("ms")
+    expect(grid.header("Kernel")).not_to_contain_text("µs")
     steps = answer_of(opened)
     shares = [part / whole for part, whole in zip(steps["category_ns"]["kernel"], steps["duration_ns"], strict=True)]
     assert numbers.all_same([f"{text} %" for text in grid.first_rows("Kernel %")], shares)
@@ -162,7 +162,7 @@ def test_outliers_and_what_makes_them_slow(serve_events: Callable[..., Profiler]
     expect(inspector.get_by_role("heading", name="7", exact=True)).to_be_visible()
     expect(inspector).to_contain_text("An outlier: DataLoader takes 900 µs more")
     assert definition(inspector, "Duration").inner_text() == "1.9 ms"
-    assert definition(inspector, "Δ to median").inner_text() == "900 µs"
+    assert definition(inspector, "Δ to median").inner_text() == "+900 µs"
     expect(profiler.grid("Steps").row("7")).to_have_attribute("aria-selected", "true")
     wait_until(lambda: profiler.state.get("sel") == "step:7", "the step in the address")
 
