@@ -13,6 +13,7 @@ import pytest
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.definitions import Definition
 from torch_tb_profiler.insights import RULES
+from torch_tb_profiler.timeline import series
 
 SAID = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/said.ts"
 PACKAGE = Path(definitions.__file__).parents[2]
@@ -112,3 +113,7 @@ def test_remedies_in_words_are_known_in_chinese() -> None:
 
 def test_the_overview_is_explained_in_chinese() -> None:
     assert {definition.help for definition in definitions.OVERVIEW.values()} - texts() == set()
+
+
+def test_the_curves_of_the_timeline_are_named_in_chinese() -> None:
+    assert {name for name, _ in series.KINDS.values()} - texts() == set()

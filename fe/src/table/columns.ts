@@ -125,7 +125,7 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
     textWidth([...values, ...Object.values(words ?? {})]),
     headerWidth(column, null),
   );
-  const width = first ? Math.min(230, Math.max(100, needed + ARROW)) : Math.min(150, needed);
+  const width = first ? Math.min(230, Math.max(100, needed + ARROW)) : Math.min(200, needed);
   return { column, symbol: null, text, title, right: false, width };
 }
 
@@ -157,6 +157,7 @@ export function twoLines(text: string): number {
 const CLOSING = /[\s%，。：；）”]/;
 const WIDE = /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]/;
 const WIDE_CHARACTERS = /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uff60]/g;
+const CAPITALS = /[A-Z]/g;
 const LEAST = 3;
 const OPENING = /[（“]/;
 
@@ -171,7 +172,9 @@ function mayBreak(text: string, at: number): boolean {
   );
 }
 
-/** A text in characters of Latin, of which Chinese ones take nearly two. */
+/** A text in small characters of Latin, of which Chinese ones take nearly two. */
 function measure(text: string): number {
-  return text.length + 0.75 * (text.match(WIDE_CHARACTERS)?.length ?? 0);
+  const wide = text.match(WIDE_CHARACTERS)?.length ?? 0;
+  const capital = text.match(CAPITALS)?.length ?? 0;
+  return text.length + 0.75 * wide + 0.2 * capital;
 }

@@ -1,5 +1,6 @@
 /** From the server's tracks and lanes to the tree that is shown: a thread is one leaf for each band it has. Pure. */
 import type { TimelineMeta } from "../api";
+import { serverText } from "../i18n";
 import type { Track, TrackKind } from "./layout";
 
 export interface TrackTexts {
@@ -55,7 +56,7 @@ export function tracksOf(
         key: trackKey(worker, counter.id),
         parent,
         kind: "counter",
-        name: counter.name,
+        name: serverText(counter.name),
         lanes: [],
         events: 0,
       });

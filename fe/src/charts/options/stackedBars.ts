@@ -28,12 +28,13 @@ export function stackedBarsOption(data: StackedBarsData, theme: ChartTheme): Cha
       left: 8,
       right: 8,
       top: 12,
-      bottom: 56,
+      bottom: 64,
       outerBoundsMode: "same",
       outerBoundsContain: "axisLabel",
     },
     legend: {
-      bottom: 0,
+      // Above the buttons of the corner, which a long legend would reach.
+      bottom: 14,
       type: "scroll",
       icon: "rect",
       itemWidth: 12,

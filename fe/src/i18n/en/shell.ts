@@ -75,7 +75,7 @@ export const shell = {
     last: "Last step",
     hint: "Drag to choose steps, click for one step; arrow keys move the ends. Every view shows the chosen steps only.",
     step: (name: string, time: string) => `Step ${name}, ${time}`,
-    all: (n: number) => `all ${n}`,
+    all: (n: string) => `all ${n}`,
     between: (first: string, last: string) => (first === last ? first : `${first}–${last}`),
     chip: (first: string, last: string, of: string) =>
       first === last ? `Step ${first} of ${of}` : `Steps ${first}–${last} of ${of}`,

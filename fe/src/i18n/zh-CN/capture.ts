@@ -17,7 +17,7 @@ export const capture: typeof en = {
     tracks: "轨道",
     tracksHelp: "有事件的主机线程和设备流",
     steps: "步数",
-    stepsFound: (n, rule) => `${n}，依据${rule}`,
+    stepsFound: (n, rule) => `${n}，依据 ${rule}`,
     deviceType: "设备类型",
     host: "主机",
     unknownHost: "文件中没有主机名",

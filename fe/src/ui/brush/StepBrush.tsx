@@ -9,7 +9,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { duration } from "../../format";
+import { duration, count as inDigits } from "../../format";
 import { t } from "../../i18n";
 import type { StepList, StepRange } from "../../state";
 import type { Thumb } from "./strip";
@@ -152,7 +152,7 @@ export function StepBrush({ steps, range, onChange }: Props) {
         ))}
       </div>
       <span className="brush-value num" aria-hidden="true">
-        {draft || range ? rangeText(steps, shown) : t.range.all(count)}
+        {draft || range ? rangeText(steps, shown) : t.range.all(inDigits(count))}
       </span>
     </div>
   );

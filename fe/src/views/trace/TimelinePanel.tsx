@@ -121,8 +121,6 @@ export function TimelinePanel(props: Props) {
       <Tools
         tool={tool}
         onTool={setTool}
-        search={search}
-        onPick={props.onPick}
         bookmarks={bookmarks}
         onGo={(next) => stage.current?.look(next)}
         current={() => stage.current?.window ?? window}

@@ -1,37 +1,32 @@
 /** What stands above the picture. */
-import { type KeyboardEvent, useId } from "react";
+import { useId } from "react";
 import type { TimeWindow } from "../../charts";
-import { count } from "../../format";
 import { t } from "../../i18n";
 import { useParam, useSelection, workersOf } from "../../state";
 import { Popup } from "../../table/Popup";
-import { COLOR_BY, type ColorBy, type Picked, type Tool } from "../../timeline";
+import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
 import { Segmented } from "../../ui";
 import { Bookmarks, type BookmarksState } from "./Bookmarks";
 import { FLOW_MODES, type FlowMode } from "./flows";
 import { formatList, parseList } from "./look";
-import type { Search } from "./search";
 
 const text = t.trace;
 
 interface Props {
   readonly tool: Tool;
   readonly onTool: (tool: Tool) => void;
-  readonly search: Search;
-  readonly onPick: (picked: Picked | null) => void;
   readonly bookmarks: BookmarksState;
   readonly current: () => TimeWindow;
   readonly onGo: (window: TimeWindow) => void;
 }
 
-export function Tools({ tool, onTool, search, onPick, bookmarks, current, onGo }: Props) {
+export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
   const [colorBy, setColorBy] = useParam<ColorBy>("c", "category");
   const [flows, setFlows] = useParam<FlowMode>("m", "selected");
   const [least, setLeast] = useParam<string>("h", "");
   const id = useId();
   return (
     <div className="trace-tools">
-      <SearchField search={search} onPick={onPick} />
       <Segmented
         label={text.tool}
         value={tool}
@@ -72,75 +67,6 @@ export function Tools({ tool, onTool, search, onPick, bookmarks, current, onGo }
       />
       <Ranks />
       <Bookmarks bookmarks={bookmarks} current={current} onGo={onGo} />
-    </div>
-  );
-}
-
-function SearchField({ search, onPick }: Pick<Props, "search" | "onPick">) {
-  const { hits, error } = search;
-  const go = (by: -1 | 1) => void search.go(by).then((hit) => hit && onPick(hit));
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
-    event.preventDefault();
-    go(event.shiftKey ? -1 : 1);
-  };
-  const said =
-    hits === null
-      ? ""
-      : search.position === null
-        ? text.hits(count(hits.count), count(hits.names))
-        : text.hitOf(count(search.position), count(hits.count));
-  return (
-    <div className="trace-search">
-      <input
-        type="search"
-        className="trace-field"
-        aria-label={text.search}
-        placeholder={text.search}
-        aria-invalid={error !== null}
-        autoComplete="off"
-        spellCheck={false}
-        value={search.text}
-        onChange={(event) => search.setText(event.target.value)}
-        onKeyDown={onKeyDown}
-      />
-      <button
-        type="button"
-        className="button icon"
-        aria-label={text.regex}
-        title={text.regex}
-        aria-pressed={search.regex}
-        onClick={() => search.setRegex(!search.regex)}
-      >
-        .*
-      </button>
-      {search.text !== "" && (
-        <>
-          <button
-            type="button"
-            className="button icon"
-            aria-label={text.previousHit}
-            title={`${text.previousHit} (Shift Enter)`}
-            disabled={!hits?.count}
-            onClick={() => go(-1)}
-          >
-            ‹
-          </button>
-          <button
-            type="button"
-            className="button icon"
-            aria-label={text.nextHit}
-            title={`${text.nextHit} (Enter)`}
-            disabled={!hits?.count}
-            onClick={() => go(1)}
-          >
-            ›
-          </button>
-          <span role="status" className={error ? "trace-wrong" : "muted num"}>
-            {error ? error.message : said}
-          </span>
-        </>
-      )}
     </div>
   );
 }

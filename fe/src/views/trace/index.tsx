@@ -11,6 +11,7 @@ import { FileMenu } from "./FileMenu";
 import { parseList, parseMark } from "./look";
 import { pickedOf } from "./picked";
 import { RangePanel } from "./RangePanel";
+import { SearchField } from "./SearchField";
 import { Slices } from "./Slices";
 import { useSearch } from "./search";
 import { TimelinePanel } from "./TimelinePanel";
@@ -51,6 +52,7 @@ export default function Trace() {
         help={text.timelineHelp}
         actions={
           <>
+            {main && <SearchField search={search} onPick={pick} />}
             <button
               type="button"
               className="button"

@@ -1,0 +1,82 @@
+/** Slices by their names: how many there are, and from one to the next. */
+import type { KeyboardEvent } from "react";
+import { count } from "../../format";
+import { t } from "../../i18n";
+import type { Picked } from "../../timeline";
+import type { Search } from "./search";
+
+const text = t.trace;
+
+interface Props {
+  readonly search: Search;
+  readonly onPick: (picked: Picked | null) => void;
+}
+
+export function SearchField({ search, onPick }: Props) {
+  const { hits, error } = search;
+  const go = (by: -1 | 1) => void search.go(by).then((hit) => hit && onPick(hit));
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    go(event.shiftKey ? -1 : 1);
+  };
+  const said =
+    hits === null
+      ? ""
+      : search.position === null
+        ? text.hits(count(hits.count), count(hits.names))
+        : text.hitOf(count(search.position), count(hits.count));
+  return (
+    <div className="trace-search">
+      <input
+        type="search"
+        className="trace-field"
+        aria-label={text.search}
+        placeholder={text.search}
+        aria-invalid={error !== null}
+        autoComplete="off"
+        spellCheck={false}
+        value={search.text}
+        onChange={(event) => search.setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <button
+        type="button"
+        className="button icon"
+        aria-label={text.regex}
+        title={text.regex}
+        aria-pressed={search.regex}
+        onClick={() => search.setRegex(!search.regex)}
+      >
+        .*
+      </button>
+      {search.text !== "" && (
+        <>
+          <button
+            type="button"
+            className="button icon"
+            aria-label={text.previousHit}
+            title={`${text.previousHit} (Shift Enter)`}
+            disabled={!hits?.count}
+            onClick={() => go(-1)}
+          >
+            ‹
+          </button>
+          <button
+            type="button"
+            className="button icon"
+            aria-label={text.nextHit}
+            title={`${text.nextHit} (Enter)`}
+            disabled={!hits?.count}
+            onClick={() => go(1)}
+          >
+            ›
+          </button>
+          <span role="status" className={error ? "trace-wrong" : "muted num"}>
+            {error ? error.message : said}
+          </span>
+        </>
+      )}
+    </div>
+  );
+}
