@@ -335,6 +335,8 @@ def test_one_rank_alone(page: Page, runs: Server) -> None:
     expect(main.get_by_text("There is one trace only")).to_be_visible()
     assert definition(main, "Ranks").inner_text() == "1 of 4"
     expect(main.get_by_text("no trace of 0, 2, 3")).to_be_visible()
+    assert definition(main, "Waiting").inner_text() == "–"
+    expect(main.get_by_text("cannot be known from one rank")).to_be_visible()
     expect(chart(profiler)).to_have_attribute("aria-valuemax", "1")
     expect(profiler.grid(OPERATIONS).count).to_be_visible()
     expect(profiler.panel("Ranks × steps")).to_have_count(0)

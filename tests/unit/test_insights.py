@@ -114,11 +114,21 @@ def test_memory_of_the_host_is_not_memory_of_a_device() -> None:
     assert "memory_limit" not in found(step(memory(10**6, device_type=0, device=-1)), deviceProperties=[V100])
 
 
-def test_findings_come_in_the_order_of_the_rules() -> None:
-    events = step(annotation(LOADER, 0, 20), annotation("nccl:all_reduce", 30, 20), kernel(60, 1, 1), memory(901))
-    ids = [finding.id for finding in findings(model_of(events, deviceProperties=[V100]))]
-    assert ids == [rule.id for rule in RULES if rule.id in ids]
-    assert len(ids) == 4
+def test_the_most_severe_come_first() -> None:
+    events = step(annotation(LOADER, 0, 20), annotation("nccl:all_reduce", 30, 25), kernel(60, 1, 1), memory(901))
+    told = findings(model_of(events, deviceProperties=[V100]))
+    assert [(finding.id, finding.severity, finding.saving_ns) for finding in told] == [
+        ("dataloader", "high", 20_000),
+        ("communication", "medium", 25_000),
+        ("gpu_utilization", "medium", None),
+        ("memory_limit", "medium", None),
+    ]
+
+
+def test_of_the_same_severity_what_saves_most_comes_first() -> None:
+    events = step(annotation(LOADER, 0, 10), annotation("nccl:all_reduce", 30, 25))
+    assert [finding.id for finding in findings(model_of(events))] == ["communication", "dataloader"]
+    assert [rule.id for rule in RULES].index("dataloader") < [rule.id for rule in RULES].index("communication")
 
 
 def test_nothing_to_say() -> None:

@@ -1,4 +1,4 @@
-"""The list of rules, in the order in which findings are shown."""
+"""The list of rules, and what they find in the order in which it is shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch_tb_profiler.insights import (
     memory_limit,
     tensor_cores,
 )
-from torch_tb_profiler.insights.rule import Finding, Rule
+from torch_tb_profiler.insights.rule import Finding, FindingSeverity, Rule
 from torch_tb_profiler.model import Model
 
 RULES: tuple[Rule, ...] = (
@@ -25,7 +25,14 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+_SEVERITIES: tuple[FindingSeverity, ...] = ("high", "medium", "low")
+
+
 def findings(model: Model) -> tuple[Finding, ...]:
-    """What every rule that applies has to say."""
+    """What every rule that applies has to say: the most severe first, then by the time that could be saved."""
     found = (rule.apply(model) for rule in RULES)
-    return tuple(finding for finding in found if finding is not None)
+    return tuple(sorted((finding for finding in found if finding is not None), key=_order))
+
+
+def _order(finding: Finding) -> tuple[int, float]:
+    return _SEVERITIES.index(finding.severity), -(finding.saving_ns or 0.0)

@@ -13,6 +13,7 @@ import {
   useState,
 } from "react";
 import { t } from "../i18n";
+import { Edges } from "./Edges";
 import { GridRow } from "./GridRow";
 import { HEADER_HEIGHT, Header } from "./Header";
 import { cellOf, type Rows, textAt } from "./model";
@@ -186,63 +187,65 @@ export function Grid(props: GridProps) {
   } as CSSProperties;
 
   return (
-    <div
-      ref={scroller}
-      className="data-grid"
-      role="grid"
-      aria-label={label}
-      aria-description={t.table.keysHint}
-      aria-busy={props.busy}
-      aria-rowcount={source.length + 1}
-      aria-colcount={columns.visible.length}
-      aria-activedescendant={activeShown ? rowId(active) : undefined}
-      tabIndex={0}
-      style={style}
-      onClick={onClick}
-      onPointerMove={onPointerMove}
-      onKeyDown={onKeyDown}
-      onFocus={(event) => {
-        if (event.target === event.currentTarget && active === null && source.length > 0)
-          setActive(0);
-      }}
-    >
-      <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
-      <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start, key }) => {
-          const place = source.at(index);
-          const open = place !== null && expanded.has(key as string | number);
-          return (
-            <div
-              // Elements are used again for rows that come into sight; that is half the work of making them.
-              key={open ? `open ${key}` : index % slots}
-              role="presentation"
-              className="grid-item"
-              data-index={index}
-              ref={open ? virtual.measureElement : undefined}
-              style={{ transform: `translateY(${start - HEADER_HEIGHT}px)` }}
-            >
-              <GridRow
-                id={rowId(index)}
-                index={index}
-                row={place?.row ?? 0}
-                rows={place?.rows ?? null}
-                columns={columns.visible}
-                selected={isSelected(index)}
-                active={index === active}
-                expandable={renderExpanded !== undefined}
-                expanded={open}
-              />
-              {open && (
-                <div role="row" className="grid-detail">
-                  <div role="gridcell" aria-colindex={1} aria-colspan={columns.visible.length}>
-                    {renderExpanded?.(place.row, place.rows)}
+    <Edges scroller={scroller}>
+      <div
+        ref={scroller}
+        className="data-grid"
+        role="grid"
+        aria-label={label}
+        aria-description={t.table.keysHint}
+        aria-busy={props.busy}
+        aria-rowcount={source.length + 1}
+        aria-colcount={columns.visible.length}
+        aria-activedescendant={activeShown ? rowId(active) : undefined}
+        tabIndex={0}
+        style={style}
+        onClick={onClick}
+        onPointerMove={onPointerMove}
+        onKeyDown={onKeyDown}
+        onFocus={(event) => {
+          if (event.target === event.currentTarget && active === null && source.length > 0)
+            setActive(0);
+        }}
+      >
+        <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
+        <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start, key }) => {
+            const place = source.at(index);
+            const open = place !== null && expanded.has(key as string | number);
+            return (
+              <div
+                // Elements are used again for rows that come into sight; that is half the work of making them.
+                key={open ? `open ${key}` : index % slots}
+                role="presentation"
+                className="grid-item"
+                data-index={index}
+                ref={open ? virtual.measureElement : undefined}
+                style={{ transform: `translateY(${start - HEADER_HEIGHT}px)` }}
+              >
+                <GridRow
+                  id={rowId(index)}
+                  index={index}
+                  row={place?.row ?? 0}
+                  rows={place?.rows ?? null}
+                  columns={columns.visible}
+                  selected={isSelected(index)}
+                  active={index === active}
+                  expandable={renderExpanded !== undefined}
+                  expanded={open}
+                />
+                {open && (
+                  <div role="row" className="grid-detail">
+                    <div role="gridcell" aria-colindex={1} aria-colspan={columns.visible.length}>
+                      {renderExpanded?.(place.row, place.rows)}
+                    </div>
                   </div>
-                </div>
-              )}
-            </div>
-          );
-        })}
+                )}
+              </div>
+            );
+          })}
+        </div>
       </div>
-    </div>
+    </Edges>
   );
 }

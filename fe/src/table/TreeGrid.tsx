@@ -12,6 +12,7 @@ import {
   useState,
 } from "react";
 import { t } from "../i18n";
+import { Edges } from "./Edges";
 import { ROW_HEIGHT } from "./Grid";
 import { HEADER_HEIGHT, Header } from "./Header";
 import { cellOf, type Rows } from "./model";
@@ -155,53 +156,55 @@ export function TreeGrid(props: TreeGridProps) {
     "--grid-width": `${columns.width}px`,
   } as CSSProperties;
   return (
-    <div
-      ref={scroller}
-      className="data-grid"
-      role="treegrid"
-      aria-label={label}
-      aria-description={t.table.tree.keysHint}
-      aria-rowcount={visible.length + 1}
-      aria-colcount={columns.visible.length}
-      aria-activedescendant={activeShown ? rowId(active) : undefined}
-      tabIndex={0}
-      style={style}
-      onClick={onClick}
-      onDoubleClick={onDoubleClick}
-      onPointerOver={onPointerOver}
-      onKeyDown={onKeyDown}
-      onFocus={(event) => {
-        if (event.target === event.currentTarget && active < 0 && visible.length > 0)
-          setActiveRow(visible[0] ?? null);
-      }}
-    >
-      <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
-      <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start }) => {
-          const row = visible[index] ?? 0;
-          return (
-            <div
-              key={row}
-              role="presentation"
-              className="grid-item"
-              style={{ transform: `translateY(${start - HEADER_HEIGHT}px)` }}
-            >
-              <TreeRow
-                id={rowId(index)}
-                index={index}
-                row={row}
-                rows={rows}
-                columns={columns.visible}
-                level={level[row] ?? 0}
-                open={isParent(row) ? isOpen(row) : null}
-                selected={row === selected}
-                active={index === active}
-                faint={hits !== null && !hits[row]}
-              />
-            </div>
-          );
-        })}
+    <Edges scroller={scroller}>
+      <div
+        ref={scroller}
+        className="data-grid"
+        role="treegrid"
+        aria-label={label}
+        aria-description={t.table.tree.keysHint}
+        aria-rowcount={visible.length + 1}
+        aria-colcount={columns.visible.length}
+        aria-activedescendant={activeShown ? rowId(active) : undefined}
+        tabIndex={0}
+        style={style}
+        onClick={onClick}
+        onDoubleClick={onDoubleClick}
+        onPointerOver={onPointerOver}
+        onKeyDown={onKeyDown}
+        onFocus={(event) => {
+          if (event.target === event.currentTarget && active < 0 && visible.length > 0)
+            setActiveRow(visible[0] ?? null);
+        }}
+      >
+        <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
+        <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const row = visible[index] ?? 0;
+            return (
+              <div
+                key={row}
+                role="presentation"
+                className="grid-item"
+                style={{ transform: `translateY(${start - HEADER_HEIGHT}px)` }}
+              >
+                <TreeRow
+                  id={rowId(index)}
+                  index={index}
+                  row={row}
+                  rows={rows}
+                  columns={columns.visible}
+                  level={level[row] ?? 0}
+                  open={isParent(row) ? isOpen(row) : null}
+                  selected={row === selected}
+                  active={index === active}
+                  faint={hits !== null && !hits[row]}
+                />
+              </div>
+            );
+          })}
+        </div>
       </div>
-    </div>
+    </Edges>
   );
 }

@@ -41,6 +41,7 @@ export const distributed = {
     waiting: "Waiting",
     waitingHelp:
       "Synchronizing ÷ (synchronizing + data transfer), median over the ranks: the part of the time in operations that was spent on waiting for other ranks",
+    waitingUnknown: "cannot be known from one rank",
     min: "min",
     max: "max",
   },

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef } from "react";
 import type { Compared, Result } from "../../api";
 import { count } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected, useTableParams } from "../../state";
+import { type TableParams, useSelected, useTableParams } from "../../state";
 import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
 import { kernelsTable, operatorsTable, partsTable } from "./columns";
@@ -105,8 +105,7 @@ export function Operators({ query, look }: Props) {
 }
 
 export function Kernels({ query, look }: Props) {
-  const [filter, setFilter] = useParam<string>("q3", "");
-  const [sort, setSort] = useParam<string>("o3", "");
+  const params = useTableParams("3");
   const [selected, select] = useSelected();
   return (
     <QueryPanel
@@ -124,10 +123,7 @@ export function Kernels({ query, look }: Props) {
           answer={answer}
           look={look}
           build={kernelsTable}
-          filter={filter}
-          onFilter={setFilter}
-          sort={sort}
-          onSort={setSort}
+          {...params}
           selected={selected?.kind === "kernel" ? selected.name : null}
           onSelect={(name) => select({ kind: "kernel", name })}
         />
@@ -136,16 +132,12 @@ export function Kernels({ query, look }: Props) {
   );
 }
 
-interface RowsProps {
+interface RowsProps extends TableParams {
   readonly id: string;
   readonly label: string;
   readonly answer: Compared;
   readonly look: Look;
   readonly build: (answer: Compared, divisors: Look["divisors"]) => Table;
-  readonly filter: string;
-  readonly onFilter: (text: string) => void;
-  readonly sort: string;
-  readonly onSort: (sort: string) => void;
   readonly selected: string | null;
   readonly onSelect: (name: string) => void;
 }

@@ -72,14 +72,24 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
         ),
         fraction,
       )}
-      {tile(
-        text.tiles.waiting,
-        text.tiles.waitingHelp,
-        shares(
-          (of) => of.wait_ns,
-          (of) => of.wait_ns + of.transfer_ns,
-        ),
-        fraction,
+      {answer.meta.notes.some(({ kind }) => kind === "one_rank") ? (
+        // All its time counts as transfer: 0 % would say that nobody waits.
+        <Tile
+          label={text.tiles.waiting}
+          help={text.tiles.waitingHelp}
+          value={fraction(null)}
+          remark={text.tiles.waitingUnknown}
+        />
+      ) : (
+        tile(
+          text.tiles.waiting,
+          text.tiles.waitingHelp,
+          shares(
+            (of) => of.wait_ns,
+            (of) => of.wait_ns + of.transfer_ns,
+          ),
+          fraction,
+        )
       )}
     </dl>
   );

@@ -65,8 +65,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
   const { operations, workers } = answer;
   const [wanted, setWorker] = useParam<string>("d", fallback);
   const [wantedGroup, setGroup] = useParam<string>("g", "");
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "-latency_ns");
+  const params = useTableParams("", "-latency_ns");
   const groups = useMemo(
     () => [...new Set((operations.rows.group ?? []).map(String))],
     [operations],
@@ -121,10 +120,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
           key={String(worker === null)}
           label={text.operations.title}
           table={table}
-          filter={filter}
-          onFilter={setFilter}
-          sort={sort}
-          onSort={setSort}
+          {...params}
         />
       )}
     </Panel>

@@ -4,7 +4,7 @@ import type { StackRows, StacksTable, StackWeight } from "../../api";
 import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../flame";
 import { count, duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { useParam } from "../../state";
+import { useParam, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
 import { Help, NoteList, QueryPanel, Segmented } from "../../ui";
 import { Details } from "./Details";
@@ -189,8 +189,7 @@ function StackFlame({
 const HOT = 0.1;
 
 function StackTree({ answer, root, onRoot, files }: PartProps) {
-  const [filter, setFilter] = useParam<string>("q", "");
-  const [sort, setSort] = useParam<string>("o", "-total_ns");
+  const params = useTableParams("", "-total_ns");
   const [expansion, setExpansion] = useParam<string>("x", "");
   const [chosen, setChosen] = useState(root);
   const { rows, table } = useRows(answer);
@@ -211,10 +210,7 @@ function StackTree({ answer, root, onRoot, files }: PartProps) {
         table={table}
         parent={rows.parent}
         keys={rows.id}
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         usuallyOpen={usuallyOpen}
         expansion={expansion}
         onExpansion={setExpansion}

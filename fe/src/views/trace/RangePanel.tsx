@@ -4,7 +4,7 @@ import { useTimelineRange } from "../../api";
 import { momentIn } from "../../charts";
 import { count, duration } from "../../format";
 import { t } from "../../i18n";
-import { useParam } from "../../state";
+import { useTableParams } from "../../state";
 import { DataTable, SimpleTable, type Table, textAt } from "../../table";
 import type { Mark, Picked, Rows, Source } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
@@ -93,8 +93,7 @@ interface SumsProps extends Pick<Props, "mark" | "onPick"> {
 }
 
 function Sums({ sums, mark: { window }, several, onPick }: SumsProps) {
-  const [filter, setFilter] = useParam<string>("q2", "");
-  const [sort, setSort] = useParam<string>("o2", "-total_ns");
+  const params = useTableParams("2", "-total_ns");
   const byName = useMemo(() => nameTable(sums), [sums]);
   const whole = { start: 0, end: window.end };
   return (
@@ -121,10 +120,7 @@ function Sums({ sums, mark: { window }, several, onPick }: SumsProps) {
         id="trace-range"
         label={text.byName}
         table={byName}
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...params}
         onSelect={(row) => {
           const name = textAt(byName.rows, "name", row);
           const found = sums.by_name.find((each) => each.name === name);
