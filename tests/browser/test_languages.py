@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,28 @@ def test_what_the_server_says_is_said_in_chinese(run: str, open_page: OpenPage, 
         assert [text for text in texts if not CHINESE.search(text)] == [], VIEWS
         seen += len(texts)
     assert seen > 3
+
+
+def test_why_files_are_not_shown_is_said_in_chinese(
+    tmp_path: Path, repository: Path, serve_logs: Callable[[Path], Server], open_page: OpenPage
+) -> None:
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    for damaged in (repository / "tests" / "damaged").iterdir():
+        (logs / f"{damaged.name.partition('.')[0]}.pt.trace.{damaged.name.partition('.')[2]}").write_bytes(
+            damaged.read_bytes()
+        )
+    (logs / "config.json").write_text('{"learning_rate": 1}')
+    (logs / "empty.json").write_text("")
+    (logs / "worker.pt.trace.json.part").write_text("{")
+    profiler = Profiler(open_page(locale="zh-CN"), serve_logs(logs)).open()
+    profiler.ui.get_by_role("button", name="文件").first.click()
+    files = profiler.ui.get_by_role("dialog")
+    expect(files.get_by_text("加载中")).to_have_count(0)
+    expect(files.get_by_text("等待中")).to_have_count(0)
+    reasons = [text for text in files.locator("tbody td:last-child").all_inner_texts() if text.strip()]
+    assert len(reasons) > 5
+    assert [text for text in reasons if not CHINESE.search(text)] == []
 
 
 def test_filters_by_words_work_in_both_languages(open_page: OpenPage, alone: Server) -> None:

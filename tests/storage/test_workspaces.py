@@ -182,7 +182,7 @@ def test_local_and_remote_directories_together(store: Store, cache: Path, tmp_pa
         }
         (problem,) = watched.status().skipped
         assert problem.file == "gone"
-        assert "cannot be listed: it is not there" in problem.reason
+        assert "cannot be listed: it is not there" in problem.reason.text
         assert watched.status().error is None
 
 

@@ -13,6 +13,11 @@ import pytest
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.definitions import Definition
 from torch_tb_profiler.insights import RULES
+from torch_tb_profiler.storage import errors
+from torch_tb_profiler.storage.blob import Blobs
+from torch_tb_profiler.storage.files import _ADVICE as FILES_ADVICE
+from torch_tb_profiler.storage.gs import Google
+from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.timeline import series
 
 SAID = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/said.ts"
@@ -89,12 +94,33 @@ def said(part: str) -> set[str]:
     return set(re.findall(r"^    (\w+): ", block, re.MULTILINE))
 
 
+def list_of(name: str) -> set[str]:
+    """Keys of one list of its own in the table."""
+    block = re.search(rf"^const {name}\b.*? = {{\n(.*?)^}};", SAID.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert block
+    return set(re.findall(r"^  (\w+): ", block[1], re.MULTILINE))
+
+
 def test_every_note_can_be_said_in_chinese(repository: Path) -> None:
     health = (repository / "docs" / "health.md").read_text("utf-8")
     documented = re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`[^|]*) \|", health, re.MULTILINE)))
     kinds = {kind for call in calls_of("Note") for kind in constants(call, 0)} | set(documented)
     assert len(kinds) > 40
     assert kinds - said("notes") == set()
+
+
+def test_every_reason_can_be_said_in_chinese() -> None:
+    kinds = {
+        kind for name in ("Reason", "Attempt", "_failed") for call in calls_of(name) for kind in constants(call, 0)
+    }
+    assert len(kinds) > 25
+    assert kinds - list_of("reasons") == set()
+    assert list_of("TROUBLES") == set(errors.REASONS)
+
+
+def test_what_to_do_about_a_storage_is_known_in_chinese() -> None:
+    advices = [errors.ADVICE, FILES_ADVICE, S3.advice, Blobs.advice, Google.advice]
+    assert {advice for each in advices for advice in each.values()} - texts() == set()
 
 
 def test_every_finding_can_be_said_in_chinese() -> None:

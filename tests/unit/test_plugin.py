@@ -13,6 +13,7 @@ from tensorboard.plugins.base_plugin import TBContext
 
 from torch_tb_profiler.plugin import TorchProfilerPlugin, create_plugin
 from torch_tb_profiler.plugin_loader import TorchProfilerLoader
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus
 
 READY = RunStatus("run", (TraceStatus("w", "1", "f", 1, "ready"),))
@@ -33,10 +34,10 @@ class FixedWorkspace:
     [
         (Status("logs", True, None, ()), True),
         (Status("logs", False, None, ()), False),
-        (Status("logs", False, "cannot be listed", ()), False),
-        (Status("s3://logs", False, "cannot be listed", (), remote=True), True),
+        (Status("logs", False, Reason("unlistable", "cannot be listed"), ()), False),
+        (Status("s3://logs", False, Reason("unlistable", "cannot be listed"), (), remote=True), True),
         (Status("logs", False, None, (READY,)), True),
-        (Status("logs", False, None, (), (Skipped("config.json", "is JSON, but not a trace"),)), True),
+        (Status("logs", False, None, (), (Skipped("config.json", Reason("empty", "is empty")),)), True),
     ],
 )
 def test_is_active_until_it_is_known_that_there_is_nothing(status: Status, active: bool) -> None:

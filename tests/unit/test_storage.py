@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
 from torch_tb_profiler.storage.local import LocalStorage
 
@@ -73,7 +74,8 @@ def test_a_directory_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "scandir", refuse)
     paths, problems = listed(tmp_path)
     assert paths == ["open/x"]
-    assert problems == [Problem("closed", "cannot be listed: Permission denied")]
+    reason = Reason("unlistable", "cannot be listed: Permission denied", {"place": "", "why": "Permission denied"})
+    assert problems == [Problem("closed", reason)]
 
 
 def test_a_missing_root_is_an_error_in_words(tmp_path: Path) -> None:

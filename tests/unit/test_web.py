@@ -14,6 +14,7 @@ from werkzeug.test import Client, TestResponse
 
 from tests.served import everything_read, get
 from tests.tiny import write_trace
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.web import logdir
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.routes import ROUTES
@@ -86,6 +87,7 @@ def test_status(client: Client, workspace: Workspace) -> None:
         "bytes_total": 0,
         "events": 8,
         "reason": None,
+        "why": None,
         "notes": 0,
         "views": ["overview", "operators", "kernels", "stacks"],
         "rank": None,
@@ -98,9 +100,11 @@ def test_status(client: Client, workspace: Workspace) -> None:
 
 
 def test_long_lists_of_skipped_files_are_cut() -> None:
-    shown = logdir._skipped([Skipped(str(number), "why") for number in range(500)])
+    shown = logdir._skipped([Skipped(str(number), Reason("empty", "is empty")) for number in range(500)])
     assert len(shown) == logdir.MOST_SKIPPED + 1
+    assert shown[0]["why"] == {"kind": "empty", "values": {}}
     assert shown[-1]["reason"] == "and 400 more files"
+    assert shown[-1]["why"] == {"kind": "more_files", "values": {"count": 400}}
 
 
 def test_old_lists(client: Client) -> None:

@@ -135,8 +135,8 @@ def test_every_trace_of_the_zoo_is_found_and_every_skipped_file_has_its_reason(z
     for run in found.runs:
         folder = "" if run.name == "zoo" else f"{run.name}/"
         shown.update({t.entry.path: (run.name, t.worker, t.span) for t in run.traces})
-        shown.update({folder + s.file: s.reason for s in run.skipped})
-    shown.update({s.file: s.reason for s in found.skipped})
+        shown.update({folder + s.file: str(s.reason) for s in run.skipped})
+    shown.update({s.file: str(s.reason) for s in found.skipped})
     assert shown == {name: expected for name, (_, expected) in ZOO.items()}
 
 
@@ -173,8 +173,8 @@ def step(root: Path, heads: Heads, most: int = 1000) -> dict[str, str | None]:
     traces: dict[str, str | None] = {t.entry.path: None for run in found.runs for t in run.traces}
     return (
         traces
-        | {s.file: s.reason for run in found.runs for s in run.skipped}
-        | {s.file: s.reason for s in found.skipped}
+        | {s.file: str(s.reason) for run in found.runs for s in run.skipped}
+        | {s.file: str(s.reason) for s in found.skipped}
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from torch_tb_profiler.reason import Reason
+
 _BOM = b"\xef\xbb\xbf"
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*\[')
 #: keys that torch writes before traceEvents; with many process groups these fill more than what is looked at
@@ -20,19 +22,19 @@ _NO_TRACE = "is JSON, but not a trace: "
 _KNOWN = (
     (
         (re.compile(rb'^\{\s*"schema"\s*:\s*"'), re.compile(rb'"nodes"\s*:\s*\[')),
-        "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none",
+        Reason("chakra", "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none"),
     ),
     (
         (re.compile(rb'"segments"\s*:'), re.compile(rb'"(?:device_traces|allocated_size|allocator_settings)"\s*:')),
-        "is a memory snapshot (torch.cuda.memory): it is not a trace",
+        Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"),
     ),
     (
         (re.compile(rb'"rocprofiler-sdk-[a-z]+"\s*:'),),
-        "is an output of rocprofv3: it is not a trace of torch.profiler",
+        Reason("rocprofv3", "is an output of rocprofv3: it is not a trace of torch.profiler"),
     ),
     (
         (re.compile(rb'"\$schema"\s*:\s*"https?://(?:www\.)?speedscope\.app'),),
-        "is a speedscope profile: it is not a trace of torch.profiler",
+        Reason("speedscope", "is a speedscope profile: it is not a trace of torch.profiler"),
     ),
 )
 
@@ -41,11 +43,11 @@ _KNOWN = (
 class Content:
     """What is in a file.
 
-    reason: why it is no trace, a sentence that goes on after the file's name; None for a trace
+    reason: why it is no trace; None for a trace
     rank: None when the trace does not say, or not among its first bytes
     """
 
-    reason: str | None = None
+    reason: Reason | None = None
     rank: int | None = None
 
 
@@ -53,12 +55,12 @@ def examine(text: bytes, whole: bool) -> Content:
     """Judge a file by its first bytes, unpacked; `whole` says that there are no more."""
     text = text.removeprefix(_BOM).lstrip()
     if not text:
-        return Content("is empty")
+        return Content(Reason("empty", "is empty"))
     if text.startswith(b"{"):
         return _object(text, whole)
     if text.startswith(b"["):
         return _list(text, whole)
-    return Content("is not JSON")
+    return Content(Reason("not_json", "is not JSON"))
 
 
 def _object(text: bytes, whole: bool) -> Content:
@@ -69,15 +71,20 @@ def _object(text: bytes, whole: bool) -> Content:
     for marks, reason in _KNOWN:
         if all(mark.search(text) for mark in marks):
             return Content(reason)
-    return Content(_NO_TRACE + ("it has no traceEvents" if whole else f"no traceEvents in its first {_length(text)}"))
+    first = "" if whole else _length(text)
+    why = f"no traceEvents in its first {first}" if first else "it has no traceEvents"
+    return Content(Reason("no_trace_events", _NO_TRACE + why, {"first": first}))
 
 
 def _list(text: bytes, whole: bool) -> Content:
     if _NUMBERS.match(text):
-        return Content(_NO_TRACE + "a list of numbers, as a memory timeline (export_memory_timeline) is")
+        why = "a list of numbers, as a memory timeline (export_memory_timeline) is"
+        return Content(Reason("numbers", _NO_TRACE + why))
     if text[1:].lstrip().startswith(b"{") and _EVENT.search(text):
         return Content()
-    return Content(_NO_TRACE + ("it has no events" if whole else f"no events in its first {_length(text)}"))
+    first = "" if whole else _length(text)
+    why = f"no events in its first {first}" if first else "it has no events"
+    return Content(Reason("no_events_in_list", _NO_TRACE + why, {"first": first}))
 
 
 def _length(text: bytes) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from torch_tb_profiler.reason import Reason
+
 #: what is read, in the order in which one of several packings of a recording is taken
 PACKINGS = ("", ".gz", ".zst")
 
@@ -46,12 +48,12 @@ def unpacked(name: str) -> tuple[str, str]:
     return (name[: match.start()], match.group().lower()) if match else (name, "")
 
 
-def why_skipped(name: str) -> str | None:
+def why_skipped(name: str) -> Reason | None:
     """Why a file that looks like a trace to a person is no candidate; None for other files."""
     if _OTHERWISE_PACKED.search(name):
-        return "is packed in a way that is not read: .json, .json.gz and .json.zst are"
+        return Reason("other_packing", "is packed in a way that is not read: .json, .json.gz and .json.zst are")
     if _LEFT_OVER.search(name):
-        return "does not end like a trace: .json, .json.gz or .json.zst is expected"
+        return Reason("other_ending", "does not end like a trace: .json, .json.gz or .json.zst is expected")
     return None
 
 

@@ -32,6 +32,7 @@ from torch_tb_profiler.discovery.names import (
     why_skipped,
 )
 from torch_tb_profiler.discovery.roots import Root, base_name
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 
 DEFAULT_SPAN = "default"
@@ -58,7 +59,7 @@ class Skipped:
     """
 
     file: str
-    reason: str
+    reason: Reason
     unlisted: bool = False
 
 
@@ -138,14 +139,14 @@ def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[Trac
             named.append((name, entry))
         elif is_candidate(file):
             content = content_of(entry)
-            if content is not None and content.reason is None:
-                others.append(_Other(entry, guess(file), content.rank))
+            if content is not None and content.reason is not None:
+                skipped.append(Skipped(file, content.reason))
             elif content is not None:
-                skipped.append(Skipped(file, str(content.reason)))
+                others.append(_Other(entry, guess(file), content.rank))
         elif reason := why_skipped(file):
             skipped.append(Skipped(file, reason))
     twins = _twins([entry for _, entry in named] + [other.entry for other in others])
-    skipped += [Skipped(twin, f"is the same recording as {shown}, which is shown") for twin, shown in twins.items()]
+    skipped += [Skipped(twin, _same_as(shown)) for twin, shown in twins.items()]
     by_worker: defaultdict[str, list[tuple[TraceName, Entry]]] = defaultdict(list)
     for name, entry in named:
         if _base(entry) not in twins:
@@ -172,6 +173,10 @@ def _twins(entries: Iterable[Entry]) -> dict[str, str]:
         (_, shown), *rest = sorted(files)
         found.update((file, shown) for _, file in rest)
     return found
+
+
+def _same_as(shown: str) -> Reason:
+    return Reason("same_recording", f"is the same recording as {shown}, which is shown", {"shown": shown})
 
 
 def _spans(files: list[tuple[TraceName, Entry]]) -> list[tuple[str, Entry]]:

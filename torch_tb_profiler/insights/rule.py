@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.notes import Value
+from torch_tb_profiler.reason import Value
 
 FindingSeverity = Literal["low", "medium", "high"]
 EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]

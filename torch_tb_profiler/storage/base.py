@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 
+from torch_tb_profiler.reason import Reason
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -35,7 +37,7 @@ class Problem:
     """A part of the tree that could not be listed; the rest was."""
 
     path: str
-    reason: str
+    reason: Reason
 
 
 class Storage(Protocol):

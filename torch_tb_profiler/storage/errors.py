@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
+
+from torch_tb_profiler.reason import OTHER, Reason, Value
 
 Kind = Literal[
     "credentials",
@@ -72,8 +75,9 @@ class StorageError(Exception):
     wait: seconds after which the store wants to be asked again; 0 when it did not say
     """
 
-    def __init__(self, message: str, kind: Kind = "failed", wait: float = 0.0) -> None:
-        super().__init__(message)
+    def __init__(self, message: str | Reason, kind: Kind = "failed", wait: float = 0.0) -> None:
+        super().__init__(str(message))
+        self.reason = message if isinstance(message, Reason) else Reason(OTHER, message)
         self.kind: Kind = kind
         self.wait = wait
 
@@ -86,6 +90,22 @@ class StorageError(Exception):
 def unused_signature(root: str) -> StorageError:
     """What is said of a root, given without its signature, where none is understood."""
     return StorageError(f"{root}: a signature behind this address is not used", "credentials")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What was tried. place: what was listed, or read from; empty where the sentence goes on after its name."""
+
+    kind: Literal["unlistable", "unreadable"]
+    place: str = ""
+
+    def failed(self, why: str, values: Mapping[str, Value]) -> Reason:
+        """Why that failed."""
+        if self.kind == "unlistable":
+            tried = f"{self.place} cannot be listed".lstrip()
+        else:
+            tried = f"cannot be read from {self.place}" if self.place else "cannot be read"
+        return Reason(self.kind, f"{tried}: {why}", {"place": self.place, **values})
 
 
 class Trouble(Exception):
@@ -101,10 +121,10 @@ class Trouble(Exception):
         self.wait = wait
         self.advice = advice
 
-    def told(self, operation: str, advice: Mapping[Kind, str]) -> StorageError:
+    def told(self, tried: Attempt, advice: Mapping[Kind, str]) -> StorageError:
         """The sentence: what was tried, why it failed, what to do."""
         code = f" ({self.code})" if self.code else ""
         to_do = self.advice or advice.get(self.kind) or ADVICE.get(self.kind, "")
-        return StorageError(
-            f"{operation}: {REASONS[self.kind]}{code}{f'. {to_do}' if to_do else ''}", self.kind, self.wait
-        )
+        why = f"{REASONS[self.kind]}{code}{f'. {to_do}' if to_do else ''}"
+        values = {"trouble": self.kind, "code": self.code, "advice": to_do}
+        return StorageError(tried.failed(why, values), self.kind, self.wait)

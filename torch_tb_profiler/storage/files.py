@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, BinaryIO, cast
 
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install, unused_signature
+from torch_tb_profiler.storage.errors import Attempt, Kind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
@@ -63,7 +64,7 @@ class FileSystems:
 
                 fsspec.get_filesystem_class(scheme_of(root))
         except Trouble as trouble:
-            raise trouble.told(f"{shown(root)} cannot be listed", _ADVICE) from None
+            raise trouble.told(Attempt("unlistable", shown(root)), _ADVICE) from None
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
         pending = deque([""])
@@ -73,8 +74,8 @@ class FileSystems:
                 children = _children(root, folder)
             except Trouble as trouble:
                 if not folder:
-                    raise trouble.told(f"{shown(root)} cannot be listed", _ADVICE) from None
-                report(Problem(printable(folder), str(trouble.told("cannot be listed", _ADVICE))))
+                    raise trouble.told(Attempt("unlistable", shown(root)), _ADVICE) from None
+                report(Problem(printable(folder), trouble.told(Attempt("unlistable"), _ADVICE).reason))
                 continue
             for name, found in children:
                 path = f"{folder}/{name}" if folder else name
@@ -88,9 +89,9 @@ class FileSystems:
             with _driver(url) as (driver, path):
                 found = _info(driver, path)
         except Trouble as trouble:
-            raise trouble.told("cannot be read", _ADVICE) from None
+            raise trouble.told(Attempt("unreadable"), _ADVICE) from None
         if found["type"] == "directory":
-            raise StorageError("is not a file", "missing")
+            raise StorageError(Reason("no_file", "is not a file"), "missing")
         return _entry(url.rpartition("/")[2], url, found)
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:
@@ -106,7 +107,7 @@ class FileSystems:
                     raise Trouble("changed")
 
         def told(trouble: Trouble) -> StorageError:
-            return trouble.told("cannot be read", _ADVICE)
+            return trouble.told(Attempt("unreadable"), _ADVICE)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
 

@@ -7,11 +7,12 @@ import stat as modes
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 from urllib.parse import unquote, urlsplit
 
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import StorageError
+from torch_tb_profiler.storage.errors import Attempt, StorageError
 from torch_tb_profiler.storage.url import printable, scheme_of
 
 
@@ -44,8 +45,8 @@ class LocalStorage:
                     children = sorted(found, key=lambda child: child.name)
             except OSError as error:
                 if not relative:
-                    raise StorageError(f"{_printable(root)} cannot be listed: {_why(error)}") from error
-                report(Problem(relative, f"cannot be listed: {_why(error)}"))
+                    raise StorageError(_failed("unlistable", error, _printable(root))) from error
+                report(Problem(relative, _failed("unlistable", error)))
                 continue
             for child in children:
                 path = f"{relative}/{_printable(child.name)}" if relative else _printable(child.name)
@@ -55,30 +56,31 @@ class LocalStorage:
                     elif child.is_file():  # pipes and devices would block whoever opens them
                         yield _entry(path, child.path, child.stat())
                 except OSError as error:
-                    report(Problem(path, _why(error)))
+                    report(Problem(path, _failed("unreadable", error)))
 
     def stat(self, url: str) -> Entry:
         try:
             status = os.stat(url)  # noqa: PTH116
         except OSError as error:
-            raise StorageError(f"cannot be read: {_why(error)}") from error
+            raise StorageError(_failed("unreadable", error)) from error
         if not modes.S_ISREG(status.st_mode):
-            raise StorageError("is not a file")
+            raise StorageError(Reason("no_file", "is not a file"))
         return _entry(_printable(Path(url).name), url, status)
 
     def open(self, entry: Entry, ahead: bool = True) -> BinaryIO:  # noqa: ARG002 - the system reads ahead
         try:
             return open(entry.url, "rb")  # noqa: PTH123
         except OSError as error:
-            raise StorageError(f"cannot be read: {_why(error)}") from error
+            raise StorageError(_failed("unreadable", error)) from error
 
 
 def _entry(path: str, url: str, status: os.stat_result) -> Entry:
     return Entry(path, url, status.st_size, status.st_mtime_ns)
 
 
-def _why(error: OSError) -> str:
-    return error.strerror or type(error).__name__
+def _failed(kind: Literal["unlistable", "unreadable"], error: OSError, place: str = "") -> Reason:
+    why = error.strerror or type(error).__name__
+    return Attempt(kind, place).failed(why, {"why": why})
 
 
 def _printable(name: str) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import BinaryIO, Protocol, TypeVar, cast
 
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, install, unused_signature
+from torch_tb_profiler.storage.errors import Attempt, Kind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.retry import patiently
 from torch_tb_profiler.storage.url import is_signed, printable, shown
@@ -88,7 +89,7 @@ class ObjectStorage:
         return self._store.url(replace(place, key=place.key.strip("/")))
 
     def require(self, root: str) -> None:
-        self._try(f"{shown(root)} cannot be listed", lambda: load(self._store.package, self._store.extra))
+        self._try(Attempt("unlistable", shown(root)), lambda: load(self._store.package, self._store.extra))
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:  # noqa: ARG002 - all or nothing
         place = self._store.place(root)
@@ -107,7 +108,7 @@ class ObjectStorage:
                 raise
 
         seen: set[str] = set()
-        while (page := self._try(f"{root} cannot be listed", lambda: patiently(next_page))) is not None:
+        while (page := self._try(Attempt("unlistable", root), lambda: patiently(next_page))) is not None:
             for found in page:
                 if found.key not in seen and not found.key.endswith("/"):  # such are made to show empty folders
                     seen.add(found.key)
@@ -116,7 +117,7 @@ class ObjectStorage:
     def stat(self, url: str) -> Entry:
         place = self._store.place(url)
         if not place.key:
-            raise StorageError("is not a file", "missing")
+            raise StorageError(Reason("no_file", "is not a file"), "missing")
         found = self._try(self._reading(place), lambda: patiently(lambda: self._store.stat(place)))
         return self._entry(place, found, place.key.rpartition("/")[2])
 
@@ -131,17 +132,17 @@ class ObjectStorage:
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
 
-    def _reading(self, place: Place) -> str:
-        return f"cannot be read from {self._store.url(Place(place.bucket))}"
+    def _reading(self, place: Place) -> Attempt:
+        return Attempt("unreadable", self._store.url(Place(place.bucket)))
 
     def _entry(self, place: Place, found: Object, path: str) -> Entry:
         return Entry(printable(path), self._store.url(place), found.size, found.modified_ns, found.etag)
 
-    def _try(self, operation: str, call: Callable[[], T]) -> T:
+    def _try(self, tried: Attempt, call: Callable[[], T]) -> T:
         try:
             return call()
         except Trouble as trouble:
-            raise trouble.told(operation, self._store.advice) from None
+            raise trouble.told(tried, self._store.advice) from None
 
 
 def load(package: str, extra: str) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from torch_tb_profiler.reason import Value
+
 Severity = Literal["info", "warning", "error"]
-Value = str | int | float | bool
 
 
 @dataclass(frozen=True)

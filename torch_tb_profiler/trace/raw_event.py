@@ -7,6 +7,7 @@ from typing import BinaryIO
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.store import Trace
 from torch_tb_profiler.trace.text import NotATraceError
@@ -33,7 +34,7 @@ def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = N
     chunks = trace.chunks
     place = int(np.searchsorted(chunks.first_row, row, "right")) - 1
     if place < 0:
-        raise TraceError("does not say where this event stands")
+        raise TraceError(Reason(OTHER, "does not say where this event stands"))
     first = int(chunks.first_row[place])
     after = int(chunks.first_row[place + 1]) if place + 1 < len(chunks) else len(trace.events)
     try:
@@ -44,9 +45,10 @@ def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = N
     except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
         event = None
     except (NotATraceError, OSError) as error:
-        raise TraceError(str(error)) from None
+        raise TraceError(reason_of(error)) from None
     if event is None or (event.name or "") != trace.strings[trace.events.name[row]]:
-        raise TraceError("is damaged around this event, or has changed: only what was read of it can be shown")
+        words = "is damaged around this event, or has changed: only what was read of it can be shown"
+        raise TraceError(Reason(OTHER, words))
     return msgspec.json.format(bytes(event.args), indent=2).decode() if event.args else None
 
 

@@ -10,6 +10,7 @@ from typing import BinaryIO, Protocol, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, repair_note
@@ -26,7 +27,11 @@ _TOO_LONG_FOR_A_DOUBLE = re.compile(rb'"ts"\s*:\s*"?-?\d{14,}\.\d')
 
 
 class TraceError(Exception):
-    """The file cannot be read as a trace; the message continues the sentence "<file> …"."""
+    """The file cannot be read as a trace."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -90,9 +95,11 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
                 reported = stored.bytes_read
                 report(Progress(reported, collector.count))
     except NotATraceError as error:
-        raise TraceError(str(error)) from None
+        raise TraceError(error.reason) from None
     if not collector.count:
-        raise TraceError("holds no events" if text.closed else text.broken or "is cut off before its first event")
+        if text.closed:
+            raise TraceError(Reason("no_events", "holds no events"))
+        raise TraceError(text.broken or Reason("cut_off", "is cut off before its first event"))
     for kind, where, begin in (
         ("damaged_header", "before", text.damaged_header),
         ("damaged_tail", "after", text.damaged_tail),
@@ -110,11 +117,16 @@ def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: 
                 f"the {collector.count} events before that are shown.",
                 touches=("overview", "operators", "kernels"),
                 first_offset=text.offset,
-                values={"why": text.broken or "", "events": collector.count},
+                values=_why(text.broken) | {"events": collector.count},
             )
         )
     report(Progress(stored.bytes_read, collector.count))
     return collector.finish(Header({**text.header, **text.tail}), notes, text.text_bytes)
+
+
+def _why(broken: Reason | None) -> dict[str, Value]:
+    """As values of a note."""
+    return {"why": ""} if broken is None else {"why": broken.text, "why_kind": broken.kind, **broken.values}
 
 
 def decode_chunk(chunk: Chunk, text: ChunkedText, decoder: Decoder[T]) -> tuple[list[T], int, int]:

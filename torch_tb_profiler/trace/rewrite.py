@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.decode import end_of_object
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
@@ -69,7 +70,7 @@ def _chunked(stream: BinaryIO, limits: Limits | None) -> ChunkedText:
     try:
         return ChunkedText(text_of(StoredFile(stream), limits or Limits()))
     except NotATraceError as error:
-        raise TraceError(str(error)) from None
+        raise TraceError(error.reason) from None
 
 
 # a valid document -------------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ def _up_to_the_list(text: Readable) -> tuple[bytes, bytes]:
             start = _start_of_list(known)
         if start is not None and _NOT_BLANK.search(known, start):
             return known[:start], known[start:]
-    raise TraceError("has changed while it was read")
+    raise TraceError(Reason("changed", "has changed while it was read"))
 
 
 def _start_of_list(text: bytes) -> int | None:

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.trace.decode import end_of_object, first_object
 from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, inside_strings, repair_text
 
@@ -32,7 +33,11 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class NotATraceError(ValueError):
-    """The text has no list of trace events; the message says what it has."""
+    """The text has no list of trace events; the reason says what it has."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 class Readable(Protocol):
@@ -62,7 +67,7 @@ class ChunkedText:
         self._offset = 0  # of the buffer's first byte in the text
         self._ended = False
         #: why reading stopped before the end of the file, if it did (a truncated or corrupt gzip)
-        self.broken: str | None = None
+        self.broken: Reason | None = None
         self.header: dict[str, Any] = {}
         self.tail: dict[str, Any] = {}
         #: where keys begin that cannot be read, before and after the events
@@ -104,13 +109,14 @@ class ChunkedText:
             self._start, self._end = 1, 1 + unread
         if self._end >= len(self._buffer) - 1:
             if len(self._buffer) > MAX_EVENT_BYTES:
-                raise NotATraceError(f"has an event longer than {MAX_EVENT_BYTES} bytes")
+                text = f"has an event longer than {MAX_EVENT_BYTES} bytes"
+                raise NotATraceError(Reason("long_event", text, {"bytes": MAX_EVENT_BYTES}))
             self._buffer = self._buffer + bytes(len(self._buffer))
         # one byte is left free for the closing bracket
         try:
             count = self._stream.readinto(memoryview(self._buffer)[self._end : len(self._buffer) - 1])
         except OSError as error:
-            self.broken = str(error) or type(error).__name__
+            self.broken = reason_of(error)
             count = 0
         if not count:
             self._ended = True
@@ -135,12 +141,13 @@ class ChunkedText:
             if self._end > MAX_HEADER_BYTES or not self._fill():
                 break
         if self._end > MAX_HEADER_BYTES:
-            raise NotATraceError(f"is not a PyTorch trace: no traceEvents in its first {MAX_HEADER_BYTES >> 20} MB")
+            first = f"{MAX_HEADER_BYTES >> 20} MB"
+            raise NotATraceError(_no_trace_events(f"no traceEvents in its first {first}", first))
         if not stripped:
-            raise NotATraceError(self.broken or "is empty")
+            raise NotATraceError(self.broken or Reason("empty", "is empty"))
         if not stripped.startswith(b"{"):
-            raise NotATraceError("is not JSON")
-        raise NotATraceError("is not a PyTorch trace: it has no traceEvents")
+            raise NotATraceError(Reason("not_json", "is not JSON"))
+        raise NotATraceError(_no_trace_events("it has no traceEvents"))
 
     def _read_header(self, text: bytes) -> None:
         keys = text.removeprefix(_BOM)
@@ -309,3 +316,7 @@ def end_of_list(text: bytes) -> tuple[int, bool]:
     if closed:
         end += len(text[end : places[closing[0]]].rstrip(b", \t\r\n"))
     return end, closed
+
+
+def _no_trace_events(why: str, first: str = "") -> Reason:
+    return Reason("no_trace_events", f"is not a PyTorch trace: {why}", {"first": first})

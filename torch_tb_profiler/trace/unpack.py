@@ -9,6 +9,8 @@ from typing import BinaryIO, Protocol, cast
 
 import zstandard
 
+from torch_tb_profiler.reason import Reason
+
 _isal: ModuleType | None
 try:
     from isal import igzip_lib
@@ -20,6 +22,14 @@ except ImportError:  # no wheel for this platform
 GZIP_MAGIC = b"\x1f\x8b"
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 READ_BYTES = 64 * 1024
+
+
+class UnpackError(OSError):
+    """The text of a stored file ends here; the reason says why."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -96,7 +106,8 @@ class _Limited:
         self._bytes += count
         limits = self._limits
         if self._bytes > limits.free_bytes and self._bytes > limits.expansion * self._stored.bytes_read:
-            raise OSError(f"it unpacks to more than {limits.expansion} times its size, which no trace does")
+            text = f"it unpacks to more than {limits.expansion} times its size, which no trace does"
+            raise UnpackError(Reason("expansion", text, {"times": limits.expansion}))
         return count
 
 
@@ -160,7 +171,7 @@ class _Gunzip:
         try:
             data = self._inflate(len(buffer))
         except _INFLATE_ERRORS as error:
-            raise OSError(f"the gzip data is damaged: {error}") from None
+            raise UnpackError(_damaged("gzip", error)) from None
         buffer[: len(data)] = data
         return len(data)
 
@@ -177,7 +188,7 @@ class _Gunzip:
                 if not text:
                     if self._between_members:
                         return b""
-                    raise OSError("the gzip data is cut off")
+                    raise UnpackError(Reason("gzip_cut_off", "the gzip data is cut off"))
             if self._between_members and not text.startswith(GZIP_MAGIC):
                 return b""  # padding after the last member, which gzip allows
             self._between_members = False
@@ -198,4 +209,9 @@ class _Unzstd:
         try:
             return self._reader.readinto(buffer)
         except zstandard.ZstdError as error:
-            raise OSError(f"the Zstandard data is damaged: {error}") from None
+            raise UnpackError(_damaged("Zstandard", error)) from None
+
+
+def _damaged(packing: str, error: Exception) -> Reason:
+    text = f"the {packing} data is damaged: {error}"
+    return Reason("damaged_packing", text, {"packing": packing, "error": str(error)})

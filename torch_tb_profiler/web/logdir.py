@@ -7,6 +7,7 @@ from typing import Any
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.discovery import natural_key
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.workspace import RunStatus, Skipped, TraceStatus, Workspace
 
@@ -36,7 +37,8 @@ def status(workspace: Workspace, _: Parameters) -> Answer:
                 "version": __version__,
                 "logdir": found.logdir,
                 "scanning": found.scanning,
-                "error": found.error,
+                "error": found.error and found.error.text,
+                "why": why(found.error),
                 "runs": [_run(run) for run in found.runs],
                 "skipped": _skipped(found.skipped),
             }
@@ -63,7 +65,8 @@ def _trace(trace: TraceStatus) -> dict[str, Any]:
         "bytes_done": trace.bytes_done,
         "bytes_total": trace.size,
         "events": trace.events,
-        "reason": trace.reason,
+        "reason": trace.reason and trace.reason.text,
+        "why": why(trace.reason),
         "notes": trace.notes,
         "views": trace.views,
         "rank": trace.rank,
@@ -72,14 +75,17 @@ def _trace(trace: TraceStatus) -> dict[str, Any]:
     }
 
 
-def _skipped(files: Sequence[Skipped]) -> list[dict[str, str | bool]]:
+def why(reason: Reason | None) -> dict[str, Any] | None:
+    """What a reason says, for saying it in another language."""
+    return {"kind": reason.kind, "values": reason.values} if reason else None
+
+
+def _skipped(files: Sequence[Skipped]) -> list[dict[str, Any]]:
     """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
-    shown: list[dict[str, str | bool]] = [
-        {"file": s.file, "reason": s.reason, "unlisted": s.unlisted} for s in files[:MOST_SKIPPED]
-    ]
-    if len(files) > MOST_SKIPPED:
-        shown.append({"file": "…", "reason": f"and {len(files) - MOST_SKIPPED} more files", "unlisted": False})
-    return shown
+    shown = list(files[:MOST_SKIPPED])
+    if more := len(files) - len(shown):
+        shown.append(Skipped("…", Reason("more_files", f"and {more} more files", {"count": more})))
+    return [{"file": s.file, "reason": s.reason.text, "why": why(s.reason), "unlisted": s.unlisted} for s in shown]
 
 
 def runs(workspace: Workspace, _: Parameters) -> Answer:

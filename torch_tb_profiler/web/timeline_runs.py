@@ -66,7 +66,10 @@ def overview_answer(workspace: Workspace, opened: OpenRun, bins: int) -> Json:
         "end_ns": found.end,
         "aligned": found.aligned,
         "workers": workers,
-        "absent": [{"worker": trace.worker, "state": trace.state, "reason": trace.reason} for trace in opened.others],
+        "absent": [
+            {"worker": trace.worker, "state": trace.state, "reason": trace.reason and trace.reason.text}
+            for trace in opened.others
+        ],
     }
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import kept
 from torch_tb_profiler.timeline.build import build, release
@@ -105,19 +106,21 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
             trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
         if storage.stat(job.url).version != job.entry.version:
             target.unlink()
-            return Failed("is still being written; it is read again once it is complete")
+            return Failed(Reason("still_written", "is still being written; it is read again once it is complete"))
         model = Model(trace)
         return Done(summarize(model), time.monotonic() - began), model
     except StorageError as error:
-        return Failed(str(error), passes=True)
+        return Failed(error.reason, passes=True)
     except TraceError as error:
-        return Failed(str(error))
+        return Failed(error.reason)
     except MemoryError:
-        return Failed("needs more memory than there is")
+        return Failed(Reason("no_memory", "needs more memory than there is"))
     except OSError as error:
-        return Failed(f"could not be read or its columns not be written: {error}")
+        text = f"could not be read or its columns not be written: {error}"
+        return Failed(Reason("not_written", text, {"error": str(error)}))
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
-        return Failed(f"could not be read: {type(error).__name__}: {error}", traceback.format_exc())
+        told = f"{type(error).__name__}: {error}"
+        return Failed(Reason("unforeseen", f"could not be read: {told}", {"error": told}), traceback.format_exc())
 
 
 def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message], None]) -> Message:

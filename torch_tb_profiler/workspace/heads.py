@@ -7,9 +7,11 @@ import itertools
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import BinaryIO
 
 from torch_tb_profiler.discovery import Content, examine, must_be_examined
+from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC, ZSTD_MAGIC, Limits, StoredFile, text_of
 from torch_tb_profiler.workspace.contents import KnownContents
@@ -96,7 +98,7 @@ class Heads:
             known = ((entry, self._known.get(entry.url)) for entry in self._remote)
             self._memory.save((entry, found[1]) for entry, found in known if found and found[0] == entry.version)
 
-    def _keep(self, entry: Entry, found: Content | str) -> None:
+    def _keep(self, entry: Entry, found: Content | Reason) -> None:
         if isinstance(found, Content):
             self._failed.pop(entry.url, None)
             version, content = entry.version, found
@@ -113,13 +115,13 @@ class Heads:
         return (entry.version, self._contents.setdefault(content, content)) if content else None
 
 
-def _look_at(entry: Entry) -> Content | str:
+def _look_at(entry: Entry) -> Content | Reason:
     """What is in a file, or why that cannot be said."""
     try:
         with storage_for(entry.url).open(entry, ahead=False) as stream:
             return examine_stream(stream)
     except (StorageError, OSError) as error:
-        return str(error) if isinstance(error, StorageError) else f"cannot be read: {error}"
+        return error.reason if isinstance(error, StorageError) else _unreadable(reason_of(error))
 
 
 def _is_remote(entry: Entry) -> bool:
@@ -135,14 +137,18 @@ def examine_stream(stream: BinaryIO) -> Content:
     text, broken = _unpack(head)
     cut = len(head) == STORED_BYTES
     if broken and not text:
-        return Content(f"cannot be read: {broken}")
+        return Content(_unreadable(broken))
     return examine(text, whole=not cut and len(text) < TEXT_BYTES)
 
 
-def _unpack(head: bytes) -> tuple[bytes, str]:
+def _unreadable(why: Reason) -> Reason:
+    return replace(why, text=f"cannot be read: {why}")
+
+
+def _unpack(head: bytes) -> tuple[bytes, Reason | None]:
     """As much text as the first bytes of a file give, and why it is not more."""
     buffer = memoryview(bytearray(TEXT_BYTES))
-    length, broken = 0, ""
+    length, broken = 0, None
     try:
         text = text_of(StoredFile(io.BytesIO(head)), Limits())
         while length < TEXT_BYTES:
@@ -151,5 +157,5 @@ def _unpack(head: bytes) -> tuple[bytes, str]:
                 break
             length += count
     except OSError as error:
-        broken = str(error)
+        broken = reason_of(error)
     return bytes(buffer[:length]), broken

@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 
 from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.workspace.messages import Summary
 from torch_tb_profiler.workspace.scanner import LONGEST_PAUSE
@@ -26,7 +27,7 @@ class Held:
     key: str = ""
     bytes_done: int = 0
     events: int | None = None
-    reason: str | None = None
+    reason: Reason | None = None
     summary: Summary | None = None
     #: a state of the file that the last listing saw for the first time: it may still be growing
     unsettled: Entry | None = None
@@ -52,7 +53,7 @@ class Held:
             host_name=summary.host_name if summary else "",
         )
 
-    def fail(self, reason: str, passes: bool) -> None:
+    def fail(self, reason: Reason, passes: bool) -> None:
         """Reading has failed; `passes` when it may be possible later."""
         self.state, self.reason = "failed", reason
         if passes:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.states import OpenTrace
@@ -131,12 +132,11 @@ class Prepared(msgspec.Struct, frozen=True, tag="prepared"):
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
     """The file cannot be read.
 
-    reason: a sentence that goes on after the file's name
     details: for the log, when it is our fault
     passes: whether it may be possible later, though the file has not changed
     """
 
-    reason: str
+    reason: Reason
     details: str = ""
     passes: bool = False
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import msgspec
 
 from torch_tb_profiler import storage
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Prepared, decode_message, encode
 
 log = logging.getLogger(__name__)
@@ -110,7 +111,8 @@ class Pool:
                 process = process or self._start()
                 outcome = self._run(process, job)
             except OSError as error:
-                outcome = Failed(f"could not be read: no process could be started for it ({error})")
+                text = f"could not be read: no process could be started for it ({error})"
+                outcome = Failed(Reason("no_process", text, {"error": str(error)}))
             if process and process.poll() is not None:
                 self._end(process)
                 process = None
@@ -165,7 +167,7 @@ class Pool:
         process.kill()
         reason = _obituary(process.wait())
         if is_read:
-            return Prepared(0.0, reason)
+            return Prepared(0.0, str(reason))
         return Failed(reason)
 
     def _end(self, process: _Process) -> None:
@@ -179,9 +181,12 @@ class Pool:
             self._processes.discard(process)
 
 
-def _obituary(code: int) -> str:
+def _obituary(code: int) -> Reason:
     if code == -9:  # SIGKILL, which Windows does not know
-        return "could not be read: the process that read it was killed, probably because memory ran out"
+        text = "could not be read: the process that read it was killed, probably because memory ran out"
+        return Reason("killed", text)
     if code < 0:
-        return f"could not be read: the process that read it crashed ({signal.Signals(-code).name})"
-    return f"could not be read: the process that read it ended early (status {code})"
+        name = signal.Signals(-code).name
+        return Reason("crashed", f"could not be read: the process that read it crashed ({name})", {"signal": name})
+    text = f"could not be read: the process that read it ended early (status {code})"
+    return Reason("ended", text, {"status": code})

@@ -12,6 +12,7 @@ from typing import NoReturn
 from msgspec.structs import replace as replace_fields
 
 from torch_tb_profiler.discovery import Found, Root
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.workspace.awaited import Awaited
 from torch_tb_profiler.workspace.cache import Cache
@@ -64,7 +65,7 @@ class Runs:
         self._runs: list[tuple[str, list[str], tuple[Skipped, ...]]] = []
         self._skipped: tuple[Skipped, ...] = ()
         self._scanning = True
-        self._error: str | None = None
+        self._error: Reason | None = None
         self._pool = Pool(workers, self._heard)
         self._scanner = Scanner(
             roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
@@ -147,10 +148,11 @@ class Runs:
         try:
             storage = storage_for(entry.url)
             if changed or storage.stat(entry.url).version != entry.version:
-                raise Unreadable(replace(status, reason="has changed since it was read; it is read again soon"))
+                changed_since = Reason("changed", "has changed since it was read; it is read again soon")
+                raise Unreadable(replace(status, reason=changed_since))
             return Original(status.file, status.size, storage.open(entry))
         except StorageError as error:
-            raise Unreadable(replace(status, reason=str(error))) from None
+            raise Unreadable(replace(status, reason=error.reason)) from None
 
     def read_again(self, trace: OpenTrace) -> NoReturn:
         """Its columns are gone: have new ones made. Raises Loading; Unknown when there is no such trace any more."""
@@ -215,7 +217,7 @@ class Runs:
         with self._lock:
             self._scanning = self._scanning and not found.complete
 
-    def _not_found(self, reason: str) -> None:
+    def _not_found(self, reason: Reason) -> None:
         with self._lock:
             self._error = reason
             self._scanning = False
@@ -242,7 +244,7 @@ class Runs:
             with self._lock:
                 if held.reason is None:
                     log.warning("%s %s", entry.url, error)
-                held.state, held.reason = "failed", str(error)
+                held.state, held.reason = "failed", error.reason
             return
         summary = self._cache.find(key)
         with self._lock:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
+from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
 from torch_tb_profiler.workspace.contents import KnownContents
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
@@ -33,7 +34,7 @@ class Scanner:
         roots: Sequence[Root],
         interval: float,
         found: Callable[[Found], None],
-        failed: Callable[[str], None],
+        failed: Callable[[Reason], None],
         memory: Path | None = None,
     ) -> None:
         self._lister = Lister(roots, interval)
@@ -63,10 +64,11 @@ class Scanner:
                 complete = found.complete
                 pause, said = self._interval, ""
             except Exception as error:  # this thread must live as long as the server
-                reason = str(error) if isinstance(error, StorageError) else f"{type(error).__name__}: {error}"
-                if reason != said:
-                    log.warning("%s", reason, exc_info=not isinstance(error, StorageError))
-                    said = reason
+                foreseen = isinstance(error, StorageError)
+                reason = reason_of(error) if foreseen else Reason(OTHER, f"{type(error).__name__}: {error}")
+                if str(reason) != said:
+                    log.warning("%s", reason, exc_info=not foreseen)
+                    said = str(reason)
                 self._failed(reason)
                 pause = min(max(pause, 0.1) * 2, LONGEST_PAUSE)
             if complete and self._interval <= 0:
@@ -133,7 +135,7 @@ class Lister:
         if failures and len(failures) == len(self._listed):
             raise _all_of(failures)
         problems = [problem for listed in self._listed for problem in listed.problems]
-        problems += [Problem(o.root.name or o.root.url, str(o.failure)) for o in self._listed if o.failure]
+        problems += [Problem(o.root.name or o.root.url, o.failure.reason) for o in self._listed if o.failure]
         files = tuple((listed.root, listed.entries) for listed in self._listed if listed.entries is not None)
         return Listing(files, tuple(problems))
 
@@ -153,7 +155,8 @@ class Lister:
 def _all_of(failures: Sequence[StorageError]) -> StorageError:
     first = failures[0]
     sentences = dict.fromkeys(str(failure) for failure in failures)
-    return StorageError("; ".join(sentences), first.kind, max(failure.wait for failure in failures))
+    message = first.reason if len(sentences) == 1 else "; ".join(sentences)
+    return StorageError(message, first.kind, max(failure.wait for failure in failures))
 
 
 def runs_of(listing: Listing, heads: Heads, complete: bool) -> Found:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
 from torch_tb_profiler.discovery import Skipped
+from torch_tb_profiler.reason import Reason
 
 State = Literal["queued", "loading", "ready", "failed"]
 RunState = Literal["loading", "ready", "failed"]
@@ -34,7 +35,7 @@ class TraceStatus:
     file: its name within the run's directory
     size, bytes_done: bytes as stored; how much of them was read
     events: None until something is known
-    reason: why it failed, a sentence that goes on after the file's name; else None
+    reason: why it failed; else None
     notes: number of trace-health notes
     views: ids of the views that have data
     rank: of its process, as the trace says, else its name; None when neither does
@@ -48,7 +49,7 @@ class TraceStatus:
     state: State
     bytes_done: int = 0
     events: int | None = None
-    reason: str | None = None
+    reason: Reason | None = None
     notes: int = 0
     views: tuple[str, ...] = ()
     rank: int | None = None
@@ -118,7 +119,7 @@ class Status:
 
     logdir: str
     scanning: bool
-    error: str | None
+    error: Reason | None
     runs: tuple[RunStatus, ...]
     skipped: tuple[Skipped, ...] = ()
     remote: bool = False

@@ -46,6 +46,7 @@ export interface TraceStatus {
   events: number | null;
   /** Why it failed, a sentence. */
   reason: string | null;
+  why?: Why | null;
   /** Number of trace-health notes. */
   notes: number;
   /** Ids of views that have data in this trace. */
@@ -57,9 +58,16 @@ export interface TraceStatus {
   host_name?: string | null;
 }
 
+/** What a reason says, for saying it in another language. */
+export interface Why {
+  kind: string;
+  values: Values;
+}
+
 export interface SkippedFile {
   file: string;
   reason: string;
+  why?: Why | null;
   /** It is a directory that could not be listed: there may be traces in it. */
   unlisted: boolean;
 }
@@ -77,6 +85,7 @@ export interface Status {
   scanning: boolean;
   /** The log directory itself could not be listed, and why. */
   error: string | null;
+  why?: Why | null;
   runs: RunStatus[];
   /** Files that belong to no run. */
   skipped?: SkippedFile[];

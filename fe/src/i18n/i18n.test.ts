@@ -87,3 +87,31 @@ describe("Chinese", () => {
     expect(zhCN.table.rows("3", "10")).toMatch(/3.*10/);
   });
 });
+
+describe("why a file is not shown", () => {
+  afterEach(() => {
+    localStorage.clear();
+    vi.resetModules();
+  });
+
+  it("is said in Chinese by its kind, and what is not known in the words of the server", async () => {
+    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+    const { reasonText, noteText, settleLanguage } = await import(".");
+    await settleLanguage();
+    expect(reasonText("is empty", { kind: "empty", values: {} })).toBe("文件为空");
+    const denied = { place: "", why: "Permission denied" };
+    expect(reasonText("cannot be read: …", { kind: "unreadable", values: denied })).toBe(
+      "无法读取：没有权限",
+    );
+    const listing = { place: "s3://b", trouble: "missing", code: "NoSuchBucket", advice: "Look" };
+    expect(reasonText("…", { kind: "unlistable", values: listing })).toBe(
+      "无法列出 s3://b：不存在（NoSuchBucket）。Look",
+    );
+    expect(reasonText("is odd", { kind: "other", values: {} })).toBe("is odd");
+    expect(reasonText("is odd")).toBe("is odd");
+    const cut = { why: "the gzip data is cut off", why_kind: "gzip_cut_off", events: 3 };
+    expect(noteText({ kind: "truncated", text: "…", values: cut })).toBe(
+      "文件无法读到末尾（gzip 数据被截断）；此前的 3 个事件已显示。",
+    );
+  });
+});

@@ -8,6 +8,7 @@ export {
   findingDetail,
   findingTitle,
   noteText,
+  reasonText,
   serverText,
   type Values,
 } from "./said";

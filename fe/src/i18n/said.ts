@@ -7,6 +7,8 @@ export type Values = Readonly<Record<string, string | number | boolean>>;
 export interface Said {
   /** By the kind of the note. */
   readonly notes: Readonly<Record<string, (values: Values) => string>>;
+  /** By the kind of the reason why a file is not shown. */
+  readonly reasons: Readonly<Record<string, (values: Values) => string>>;
   /** By the id of the finding. */
   readonly findings: Readonly<
     Record<string, { readonly title: string; readonly detail: (values: Values) => string }>
@@ -22,6 +24,14 @@ export function serverText(text: string): string {
 
 export function noteText(note: { kind: string; text: string; values?: Values }): string {
   return t.said.notes[note.kind]?.(note.values ?? {}) ?? note.text;
+}
+
+/** Why a file could not be read, or is no trace. */
+export function reasonText(
+  reason: string,
+  why?: { readonly kind: string; readonly values: Values } | null,
+): string {
+  return t.said.reasons[why?.kind ?? ""]?.(why?.values ?? {}) ?? reason;
 }
 
 export function findingTitle(finding: { id: string; title: string }): string {

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { type Result, useOverview, useStatus } from "../api";
 import { count, fraction } from "../format";
-import { t } from "../i18n";
+import { reasonText, t } from "../i18n";
 import { type Baseline, useSelection } from "../state";
 import { traceProgress } from "./progress";
 import { traceTitle } from "./traceTitle";
@@ -21,7 +21,8 @@ export function BaselineNote<T>({ baseline, query }: Props<T>) {
   if (!baseline) return null;
   const { trace, name, itself, key } = baseline;
   if (itself) return <Line>{text.itself}</Line>;
-  if (trace.state === "failed") return <Line bad>{text.failed(trace.reason ?? "")}</Line>;
+  if (trace.state === "failed")
+    return <Line bad>{text.failed(reasonText(trace.reason ?? "", trace.why))}</Line>;
   if (key === null) return <Line>{text.waiting(percent(traceProgress(trace)))}</Line>;
   if (query.data === undefined || query.isPlaceholderData) {
     const { error } = query;

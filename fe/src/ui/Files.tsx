@@ -1,7 +1,7 @@
 /** Every file of the log directory with what became of it. */
 import type { Status } from "../api";
 import { bytes, fraction } from "../format";
-import { t } from "../i18n";
+import { reasonText, t } from "../i18n";
 import { Dialog } from "./Dialog";
 import { ProgressBar } from "./ProgressBar";
 import { type FileRow, fileRows, traceProgress } from "./progress";
@@ -12,7 +12,7 @@ export function FilesDialog({ status, onClose }: { status: Status; onClose: () =
       <p className="muted files-dir">
         <code>{status.logdir}</code>
       </p>
-      {status.error && <p className="reason">{status.error}</p>}
+      {status.error && <p className="reason">{reasonText(status.error, status.why)}</p>}
       <FilesTable rows={fileRows(status)} />
     </Dialog>
   );

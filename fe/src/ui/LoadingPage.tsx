@@ -1,7 +1,7 @@
 /** Instead of a view while its trace is not ready: how far it is, or why it failed. */
 import type { ApiError, Status, TraceStatus } from "../api";
 import { bytes, count, fraction } from "../format";
-import { t } from "../i18n";
+import { reasonText, t } from "../i18n";
 import { type Selection, selectTrace } from "../state";
 import { Failure } from "./Async";
 import { FilesTable } from "./Files";
@@ -47,7 +47,7 @@ export function LoadingPage({ status, selection, trace }: Props) {
       <h1>{failed ? t.loading.failedTitle(trace.file) : t.loading.title(trace.file)}</h1>
       {failed ? (
         <>
-          <p className="reason">{trace.reason}</p>
+          <p className="reason">{reasonText(trace.reason ?? "", trace.why)}</p>
           <p className="muted">{t.loading.failedHelp}</p>
         </>
       ) : (

@@ -1,6 +1,6 @@
 /** Nothing to show: where we looked, why that failed or what was there instead, how to record a trace. */
 import type { Status } from "../api";
-import { t } from "../i18n";
+import { reasonText, t } from "../i18n";
 import { Code } from "./Code";
 import { FilesTable } from "./Files";
 import { fileRows } from "./progress";
@@ -17,7 +17,7 @@ export function NoRuns({ status }: { status: Status }) {
       <p>
         <code>{status.logdir}</code>
       </p>
-      {status.error && <p className="reason">{status.error}</p>}
+      {status.error && <p className="reason">{reasonText(status.error, status.why)}</p>}
       {rows.length > 0 && <FilesTable rows={rows} />}
       {!status.error && (
         <>

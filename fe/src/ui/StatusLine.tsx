@@ -2,7 +2,7 @@
 import { reportAddress, reportMade, type Status } from "../api";
 import { bytes, count, fraction, moment } from "../format";
 import { canSave } from "../host";
-import { t } from "../i18n";
+import { reasonText, t } from "../i18n";
 import type { Selection } from "../state";
 import { ProgressBar } from "./ProgressBar";
 import { summarise } from "./progress";
@@ -51,7 +51,12 @@ export function StatusLine({ status, selection: { sel, trace }, onFiles, onNotes
         )}
       </span>
       {status?.error && (
-        <button type="button" className="link bad" title={status.error} onClick={onFiles}>
+        <button
+          type="button"
+          className="link bad"
+          title={reasonText(status.error, status.why)}
+          onClick={onFiles}
+        >
           {t.status.unlisted}
         </button>
       )}

@@ -1,5 +1,6 @@
 /** How far loading is, summed up. Pure. */
 import { isPending, type SkippedFile, type Status, type TraceStatus } from "../api";
+import { reasonText } from "../i18n";
 
 export interface LoadSummary {
   /** Traces queued or loading. */
@@ -55,7 +56,7 @@ export function fileRows({ runs, skipped = [] }: Pick<Status, "runs" | "skipped"
         file: trace.file,
         trace,
         state: trace.state,
-        reason: trace.reason,
+        reason: trace.reason && reasonText(trace.reason, trace.why),
       })),
       ...skippedRows(run.name, run.skipped),
     ]),
@@ -64,12 +65,12 @@ export function fileRows({ runs, skipped = [] }: Pick<Status, "runs" | "skipped"
 }
 
 function skippedRows(run: string, files: readonly SkippedFile[]): FileRow[] {
-  return files.map(({ file, reason, unlisted }) => ({
+  return files.map(({ file, reason, why, unlisted }) => ({
     run,
     file,
     trace: null,
     state: unlisted ? "unlisted" : "skipped",
-    reason,
+    reason: reasonText(reason, why),
   }));
 }
 

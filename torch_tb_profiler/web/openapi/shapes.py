@@ -135,7 +135,10 @@ _DELTAS = {
     for side in ("", "exp_", "delta_")
 }
 _TRAIL = {"path": TEXT, "name": maybe(TEXT), "exp_name": maybe(TEXT), "kind": TEXT}
-_SKIPPED = list_of(closed({"file": TEXT, "reason": TEXT, "unlisted": TRUTH}), "JSON files that are no traces, and why")
+_WHY = maybe(closed({"kind": TEXT, "values": map_of(ANY_JSON)}))
+_SKIPPED = list_of(
+    closed({"file": TEXT, "reason": TEXT, "why": _WHY, "unlisted": TRUTH}), "JSON files that are no traces, and why"
+)
 
 _STATE = one_of("queued", "loading", "ready", "failed")
 _TRACE_STATUS = closed(
@@ -149,6 +152,7 @@ _TRACE_STATUS = closed(
         "bytes_total": BYTES,
         "events": said(maybe(COUNT), "null until something is known"),
         "reason": maybe(TEXT),
+        "why": _WHY,
         "notes": COUNT,
         "views": list_of(TEXT),
         "rank": maybe(WHOLE),
@@ -163,6 +167,7 @@ STATUS = closed(
         "logdir": TEXT,
         "scanning": TRUTH,
         "error": maybe(TEXT),
+        "why": _WHY,
         "runs": list_of(
             closed(
                 {

@@ -34,7 +34,7 @@ export const en = {
   /** What the server says, by its own words; those that are not here are shown as they are. */
   server: {} as Record<string, string>,
   /** Notes and findings: the server's own words. */
-  said: { notes: {}, findings: {}, evidence: {} } as Said,
+  said: { notes: {}, findings: {}, evidence: {}, reasons: {} } as Said,
   stacks,
   steps,
   table,

@@ -1,4 +1,5 @@
 import type { Said, Values } from "../said";
+import { server } from "./server";
 
 const percent = (share: Values[string] | undefined, digits = 1) =>
   `${(100 * Number(share)).toFixed(digits)} %`;
@@ -8,7 +9,75 @@ const ZERO_TIMESTAMPS =
 
 const REPAIRED = "文件内容不是有效的 JSON；";
 
+const TROUBLES: Record<string, string> = {
+  credentials: "凭据未被接受",
+  permission: "没有权限",
+  missing: "不存在",
+  throttled: "存储服务要求减少请求",
+  unreachable: "存储服务没有响应",
+  endpoint: "区域或端点不正确",
+  clock: "本机的时钟不正确",
+  changed: "读取时文件被替换；稍后会重新读取",
+  package: "缺少软件包",
+  failed: "存储服务返回错误",
+};
+
+/** What stood in the way: the words of the system, or what a store said and what to do about it. */
+function cause({ why, trouble, code, advice }: Values): string {
+  if (why !== undefined) return server[String(why)] ?? String(why);
+  const said = TROUBLES[String(trouble)] ?? String(trouble);
+  const toDo = advice ? `。${server[String(advice)] ?? advice}` : "";
+  return `${said}${code ? `（${code}）` : ""}${toDo}`;
+}
+
+const reasons: Said["reasons"] = {
+  // Files that are no traces.
+  empty: () => "文件为空",
+  not_json: () => "不是 JSON 文件",
+  no_trace_events: ({ first }) =>
+    first
+      ? `不是 PyTorch 的跟踪：前 ${first} 中没有 traceEvents`
+      : "不是 PyTorch 的跟踪：没有 traceEvents",
+  no_events_in_list: ({ first }) =>
+    first ? `是 JSON 但不是跟踪：前 ${first} 中没有事件` : "是 JSON 但不是跟踪：没有事件",
+  numbers: () => "是 JSON 但不是跟踪：是数字列表，如内存时间线（export_memory_timeline）",
+  chakra: () => "是 Chakra 执行跟踪（ExecutionTraceObserver）：它附属于跟踪，本身不是跟踪",
+  memory_snapshot: () => "是内存快照（torch.cuda.memory），不是跟踪",
+  rocprofv3: () => "是 rocprofv3 的输出，不是 torch.profiler 的跟踪",
+  speedscope: () => "是 speedscope 的分析文件，不是 torch.profiler 的跟踪",
+  other_packing: () => "压缩方式不受支持：可以读取 .json、.json.gz 和 .json.zst",
+  other_ending: () => "文件名的结尾不是跟踪的：应为 .json、.json.gz 或 .json.zst",
+  same_recording: ({ shown }) => `与已显示的 ${shown} 是同一次记录`,
+  more_files: ({ count }) => `另有 ${count} 个文件`,
+
+  // Damaged ones.
+  no_events: () => "没有事件",
+  cut_off: () => "在第一个事件之前被截断",
+  long_event: ({ bytes }) => `有一个事件超过 ${bytes} 字节`,
+  expansion: ({ times }) => `解压后超过原大小的 ${times} 倍，没有跟踪会这样`,
+  gzip_cut_off: () => "gzip 数据被截断",
+  damaged_packing: ({ packing, error }) => `${packing} 数据已损坏：${error}`,
+
+  // What stands in the way of reading.
+  unlistable: ({ place, ...values }) =>
+    place ? `无法列出 ${place}：${cause(values)}` : `无法列出：${cause(values)}`,
+  unreadable: ({ place, ...values }) =>
+    place ? `无法从 ${place} 读取：${cause(values)}` : `无法读取：${cause(values)}`,
+  no_file: () => "不是文件",
+  changed: () => "读取之后文件已改变；稍后会重新读取",
+  still_written: () => "仍在写入；写完后会重新读取",
+  no_memory: () => "所需内存超过现有内存",
+  not_written: ({ error }) => `无法读取，或无法写入其列数据：${error}`,
+  unforeseen: ({ error }) => `无法读取：${error}`,
+  no_process: ({ error }) => `无法读取：无法为它启动进程（${error}）`,
+  killed: () => "无法读取：读取它的进程被终止，可能是内存不足",
+  crashed: ({ signal }) => `无法读取：读取它的进程崩溃（${signal}）`,
+  ended: ({ status }) => `无法读取：读取它的进程提前结束（状态 ${status}）`,
+};
+
 export const said: Said = {
+  reasons,
+
   notes: {
     // Repaired while reading.
     bad_escapes: () => `${REPAIRED}单独的反斜杠已按反斜杠保留。`,
@@ -21,8 +90,8 @@ export const said: Said = {
     dropped_events: () => "无法读取的事件已被忽略。",
     damaged_header: () => "traceEvents 之前的内容无法读取。",
     damaged_tail: () => "traceEvents 之后的内容无法读取。",
-    truncated: ({ why, events }) =>
-      `文件无法读到末尾（${why || "文件被截断"}）；此前的 ${events} 个事件已显示。`,
+    truncated: ({ why, why_kind, events, ...values }) =>
+      `文件无法读到末尾（${reasons[String(why_kind)]?.(values) ?? (why || "文件被截断")}）；此前的 ${events} 个事件已显示。`,
     missing_time: () => "没有开始时间的事件放在第一个事件附近。",
     missing_duration: () => "没有时长的事件按时长 0 计。",
     negative_duration: () => "时长为负的事件按时长 0 计。",

@@ -347,6 +347,42 @@ const texts: Record<string, string> = {
   "prof.step()  # at the end of every iteration": "prof.step()  # 在每次迭代结束时",
   "torch.distributed.init_process_group()  # before the profiler starts":
     "torch.distributed.init_process_group()  # 在 profiler 启动之前",
+
+  // What the system says, and what to do about a storage.
+  "Permission denied": "没有权限",
+  "No such file or directory": "文件或目录不存在",
+  "Input/output error": "读写出错",
+  "It is tried again, more slowly": "会放慢后重试",
+  "Check the network and the address; it is tried again": "请检查网络和地址；会自动重试",
+  "Set it (NTP): requests are signed with the time": "请校准时钟（NTP）：请求的签名包含时间",
+  "The user of this process must be allowed to read there (HADOOP_USER_NAME names another)":
+    "本进程的用户需要读取权限（HADOOP_USER_NAME 可指定其他用户）",
+  "Check the path": "请检查路径",
+  "Get a ticket with kinit": "请用 kinit 获取票据",
+  "Check the address": "请检查地址",
+  "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE":
+    "请设置 AWS_ACCESS_KEY_ID 和 AWS_SECRET_ACCESS_KEY（以及 AWS_SESSION_TOKEN），或者 AWS_PROFILE",
+  "s3:ListBucket on the bucket and s3:GetObject on its objects must be allowed":
+    "需要存储桶的 s3:ListBucket 权限和对象的 s3:GetObject 权限",
+  "Check the bucket and S3_ENDPOINT": "请检查存储桶和 S3_ENDPOINT",
+  "Check the network, S3_ENDPOINT and S3_USE_HTTPS; it is tried again":
+    "请检查网络、S3_ENDPOINT 和 S3_USE_HTTPS；会自动重试",
+  "Set AWS_REGION to the region of the bucket, and S3_ENDPOINT for a server that is not AWS":
+    "请将 AWS_REGION 设为存储桶的区域；服务器不是 AWS 时还要设置 S3_ENDPOINT",
+  "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, put a SAS behind the address, or install azure-identity and sign in":
+    "请将 AZURE_STORAGE_CONNECTION_STRING 设为此账户的连接字符串，或在地址后附上 SAS，或安装 azure-identity 并登录",
+  "The role Storage Blob Data Reader, or a SAS with read and list (sp=rl), is needed":
+    "需要 Storage Blob Data Reader 角色，或具有读取和列出权限（sp=rl）的 SAS",
+  "Check account and container; without credentials a private container looks like that, too":
+    "请检查账户和容器；没有凭据时，私有容器看起来也是这样",
+  "Check the account's name and BlobEndpoint in AZURE_STORAGE_CONNECTION_STRING":
+    "请检查账户名和 AZURE_STORAGE_CONNECTION_STRING 中的 BlobEndpoint",
+  "Set GOOGLE_APPLICATION_CREDENTIALS to a key file, or run: gcloud auth application-default login":
+    "请将 GOOGLE_APPLICATION_CREDENTIALS 设为密钥文件，或运行：gcloud auth application-default login",
+  "The role Storage Object Viewer on the bucket is needed":
+    "需要存储桶的 Storage Object Viewer 角色",
+  "Check the bucket and STORAGE_EMULATOR_HOST": "请检查存储桶和 STORAGE_EMULATOR_HOST",
+  "Check STORAGE_EMULATOR_HOST": "请检查 STORAGE_EMULATOR_HOST",
 };
 
 /** What the server writes before them in a comparison, and what stands for it here. */

@@ -2,7 +2,7 @@
 import { useCallback } from "react";
 import { type Status, type TraceStatus, useCompare, useStatus } from "../../api";
 import { bytes, fraction } from "../../format";
-import { t } from "../../i18n";
+import { reasonText, t } from "../../i18n";
 import {
   baselineKey,
   EVERYTHING,
@@ -90,7 +90,7 @@ function NotReady({ trace, title }: { trace: TraceStatus; title: string }) {
     return (
       <div className="state error" role="alert">
         <strong>{text.failedTitle(title)}</strong>
-        <span>{trace.reason}</span>
+        <span>{reasonText(trace.reason ?? "", trace.why)}</span>
         <span>{text.failedHelp}</span>
       </div>
     );

@@ -1,0 +1,32 @@
+"""Why a file cannot be listed, read, or taken for a trace: said once, in words and for other languages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Value = str | int | float | bool
+
+#: of what is said in English alone
+OTHER = "other"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A sentence that goes on after the name of the file.
+
+    kind, values: what it says, for saying it in another language
+    """
+
+    kind: str
+    text: str
+    values: Mapping[str, Value] = field(default_factory=dict, hash=False)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def reason_of(error: Exception) -> Reason:
+    """That of an error which has one, else its words."""
+    found = getattr(error, "reason", None)
+    return found if isinstance(found, Reason) else Reason(OTHER, str(error) or type(error).__name__)
