@@ -40,7 +40,7 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/operators": [H100, CNN | {"group_by": "name_stack", "sort": "-calls", "limit": "all"}],
     "/api/operators/stacks": [_MM],
     "/api/operators/kernels": [_MM],
-    "/api/memory/events": [H100, H100 | {"order": "-bytes", "operator": "aten", "min_bytes": "1"}],
+    "/api/memory/events": [H100, H100 | {"sort": "-bytes", "filter": "aten bytes>1", "limit": "2"}],
     "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],
     "/api/compare": [_PAIR, _PAIR | {"path": "0-0"}],
     "/api/distributed": _RANKS,

@@ -109,7 +109,7 @@ def test_kernels(client: Client, profile: Profile, group_by: Any) -> None:
 def test_memory(client: Client, profile: Profile) -> None:
     trace = profile.trace(RUN, WORKER)
     assert_same(trace.memory_operators(), get(client, f"/api/memory/operators?{TRACE}"))
-    assert_same(trace.memory_events(), get(client, f"/api/memory/events?{TRACE}&limit=10000"))
+    assert_same(trace.memory_events(), get(client, f"/api/memory/events?{TRACE}&limit=all"))
     alive, answer = trace.memory_alive(), get(client, f"/api/memory/alive?{TRACE}&limit=10000")
     assert_same(alive, answer)
     assert alive.known_bytes == answer["meta"]["known_bytes"]

@@ -65,7 +65,7 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(KernelTable)} - about_the_table == KERNELS.keys()
     assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()
     assert {f.name for f in fields(MemoryOperators)} - {"device", "unattributed", "all"} <= MEMORY.keys()
-    about_the_page = {"alloc_row", "release_row", "total", "in_range", "reason"}
+    about_the_page = {"alloc_row", "release_row", "total", "reason"}
     assert {f.name for f in fields(BlockTable)} - about_the_page <= MEMORY.keys()
     assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()

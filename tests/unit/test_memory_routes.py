@@ -78,10 +78,12 @@ def test_events(client: Client) -> None:
         "release_ns": [60000, None, None],
         "duration_ns": [57000, None, None],
     }
-    page = get(client, f"/api/memory/events?{NEW}&order=-bytes&offset=1&limit=1&device=GPU0")
+    page = get(client, f"/api/memory/events?{NEW}&sort=-bytes&offset=1&limit=1&device=GPU0")
     assert (page["rows"]["bytes"], page["meta"]["total"], page["meta"]["offset"]) == ([1024], 2, 1)
-    some = get(client, f"/api/memory/events?{NEW}&order=bytes&min_bytes=8&max_bytes=2048&operator=Zeros")
-    assert (some["rows"]["bytes"], some["meta"]["total"], some["meta"]["in_range"]) == ([8, 2048], 2, 3)
+    some = get(client, f"/api/memory/events?{NEW}&sort=bytes&filter=bytes%3E=8+bytes%3C=2KB+aten&search=operator")
+    assert (some["rows"]["bytes"], some["meta"]["matched"], some["meta"]["total"]) == ([8, 2048], 2, 3)
+    ended = get(client, f"/api/memory/events?{NEW}&sort=release_ns")
+    assert ended["rows"]["release_ns"] == [60000, None, None]
 
 
 def test_curve(client: Client) -> None:
@@ -127,13 +129,11 @@ def test_bad_values_of_memory_routes(client: Client) -> None:
     for query in ("start_ns=x", "end_ns=1.5", "bins=0", "bins=2001"):
         get(client, f"/api/memory/curve?{NEW}&{query}", 400)
     for query in (
-        "order=x",
-        "order=--bytes",
-        "min_bytes=-1",
-        "max_bytes=1.5",
+        "sort=x",
+        "sort=--bytes",
+        "filter=sizes>1",
         "offset=-1",
         "limit=0",
-        "limit=10001",
         "start_ns=99999999999999999999",
     ):
         get(client, f"/api/memory/events?{NEW}&{query}", 400)

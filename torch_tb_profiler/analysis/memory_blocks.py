@@ -58,8 +58,7 @@ class MemoryBlocks:
 class BlockTable(Tabular):
     """Blocks as they are shown; parallel columns. Keys, units and definitions: `definitions.MEMORY`.
 
-    Times in ns; -1 when that end was not recorded. `total`: how many there are of which these are a page; `in_range`:
-    how many before the filter.
+    Times in ns; -1 when that end was not recorded. `total`: how many there are, of which these are the first.
     """
 
     missing_below_zero: ClassVar = ("alloc_ns", "release_ns", "duration_ns", "alloc_row", "release_row")
@@ -74,7 +73,6 @@ class BlockTable(Tabular):
     alloc_row: Int64
     release_row: Int64
     total: int
-    in_range: int
     reason: str | None
 
     def __len__(self) -> int:
@@ -149,20 +147,17 @@ def memory_events(
     end_ns: int | None = None,
     device: str | None = None,
     order: BlockOrder = "time",
-    offset: int = 0,
-    limit: int | None = None,
     descending: bool = False,
     only: BlockFilter | None = None,
 ) -> BlockTable:
-    """A page of the blocks allocated or released in a time range, filtered and in order.
+    """The blocks allocated or released in a time range, filtered and in order.
 
     What has no value in the column to order by comes last in both directions; ties stay as first seen.
     """
-    within = blocks_within(model, start_ns, end_ns, device)
-    blocks = within if only is None else _filtered(model, within, only)
-    place = _ordered(model, blocks, order, descending)
-    page = place[offset:] if limit is None else place[offset : offset + limit]
-    return block_table(model, blocks.take(page), len(blocks), len(within))
+    blocks = blocks_within(model, start_ns, end_ns, device)
+    if only is not None:
+        blocks = _filtered(model, blocks, only)
+    return block_table(model, blocks.take(_ordered(model, blocks, order, descending)), len(blocks))
 
 
 def _filtered(model: Model, blocks: MemoryBlocks, only: BlockFilter) -> MemoryBlocks:
@@ -237,10 +232,10 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
         held = curve.last_at(time_ns)
         at = MemoryAt(held.position, time_ns, held.allocated, held.reserved)
     largest = found.take(np.argsort(-found.bytes, kind="stable")[:limit])
-    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found), len(found)))
+    return AliveTable(device, at, known, at.allocated - known, block_table(model, largest, len(found)))
 
 
-def block_table(model: Model, blocks: MemoryBlocks, total: int, in_range: int) -> BlockTable:
+def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
     """Blocks with the names and times of their ends. The operator is the one that allocated."""
     records, memory = memory_records(model), model.trace.memory
     operator, parent = operator_names(model, _at(records.node, blocks.allocation))
@@ -260,7 +255,6 @@ def block_table(model: Model, blocks: MemoryBlocks, total: int, in_range: int) -
         alloc_row=_at(row, blocks.allocation),
         release_row=_at(row, blocks.release),
         total=total,
-        in_range=in_range,
         reason=reason,
     )
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
-from typing import cast, get_args
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.memory import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
-from torch_tb_profiler.analysis.memory_blocks import BlockFilter, BlockOrder, BlockTable, alive, memory_events
+from torch_tb_profiler.analysis.memory_blocks import BlockTable, alive, memory_events
 from torch_tb_profiler.analysis.memory_curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
 from torch_tb_profiler.model import Model
@@ -41,8 +40,6 @@ _OPERATOR_KEYS = (
     "allocation_size",
     "self_allocation_size",
 )
-_KEYS: tuple[str, ...] = get_args(BlockOrder)
-_ORDERS = (*_KEYS, *(f"-{key}" for key in _KEYS))
 _BLOCK_KEYS = ("device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns")
 
 
@@ -61,22 +58,12 @@ def curve_answer(model: Model, trace: OpenTrace, start_ns: int | None, end_ns: i
 
 
 def events_answer(
-    model: Model,
-    trace: OpenTrace,
-    device: str | None,
-    start_ns: int | None,
-    end_ns: int | None,
-    order: str,
-    only: BlockFilter,
-    offset: int,
-    limit: int,
-) -> Json:
+    model: Model, trace: OpenTrace, device: str | None, start_ns: int | None, end_ns: int | None
+) -> TableAnswer:
     if device is not None:
         _known(model, device)
-    key, descending = cast(BlockOrder, order.removeprefix("-")), order.startswith("-")
-    found = memory_events(model, start_ns, end_ns, device, key, offset, limit, descending, only)
-    counts = {"total": found.total, "in_range": found.in_range, "offset": offset}
-    return _blocks(_meta(model, trace, found.reason) | {"group_by": None} | counts, found)
+    found = memory_events(model, start_ns, end_ns, device)
+    return table_answer(_meta(model, trace, found.reason) | {"group_by": None}, found, _BLOCK_KEYS, definitions.MEMORY)
 
 
 def operators_answer(
@@ -186,31 +173,19 @@ def _curve_route(workspace: Workspace, parameters: Parameters) -> Answer:
     return _ask(workspace, parameters, ("curve", window, bins), compute)
 
 
-def _events_route(workspace: Workspace, parameters: Parameters) -> Answer:
-    window = _Window.of(parameters)
-    order = parameters.choice("order", _ORDERS)
-    smallest = parameters.whole_number("min_bytes", None, 0)
-    largest = parameters.whole_number("max_bytes", None, 0)
-    only = BlockFilter(parameters.get("operator"), smallest, largest)
-    offset = parameters.whole_number("offset", 0, 0)
-    limit = parameters.whole_number("limit", PAGE, 1, LARGEST_PAGE)
-    device = parameters.get("device")
+def _table_route(
+    name: str, answer: Callable[[Model, OpenTrace, str | None, int | None, int | None], TableAnswer]
+) -> Route:
+    def route(workspace: Workspace, parameters: Parameters) -> Answer:
+        window = _Window.of(parameters)
+        device = parameters.get("device")
 
-    def compute(model: Model, trace: OpenTrace) -> Json:
-        return events_answer(model, trace, device, *window.times(model), order, only, offset, limit)
+        def compute(model: Model, trace: OpenTrace) -> TableAnswer:
+            return answer(model, trace, device, *window.times(model))
 
-    return _ask(workspace, parameters, ("events", device, window, order, only, offset, limit), compute)
+        return ask_table(workspace, parameters, ("memory", (name, device, window)), compute, of_steps=False)
 
-
-def _operators_route(workspace: Workspace, parameters: Parameters) -> Answer:
-    window = _Window.of(parameters)
-    device = parameters.get("device")
-
-    def compute(model: Model, trace: OpenTrace) -> TableAnswer:
-        return operators_answer(model, trace, device, *window.times(model))
-
-    question = ("memory", ("operators", device, window))
-    return ask_table(workspace, parameters, question, compute, of_steps=False)
+    return route
 
 
 def _alive_route(workspace: Workspace, parameters: Parameters) -> Answer:
@@ -226,8 +201,8 @@ def _alive_route(workspace: Workspace, parameters: Parameters) -> Answer:
 
 ROUTES: dict[str, Route] = {
     "/api/memory/curve": _curve_route,
-    "/api/memory/events": _events_route,
-    "/api/memory/operators": _operators_route,
+    "/api/memory/events": _table_route("events", events_answer),
+    "/api/memory/operators": _table_route("operators", operators_answer),
     "/api/memory/alive": _alive_route,
 }
 

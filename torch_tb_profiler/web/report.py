@@ -148,7 +148,7 @@ _OF_TRACE: tuple[Asked, ...] = (
 _OF_MEMORY: tuple[Asked, ...] = (
     ("memory/alive", {"limit": "10000"}),
     ("memory/operators", {}),
-    ("memory/events", {"offset": "0", "limit": "1000"}),
+    ("memory/events", {}),
 )
 
 

@@ -59,10 +59,7 @@ export interface MemoryOperatorsMeta extends MemoryMeta {
 }
 
 export interface MemoryEventsMeta extends MemoryMeta {
-  /** That the filter keeps, and how many before it. */
   total: number;
-  in_range: number;
-  offset: number;
 }
 
 export interface MemoryAliveMeta extends MemoryMeta {
@@ -102,41 +99,22 @@ export function useMemoryOperators(
   device: string | null,
   range: MemoryRange | null,
 ): Result<MemoryOperatorsTable> {
-  const query = memoryOperatorsQuery(device, range);
+  const query = memoryTableQuery(device, range);
   return useTraceQuery("memory/operators", device === null ? null : sel, query);
-}
-
-export function memoryOperatorsQuery(device: string | null, range: MemoryRange | null): Query {
-  return { device, ...ends(range) };
-}
-
-export interface MemoryEventsQuery {
-  range: MemoryRange | null;
-  /** Part of a name. */
-  operator: string;
-  min: Bytes | null;
-  max: Bytes | null;
-  /** A column, with `-` before it for descending; empty for the order of time. */
-  order: string;
-  offset: number;
-  limit: number;
 }
 
 export function useMemoryEvents(
   sel: TraceKey | null,
   device: string | null,
-  { range, operator, min, max, order, offset, limit }: MemoryEventsQuery,
+  range: MemoryRange | null,
 ): Result<MemoryEventsTable> {
-  return useTraceQuery("memory/events", device === null ? null : sel, {
-    device,
-    ...ends(range),
-    operator: operator || null,
-    min_bytes: min,
-    max_bytes: max,
-    order: order || null,
-    offset,
-    limit,
-  });
+  const query = memoryTableQuery(device, range);
+  return useTraceQuery("memory/events", device === null ? null : sel, query);
+}
+
+/** What their tables are asked for. */
+export function memoryTableQuery(device: string | null, range: MemoryRange | null): Query {
+  return { device, ...ends(range) };
 }
 
 /** Without a time: at the peak. */

@@ -11,5 +11,5 @@ export {
   NS_PER,
 } from "./duration";
 export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
-export { parseBytes, parseDuration } from "./parse";
+export { parseDuration } from "./parse";
 export { type ColumnFormat, columnFormat, exact, largestOf, type Unit, value } from "./value";

@@ -1,5 +1,4 @@
 /** What a person types into a field: a number, with a unit or in the one the field names. */
-import { BYTES_PER, type ByteUnit } from "./bytes";
 import { type DurationUnit, NS_PER } from "./duration";
 
 const WRITTEN = /^([+-]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-zµ]*)$/i;
@@ -10,15 +9,6 @@ export function parseDuration(text: string, unit: DurationUnit): number | null {
   if (!written) return null;
   const name = written.unit === "" ? unit : written.unit.toLowerCase().replace("µ", "u");
   return name in NS_PER ? Math.round(written.number * NS_PER[name as DurationUnit]) : null;
-}
-
-/** Whole bytes, or null for what is no size: `1.5 MB`, `64k`, `512`. */
-export function parseBytes(text: string, unit: ByteUnit = "B"): number | null {
-  const written = numberAndUnit(text);
-  if (!written) return null;
-  const upper = written.unit.toUpperCase().replace(/^([KMGT])(I?B)?$/, "$1B");
-  const name = upper === "" ? unit : upper;
-  return name in BYTES_PER ? Math.round(written.number * BYTES_PER[name as ByteUnit]) : null;
 }
 
 function numberAndUnit(text: string): { number: number; unit: string } | null {

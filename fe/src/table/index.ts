@@ -28,8 +28,6 @@ export {
   type Table,
   textAt,
 } from "./model";
-export { PagedTable, type PagedTableProps } from "./PagedTable";
-export { parsePage } from "./pages";
 export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";
 export { TreeTable, type TreeTableProps } from "./TreeTable";

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
-from torch_tb_profiler.analysis.memory_blocks import BlockOrder
 from torch_tb_profiler.analysis.stacks import SMALLEST_SHARE
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web import memory, trace_slices
@@ -27,7 +24,6 @@ from torch_tb_profiler.web.openapi.parameters import (
 from torch_tb_profiler.web.openapi.schema import NUMBER, TEXT, Json, one_of
 
 _OPERATOR = [needed("name", "An operator."), query("input_shape", "Only its calls with these shapes.", TEXT)]
-_ORDERS = get_args(BlockOrder)
 _HEALTH = Operation("trace", "What was recorded, and what is wrong with it", shapes.HEALTH, [*TRACE, *STEPS])
 _SCOPE = [
     choice("of", "One trace of each run, those of a run, or all.", ("runs", "run", "all")),
@@ -87,17 +83,7 @@ OPERATIONS: dict[str, Operation] = {
         "memory",
         "Allocations with their releases",
         shapes.MEMORY_EVENTS,
-        [
-            *TRACE,
-            *STEPS,
-            *WINDOW_NS,
-            DEVICE,
-            query("operator", "A part of the name of the operator or of its parent.", TEXT),
-            whole("min_bytes", "Of this size or larger.", minimum=0),
-            whole("max_bytes", "Of this size or smaller.", minimum=0),
-            choice("order", "A column, `-` before it for descending.", (*_ORDERS, *(f"-{key}" for key in _ORDERS))),
-            *_page(memory.LARGEST_PAGE, memory.PAGE),
-        ],
+        [*TRACE, *STEPS, *WINDOW_NS, DEVICE, *PAGE],
     ),
     "/api/memory/operators": Operation(
         "memory", "What operators allocated", shapes.MEMORY_OPERATORS, [*TRACE, *STEPS, *WINDOW_NS, DEVICE, *PAGE]

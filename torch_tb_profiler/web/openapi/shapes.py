@@ -275,9 +275,7 @@ MEMORY_CURVE = with_meta(
     },
     _MEMORY_META,
 )
-MEMORY_EVENTS = table(
-    envelope({**_MEMORY_META, "group_by": {"type": "null"}, "total": COUNT, "in_range": COUNT, "offset": COUNT})
-)
+MEMORY_EVENTS = table(envelope({**_MEMORY_META, "group_by": {"type": "null"}, **PAGED}))
 MEMORY_OPERATORS = table(
     envelope(
         {**_MEMORY_META, "group_by": TEXT, "device": maybe(TEXT), **PAGED},

@@ -112,14 +112,6 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
     "Allocations and releases outside of every operator, such as releases when Python drops a tensor. Σ self + this = everything recorded on the device, exactly.",
   noOperators: "No operator changed the memory of the device in this range.",
 
-  filterName: "Filter: Allocations",
-  filterHint: "Operator, e.g. conv",
-  minSize: "Min size",
-  maxSize: "Max size",
-  sizeHint: "e.g. 1 MB",
-  clearFilters: "Clear filters",
-  filtered: (n: string, of: string) => `${n} of ${of} allocations match`,
-
   allocatedAt: "Allocated",
   releasedAt: "Released",
   notRecorded: "not recorded",

@@ -36,14 +36,6 @@ export const table = {
 
   rows: (shown: string, total: string) =>
     `${shown === total ? total : `${shown} of ${total}`} ${total === "1" ? "row" : "rows"}`,
-  page: (first: string, last: string, total: string) => `${first}–${last} of ${total} rows`,
-  pages: (table: string) => `Pages: ${table}`,
-  firstPage: "First page",
-  previousPage: "Previous page",
-  nextPage: "Next page",
-  lastPage: "Last page",
-  pageField: "Page",
-  ofPages: (pages: string) => `of ${pages}`,
   noMatch: "No row matches the filter.",
   clearFilter: "Clear the filter",
 

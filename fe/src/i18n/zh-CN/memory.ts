@@ -107,14 +107,6 @@ export const memory: typeof en = {
     "在任何算子之外的分配和释放，例如 Python 丢弃张量时的释放。Σ 自身 + 此项 = 该设备上记录的全部内容，严格相等。",
   noOperators: "在此范围内没有算子改变该设备的内存。",
 
-  filterName: "筛选：分配记录",
-  filterHint: "算子，例如 conv",
-  minSize: "最小",
-  maxSize: "最大",
-  sizeHint: "例如 1 MB",
-  clearFilters: "清除筛选",
-  filtered: (n, of) => `${n} 次分配符合条件，共 ${of} 次`,
-
   allocatedAt: "分配",
   releasedAt: "释放",
   notRecorded: "没有记录",

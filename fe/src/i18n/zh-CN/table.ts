@@ -66,14 +66,6 @@ export const table: typeof en = {
   no: "否",
   unknown: "–",
 
-  page: (first, last, total) => `第 ${first}–${last} 行，共 ${total} 行`,
-  pages: (table) => `分页：${table}`,
-  firstPage: "首页",
-  previousPage: "上一页",
-  nextPage: "下一页",
-  lastPage: "末页",
-  pageField: "页码",
-  ofPages: (pages) => `共 ${pages} 页`,
   tree: {
     openAll: "全部展开",
     closeAll: "全部折叠",

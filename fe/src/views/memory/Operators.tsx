@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import {
   type MemoryOperatorsTable,
-  memoryOperatorsQuery,
+  memoryTableQuery,
   type TableSource,
   useMemoryOperators,
 } from "../../api";
@@ -18,7 +18,7 @@ const text = t.memory;
 export function OperatorsPanel({ look, device, tabs }: TableProps) {
   const { sel } = useSelection();
   const query = useMemoryOperators(sel, device, look.range);
-  const source = useTableSource("memory/operators", sel, memoryOperatorsQuery(device, look.range));
+  const source = useTableSource("memory/operators", sel, memoryTableQuery(device, look.range));
   return (
     <QueryPanel
       title={text.operators}

@@ -9,29 +9,12 @@ export function tabOf(text: string): Tab | null {
   return TABS.find((tab) => tab === text) ?? null;
 }
 
-/** Rows per page of allocations, and the most blocks that are asked for at a moment. */
-export const PAGE = 1000;
+/** That are asked for at a moment. */
 export const MOST_BLOCKS = 10_000;
 
 /** From the first record to the last; of a single one, too, there is a width to draw. */
 export function wholeOf(start: number, end: number): TimeWindow {
   return { start, end: Math.max(end, start + NARROWEST_NS) };
-}
-
-export interface Sizes {
-  readonly min: number | null;
-  readonly max: number | null;
-}
-
-/** `1048576-`, `-4096`, `512-4096`: limits in bytes, both included. */
-export function parseSizes(text: string): Sizes {
-  const match = /^(\d{0,15})-(\d{0,15})$/.exec(text);
-  const limit = (digits: string | undefined) => (digits ? Number(digits) : null);
-  return { min: limit(match?.[1]), max: limit(match?.[2]) };
-}
-
-export function formatSizes({ min, max }: Sizes): string {
-  return min === null && max === null ? "" : `${min ?? ""}-${max ?? ""}`;
 }
 
 /** A moment inside the recording, or null. */

@@ -12,16 +12,7 @@ import {
   stepSpans,
   toggleLine,
 } from "./curve";
-import {
-  formatSizes,
-  isForeign,
-  momentOf,
-  parseMoment,
-  parseRange,
-  parseSizes,
-  tabOf,
-  wholeOf,
-} from "./look";
+import { isForeign, momentOf, parseMoment, parseRange, tabOf, wholeOf } from "./look";
 
 const whole = { start: 100, end: 1100 };
 
@@ -170,18 +161,6 @@ describe("steps", () => {
 });
 
 describe("the address", () => {
-  it("keeps limits of sizes", () => {
-    for (const sizes of [
-      { min: null, max: null },
-      { min: 5, max: null },
-      { min: null, max: 7 },
-      { min: 0, max: 7 },
-    ]) {
-      expect(parseSizes(formatSizes(sizes))).toEqual(sizes);
-    }
-    expect(parseSizes("<b>")).toEqual({ min: null, max: null });
-  });
-
   it("has a width to draw even for one record", () => {
     expect(wholeOf(100, 1100)).toEqual(whole);
     expect(wholeOf(7, 7)).toEqual({ start: 7, end: 17 });
@@ -263,9 +242,7 @@ describe("tables", () => {
     ]);
     expect(table.columns[2]?.ownUnits).toBe(true);
     expect(table.rows.share).toEqual([40, 20, 10, 5]);
-    expect(
-      eventsTable({ ...alive, meta: { ...alive.meta, in_range: 4, offset: 0 } }).columns[0]?.key,
-    ).toBe("operator");
+    expect(eventsTable(alive).columns[0]?.key).toBe("operator");
   });
 
   it("sum blocks by operator and caller, with what was there before", () => {
