@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 
 import pytest
 from playwright.sync_api import Locator, Route, expect
@@ -166,3 +167,22 @@ def test_a_picker_of_a_thousand_ranks(thousand: Profiler) -> None:
     # Opened again it stands where it is.
     thousand.picker("Worker").click()
     expect(listbox.get_by_role("option", selected=True)).to_be_in_viewport()
+
+
+@pytest.mark.parametrize("language", ["en", "zh-CN"])
+def test_the_context_bar_is_one_line_while_comparing(language: str, open_page: OpenPage, alone: Server) -> None:
+    page = open_page(locale=language, viewport={"width": 1280, "height": 900})
+    profiler = Profiler(page, alone).open(v="operators", r=CPU_RUN, b=f"{GPU_RUN}~rank0~1")
+    bar = profiler.ui.get_by_role("banner")
+    parts = bar.locator(".combo, .compared, .brush, .bar-tools")
+    expect(bar.locator(".compared")).to_be_visible()
+    expect(bar.locator(".brush")).to_be_visible()
+    boxes = parts.evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().toJSON())")
+    assert len(boxes) > 4
+    assert max(box["top"] for box in boxes) < min(box["bottom"] for box in boxes)
+    for left, right in itertools.pairwise(boxes):
+        assert left["right"] <= right["left"]
+    # The other trace can be told, and what ends the comparison is not cut.
+    assert bar.locator(".compared-name").bounding_box()["width"] > 120
+    end, chip = bar.locator(".compared-end").bounding_box(), bar.locator(".compared").bounding_box()
+    assert end["x"] + end["width"] <= chip["x"] + chip["width"]

@@ -42,7 +42,8 @@ export function ComparedWith({ status, selection: { sel, comparison } }: Props) 
         onClick={() => goToView("compare")}
       >
         <Icon name="compare" />
-        <span>{sentence}</span>
+        <span aria-hidden="true">{text.versus(title)}</span>
+        <span className="visually-hidden">{sentence}</span>
       </button>
       <button
         type="button"

@@ -72,7 +72,7 @@ export function ContextBar(props: Props) {
             onClick={onRefresh}
           >
             {refreshing ? <span className="spinner" /> : <Icon name="refresh" />}
-            {t.bar.refresh}
+            <span className="bar-words">{t.bar.refresh}</span>
           </button>
         )}
         <CopyLink link={link} />
@@ -139,9 +139,15 @@ function CopyLink({ link: { state, copy, address } }: { link: CopiedLink }) {
           onFocus={(event) => event.target.select()}
         />
       )}
-      <button type="button" className="button quiet" aria-live="polite" onClick={copy}>
-        <Icon name="link" />
-        {state === "copied" ? t.bar.linkCopied : t.bar.copyLink}
+      <button
+        type="button"
+        className="button quiet"
+        aria-live="polite"
+        title={t.bar.copyLink}
+        onClick={copy}
+      >
+        <Icon name={state === "copied" ? "check" : "link"} />
+        <span className="bar-words">{state === "copied" ? t.bar.linkCopied : t.bar.copyLink}</span>
       </button>
     </>
   );

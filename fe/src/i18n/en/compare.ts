@@ -12,6 +12,7 @@ export const compare = {
     startHint: "Choose a trace to compare with",
     label: "Comparison",
     comparedWith: (trace: string) => `Compared with ${trace}`,
+    versus: (trace: string) => `vs. ${trace}`,
     itself: (trace: string) => `Compared with ${trace}: the trace that is shown`,
     open: "Show in Diff",
     end: "End the comparison",
