@@ -78,6 +78,13 @@ def test_every_view(run: str, reports: dict[str, Path], page: Page, keep: Keep) 
     assert set(opened.requests) == {reports[run].as_uri()}
 
 
+def test_a_single_trace_says_how_to_compare(reports: dict[str, Path], page: Page) -> None:
+    opened = Opened(page, reports[CPU_RUN]).open(v="compare")
+    panel = opened.panel("What is compared")
+    expect(panel.get_by_text("There is only one trace in this report")).to_be_visible()
+    expect(panel.get_by_text(re.compile(r"^torch-tb-profiler report .* --worker NAME"))).to_be_visible()
+
+
 def test_the_numbers_are_those_of_the_server(reports: dict[str, Path], page: Page, alone: Server) -> None:
     opened = Opened(page, reports[GPU_RUN]).open(v="operators", o="-calls")
     shown = opened.grid("Operators").first_rows("Calls")

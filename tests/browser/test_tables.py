@@ -384,6 +384,23 @@ def test_copy_is_what_is_shown(open_page: OpenPage, alone: Server) -> None:
     assert page.evaluate("navigator.clipboard.readText()").split("\n")[1].split("\t")[0] == names[-1]
 
 
+def test_a_shadow_says_where_there_is_more(on_its_own: Profiler, keep: Keep) -> None:
+    on_its_own.page.set_viewport_size({"width": 1280, "height": 900})
+    grid = on_its_own.open(v="kernels", r=GPU_RUN, g="name_op_launch").grid("Kernels")
+    edges = on_its_own.ui.locator(".edges", has=grid.root)
+    shadow = "(e) => getComputedStyle(e, '::after').opacity"
+    expect(edges).to_have_attribute("data-more", "end")
+    wait_until(lambda: edges.evaluate(shadow) == "1", "a shadow at the end")
+    keep("shadow")
+    for place, more in ((100, "start end"), (10_000, "start")):
+        grid.root.evaluate("(grid, left) => grid.scrollLeft = left", place)
+        expect(edges).to_have_attribute("data-more", more)
+    wait_until(lambda: edges.evaluate(shadow) == "0", "no shadow where nothing is left")
+    # Wide enough for all of it.
+    on_its_own.page.set_viewport_size({"width": 2400, "height": 900})
+    expect(edges).to_have_attribute("data-more", "")
+
+
 def test_a_column_is_made_wider(operators: Profiler) -> None:
     header = operators.grid("Operators").header("Calls")
     before = header.bounding_box()

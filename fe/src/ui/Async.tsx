@@ -71,9 +71,11 @@ function Waiting({ error }: { error: ApiError }) {
   );
 }
 
-/** In a report, of what only a server can answer. */
-export function NotInReport() {
-  const { title, reason, remedy } = t.report.missing;
+type Missing = typeof t.report.missing;
+
+/** In a report, of what it does not hold: by default what only a server can answer. */
+export function NotInReport({ words = t.report.missing }: { words?: Missing }) {
+  const { title, reason, remedy } = words;
   return (
     <div className="state">
       <strong>{title}</strong>

@@ -1,5 +1,5 @@
 /** What views draw with. The shell's own parts (context bar, rail, …) are not for them. */
-export { Async, Empty, type EmptyReason, Failure, Skeleton } from "./Async";
+export { Async, Empty, type EmptyReason, Failure, NotInReport, Skeleton } from "./Async";
 export { BaselineNote, settled } from "./BaselineNote";
 export { Code } from "./Code";
 export { Combo } from "./Combo";

@@ -71,6 +71,13 @@ export const compare = {
       "A second one is needed to see what became faster or slower: record the same program again after a change (another batch size, more data loader workers, a new release of PyTorch) into a run of its own next to this one. It appears here by itself.",
     singleRemedy: (dir: string) =>
       `on_trace_ready=tensorboard_trace_handler(${JSON.stringify(`${dir.replace(/\/+$/, "")}/after_the_change`)})`,
+    singleInReport: {
+      title: "There is only one trace in this report",
+      reason:
+        "A report compares the traces that it holds. This makes one of several ranks of a run; without --worker it holds the first eight:",
+      remedy:
+        "torch-tb-profiler report LOGDIR --run RUN --worker NAME --worker OTHER -o report.html",
+    },
     loadingTitle: (trace: string) => `The baseline is still being read: ${trace}`,
     loading: (percent: string, done: string, total: string) =>
       `${percent} – ${done} of ${total} read`,

@@ -59,6 +59,13 @@ export const compare: typeof en = {
       "需要第二个跟踪才能看出哪些变快、哪些变慢：修改之后（例如改变 batch size、增加 DataLoader 的 worker、升级 PyTorch）再次采集同一程序，保存为与此并列的另一次运行。它会自动出现在这里。",
     singleRemedy: (dir) =>
       `on_trace_ready=tensorboard_trace_handler(${JSON.stringify(`${dir.replace(/\/+$/, "")}/after_the_change`)})`,
+    singleInReport: {
+      title: "此报告中只有一个跟踪",
+      reason:
+        "报告只对比其中所含的跟踪。用以下命令可以生成包含一次运行的多个 rank 的报告；不加 --worker 时包含前八个：",
+      remedy:
+        "torch-tb-profiler report LOGDIR --run RUN --worker NAME --worker OTHER -o report.html",
+    },
     loadingTitle: (trace) => `仍在读取基线：${trace}`,
     loading: (percent, done, total) => `${percent} – 已读取 ${done}，共 ${total}`,
     queued: "正在排队等待。",

@@ -1,6 +1,6 @@
 /** What is slower than in another trace, and where. */
 import { useCallback } from "react";
-import { type Status, type TraceStatus, useCompare, useStatus } from "../../api";
+import { reportMade, type Status, type TraceStatus, useCompare, useStatus } from "../../api";
 import { bytes, fraction } from "../../format";
 import { reasonText, t } from "../../i18n";
 import {
@@ -14,7 +14,15 @@ import {
   useSelection,
 } from "../../state";
 import { equals } from "../../table";
-import { Empty, Panel, ProgressBar, Segmented, traceProgress, traceTitle } from "../../ui";
+import {
+  Empty,
+  NotInReport,
+  Panel,
+  ProgressBar,
+  Segmented,
+  traceProgress,
+  traceTitle,
+} from "../../ui";
 import { Headline } from "./Headline";
 import { useLook } from "./look";
 import { Many } from "./Many";
@@ -73,6 +81,13 @@ function Two() {
 }
 
 function Single({ status }: { status: Status }) {
+  if (reportMade() !== null) {
+    return (
+      <Panel title={t.compare.pickers.title} help={t.compare.pickers.help}>
+        <NotInReport words={text.singleInReport} />
+      </Panel>
+    );
+  }
   const failed = status.runs.some((run) => run.traces.some(({ state }) => state === "failed"));
   return (
     <Panel title={t.compare.pickers.title} help={t.compare.pickers.help}>
