@@ -85,6 +85,18 @@ class MemoryPoints(Table):
 
 
 @dataclass(frozen=True)
+class MemoryPlaces(Table):
+    """`MemoryPoints` on disk: the trace holds their times already."""
+
+    table_name: ClassVar[str] = "memory_places"
+    device: Int32 = column("i4", "as in memory_points", "analysis.memory_curve")
+    record: Int32 = column("i4", "which memory record of the trace, in order of time, is the first at or after", "")
+    ahead: Int64 = column("i8", "ns from the point to that record", "")
+    allocated: Int64 = column("i8", "bytes", "")
+    reserved: Int64 = column("i8", "bytes", "")
+
+
+@dataclass(frozen=True)
 class CounterBins(Table):
     """Every counter in equal bins, counter by counter."""
 
