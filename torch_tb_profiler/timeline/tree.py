@@ -153,8 +153,9 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32) -> list[Node]:
     by_pid: dict[int | str, list[int]] = {}
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
-    own = _own_tracks(trace)
+    own, frames_only = _own_tracks(trace), _tracks_of_frames(trace)
     found = []
+    aside = set()
     for pid, members in by_pid.items():
         of_device = {int(devices[track]) for track in members} - {-1}
         device = of_device.pop() if len(of_device) == 1 else None
@@ -163,7 +164,21 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32) -> list[Node]:
         found.append(
             Node(None, kind, _process_name(trace.tracks[members[0]], device), pid, None, device, tuple(members))
         )
-    return sorted(found, key=_process_order)
+        if device is None and _is_gpu_label(trace.tracks[members[0]]) and set(members) <= frames_only:
+            aside.add(pid)
+    return sorted(found, key=lambda node: (node.kind == "other", node.pid in aside, *_process_order(node)))
+
+
+def _is_gpu_label(track: Track) -> bool:
+    """The profiler numbers processes of devices 0, 1, …; a host process of such a number gets the label, too."""
+    return track.process_labels.startswith("GPU ")
+
+
+def _tracks_of_frames(trace: Trace) -> set[int]:
+    """Tracks with nothing but Python frames: those of a thread that the profiler does not know stand in process 0."""
+    events = trace.events
+    others = (events.duration >= 0) & (events.category != Category.PYTHON_FUNCTION)
+    return set(range(len(trace.tracks))) - set(distinct(events.track[others]).tolist())
 
 
 def _own_tracks(trace: Trace) -> set[int]:
@@ -173,10 +188,10 @@ def _own_tracks(trace: Trace) -> set[int]:
     return set(range(len(trace.tracks))) - set(distinct(events.track[runs]).tolist())
 
 
-def _process_order(node: Node) -> tuple[bool, bool, int, bool, int, str]:
+def _process_order(node: Node) -> tuple[bool, int, bool, int, str]:
     device = node.device is not None
     number = node.pid if isinstance(node.pid, int) else 0
-    return node.kind == "other", device, node.device or 0, isinstance(node.pid, str), number, str(node.pid)
+    return device, node.device or 0, isinstance(node.pid, str), number, str(node.pid)
 
 
 def _thread_order(track: Track) -> tuple[int, bool, int, str]:
@@ -187,8 +202,11 @@ def _process_name(track: Track, device: int | None) -> str:
     """`CPU python 4200`, `GPU 0`: as much as the trace says."""
     if device is not None:
         return track.process_labels or f"GPU {device}"
-    name = " ".join(part for part in (track.process_labels, track.process_name) if part)
+    label = "" if _is_gpu_label(track) else track.process_labels
+    name = " ".join(part for part in (label, track.process_name) if part)
     number = str(track.pid)
+    if not name and isinstance(track.pid, int):
+        return f"process {number}"
     return (name if number in name.split() else f"{name} {number}".strip()) or _NAMELESS
 
 
