@@ -220,7 +220,7 @@ export const compare = {
   columns: {
     status: "Change",
     statusHelp:
-      "new: only the experiment has it. gone: only the baseline has it. Else whether the first of the compared numbers is more, less or the same.",
+      "new: only the experiment has it. gone: only the baseline has it. Else whether the number whose two sides are shown is more, less or the same.",
     statuses: { new: "new", gone: "gone", more: "more", less: "less", same: "same" },
     baseline: (label: string) => `Baseline ${label}`,
     delta: (label: string) => `Δ ${label}`,
