@@ -90,12 +90,12 @@ describe("declared", () => {
 
 describe("twoLines", () => {
   it.each([
-    ["Calls", 5],
+    ["Calls", 5.2],
     ["Device self ms", 7],
-    ["Mean est. achieved occupancy %", 18],
+    ["Mean est. achieved occupancy %", 18.2],
     // A Chinese line may end between any two characters, but leaves no mere rest; they are wide.
     ["设备总耗时 ms", 6.5],
-    ["内核（Kernel） ms", 13],
+    ["内核（Kernel） ms", 13.2],
     ["计算能力", 7],
-  ])("%s needs %d characters", (text, width) => expect(twoLines(text)).toBe(width));
+  ])("%s needs %f characters", (text, width) => expect(twoLines(text)).toBe(width));
 });
