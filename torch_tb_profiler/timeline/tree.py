@@ -16,6 +16,9 @@ from torch_tb_profiler.trace.store import Track
 #: some events of the profiler have empty texts for process and thread
 _NAMELESS = "(no name)"
 
+HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Category.DRIVER)
+"""What only a host thread does."""
+
 FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
 
@@ -153,28 +156,42 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32) -> list[Node]:
     by_pid: dict[int | str, list[int]] = {}
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
-    own, frames_only = _own_tracks(trace), _tracks_of_frames(trace)
+    own, host, frames_only = _own_tracks(trace), _tracks_with(trace, HOST_WORK), _frames_only(trace)
     found = []
     aside = set()
-    for pid, members in by_pid.items():
-        of_device = {int(devices[track]) for track in members} - {-1}
-        device = of_device.pop() if len(of_device) == 1 else None
-        kind = "other" if set(members) <= own else "process"
-        members.sort(key=lambda track: _thread_order(trace.tracks[track]))
-        found.append(
-            Node(None, kind, _process_name(trace.tracks[members[0]], device), pid, None, device, tuple(members))
-        )
-        if device is None and _is_gpu_label(trace.tracks[members[0]]) and set(members) <= frames_only:
-            aside.add(pid)
-    return sorted(found, key=lambda node: (node.kind == "other", node.pid in aside, *_process_order(node)))
+    for pid, tracks_of_pid in by_pid.items():
+        for members in _sides(tracks_of_pid, devices, host):
+            of_device = {int(devices[track]) for track in members} - {-1}
+            device = of_device.pop() if len(of_device) == 1 else None
+            kind = "other" if set(members) <= own else "process"
+            members.sort(key=lambda track: _thread_order(trace.tracks[track]))
+            first = trace.tracks[members[0]]
+            node = Node(None, kind, _process_name(first, device), pid, None, device, tuple(members))
+            found.append(node)
+            if device is None and _is_gpu_label(first) and set(members) <= frames_only:
+                aside.add(node.tracks)
+    return sorted(found, key=lambda node: (node.kind == "other", node.tracks in aside, *_process_order(node)))
+
+
+def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]:
+    """Processes of devices are numbered 0, 1, …: what a host process of the same number did is no part of them."""
+    if all(devices[track] < 0 for track in tracks):
+        return [tracks]
+    calling = [track for track in tracks if track in host and devices[track] < 0]
+    return [side for side in (calling, [track for track in tracks if track not in calling]) if side]
 
 
 def _is_gpu_label(track: Track) -> bool:
-    """The profiler numbers processes of devices 0, 1, …; a host process of such a number gets the label, too."""
+    """A host process with the number of a device gets its label, too."""
     return track.process_labels.startswith("GPU ")
 
 
-def _tracks_of_frames(trace: Trace) -> set[int]:
+def _tracks_with(trace: Trace, categories: tuple[Category, ...]) -> set[int]:
+    events = trace.events
+    return set(distinct(events.track[np.isin(events.category, categories)]).tolist())
+
+
+def _frames_only(trace: Trace) -> set[int]:
     """Tracks with nothing but Python frames: those of a thread that the profiler does not know stand in process 0."""
     events = trace.events
     others = (events.duration >= 0) & (events.category != Category.PYTHON_FUNCTION)
