@@ -13,6 +13,8 @@ export interface DrawnColumn {
   readonly right: boolean;
   /** Pixels. */
   readonly width: number;
+  /** Pixels that it takes of what is left over, before the one that takes the rest. */
+  readonly most?: number;
 }
 
 export interface BoolTexts {
@@ -126,7 +128,7 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
     headerWidth(column, null),
   );
   const width = first ? Math.min(230, Math.max(100, needed + ARROW)) : Math.min(200, needed);
-  return { column, symbol: null, text, title, right: false, width };
+  return { column, symbol: null, text, title, right: false, width, most: Math.min(400, needed) };
 }
 
 /** Pixels for the longest of some texts. */

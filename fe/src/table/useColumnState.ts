@@ -93,9 +93,10 @@ export function useColumnState(id: string, drawn: readonly DrawnColumn[]): Colum
   const template = headers
     .map((header) => {
       const [key, size] = [header.column.id, header.getSize()];
-      return key === growing?.column.key && !(key in sizing)
-        ? `minmax(${size}px, 1fr)`
-        : `${size}px`;
+      if (key in sizing) return `${size}px`;
+      if (key === growing?.column.key) return `minmax(${size}px, 1fr)`;
+      const most = visible.find(({ column }) => column.key === key)?.most ?? size;
+      return most > size ? `minmax(${size}px, ${most}px)` : `${size}px`;
     })
     .join(" ");
   return {
