@@ -28,7 +28,7 @@ export const distributed = {
     ranksHelp: "Ranks whose traces are here, of all ranks of the run.",
     ranks: "Ranks",
     ranksOf: (present: string, world: string) => `${present} of ${world}`,
-    missing: (ranks: string) => `no trace of rank ${ranks}`,
+    missing: (ranks: string) => `no trace of ${/\D/.test(ranks) ? "ranks" : "rank"} ${ranks}`,
     nodes: (n: string) => (n === "1" ? "on 1 node" : `on ${n} nodes`),
     step: "Step time",
     stepHelp: "Median over the ranks of their step time",
