@@ -10,7 +10,6 @@ from torch_tb_profiler.web import (
     logdir,
     memory,
     modules,
-    openapi,
     report,
     stacks,
     static_files,
@@ -22,7 +21,7 @@ from torch_tb_profiler.web import (
     traces,
 )
 from torch_tb_profiler.web.ask import Route, ask
-from torch_tb_profiler.web.http import Answer, Parameters
+from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.workspace import Workspace
 
 
@@ -38,6 +37,13 @@ def _report(workspace: Workspace, parameters: Parameters) -> Answer:
     return report.report_answer(workspace, parameters, ROUTES)
 
 
+def _openapi(_: Workspace, __: Parameters) -> Answer:
+    # hardly ever asked for, and every process that answers would hold it
+    from torch_tb_profiler.web.openapi import document  # noqa: PLC0415
+
+    return Answer(dumps(document()))
+
+
 def _page(_: Workspace, __: Parameters) -> Answer:
     return static_files.page()
 
@@ -50,7 +56,7 @@ ROUTES: dict[str, Route] = {
     "/": _page,
     "/index.html": _page,
     "/index.js": _entry_module,
-    "/api/openapi.json": openapi.openapi,
+    "/api/openapi.json": _openapi,
     "/api/status": logdir.status,
     "/api/overview": _overview,
     "/api/health": _health,

@@ -22,7 +22,6 @@ _OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/api/health", {}),
     ("/api/figures", {}),
     ("/api/memory/curve", {}),
-    ("/api/stacks", {}),
     ("/api/timeline/steps", {}),
     ("/api/operators", {"group_by": "name_shape"}),
     ("/api/operators", {"group_by": "name_stack"}),
@@ -56,13 +55,16 @@ _OF_MODULES: tuple[tuple[str, dict[str, str]], ...] = (
     ("/tree", {}),
 )
 
+#: call stacks: the most memory for a moment, so when what was computed for the others is gone
+_OF_STACKS: tuple[tuple[str, dict[str, str]], ...] = (("/api/stacks", {}),)
+
 
 def requests_about(model: Model) -> tuple[list[tuple[str, dict[str, str]]], ...]:
     """Routes and parameters; together those that have much in common."""
     devices = memory_records(model).devices
     of_memory = [(route, {**parameters, "device": devices[0].name}) for route, parameters in _OF_MEMORY if devices]
     of_memory += [(route, {}) for route, _ in _OF_MEMORY if devices]
-    return [*_OF_CALLS, *of_memory], [*_OF_MODULES]
+    return [*_OF_CALLS, *of_memory], [*_OF_STACKS], [*_OF_MODULES]
 
 
 def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], Body]]]]:

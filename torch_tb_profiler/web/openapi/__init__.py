@@ -4,6 +4,6 @@
 together. tests/unit/test_openapi.py holds it to what the routes do. `make openapi` writes docs/openapi.json.
 """
 
-from torch_tb_profiler.web.openapi.document import as_text, document, openapi
+from torch_tb_profiler.web.openapi.document import as_text, document
 
-__all__ = ["as_text", "document", "openapi"]
+__all__ = ["as_text", "document"]

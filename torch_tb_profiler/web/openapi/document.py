@@ -6,7 +6,7 @@ import json
 from functools import cache
 
 from torch_tb_profiler import __version__
-from torch_tb_profiler.web.http import JSON, Answer, Parameters, dumps
+from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.openapi import (
     of_files,
     of_old,
@@ -17,7 +17,6 @@ from torch_tb_profiler.web.openapi import (
     shapes_of_old,
 )
 from torch_tb_profiler.web.openapi.schema import COUNT, TEXT, Json, closed, one_of, said
-from torch_tb_profiler.workspace import Workspace
 
 _ABOUT = """\
 What the page of torch-tb-profiler asks, and what else there is. docs/api.md and docs/timeline-protocol.md say more
@@ -121,8 +120,3 @@ def _laid_out(value: object, indent: str) -> str:
         parts = [_laid_out(each, inner) for each in value]
     begin, end = "{}" if isinstance(value, dict) else "[]"
     return f"{begin}\n{inner}" + f",\n{inner}".join(parts) + f"\n{indent}{end}"
-
-
-def openapi(_: Workspace, __: Parameters) -> Answer:
-    """/api/openapi.json."""
-    return Answer(dumps(document()))
