@@ -80,6 +80,8 @@ export function toneOf({ change }: Column, cell: Cell): "" | " worse" | " better
 
 /** Pixels. */
 const ARROW = 20;
+/** The least for one that takes what is left over: there is most often more. */
+const GROWING = 150;
 const SUMS = new Set(["self", "total"]);
 const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 
@@ -127,7 +129,9 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
     textWidth([...values, ...Object.values(words ?? {})]),
     headerWidth(column, null),
   );
-  const width = first ? Math.min(230, Math.max(100, needed + ARROW)) : Math.min(200, needed);
+  const width = first
+    ? Math.min(230, Math.max(100, needed + ARROW))
+    : Math.min(column.grow ? GROWING : 200, needed);
   return { column, symbol: null, text, title, right: false, width, most: Math.min(400, needed) };
 }
 

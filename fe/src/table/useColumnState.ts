@@ -96,7 +96,7 @@ export function useColumnState(id: string, drawn: readonly DrawnColumn[]): Colum
       if (key in sizing) return `${size}px`;
       if (key === growing?.column.key) return `minmax(${size}px, 1fr)`;
       const most = visible.find(({ column }) => column.key === key)?.most ?? size;
-      return most > size ? `minmax(${size}px, ${most}px)` : `${size}px`;
+      return most > size && !growing?.column.grow ? `minmax(${size}px, ${most}px)` : `${size}px`;
     })
     .join(" ");
   return {
