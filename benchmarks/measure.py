@@ -123,9 +123,15 @@ def ours(size: Size, questions: Sequence[Request]) -> Measured:
     plan = write_plan({**split(questions), "rounds": 2})
     command = [OURS.python, PROBES / "ours.py"]
     first = probe([*command, "first", size.directory, cache, plan], one_thread(), size.seconds)
-    found = together(first) | {"cache": sum(path.stat().st_size for path in cache.rglob("*"))}
+    found = together(first) | {"cache": _on_disk(cache)}
     again = probe([*command, "reopen", size.directory, cache, plan], one_thread(), size.seconds)
     return found | {"reopen": together(again)}
+
+
+def _on_disk(directory: Path) -> int:
+    """Bytes of all files; of one with several names once."""
+    files = {status.st_ino: status.st_size for status in map(Path.stat, directory.rglob("*"))}
+    return sum(files.values())
 
 
 def host(environment: Environment, size: Size, questions: Sequence[Request]) -> Measured:

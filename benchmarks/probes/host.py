@@ -17,9 +17,9 @@ import sys
 import time
 from argparse import Namespace
 from importlib.metadata import entry_points
-from io import BytesIO
 from pathlib import Path
-from urllib.parse import urlencode
+
+from asked import asked
 
 PREFIX = "/data/plugin/pytorch_profiler"
 
@@ -42,30 +42,7 @@ class Plugin:
 
     def get(self, route: str, parameters: dict[str, str]) -> tuple[int, bytes]:
         app = self._apps.get(route) or self._apps["/*"]
-        environ = {
-            "REQUEST_METHOD": "GET",
-            "SCRIPT_NAME": "",
-            "PATH_INFO": PREFIX + route,
-            "QUERY_STRING": urlencode(parameters),
-            "SERVER_NAME": "127.0.0.1",
-            "SERVER_PORT": "6006",
-            "SERVER_PROTOCOL": "HTTP/1.1",
-            "HTTP_ACCEPT_ENCODING": "gzip",
-            "wsgi.version": (1, 0),
-            "wsgi.url_scheme": "http",
-            "wsgi.input": BytesIO(),
-            "wsgi.errors": sys.stderr,
-            "wsgi.multithread": True,
-            "wsgi.multiprocess": False,
-            "wsgi.run_once": False,
-        }
-        status = []
-        answer = app(environ, lambda line, _headers, _error=None: status.append(int(line.split()[0])))
-        try:
-            body = b"".join(answer)
-        finally:
-            getattr(answer, "close", lambda: None)()
-        return status[0], body
+        return asked(app, PREFIX + route, parameters)
 
 
 def main() -> None:

@@ -17,9 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from asked import asked
 from own import cpu, peak, resident, say
-
-GZIP = {"HTTP_ACCEPT_ENCODING": "gzip"}
 
 
 def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
@@ -77,8 +76,6 @@ def reopen(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
 
 def _views(logdir: str, cache_dir: str, plan: dict[str, Any], began: float) -> None:
     """Open the workspace, everything in its cache, and ask."""
-    from werkzeug.test import Client
-
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.web.app import create_app
     from torch_tb_profiler.workspace import open_workspace
@@ -89,14 +86,14 @@ def _views(logdir: str, cache_dir: str, plan: dict[str, Any], began: float) -> N
         if time.monotonic() > deadline or workspace.process_ids():
             raise SystemExit("the cache was not used")
         time.sleep(0.005)
-    client = Client(create_app(workspace))
+    app = create_app(workspace)
     say(opened=cpu() - began)
 
     def ask(nth: int, route: str, parameters: dict[str, str]) -> None:
         before = cpu()
-        answer = client.get(route, query_string=parameters, environ_overrides=GZIP)
+        status, body = asked(app, route, parameters)
         said = {"round": nth, "route": route, "parameters": parameters}
-        say(**said, status=answer.status_code, bytes=len(answer.data), cpu=cpu() - before)
+        say(**said, status=status, bytes=len(body), cpu=cpu() - before)
 
     for nth in range(plan["rounds"]):
         for number, (route, parameters) in enumerate(plan["requests"]):

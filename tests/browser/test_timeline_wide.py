@@ -93,7 +93,7 @@ def wide(tmp_path_factory: pytest.TempPathFactory, output: Path) -> Iterator[Wid
     prepared = perform(job, lambda _: None)
     assert isinstance(prepared, Prepared)
     assert not prepared.details
-    cache.add(key, Summary(SLICES, 0, ("overview", "operators", "kernels"), None, None, ""))
+    cache.add(key, Summary(SLICES, 0, (), ("overview", "operators", "kernels"), None, None, ""))
     arguments = ("serve", str(logs))
     server = Server("torch_tb_profiler", arguments, output / "wide.log", {"XDG_CACHE_HOME": str(folder / "cache")})
     server.start()

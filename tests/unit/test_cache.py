@@ -16,7 +16,7 @@ from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.messages import Summary
 
-SUMMARY = Summary(events=1, notes=0, views=("overview",), rank=None, world_size=None, host_name="")
+SUMMARY = Summary(events=1, notes=0, troubles=(), views=("overview",), rank=None, world_size=None, host_name="")
 
 
 def add(cache: Cache, key: str, size: int, age: float) -> None:

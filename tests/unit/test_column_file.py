@@ -92,15 +92,15 @@ def test_nothing_is_left_behind_when_reading_fails(tmp_path: Path) -> None:
 INTEGERS = {dtype: st.integers(np.iinfo(dtype).min, np.iinfo(dtype).max) for dtype in ("i4", "i8", "u1")}
 
 
-@given(st.data(), st.sampled_from(["i4", "i8", "u1", "f8"]))
-def test_a_block_comes_back_the_same(data: st.DataObject, dtype: str) -> None:
+@given(st.data(), st.sampled_from(["i4", "i8", "u1", "f8"]), st.booleans())
+def test_a_block_comes_back_the_same(data: st.DataObject, dtype: str, follows: bool) -> None:
     value = INTEGERS.get(dtype, st.floats())
     small = st.integers(0, 3) if dtype != "f8" else st.sampled_from([0.0, -0.0, math.nan])
     values = np.array(data.draw(st.lists(data.draw(st.sampled_from([value, small])), max_size=50)), dtype=dtype)
-    packed, width, first = column_file._pack(values)
+    packed, width, first = column_file._pack(values, follows)
     out = np.empty_like(values)
     content = column_file.deflate.decompress(packed) if width else b""
-    column_file._unpack(content, column_file._Block(len(values), 0, len(packed), width, first), out)
+    column_file._unpack(content, column_file._Block(len(values), 0, len(packed), width, first), follows, out)
     assert out.tobytes() == values.tobytes()
 
 
@@ -115,18 +115,18 @@ def test_a_block_comes_back_the_same(data: st.DataObject, dtype: str) -> None:
     ],
 )
 def test_differences_take_as_few_bytes_as_hold_them(values: list[int], expected: int) -> None:
-    assert column_file._pack(np.array(values, dtype=np.int64))[1] == expected
+    assert column_file._pack(np.array(values, dtype=np.int64), True)[1] == expected
 
 
 def test_a_column_of_equal_values_takes_no_bytes() -> None:
-    assert column_file._pack(np.full(1000, np.nan))[:2] == (b"", 0)
+    assert column_file._pack(np.full(1000, np.nan), False)[:2] == (b"", 0)
 
 
 @pytest.mark.parametrize("width", [0, 1, 2, 4, 3, 9])
 def test_a_block_of_another_length_is_refused(width: int) -> None:
     block = column_file._Block(10, 0, 0, width, 1 << 70 if width == 0 else 0)
     with pytest.raises(column_file.ColumnFileError):
-        column_file._unpack(b"x" * 7, block, np.empty(10, dtype=np.int64))
+        column_file._unpack(b"x" * 7, block, True, np.empty(10, dtype=np.int64))
 
 
 def test_threads_read_different_columns_of_one_file(trace: Trace, path: Path) -> None:

@@ -25,6 +25,11 @@ def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
     return answer
 
 
+def remember(model: Model, question: Callable[[Model], T], answer: T) -> None:
+    """The answer of a `remembered` question, from somewhere else: an earlier model of the same trace."""
+    model.answers[question.__wrapped__] = answer  # type: ignore[attr-defined]
+
+
 def remembered_by(question: Callable[[Model, K], T]) -> Callable[[Model, K], T]:
     """The same for a question with a parameter of few values."""
 

@@ -18,6 +18,7 @@ from torch_tb_profiler.timeline.schema import (
     CounterBins,
     LaneOfRow,
     Lanes,
+    MemoryPlaces,
     MemoryPoints,
     Partners,
     WorkLinks,
@@ -26,10 +27,10 @@ from torch_tb_profiler.timeline.series import Counter, Counters, Kind
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Bounded, Timeline, bounded, slices_of
 from torch_tb_profiler.trace import Trace, column_file
-from torch_tb_profiler.trace.schema import Table
+from torch_tb_profiler.trace.schema import Int64, Table
 
 #: raised when what is kept, or its meaning, changes; part of the version that browsers cache tiles by
-VERSION = 3
+VERSION = 4
 
 #: rows of a table written together: the fewer, the closer a block is to its values
 _PIECE = 131_072
@@ -67,7 +68,7 @@ def _tables(timeline: Timeline) -> list[Table]:
     links = timeline.links
     tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy]
     tables += [links.work, links.calls, links.partners]
-    tables += [timeline.counters.bins, timeline.counters.memory]
+    tables += [timeline.counters.bins, _places(timeline.counters.memory, timeline.trace)]
     for level, held in sorted(timeline.levels.items()):
         items = held.items
         if level:
@@ -90,7 +91,7 @@ def read(path: Path, trace: Trace) -> Timeline:
         tuple(Counter(*counter) for counter in head.counters),
         head.counter_level,
         tables.table(CounterBins),
-        tables.table(MemoryPoints),
+        _points(tables.table(MemoryPlaces), trace),
     )
     return Timeline(trace, placed, levels, links, head.summary, counters)
 
@@ -116,6 +117,29 @@ def _head(tables: column_file.Tables) -> _Head:
         return msgspec.convert(tables.header, _Head)
     except msgspec.ValidationError as error:
         raise column_file.ColumnFileError(str(error)) from None
+
+
+def _record_times(trace: Trace) -> Int64:
+    return np.sort(trace.events.start[trace.memory.row])
+
+
+def _places(memory: MemoryPoints, trace: Trace) -> MemoryPlaces:
+    if not len(memory):
+        return MemoryPlaces.empty()
+    times = _record_times(trace)
+    record = np.minimum(np.searchsorted(times, memory.time), len(times) - 1)
+    return MemoryPlaces.from_columns(
+        {**memory.columns(), "record": record, "ahead": times[record] - memory.time},
+    )
+
+
+def _points(places: MemoryPlaces, trace: Trace) -> MemoryPoints:
+    if not len(places):
+        return MemoryPoints.empty()
+    times = _record_times(trace)
+    if places.record.max() >= len(times):
+        raise column_file.ColumnFileError("has memory of another trace")
+    return MemoryPoints.from_columns({**places.columns(), "time": times[places.record] - places.ahead})
 
 
 def _levels(cells: Cells, slices: Items, lanes: int) -> dict[int, Bounded]:

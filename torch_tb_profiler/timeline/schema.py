@@ -13,7 +13,7 @@ class LaneOfRow(Table):
     """Parallel to `events`."""
 
     table_name: ClassVar[str] = "lane_of_row"
-    lane: Int32 = column("i4", "index into lanes, -1", "see `lanes`; -1: not drawn")
+    lane: Int32 = column("i4", "index into lanes, -1", "see `lanes`; -1: not drawn", follows=True)
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Lanes(Table):
     table_name: ClassVar[str] = "lanes"
     track: Int32 = column("i4", "index into Trace.tracks", "events.track")
     band: UInt8 = column("u1", "Band", "events.category")
-    depth: Int32 = column("i4", "number of lanes of the band above it", "nesting and overlap")
+    depth: Int32 = column("i4", "number of lanes of the band above it", "nesting and overlap", follows=True)
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,9 @@ class Cells(Table):
     """
 
     table_name: ClassVar[str] = "cells"
-    level: Int32 = column("i4", "level", "")
+    level: Int32 = column("i4", "level", "", follows=True)
     count: Int32 = column("i4", "slices", "")
-    longest: Int32 = column("i4", "row", "of the longest slice, of equals the first")
+    longest: Int32 = column("i4", "row", "of the longest slice, of equals the first", follows=True)
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class WorkLinks(Table):
     """Parallel to `device_work`."""
 
     table_name: ClassVar[str] = "work_links"
-    launch: Int32 = column("i4", "index into launches, -1", "model.launches")
+    launch: Int32 = column("i4", "index into launches, -1", "model.launches", follows=True)
     is_communication: UInt8 = column("u1", "1 for a kernel of a collective", "model.communication")
 
 
@@ -69,8 +69,8 @@ class Partners(Table):
     """Forward operators, and the outermost operator of the backward of each."""
 
     table_name: ClassVar[str] = "partners"
-    forward: Int32 = column("i4", "row", "model.forward_backward")
-    backward: Int32 = column("i4", "row", "model.forward_backward")
+    forward: Int32 = column("i4", "row", "model.forward_backward", follows=True)
+    backward: Int32 = column("i4", "row", "model.forward_backward", follows=True)
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,20 @@ class MemoryPoints(Table):
     time: Int64 = column("i8", "ns", "")
     allocated: Int64 = column("i8", "bytes", "")
     reserved: Int64 = column("i8", "bytes", "")
+
+
+@dataclass(frozen=True)
+class MemoryPlaces(Table):
+    """`MemoryPoints` on disk: the trace holds their times already."""
+
+    table_name: ClassVar[str] = "memory_places"
+    device: Int32 = column("i4", "as in memory_points", "analysis.memory_curve", follows=True)
+    record: Int32 = column(
+        "i4", "which memory record of the trace, in order of time, is the first at or after", "", follows=True
+    )
+    ahead: Int64 = column("i8", "ns from the point to that record", "")
+    allocated: Int64 = column("i8", "bytes", "", follows=True)
+    reserved: Int64 = column("i8", "bytes", "", follows=True)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The column file: the tables of one trace on disk, in compressed blocks of one column each, read by column.
 
 Layout: magic, position of the index (8 bytes, little endian), blocks, index (MessagePack).
-A block is deflated after a transformation that makes neighbours alike: integers become differences, in as few bytes
-as hold them all, then the bytes of all values are laid out significance by significance. A block of equal values
-has no bytes at all.
+A block is deflated after a transformation that makes neighbours alike: integers are stored in as few bytes as hold
+them all, those of columns that follow the value before (`schema.column`) as differences, then the bytes of all values
+are laid out significance by significance. A block of equal values has no bytes at all.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ except ImportError:  # no wheel for this platform
 _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
 
 #: raised when the meaning of a table changes, so that older files are read again from the trace
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 MAGIC = b"TTBPCOL\n"
 _HEAD = struct.Struct("<8sQ")
 
@@ -53,7 +53,7 @@ class _Block(msgspec.Struct, array_like=True):
     """`count` values of a column.
 
     width: bytes of each as it is stored; 0 when all are equal
-    first: the first value, which the others are told by; of floats the bits
+    first: the first value, which differences begin at; of floats the bits
     """
 
     count: int
@@ -100,8 +100,9 @@ class Writer:
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append rows to a table. Raises OSError."""
         blocks = self._tables.setdefault(kind.table_name, {name: [] for name in kind.column_names()})
+        follows = {f.name: f.metadata["follows"] for f in kind.column_fields()}
         for name, values in kind.from_columns(columns).columns().items():
-            packed, width, first = _pack(values)
+            packed, width, first = _pack(values, follows[name])
             blocks[name].append(_Block(len(values), self._out.tell(), len(packed), width, first))
             self._out.write(packed)
 
@@ -204,21 +205,24 @@ class _Reader:
         if columns is None:
             return kind.empty()
         table = kind.from_columns(
-            {f.name: self._column(columns[f.name], np.dtype(f.metadata["dtype"])) for f in kind.column_fields()}
+            {
+                f.name: self._column(columns[f.name], np.dtype(f.metadata["dtype"]), f.metadata["follows"])
+                for f in kind.column_fields()
+            }
         )
         return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
-    def _column(self, blocks: list[_Block], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    def _column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
         values = np.empty(sum(block.count for block in blocks), dtype)
         done = 0
         for block in blocks:
             data = self.inflated(block.offset, block.length) if block.width else b""
-            _unpack(data, block, values[done : done + block.count])
+            _unpack(data, block, follows, values[done : done + block.count])
             done += block.count
         return values
 
 
-def _pack(values: npt.NDArray[Any]) -> tuple[bytes, int, int]:
+def _pack(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, int]:
     """The bytes, width and first value of a block."""
     # floats are told apart by their bits: NaN is not equal to itself
     integers = values.view(f"i{values.itemsize}") if values.dtype.kind == "f" else values
@@ -226,13 +230,13 @@ def _pack(values: npt.NDArray[Any]) -> tuple[bytes, int, int]:
     if (integers == first).all():
         return b"", 0, first
     if values.dtype.kind == "i":
-        integers = _narrowed(_differences(values))
+        integers = _narrowed(_differences(values) if follows else values)
     width = integers.itemsize
     values_bytes = np.ascontiguousarray(integers).view(np.uint8).reshape(-1, width)
     return bytes(deflate.compress(_transposed(values_bytes), 1)), width, first
 
 
-def _unpack(data: bytes, block: _Block, out: npt.NDArray[Any]) -> None:
+def _unpack(data: bytes, block: _Block, follows: bool, out: npt.NDArray[Any]) -> None:
     """Write the values of a block to `out`."""
     integers = out.view(f"i{out.itemsize}") if out.dtype.kind == "f" else out
     try:
@@ -241,11 +245,13 @@ def _unpack(data: bytes, block: _Block, out: npt.NDArray[Any]) -> None:
             return
         shuffled = np.frombuffer(data, dtype=np.uint8).reshape(block.width, block.count)
         values = _transposed(shuffled).reshape(-1).view(f"i{block.width}")
-        if out.dtype.kind == "i":
+        if out.dtype.kind != "i":
+            integers[:] = values.view(integers.dtype)
+        elif follows:
             np.cumsum(values, dtype=out.dtype, out=out)
             out += out.dtype.type(block.first)
         else:
-            integers[:] = values.view(integers.dtype)
+            out[:] = values
     except (ValueError, TypeError, OverflowError):
         raise ColumnFileError("has a column of the wrong length") from None
 

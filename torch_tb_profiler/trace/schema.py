@@ -74,9 +74,12 @@ DEVICE_WORK = (Category.KERNEL, Category.MEMCPY, Category.MEMSET)
 AnyTable = TypeVar("AnyTable", bound="Table")
 
 
-def column(dtype: str, unit: str, origin: str) -> Any:
-    """Declare a column: its numpy type, its unit or meaning, and where it comes from."""
-    return field(metadata={"dtype": dtype, "unit": unit, "origin": origin})
+def column(dtype: str, unit: str, origin: str, *, follows: bool = False) -> Any:
+    """Declare a column: its numpy type, its unit or meaning, and where it comes from.
+
+    follows: integers that are mostly a little more than the one before, or equal to it. On disk they are differences.
+    """
+    return field(metadata={"dtype": dtype, "unit": unit, "origin": origin, "follows": follows})
 
 
 def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -143,8 +146,8 @@ class Events(Table):
     phase: UInt8 = column("u1", "Phase", "ph")
     category: UInt8 = column("u1", "Category", "cat, in one vocabulary; annotations written as operators are moved")
     name: Int32 = column("i4", "string", "name")
-    track: Int32 = column("i4", "index into Trace.tracks", "pid, tid")
-    start: Int64 = column("i8", "ns from Trace.origin_ns", "ts; 0 for metadata and where it is missing")
+    track: Int32 = column("i4", "index into Trace.tracks", "pid, tid", follows=True)
+    start: Int64 = column("i8", "ns from Trace.origin_ns", "ts; 0 for metadata and where it is missing", follows=True)
     duration: Int64 = column("i8", "ns", "dur; -1 when the event has none")
 
     @cached_property
@@ -158,10 +161,12 @@ class Operators(Table):
     """Host ranges that torch records: operators and user annotations."""
 
     table_name: ClassVar[str] = "operators"
-    row: Int32 = column("i4", "row", "events of category OPERATOR or USER_ANNOTATION")
-    external_id: Int64 = column("i8", "id", "args.External id, args.external id")
-    sequence: Int64 = column("i8", "number", "args.Sequence number: joins forward and backward; autograd only")
-    forward_thread: Int64 = column("i8", "number", "args.Fwd thread id; autograd only")
+    row: Int32 = column("i4", "row", "events of category OPERATOR or USER_ANNOTATION", follows=True)
+    external_id: Int64 = column("i8", "id", "args.External id, args.external id", follows=True)
+    sequence: Int64 = column(
+        "i8", "number", "args.Sequence number: joins forward and backward; autograd only", follows=True
+    )
+    forward_thread: Int64 = column("i8", "number", "args.Fwd thread id; autograd only", follows=True)
     input_dims: Int32 = column("i4", "string, JSON text", "args.Input Dims, args.Input dims; record_shapes only")
     input_type: Int32 = column("i4", "string, JSON text", "args.Input type; record_shapes only")
     input_strides: Int32 = column("i4", "string, JSON text", "args.Input Strides; record_shapes only, since 2024")
@@ -176,9 +181,13 @@ class Launches(Table):
     """Host calls of a device API, runtime and driver."""
 
     table_name: ClassVar[str] = "launches"
-    row: Int32 = column("i4", "row", "events of category RUNTIME or DRIVER")
-    correlation: Int64 = column("i8", "id", "args.correlation: the device work it started carries the same")
-    external_id: Int64 = column("i8", "id", "args.External id; equals the correlation in files of 2022-23")
+    row: Int32 = column("i4", "row", "events of category RUNTIME or DRIVER", follows=True)
+    correlation: Int64 = column(
+        "i8", "id", "args.correlation: the device work it started carries the same", follows=True
+    )
+    external_id: Int64 = column(
+        "i8", "id", "args.External id; equals the correlation in files of 2022-23", follows=True
+    )
 
 
 @dataclass(frozen=True)
@@ -186,9 +195,11 @@ class DeviceWork(Table):
     """What ran on a device: kernels, copies, sets, and the shadows of user annotations."""
 
     table_name: ClassVar[str] = "device_work"
-    row: Int32 = column("i4", "row", "events of category KERNEL, MEMCPY, MEMSET, GPU_USER_ANNOTATION, SYNC")
-    correlation: Int64 = column("i8", "id", "args.correlation")
-    external_id: Int64 = column("i8", "id", "args.External id")
+    row: Int32 = column(
+        "i4", "row", "events of category KERNEL, MEMCPY, MEMSET, GPU_USER_ANNOTATION, SYNC", follows=True
+    )
+    correlation: Int64 = column("i8", "id", "args.correlation", follows=True)
+    external_id: Int64 = column("i8", "id", "args.External id", follows=True)
     device: Int32 = column("i4", "device number", "args.device; else pid when that is a small number")
     stream: Int64 = column("i8", "stream number", "args.stream; 0 is a real stream on ROCm; 2^32-1 is none")
     grid: Int32 = column("i4", "string, JSON text", "args.grid: [x, y, z] blocks; kernels only")
@@ -208,9 +219,9 @@ class PythonFrames(Table):
     """Python frames, recorded with with_stack or with_modules."""
 
     table_name: ClassVar[str] = "python_frames"
-    row: Int32 = column("i4", "row", "events of category PYTHON_FUNCTION")
-    python_id: Int64 = column("i8", "id", "args.Python id")
-    parent_id: Int64 = column("i8", "id", "args.Python parent id; may be null")
+    row: Int32 = column("i4", "row", "events of category PYTHON_FUNCTION", follows=True)
+    python_id: Int64 = column("i8", "id", "args.Python id", follows=True)
+    parent_id: Int64 = column("i8", "id", "args.Python parent id; may be null", follows=True)
     module_id: Int64 = column("i8", "id", "args.Python module id; only nn.Module calls")
 
 
@@ -219,7 +230,7 @@ class Memory(Table):
     """Allocations and releases, recorded with profile_memory."""
 
     table_name: ClassVar[str] = "memory"
-    row: Int32 = column("i4", "row", "events named [memory]")
+    row: Int32 = column("i4", "row", "events named [memory]", follows=True)
     address: Int64 = column("i8", "address", "args.Addr; since 1.10; exact below 2^53")
     bytes: Int64 = column("i8", "bytes, negative for a release", "args.Bytes; 0 when missing")
     total_allocated: Int64 = column("i8", "bytes", "args.Total Allocated; since 1.10")
@@ -233,8 +244,8 @@ class Flows(Table):
     """Ends of arrows."""
 
     table_name: ClassVar[str] = "flows"
-    row: Int32 = column("i4", "row", "events of category FLOW_LAUNCH or FLOW_FORWARD_BACKWARD")
-    id: Int64 = column("i8", "id, unique only within a category", "id")
+    row: Int32 = column("i4", "row", "events of category FLOW_LAUNCH or FLOW_FORWARD_BACKWARD", follows=True)
+    id: Int64 = column("i8", "id, unique only within a category", "id", follows=True)
 
 
 @dataclass(frozen=True)
@@ -242,7 +253,7 @@ class Collectives(Table):
     """Events that carry the arguments of a collective: record_param_comms operators and communication kernels."""
 
     table_name: ClassVar[str] = "collectives"
-    row: Int32 = column("i4", "row", "operators and device work with args.Collective name")
+    row: Int32 = column("i4", "row", "operators and device work with args.Collective name", follows=True)
     name: Int32 = column("i4", "string", "args.Collective name")
     dtype: Int32 = column("i4", "string", "args.dtype")
     group: Int32 = column("i4", "string", "args.Process Group Name")
@@ -251,7 +262,7 @@ class Collectives(Table):
     group_size: Int32 = column("i4", "ranks", "args.Group size")
     in_elements: Int64 = column("i8", "elements", "args.In msg nelems")
     out_elements: Int64 = column("i8", "elements", "args.Out msg nelems")
-    sequence: Int64 = column("i8", "number", "args.Seq; since 2026")
+    sequence: Int64 = column("i8", "number", "args.Seq; since 2026", follows=True)
 
 
 @dataclass(frozen=True)
@@ -259,9 +270,9 @@ class Chunks(Table):
     """Where the text of each stretch of events stands in the (uncompressed) file."""
 
     table_name: ClassVar[str] = "chunks"
-    offset: Int64 = column("i8", "bytes from the start of the text", "")
+    offset: Int64 = column("i8", "bytes from the start of the text", "", follows=True)
     length: Int64 = column("i8", "bytes", "")
-    first_row: Int32 = column("i4", "row", "the first event of the chunk")
+    first_row: Int32 = column("i4", "row", "the first event of the chunk", follows=True)
 
 
 TRACE_TABLES: tuple[type[Table], ...] = (

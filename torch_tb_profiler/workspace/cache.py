@@ -134,8 +134,8 @@ class Cache:
 
 
 def _size_of_folder(path: Path) -> int:
-    with os.scandir(path) as entries:
-        return sum(entry.stat().st_size for entry in entries)
+    # of a file with several names once
+    return sum(status.st_size // max(status.st_nlink, 1) for status in map(os.stat, path.iterdir()))
 
 
 def default_directory() -> Path:

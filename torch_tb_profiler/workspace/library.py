@@ -18,10 +18,11 @@ from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.child import perform
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message
+from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Summary
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.scanner import list_runs
 from torch_tb_profiler.workspace.states import Unavailable
+from torch_tb_profiler.workspace.summary import open_model
 
 log = logging.getLogger(__name__)
 
@@ -89,20 +90,20 @@ class Library:
         key = self._key(file)
         held = self._models.get(key)
         if held is None:
-            if self._cache.find(key) is None:
-                self._read(file, key)
+            summary = self._cache.find(key) or self._read(file, key)
             trace = column_file.open_trace(self._cache.columns(key))
-            held = Model(trace), len(trace.events)
+            held = open_model(trace, summary), len(trace.events)
             self._models.put(key, held)
             self._cache.touch(key)
         return held[0]
 
-    def _read(self, file: TraceFile, key: str) -> None:
+    def _read(self, file: TraceFile, key: str) -> Summary:
         outcome = perform(self._job(file), lambda _: None)
         if isinstance(outcome, Done):
             self._cache.add(key, outcome.summary)
-        elif isinstance(outcome, Failed):
-            raise Unavailable(f"{file.entry.path} {outcome.reason}")
+            return outcome.summary
+        assert isinstance(outcome, Failed)
+        raise Unavailable(f"{file.entry.path} {outcome.reason}")
 
     def _key(self, file: TraceFile) -> str:
         key = self._keys.get(file)

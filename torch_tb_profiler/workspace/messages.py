@@ -8,13 +8,15 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.storage import Entry
-from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.trace import Limits, Note
 from torch_tb_profiler.workspace.states import OpenTrace
 
 
 class Summary(msgspec.Struct, frozen=True):
     """What is worth knowing about a trace without opening it.
 
+    notes: how many there are in all
+    troubles: those that answers about any view may name, so that they need not be found again
     views: ids of the views that have data
     rank, world_size: None when the trace does not say
     host_name: empty when the trace does not say
@@ -22,6 +24,7 @@ class Summary(msgspec.Struct, frozen=True):
 
     events: int
     notes: int
+    troubles: tuple[Note, ...]
     views: tuple[str, ...]
     rank: int | None
     world_size: int | None

@@ -12,6 +12,7 @@ from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.states import OpenTrace
+from torch_tb_profiler.workspace.summary import open_model
 
 #: events of all open models together; an event costs about 60 bytes once all views were visited
 OPEN_EVENTS = 4_000_000
@@ -72,4 +73,4 @@ class Models:
             columns = column_file.open_trace(self._cache.columns(trace.key))
         except (OSError, column_file.ColumnFileError) as error:
             self._unusable(trace, error)
-        return Opened(Model(columns), len(columns.events))
+        return Opened(open_model(columns, self._cache.find(trace.key)), len(columns.events))

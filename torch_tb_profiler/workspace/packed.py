@@ -74,6 +74,7 @@ class AnswerFolder:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._kept: int | None = None
+        self._names: dict[str, str] = {}
 
     def get(self, name: str) -> Packed | None:
         try:
@@ -86,7 +87,6 @@ class AnswerFolder:
         return packed if content.startswith(_MAGIC) and packed.etag == digest.hex() else None
 
     def put(self, name: str, packed: Packed) -> None:
-        kind = b"z" if packed.is_gzip else b"p"
         part = self._path / f"{name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}.part"
         try:
             if self._kept is None:
@@ -95,12 +95,22 @@ class AnswerFolder:
             if self._kept >= MOST_ANSWERS:
                 return
             self._kept += 1
-            part.write_bytes(_MAGIC + kind + bytes.fromhex(packed.etag) + packed.body)
+            self._write(part, packed)
             part.replace(self._path / name)
+            self._names[packed.etag] = name
         except OSError as error:
             log.debug("an answer is not kept: %s", error)
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
+
+    def _write(self, path: Path, packed: Packed) -> None:
+        """Answers with the same content are one file with several names, where there can be such files."""
+        if (name := self._names.get(packed.etag)) is not None:
+            with contextlib.suppress(OSError):
+                os.link(self._path / name, path)
+                return
+        kind = b"z" if packed.is_gzip else b"p"
+        path.write_bytes(_MAGIC + kind + bytes.fromhex(packed.etag) + packed.body)
 
 
 def answer_name(trace: OpenTrace, question: str) -> str:

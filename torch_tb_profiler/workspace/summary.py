@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health import health, troubles
 from torch_tb_profiler.analysis.modules import module_sources
+from torch_tb_profiler.analysis.remember import remember
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import is_distributed, place_of
+from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.workspace.messages import Summary
+
+
+def open_model(trace: Trace, summary: Summary | None) -> Model:
+    """The model of a trace that was summarized before: nobody looks for its troubles a second time."""
+    model = Model(trace)
+    if summary is not None:
+        remember(model, troubles, summary.troubles)
+    return model
 
 
 def summarize(model: Model) -> Summary:
@@ -26,5 +36,11 @@ def summarize(model: Model) -> Summary:
         views.append("lightning")
     place = place_of(model.trace.header)
     return Summary(
-        len(model.trace.events), len(health(model)), tuple(views), place.rank, place.world_size, place.host_name
+        len(model.trace.events),
+        len(health(model)),
+        troubles(model),
+        tuple(views),
+        place.rank,
+        place.world_size,
+        place.host_name,
     )
