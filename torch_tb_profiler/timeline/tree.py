@@ -16,8 +16,8 @@ from torch_tb_profiler.trace.store import Track
 #: some events of the profiler have empty texts for process and thread
 _NAMELESS = "(no name)"
 
+#: what only a host thread does
 HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Category.DRIVER)
-"""What only a host thread does."""
 
 FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
