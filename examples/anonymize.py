@@ -17,7 +17,8 @@ from pathlib import Path
 
 HEADER_FIELD = re.compile(r'"(host_name|username|traceName)": "(?:[^"\\]|\\.)*"')
 LIBRARY_PATH = re.compile(r"/[^\s\":;]*?/(?:site-packages|dist-packages|lib/python3\.\d+)/")
-SCRIPT_PATH = re.compile(r"(?:/[\w.~-]+)+/(?=[\w-]+\.py\(\d+\))")
+# only from the root: torch/nn/modules/module.py is a name, not a path of this machine
+SCRIPT_PATH = re.compile(r"(?<![\w.~-])(?:/[\w.~-]+)+/(?=[\w-]+\.py\(\d+\))")
 
 
 def anonymized(text: str) -> str:

@@ -651,4 +651,6 @@ def test_what_data_loader_workers_brought(start: StartServer, page: Page, keep: 
     expect(panel.get_by_text(re.compile(r"^Step 177\.6 ms → 141\.1 ms.*−20\.6 %$"))).to_be_visible()
     expect(panel.get_by_text("DataLoader −58.08 ms")).to_be_visible()
     expect(profiler.grid("Kernels compared").count).to_be_visible()
+    expect(profiler.ui.get_by_text("Drawing…")).to_have_count(0)
+    page.wait_for_timeout(150)  # charts are drawn anew once their place has had its width for a moment
     keep("compare-resnet50")

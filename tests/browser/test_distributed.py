@@ -334,9 +334,9 @@ def test_one_rank_alone(page: Page, runs: Server) -> None:
     expect(main.get_by_text(note["text"])).to_be_visible()
     expect(main.get_by_text("There is one trace only")).to_be_visible()
     assert definition(main, "Ranks").inner_text() == "1 of 4"
-    expect(main.get_by_text("no trace of 0, 2, 3")).to_be_visible()
     assert definition(main, "Waiting").inner_text() == "–"
     expect(main.get_by_text("cannot be known from one rank")).to_be_visible()
+    expect(main.get_by_text("no trace of ranks 0, 2, 3")).to_be_visible()
     expect(chart(profiler)).to_have_attribute("aria-valuemax", "1")
     expect(profiler.grid(OPERATIONS).count).to_be_visible()
     expect(profiler.panel("Ranks × steps")).to_have_count(0)
@@ -351,7 +351,7 @@ def test_missing_ranks_and_unequal_counts(page: Page, runs: Server) -> None:
     main.get_by_text("notes about this data").click()
     for note in answer["meta"]["notes"]:
         expect(main.get_by_text(note["text"])).to_be_visible()
-    expect(main.get_by_text("no trace of 1, 2")).to_be_visible()
+    expect(main.get_by_text("no trace of ranks 1, 2")).to_be_visible()
     # A step that only one of them has.
     names = [worker["steps"]["names"] for worker in answer["workers"]]
     (only,) = set(names[0]) ^ set(names[1])

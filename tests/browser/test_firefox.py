@@ -22,8 +22,9 @@ def link(server: Server, **state: str) -> str:
 
 def settle(firefox: bidi.Firefox) -> None:
     """Until nothing loads and all pictures are drawn."""
-    loads = "() => !document.querySelector('.skeleton') && !/Drawing…|正在绘制…/.test(document.body.textContent)"
-    firefox.until(lambda: firefox.ask(loads), "everything has come")
+    come = """() => !document.querySelector(".skeleton, .timeline[aria-busy=true]")
+        && !/Drawing…|正在绘制…/.test(document.body.textContent)"""
+    firefox.until(lambda: firefox.ask(come), "everything has come")
 
 
 def address(firefox: bidi.Firefox) -> str:

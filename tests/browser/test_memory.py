@@ -467,6 +467,8 @@ def test_devices(small: Profiler) -> None:
     expect(definition(panel, "Peak allocated")).to_have_text("512 B")
     expect(panel.get_by_text("Device total")).to_have_count(0)
     expect(panel.get_by_text("Reserved", exact=True)).to_have_count(0)
+    panel.get_by_role("button", name="Show as table").click()
+    assert panel.get_by_role("columnheader").all_inner_texts()[-1] == "Allocated, last"
     expect(small.grid("What was alive").count).to_have_text("1 row")
     comes(small, "d", "CPU")
 

@@ -11,6 +11,7 @@ from tests.browser.conftest import Keep, StartServer
 from tests.browser.profiler import GPU_RUN, VIEWS, Profiler
 from tests.browser.proxy import behind_a_proxy
 from tests.browser.servers import Server
+from tests.browser.test_themes import has_come
 from tests.browser.watch import Watch
 
 
@@ -24,7 +25,9 @@ def test_tensorboard_lists_the_plugin(tensorboard: Server) -> None:
 def test_the_tab_is_the_one_that_opens(tensorboard: Server, page: Page, keep: Keep) -> None:
     page.goto(tensorboard.address)
     expect(page.get_by_role("tab", name="PYTORCH_PROFILER")).to_have_attribute("aria-selected", "true")
-    expect(Profiler(page, tensorboard).heading("Overview")).to_be_visible()
+    profiler = Profiler(page, tensorboard)
+    expect(profiler.heading("Overview")).to_be_visible()
+    has_come(profiler, "overview")
     keep("tab")
 
 

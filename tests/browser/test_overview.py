@@ -38,7 +38,7 @@ def test_verdict(opened: tuple[Profiler, dict[str, Any]]) -> None:
     verdict = answer["verdict"]
     line = profiler.ui.get_by_role("paragraph").filter(has_text="of the step").first
     if verdict["category"] != "kernel":
-        line = profiler.ui.get_by_role("paragraph").filter(has_text="takes most of the step")
+        line = profiler.ui.get_by_role("paragraph").filter(has_text="Largest part of the step")
         expect(line).to_contain_text(CATEGORIES[verdict["category"]])
     shares = re.findall(r"[\d.]+ %", line.inner_text())
     work = "kernel" if answer["meta"]["device_type"] == "GPU" else "cpu_exec"

@@ -88,6 +88,12 @@ def test_tensor_cores() -> None:
     )
     finding = found(events, deviceProperties=[V100])["tensor_cores"]
     assert "75 %" in finding.detail
+    assert finding.severity == "medium"
+    rare = [
+        *step(op("aten::mm", 0, 20), op("aten::add", 30, 20), launch(5, 1), launch(35, 2)),
+        *(kernel(50, 4, 1, "volta_sgemm_128x64_nn"), kernel(55, 40, 2, "elementwise")),
+    ]
+    assert found(rare, deviceProperties=[V100])["tensor_cores"].severity == "low"
     assert "tensor_cores" not in found(events)
     assert "tensor_cores" not in found(events, deviceProperties=[{**V100, "computeMajor": 6}])
     used = [*events, kernel(95, 1, 3, "volta_h884gemm")]

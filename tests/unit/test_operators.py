@@ -193,9 +193,17 @@ def test_tensor_cores() -> None:
         op("mine", 200, 10),
         launch(205, 3),
         op("plain", 300, 10),
+        op("composed", 320, 20),
+        launch(325, 4),
+        launch(330, 5),
+        op("undecided", 350, 10),
+        launch(355, 6),
         kernel(400, 15, 1, "volta_fp16_s884cudnn_fp16"),
         kernel(420, 10, 2, "elementwise"),
         kernel(440, 7, 3, "volta_h884gemm"),
+        kernel(450, 6, 4, "attn_fwd"),
+        kernel(460, 2, 5, "volta_h884gemm"),
+        kernel(470, 5, 6, "attn_fwd"),
     ]
     model = model_of(events)
     table = operators(model)
@@ -205,13 +213,18 @@ def test_tensor_cores() -> None:
         "aten::cudnn_convolution": True,
         "mine": True,
         "plain": False,
+        "composed": True,
+        "undecided": False,
     }
+    assert table.tensor_core_self[by_name["composed"]] == pytest.approx(25)
+    assert np.isnan(table.tensor_core_self[by_name["undecided"]])  # not known is not "no"
+    assert np.isnan(table.tensor_core_total[by_name["undecided"]])
     assert table.tensor_core_self[by_name["aten::conv2d"]] == 0
     assert table.tensor_core_total[by_name["aten::conv2d"]] == pytest.approx(60)
     assert table.tensor_core_self[by_name["aten::cudnn_convolution"]] == 100
     assert np.isnan(table.tensor_core_self[by_name["plain"]])
     calls = operator_calls(model)
-    assert {table.name[by_name[n]] for n in ("aten::cudnn_convolution", "mine")} == {
+    assert {table.name[by_name[n]] for n in ("aten::cudnn_convolution", "mine", "composed")} == {
         model.trace.strings[model.tree.name[node]] for node in calls.node[calls.bottom]
     }
 

@@ -283,6 +283,31 @@ def test_the_tree_of_tracks() -> None:
     assert (tree.lanes.end - tree.lanes.begin >= tree.lanes.busy).all()
 
 
+def test_a_host_process_that_is_labelled_like_a_device() -> None:
+    def label(pid: int, text: str) -> dict[str, object]:
+        return {"ph": "M", "name": "process_labels", "pid": pid, "tid": 0, "args": {"labels": text}}
+
+    def process(pid: int, category: str, name: str) -> dict[str, object]:
+        return {**ns(category, name, 0, 10), "pid": pid, "tid": pid}
+
+    events = [
+        label(0, "GPU 0"),
+        label(3, "GPU 3"),
+        label(7, "GPU 7"),
+        label(20, "CPU"),
+        process(3, "python_function", "threading.py(1032): _bootstrap"),
+        process(7, "cpu_op", "a"),
+        process(20, "cpu_op", "b"),
+        ns("kernel", "k", 0, 10, 7),
+        {**process(0, "python_function", "tqdm/_monitor.py(60): run"), "tid": 0},
+    ]
+    nodes = tree_of(timeline_of(events)).nodes
+    # frames of a thread that is not known stand behind the devices; a process that launches work never does
+    names = [node.name for node in nodes if node.parent is None]
+    assert names == ["process 7", "CPU 20", "GPU 0", "process 0", "process 3"]
+    assert [node.name for node in nodes if node.device == 0] == ["GPU 0", "stream 7"]
+
+
 def test_samples(samples: Path) -> None:
     files = sorted(samples.glob("*/*.gz"))
     assert files

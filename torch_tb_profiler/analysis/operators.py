@@ -27,7 +27,8 @@ class OperatorTable(Tabular):
     """Operators grouped; parallel columns, by device self time, else host self time, descending.
 
     Keys, units and definitions of the columns: `definitions.OPERATORS`. `input_shape` and `call_stack` are None
-    unless grouped by them. Tensor-core columns are percent, NaN where there is no device time.
+    unless grouped by them. Tensor-core columns are percent, NaN where there is no device time, or where of no part of
+    it is known whether it uses them.
     `device_ns` is the time of all kernels, copies and fills; `host_ns` the sum of host self times: the totals
     that percentages refer to.
     """
@@ -78,6 +79,7 @@ class OperatorCalls:
     rank      order of the old plugin: thread by thread as they begin, callees before their caller
     of_node   shape (call tree + 1,): which call a node is part of, -1 for annotations; the last entry, -1, is for
               "no node"
+    decided   device time of which is known whether it uses tensor cores
     bottom    eligible for tensor cores while nothing it called is
     """
 
@@ -92,6 +94,8 @@ class OperatorCalls:
     kernel_self: Int64
     tensor_core_self: Int64
     tensor_core_total: Int64
+    decided_self: Int64
+    decided_total: Int64
     eligible: Bool
     bottom: Bool
     device_ns: int
@@ -134,7 +138,8 @@ def operator_calls(model: Model) -> OperatorCalls:
 
     work_ns = np.where(model.is_work, np.maximum(trace.events.duration[trace.device_work.row], 0), 0)
     is_kernel = model.device_category == Category.KERNEL
-    uses = is_kernel & (use_of_device_work(model) == Use.YES)
+    use = use_of_device_work(model)
+    uses = is_kernel & (use == Use.YES)
     owned = np.flatnonzero(model.device.operator_node >= 0)
     owner = head[model.device.operator_node[owned]]
 
@@ -142,6 +147,7 @@ def operator_calls(model: Model) -> OperatorCalls:
         return sums_at(owner, values[owned], nodes)
 
     device_self, tensor_core_self = own(work_ns), own(work_ns * uses)
+    decided_self = own(work_ns * ~(is_kernel & (use == Use.UNKNOWN)))
     eligible_name = trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)
     able = (tree.is_operator & eligible_name[tree.name]) | (own(uses) > 0)
     able_below = forest.below(able)
@@ -160,6 +166,8 @@ def operator_calls(model: Model) -> OperatorCalls:
         kernel_self=own(work_ns * is_kernel)[kept],
         tensor_core_self=tensor_core_self[kept],
         tensor_core_total=forest.below(tensor_core_self)[kept],
+        decided_self=decided_self[kept],
+        decided_total=forest.below(decided_self)[kept],
         eligible=able_below[kept] > 0,
         bottom=(able & (able_below == sums_at(head[:-1], able, nodes)))[kept],
         device_ns=int(work_ns.sum()),
@@ -235,6 +243,11 @@ def _table(model: Model, calls: OperatorCalls, group_by: OperatorGrouping, chose
     host_self = groups.sum(calls.host_self[chosen])
     order = descending(device_self if model.has_device_work else host_self)
     lead = groups.first[order]
+
+    def share(part: Int64, whole: Int64, decided: Int64) -> Float64:
+        known = groups.sum(decided[chosen]) > 0
+        return np.where(known, _percent(groups.sum(part[chosen]), whole), np.nan)[order]
+
     return OperatorTable(
         group_by=group_by,
         has_device_work=model.has_device_work,
@@ -248,8 +261,8 @@ def _table(model: Model, calls: OperatorCalls, group_by: OperatorGrouping, chose
         host_self_ns=host_self[order],
         host_total_ns=groups.sum(calls.host_total[chosen])[order],
         tensor_core_eligible=_any(groups, calls.eligible[chosen])[order],
-        tensor_core_self=_percent(groups.sum(calls.tensor_core_self[chosen]), device_self)[order],
-        tensor_core_total=_percent(groups.sum(calls.tensor_core_total[chosen]), device_total)[order],
+        tensor_core_self=share(calls.tensor_core_self, device_self, calls.decided_self),
+        tensor_core_total=share(calls.tensor_core_total, device_total, calls.decided_total),
         has_call_stack=_any(groups, stack > 0)[order],
         device_ns=calls.device_ns,
         host_ns=int(calls.host_self.sum()),

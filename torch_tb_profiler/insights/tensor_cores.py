@@ -13,6 +13,8 @@ from torch_tb_profiler.model import Model
 FIRST_MAJOR = 7
 #: with more than this of the kernel time undecided, whether tensor cores are used is not known
 MOST_UNDECIDED = 0.1
+#: with less than this of the kernel time in such products there is little to gain
+LITTLE = 0.1
 
 
 def _apply(model: Model) -> Finding | None:
@@ -31,7 +33,7 @@ def _apply(model: Model) -> Finding | None:
     share = eligible / of_operators
     return Finding(
         id="tensor_cores",
-        severity="medium",
+        severity="medium" if share >= LITTLE else "low",
         title="Tensor cores are not used",
         detail=(
             f"Kernels with {100 * share:.0f} % of the time were launched by operators that could use tensor cores, and "

@@ -16,6 +16,9 @@ from torch_tb_profiler.trace.store import Track
 #: some events of the profiler have empty texts for process and thread
 _NAMELESS = "(no name)"
 
+#: what only a host thread does
+HOST_WORK = (Category.OPERATOR, Category.PYTHON_FUNCTION, Category.RUNTIME, Category.DRIVER)
+
 FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
 
@@ -153,17 +156,46 @@ def _processes(trace: Trace, tracks: list[int], devices: Int32) -> list[Node]:
     by_pid: dict[int | str, list[int]] = {}
     for track in tracks:
         by_pid.setdefault(trace.tracks[track].pid, []).append(track)
-    own = _own_tracks(trace)
+    own, host, frames_only = _own_tracks(trace), _tracks_with(trace, HOST_WORK), _frames_only(trace)
     found = []
-    for pid, members in by_pid.items():
-        of_device = {int(devices[track]) for track in members} - {-1}
-        device = of_device.pop() if len(of_device) == 1 else None
-        kind = "other" if set(members) <= own else "process"
-        members.sort(key=lambda track: _thread_order(trace.tracks[track]))
-        found.append(
-            Node(None, kind, _process_name(trace.tracks[members[0]], device), pid, None, device, tuple(members))
-        )
-    return sorted(found, key=_process_order)
+    aside = set()
+    for pid, tracks_of_pid in by_pid.items():
+        for members in _sides(tracks_of_pid, devices, host):
+            of_device = {int(devices[track]) for track in members} - {-1}
+            device = of_device.pop() if len(of_device) == 1 else None
+            kind = "other" if set(members) <= own else "process"
+            members.sort(key=lambda track: _thread_order(trace.tracks[track]))
+            first = trace.tracks[members[0]]
+            node = Node(None, kind, _process_name(first, device), pid, None, device, tuple(members))
+            found.append(node)
+            if device is None and _is_gpu_label(first) and set(members) <= frames_only:
+                aside.add(node.tracks)
+    return sorted(found, key=lambda node: (node.kind == "other", node.tracks in aside, *_process_order(node)))
+
+
+def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]:
+    """Processes of devices are numbered 0, 1, …: what a host process of the same number did is no part of them."""
+    if all(devices[track] < 0 for track in tracks):
+        return [tracks]
+    calling = [track for track in tracks if track in host and devices[track] < 0]
+    return [side for side in (calling, [track for track in tracks if track not in calling]) if side]
+
+
+def _is_gpu_label(track: Track) -> bool:
+    """A host process with the number of a device gets its label, too."""
+    return track.process_labels.startswith("GPU ")
+
+
+def _tracks_with(trace: Trace, categories: tuple[Category, ...]) -> set[int]:
+    events = trace.events
+    return set(distinct(events.track[np.isin(events.category, categories)]).tolist())
+
+
+def _frames_only(trace: Trace) -> set[int]:
+    """Tracks with nothing but Python frames: those of a thread that the profiler does not know stand in process 0."""
+    events = trace.events
+    others = (events.duration >= 0) & (events.category != Category.PYTHON_FUNCTION)
+    return set(range(len(trace.tracks))) - set(distinct(events.track[others]).tolist())
 
 
 def _own_tracks(trace: Trace) -> set[int]:
@@ -173,10 +205,10 @@ def _own_tracks(trace: Trace) -> set[int]:
     return set(range(len(trace.tracks))) - set(distinct(events.track[runs]).tolist())
 
 
-def _process_order(node: Node) -> tuple[bool, bool, int, bool, int, str]:
+def _process_order(node: Node) -> tuple[bool, int, bool, int, str]:
     device = node.device is not None
     number = node.pid if isinstance(node.pid, int) else 0
-    return node.kind == "other", device, node.device or 0, isinstance(node.pid, str), number, str(node.pid)
+    return device, node.device or 0, isinstance(node.pid, str), number, str(node.pid)
 
 
 def _thread_order(track: Track) -> tuple[int, bool, int, str]:
@@ -187,8 +219,11 @@ def _process_name(track: Track, device: int | None) -> str:
     """`CPU python 4200`, `GPU 0`: as much as the trace says."""
     if device is not None:
         return track.process_labels or f"GPU {device}"
-    name = " ".join(part for part in (track.process_labels, track.process_name) if part)
+    label = "" if _is_gpu_label(track) else track.process_labels
+    name = " ".join(part for part in (label, track.process_name) if part)
     number = str(track.pid)
+    if not name and isinstance(track.pid, int):
+        return f"process {number}"
     return (name if number in name.split() else f"{name} {number}".strip()) or _NAMELESS
 
 

@@ -13,6 +13,8 @@ export interface DrawnColumn {
   readonly right: boolean;
   /** Pixels. */
   readonly width: number;
+  /** Pixels that it takes of what is left over, before the one that takes the rest. */
+  readonly most?: number;
 }
 
 export interface BoolTexts {
@@ -78,6 +80,8 @@ export function toneOf({ change }: Column, cell: Cell): "" | " worse" | " better
 
 /** Pixels. */
 const ARROW = 20;
+/** The least for one that takes what is left over: there is most often more. */
+const GROWING = 150;
 const SUMS = new Set(["self", "total"]);
 const CALLS = new Set(["mean", "avg", "average", "median", "max", "min"]);
 
@@ -125,8 +129,10 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
     textWidth([...values, ...Object.values(words ?? {})]),
     headerWidth(column, null),
   );
-  const width = first ? Math.min(230, Math.max(100, needed + ARROW)) : Math.min(200, needed);
-  return { column, symbol: null, text, title, right: false, width };
+  const width = first
+    ? Math.min(230, Math.max(100, needed + ARROW))
+    : Math.min(column.grow ? GROWING : 200, needed);
+  return { column, symbol: null, text, title, right: false, width, most: Math.min(400, needed) };
 }
 
 /** Pixels for the longest of some texts. */

@@ -98,5 +98,5 @@ describe("twoLines", () => {
     ["设备总耗时 ms", 6.5],
     ["内核（Kernel） ms", 13.2],
     ["计算能力", 7],
-  ])("%s needs %d characters", (text, width) => expect(twoLines(text)).toBeCloseTo(width));
+  ])("%s needs %f characters", (text, width) => expect(twoLines(text)).toBeCloseTo(width));
 });

@@ -1,4 +1,4 @@
-import { t } from "../i18n";
+import { serverText, t } from "../i18n";
 import { type Cell, type Column, numberAt, type Table } from "./model";
 
 export interface Derivation {
@@ -35,7 +35,8 @@ export function declared(
   texts: DerivedTexts = {},
 ): Derivation[] {
   return columns.flatMap((column) => {
-    const { key, label, total, average } = column;
+    const { key, total, average } = column;
+    const label = serverText(column.label);
     const found: Derivation[] = [];
     if (average && columns.some((other) => other.key === "calls")) {
       const averageOf = averageKey(key);

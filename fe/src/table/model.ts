@@ -30,6 +30,8 @@ export interface Column {
   readonly ownUnits?: boolean;
   /** The unit of the column suits at most this value: moments differ in the digits that a larger unit would drop. */
   readonly atMost?: number;
+  /** It takes all that the others leave over; without one that does, the first column, after other columns of text. */
+  readonly grow?: boolean;
   /** Not shown until the user asks for it. */
   readonly hidden?: boolean;
   /** Columns of one family are shown in one unit; told by their keys where this is not said. */

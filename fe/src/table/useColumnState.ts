@@ -88,11 +88,15 @@ export function useColumnState(id: string, drawn: readonly DrawnColumn[]): Colum
     () => drawn.filter(({ column }) => visibility[column.key]),
     [drawn, visibility],
   );
-  // The first column takes what is left over, until the user gives it a width.
+  const growing = visible.find(({ column }) => column.grow) ?? visible[0];
+  // One column takes what is left over, until the user gives it a width.
   const template = headers
-    .map((header, index) => {
-      const size = header.getSize();
-      return index === 0 && !(header.column.id in sizing) ? `minmax(${size}px, 1fr)` : `${size}px`;
+    .map((header) => {
+      const [key, size] = [header.column.id, header.getSize()];
+      if (key in sizing) return `${size}px`;
+      if (key === growing?.column.key) return `minmax(${size}px, 1fr)`;
+      const most = visible.find(({ column }) => column.key === key)?.most ?? size;
+      return most > size && !growing?.column.grow ? `minmax(${size}px, ${most}px)` : `${size}px`;
     })
     .join(" ");
   return {

@@ -79,14 +79,15 @@ OPERATORS = by_key(
         "Tensor cores self",
         "number",
         "percent",
-        "Duration of its own kernels known to use tensor cores ÷ device self.",
+        "Duration of its own kernels known to use tensor cores ÷ device self; empty where it is known of none of them.",
     ),
     Definition(
         "tensor_core_total",
         "Tensor cores total",
         "number",
         "percent",
-        "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total.",
+        "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total; empty "
+        "where it is known of none of them.",
     ),
     Definition(
         "has_call_stack",

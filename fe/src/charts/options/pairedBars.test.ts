@@ -30,7 +30,10 @@ const NAMES = {
 interface Drawn {
   series: { id: string; data: (number | { value: number; itemStyle: { color: string } })[] }[];
   tooltip: { formatter: (params: unknown) => HTMLElement };
-  xAxis: { axisLabel: { formatter: (text: string) => string; rotate: number } }[];
+  grid: { top: number; height: number }[];
+  xAxis: {
+    axisLabel: { formatter: (text: string) => string; rotate: number; width?: number };
+  }[];
   legend: { data: string[] };
 }
 const draw = (width = 900, start?: { before: number; after: number }) =>
@@ -68,7 +71,18 @@ it("turns labels where there is little room, and takes no markup in them", () =>
   expect(label(900)?.rotate).toBe(0);
   expect(label(200)?.rotate).toBeGreaterThan(0);
   expect(label(200)?.formatter("1")).toBe("<img src=x one…");
+  expect(label(200)?.width).toBeUndefined();
   expect(label(900)?.formatter("1")).not.toContain("{a|");
+  expect(label(900)?.formatter("0")).toBe("loader");
+  // Two labels side by side never touch.
+  expect(label(900)?.width).toBeLessThan((900 - 78 - 76) / ITEMS.length);
+});
+
+it("gives the room of turned labels to the upper picture where they stand upright", () => {
+  const [wide, narrow] = [draw(900).grid, draw(200).grid];
+  expect(wide[0]?.height).toBeGreaterThan(narrow[0]?.height ?? 0);
+  for (const [upper, lower] of [wide, narrow])
+    expect((upper?.top ?? 0) + (upper?.height ?? 0)).toBeLessThan(lower?.top ?? 0);
 });
 
 it("keeps what is only there to be clicked out of the legend", () => {

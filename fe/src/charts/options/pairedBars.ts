@@ -30,13 +30,21 @@ const TOP = 28;
 const UPPER = 190;
 const GAP = 34;
 const LOWER = 120;
+/** Turned labels hang down this far; upright ones leave the rest to the upper picture. */
 const LABELS = 92;
+const UPRIGHT_LABELS = 30;
 export const PAIRED_HEIGHT = TOP + UPPER + GAP + LOWER + LABELS;
+/** For the numbers of the two axes. */
+const LEFT = 78;
+const RIGHT = 76;
 /** As the lines are drawn. */
 const DASHES = "path://M0,4H5V6H0zM8,4H13V6H8zM16,4H21V6H16z";
 const LINE = "path://M0,4H20V6H0z";
-/** Narrower than this, labels are turned. */
+/** Narrower than this, labels are turned, and cut after so many characters. */
 const UPRIGHT = 96;
+const TURNED = 15;
+/** Between two upright labels. */
+const BETWEEN = 10;
 
 /**
  * Above: both sides of each item as bars, their running sums as lines on the axis at the right.
@@ -55,8 +63,9 @@ export function pairedBarsOption(
     worse: theme.resolve("var(--danger)"),
     better: theme.resolve("var(--good)"),
   };
-  const room = Math.max(8, (width - 150) / Math.max(1, items.length));
+  const room = Math.max(8, (width - LEFT - RIGHT) / Math.max(1, items.length));
   const upright = room >= UPRIGHT;
+  const upper = upright ? UPPER + LABELS - UPRIGHT_LABELS : UPPER;
   const label = (index: number) => items[index]?.label ?? "";
   const categories = items.map((_, index) => String(index));
   const axisLine = { lineStyle: { color: theme.line } };
@@ -64,7 +73,7 @@ export function pairedBarsOption(
     color: theme.muted,
     formatter: (tick: number) => (tick === 0 ? "0" : value(tick, unit)),
   };
-  const grid = { left: 78, right: 76, outerBoundsMode: "none" } as const;
+  const grid = { left: LEFT, right: RIGHT, outerBoundsMode: "none" } as const;
   const x = {
     type: "category",
     data: categories,
@@ -94,13 +103,13 @@ export function pairedBarsOption(
   return {
     ...base(theme),
     grid: [
-      { ...grid, top: TOP, height: UPPER },
-      { ...grid, top: TOP + UPPER + GAP, height: LOWER },
+      { ...grid, top: TOP, height: upper },
+      { ...grid, top: TOP + upper + GAP, height: LOWER },
     ],
     axisPointer: { link: [{ xAxisIndex: "all" }] },
     legend: {
       top: 0,
-      left: 78,
+      left: LEFT,
       icon: "roundRect",
       itemWidth: 14,
       itemHeight: 6,
@@ -155,8 +164,10 @@ export function pairedBarsOption(
           interval: 0,
           hideOverlap: room < 14,
           rotate: upright ? 0 : 38,
+          // Upright, the text is measured as it is drawn: letters are not equally wide.
+          ...(upright ? { width: room - BETWEEN, overflow: "truncate", ellipsis: "…" } : {}),
           formatter: (position: string) =>
-            plainText(head(label(Number(position)), upright ? Math.floor(room / 7.3) : 15)),
+            plainText(upright ? label(Number(position)) : head(label(Number(position)), TURNED)),
         },
       },
       { ...x, gridIndex: 0, show: false },

@@ -107,7 +107,7 @@ export const compare = {
     noSteps:
       "At least one of the traces has no steps: the time of the whole trace is compared, whatever the program did in it.",
     differentSteps: (baseline: string, here: string) =>
-      `The baseline has ${baseline} steps, the experiment ${here}. Averages do not mind; for sums use “Per step”.`,
+      `The baseline has ${baseline} steps, the experiment ${here}. Averages per step are not touched by that; to compare sums choose “Per step”.`,
     differentDevices: (baseline: string, here: string) =>
       `Recorded on different devices: ${baseline} and ${here}. Kernels may have other names there.`,
     noDevice: "no device",
@@ -228,7 +228,7 @@ export const compare = {
   columns: {
     status: "Change",
     statusHelp:
-      "new: only the experiment has it. gone: only the baseline has it. Else whether the first of the compared numbers is more, less or the same.",
+      "new: only the experiment has it. gone: only the baseline has it. Else whether the number whose two sides are shown is more, less or the same.",
     statuses: { new: "new", gone: "gone", more: "more", less: "less", same: "same" },
     baseline: (label: string) => `Baseline ${label}`,
     delta: (label: string) => `Δ ${label}`,

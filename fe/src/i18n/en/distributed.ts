@@ -28,7 +28,7 @@ export const distributed = {
     ranksHelp: "Ranks whose traces are here, of all ranks of the run.",
     ranks: "Ranks",
     ranksOf: (present: string, world: string) => `${present} of ${world}`,
-    missing: (ranks: string) => `no trace of ${ranks}`,
+    missing: (ranks: string) => `no trace of ${/\D/.test(ranks) ? "ranks" : "rank"} ${ranks}`,
     nodes: (n: string) => (n === "1" ? "on 1 node" : `on ${n} nodes`),
     step: "Step time",
     stepHelp: "Median over the ranks of their step time",
@@ -42,6 +42,7 @@ export const distributed = {
     waitingHelp:
       "Synchronizing ÷ (synchronizing + data transfer), median over the ranks: the part of the time in operations that was spent on waiting for other ranks",
     waitingUnknown: "cannot be known from one rank",
+    median: "median",
     min: "min",
     max: "max",
   },

@@ -16,7 +16,7 @@ export const overview = {
 
   verdict: {
     kernels: (share: string) => `Compute kernels run for ${share} of the step time`,
-    largest: (category: string, share: string) => `${category} takes most of the step: ${share}`,
+    largest: (category: string, share: string) => `Largest part of the step: ${category} ${share}`,
     loss: (category: string, share: string, time: string) =>
       `Largest loss: ${category} ${share} (${time} per step)`,
     nextLoss: (category: string, share: string, time: string) =>

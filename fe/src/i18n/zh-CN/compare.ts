@@ -197,7 +197,7 @@ export const compare: typeof en = {
   columns: {
     status: "变化",
     statusHelp:
-      "新增：只有实验有。消失：只有基线有。其余情况：所对比的第一个数值是增加、减少还是不变。",
+      "新增：只有实验有。消失：只有基线有。其余情况：所显示两侧的那个数值是增加、减少还是不变。",
     statuses: { new: "新增", gone: "消失", more: "增加", less: "减少", same: "不变" },
     baseline: (label) => `基线 ${label}`,
     delta: (label) => `Δ ${label}`,

@@ -41,6 +41,7 @@ export const distributed: typeof en = {
     waitingHelp:
       "同步等待 ÷（同步等待 + 数据传输），取各 rank 的中位数：通信操作的时间中用于等待其他 rank 的部分",
     waitingUnknown: "只有一个 rank，无法得知",
+    median: "中位数",
     min: "最小",
     max: "最大",
   },

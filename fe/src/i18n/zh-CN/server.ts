@@ -142,10 +142,10 @@ const texts: Record<string, string> = {
     "在主机上的耗时之和（Σ）。同一算子的嵌套调用在内外两层都计入。",
   "Whether the operator multiplies matrices or convolves and so can use tensor cores, or calls one that does, or was seen using them.":
     "该算子是否做矩阵乘法或卷积因而可以使用 Tensor Core，或者调用了这样的算子，或者实际使用过 Tensor Core。",
-  "Duration of its own kernels known to use tensor cores ÷ device self.":
-    "它自己的内核中已知使用 Tensor Core 的部分的耗时 ÷ 设备自身耗时。",
-  "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total.":
-    "由它或它调用的算子启动、已知使用 Tensor Core 的内核的耗时 ÷ 设备总耗时。",
+  "Duration of its own kernels known to use tensor cores ÷ device self; empty where it is known of none of them.":
+    "它自己的内核中已知使用 Tensor Core 的部分的耗时 ÷ 设备自身耗时；若对其中任何内核都无法判断，则为空。",
+  "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total; empty where it is known of none of them.":
+    "由它或它调用的算子启动、已知使用 Tensor Core 的内核的耗时 ÷ 设备总耗时；若对其中任何内核都无法判断，则为空。",
   "Whether Python frames are known for at least one of its calls.":
     "是否至少有一次调用记录了 Python 栈帧。",
   "Shapes of the inputs, one list per argument; recorded with record_shapes=True.":

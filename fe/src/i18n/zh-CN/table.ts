@@ -30,7 +30,7 @@ export const table: typeof en = {
     unknown: (what) => `此处的正则表达式不支持 ${what}。`,
   },
 
-  share: (column) => `${column} 占比 %`,
+  share: (column) => `${column}占比 %`,
   shareHelp: (column) => `该行的“${column}”除以所有行的“${column}”。`,
   perCall: (column) => `${column}（每次调用）`,
   perCallHelp: (column) => `“${column}”除以调用次数。`,

@@ -28,7 +28,7 @@ const STATUS_COLUMN: Column = {
   words: text.columns.statuses,
 };
 
-/** In the order in which they stand, and count: the first that has changed says whether a row is more or less. */
+/** In the order in which they stand. */
 const OPERATOR_MEASURES = ["device_self_ns", "host_self_ns", "device_total_ns", "host_total_ns"];
 
 /** Operators; of the whole program these are the rows of the operator view. */
@@ -38,22 +38,22 @@ export function operatorsTable({ operators }: Compared, divisors: Divisors): Tab
   );
   return comparedTable(operators, divisors, {
     measures: OPERATOR_MEASURES.filter((key) => device || !key.startsWith("device")),
-    shown: device ? ["device_self_ns"] : ["host_self_ns"],
+    shown: device ? "device_self_ns" : "host_self_ns",
   });
 }
 
 export function kernelsTable({ kernels }: Compared, divisors: Divisors): Table {
   return comparedTable(kernels, divisors, {
     measures: ["total_ns"],
-    shown: ["total_ns"],
+    shown: "total_ns",
   });
 }
 
 interface Choice {
   /** Besides the calls. The rows come by the change of the first, then of the next. */
   readonly measures: readonly string[];
-  /** Those of them whose columns are shown without being asked for. */
-  readonly shown: readonly string[];
+  /** The one whose columns are shown without being asked for: it says whether a row is more or less. */
+  readonly shown: string;
 }
 
 const CALLS = "calls";
@@ -73,7 +73,7 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
   const changes = (row: number) => measures.map((key) => numberAt(rows, deltaOf(key), row) ?? 0);
   rows[STATUS] = Array.from({ length }, (_, row) => {
     const calls = [numberAt(rows, CALLS, row), numberAt(rows, exp(CALLS), row)] as const;
-    return statusOf(...calls, changes(row).find((delta) => delta !== 0) ?? 0);
+    return statusOf(...calls, numberAt(rows, deltaOf(choice.shown), row) ?? 0);
   });
   const sizes = Array.from({ length }, (_, row) => changes(row).map(Math.abs));
   const order = Array.from({ length }, (_, row) => row).sort((a, b) => {
@@ -82,14 +82,12 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
   });
   const described = (key: string) => table.columns.find((column) => column.key === key);
   // What is compared first stands first, where it is seen in any window.
-  const others = measures.filter((key) => !choice.shown.includes(key));
-  const columns = [...choice.shown, CALLS, ...others].flatMap((key) =>
+  const others = measures.filter((key) => key !== choice.shown);
+  const columns = [choice.shown, CALLS, ...others].flatMap((key) =>
     [key, exp(key), deltaOf(key)].flatMap((name) => {
       const column = described(name);
-      const shown = [CALLS, ...choice.shown].includes(key);
-      return column
-        ? completed({ ...column, hidden: !shown }, key, choice.shown.includes(key))
-        : [];
+      const shown = [CALLS, choice.shown].includes(key);
+      return column ? completed({ ...column, hidden: !shown }, key, key === choice.shown) : [];
     }),
   );
   const name = described("name");

@@ -202,14 +202,14 @@ describe("tables", () => {
     expect(rows.name).toEqual(["mm", "add", "copy", "view"]);
     expect(rows.delta_device_self_ns).toEqual([400, 300, 40, 0]);
     expect(rows.delta_device_self_percent).toEqual([100, 300, null, null]);
-    expect(rows.status).toEqual(["more", "more", "new", "more"]);
+    expect(rows.status).toEqual(["more", "more", "new", "same"]);
   });
 
   it("are ordered and judged anew per step", () => {
     const { rows } = operatorsTable(answer(), { before: 2, after: 4 });
     expect(rows.name).toEqual(["add", "copy", "view", "mm"]);
     expect(rows.delta_device_self_ns).toEqual([50, 10, 0, 0]);
-    expect(rows.status).toEqual(["more", "new", "more", "same"]);
+    expect(rows.status).toEqual(["more", "new", "same", "same"]);
     expect(rows.calls).toEqual([4, 0, 1, 2]);
   });
 

@@ -27,6 +27,7 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
       {...(values.length > 1
         ? {
             facts: [
+              [text.tiles.median, ""],
               [text.tiles.min, format(percentile(values, 0))],
               [text.tiles.max, format(percentile(values, 1))],
             ] as const,

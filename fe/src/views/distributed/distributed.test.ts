@@ -278,6 +278,27 @@ describe("1,024 ranks", () => {
   });
 });
 
+describe("operations of one name", () => {
+  const rows = (dtypes: string[]) => ({
+    columns: ["name", "group", "dtype"].map((key) => ({
+      key,
+      label: key,
+      type: "string" as const,
+      unit: null,
+    })),
+    rows: { name: dtypes.map(() => "nccl:all_to_all"), group: dtypes.map(() => ""), dtype: dtypes },
+  });
+  const hidden = (dtypes: string[]) =>
+    operationTable(rows(dtypes) as unknown as Distributed["operations"], null, null).columns.find(
+      ({ key }) => key === "dtype",
+    )?.hidden;
+
+  it("show the type of their elements where nothing else tells them apart", () => {
+    expect(hidden(["float", "int"])).toBe(false);
+    expect(hidden(["float"])).toBe(true);
+  });
+});
+
 describe("a heat map with gaps", () => {
   it("tells nothing recorded from little", () => {
     const grid = heatGrid(

@@ -144,7 +144,7 @@ export function deviceTable({ workers, groups }: Distributed): Table {
       column("worker", ({ worker }) => worker.worker),
       column("rank", ({ worker }) => worker.rank, { type: "number" }),
       column("device", ({ device }) => (device ? text.devices.gpu(device.id) : null)),
-      column("name", ({ device }) => device?.name ?? null),
+      column("name", ({ device }) => device?.name ?? null, { grow: true }),
       column("memory_bytes", ({ device }) => device?.memory_bytes ?? null, {
         type: "number",
         unit: "bytes",
@@ -196,7 +196,7 @@ export function groupTable(groups: Distributed["groups"]): Table {
 }
 
 /** Shown when asked for. */
-const HIDDEN = ["kind", "dtype", "mean_transfer_ns", "recognised"];
+const HIDDEN = ["kind", "mean_transfer_ns", "recognised"];
 
 /** The operations of one worker and group, or of all (null), with the share of waiting. */
 export function operationTable(
@@ -214,6 +214,11 @@ export function operationTable(
   const shown = columns
     .filter(({ key }) => !(key === "worker" && worker !== null))
     .toSorted((a, b) => Number(b.key === "name") - Number(a.key === "name"));
+  // Operations of one name are a row for each type of element: without it such rows cannot be told apart.
+  const names = chosen.map((row) =>
+    JSON.stringify(["worker", "name", "group"].map((key) => rows[key]?.[row])),
+  );
+  const hidden = new Set(new Set(names).size < names.length ? HIDDEN : [...HIDDEN, "dtype"]);
   const waited = {
     column: {
       key: "wait_percent",
@@ -234,7 +239,7 @@ export function operationTable(
   return tableOf(
     shown.flatMap((column) => [
       {
-        column: { ...column, hidden: HIDDEN.includes(column.key) },
+        column: { ...column, hidden: hidden.has(column.key) },
         cell: (row: number): Cell => rows[column.key]?.[row] ?? null,
       },
       ...(column.key === "wait_ns" ? [waited] : []),

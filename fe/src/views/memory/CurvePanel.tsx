@@ -164,7 +164,12 @@ function DeviceCurve({ whole, here, look, fit }: CurveProps) {
   const drawn = useDrawn(curve, keys, window, fit);
   const { marks, readout } = useTexts(curve, whole, keys, window, spans);
   const peak = curve.peak_in_range;
-  const rows = useCallback(() => tableRows(curve, window, setCursor), [curve, window, setCursor]);
+  const available = useMemo(() => availableLines(whole), [whole]);
+  const reserved = available.includes("reserved");
+  const rows = useCallback(
+    () => tableRows(curve, window, reserved, setCursor),
+    [curve, window, reserved, setCursor],
+  );
 
   return (
     <>
@@ -188,7 +193,7 @@ function DeviceCurve({ whole, here, look, fit }: CurveProps) {
         moment={momentOf(null, range, whole, here)?.time ?? whole.peak.time_ns}
         onCursor={setCursor}
         readout={readout}
-        legend={availableLines(whole).map((key) => ({
+        legend={available.map((key) => ({
           key,
           label: text.lines[key],
           color: COLORS[key],
@@ -196,7 +201,13 @@ function DeviceCurve({ whole, here, look, fit }: CurveProps) {
           shown: keys.includes(key),
         }))}
         onToggle={(key) => setLines(toggleLine(key, keys))}
-        head={Object.values(text.table)}
+        head={[
+          text.table.time,
+          text.table.lowest,
+          text.table.highest,
+          text.table.last,
+          ...(reserved ? [text.table.reserved] : []),
+        ]}
         rows={rows}
       />
       <TimeRange
@@ -283,7 +294,12 @@ function useTexts(
   return { marks, readout };
 }
 
-function tableRows(curve: DeviceMemory, window: TimeWindow, onPick: (time: number) => void) {
+function tableRows(
+  curve: DeviceMemory,
+  window: TimeWindow,
+  reserved: boolean,
+  onPick: (time: number) => void,
+) {
   return curve.time_ns.flatMap((time, i) =>
     contains(window, time)
       ? [
@@ -293,7 +309,7 @@ function tableRows(curve: DeviceMemory, window: TimeWindow, onPick: (time: numbe
               bytes(curve.allocated_min[i]),
               bytes(curve.allocated_max[i]),
               bytes(curve.allocated[i]),
-              bytes(curve.reserved[i]),
+              ...(reserved ? [bytes(curve.reserved[i])] : []),
             ],
             onPick: () => onPick(time),
           },

@@ -1,24 +1,24 @@
-import type { StackRows } from "../../api";
+import type { StackRows, StacksTable } from "../../api";
 import { parseFrameName } from "../../flame";
 import { count, duration, exact, fraction } from "../../format";
 import { t } from "../../i18n";
 import { type Selected, useSelected } from "../../state";
 import { CopyButton, SourceLink } from "../../ui";
-import { modulePath } from "./rows";
+import { hasSelf, modulePath } from "./rows";
 
 const text = t.stacks;
 
 interface Props {
+  readonly answer: StacksTable;
   readonly rows: StackRows;
   /** -1: none. */
   readonly row: number;
-  readonly whole: number;
   /** Where a click does not zoom in. */
   readonly onZoom?: (row: number) => void;
 }
 
 /** The chosen box in words. */
-export function Details({ rows, row, whole, onZoom }: Props) {
+export function Details({ answer, rows, row, onZoom }: Props) {
   const [, select] = useSelected();
   if (row < 0)
     return (
@@ -28,6 +28,7 @@ export function Details({ rows, row, whole, onZoom }: Props) {
   const kind = rows.kind[row] ?? "other";
   const place = kind === "frame" ? parseFrameName(name) : null;
   const selection = selectionOf(rows, row);
+  const whole = answer.meta.all_ns;
   const share = (ns = 0) => (whole > 0 ? ` (${fraction(ns / whole)})` : "");
   return (
     <section className="stacks-details" aria-label={text.details}>
@@ -37,7 +38,7 @@ export function Details({ rows, row, whole, onZoom }: Props) {
       <dl>
         {[
           { term: text.tooltip.total, ns: rows.total_ns[row] },
-          { term: text.tooltip.self, ns: rows.self_ns[row] },
+          ...(hasSelf(answer) ? [{ term: text.tooltip.self, ns: rows.self_ns[row] }] : []),
         ].map(({ term, ns }) => (
           <div key={term}>
             <dt>{term}</dt>

@@ -180,7 +180,7 @@ function StackFlame({
           <span className="muted">{text.folded(duration(meta.limit_ns))}</span>
         )}
       </div>
-      <Details rows={rows} row={selected >= 0 ? selected : focus} whole={meta.all_ns} />
+      <Details answer={answer} rows={rows} row={selected >= 0 ? selected : focus} />
     </>
   );
 }
@@ -218,9 +218,9 @@ function StackTree({ answer, root, onRoot, files }: PartProps) {
         onSelect={(row) => setChosen(rows.id[row] ?? 0)}
       />
       <Details
+        answer={answer}
         rows={rows}
         row={selected >= 0 ? selected : focus}
-        whole={answer.meta.all_ns}
         onZoom={(row) => onRoot(String(rows.id[row]))}
       />
     </>

@@ -9,7 +9,7 @@ import {
 } from "../../flame";
 import { count, duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { ownValues } from "./rows";
+import { hasSelf, ownValues } from "./rows";
 
 const text = t.stacks;
 
@@ -26,7 +26,8 @@ export function labelOf(kind: StackKind, name: string): string {
   }
 }
 
-export function entriesOf({ meta }: StacksTable, rows: StackRows): FlameEntries {
+export function entriesOf(answer: StacksTable, rows: StackRows): FlameEntries {
+  const { meta } = answer;
   const name = (row: number) => rows.name[row] ?? "";
   const kind = (row: number): FlameKind => rows.kind[row] ?? "other";
   const share = (ns: number) => fraction(meta.all_ns > 0 ? ns / meta.all_ns : null);
@@ -42,7 +43,7 @@ export function entriesOf({ meta }: StacksTable, rows: StackRows): FlameEntries 
       subtitle: t.flame.kinds[kind(row)],
       lines: [
         { label: text.tooltip.total, ...numbers(rows.total_ns[row]) },
-        { label: text.tooltip.self, ...numbers(rows.self_ns[row]) },
+        ...(hasSelf(answer) ? [{ label: text.tooltip.self, ...numbers(rows.self_ns[row]) }] : []),
         { label: text.tooltip.calls, value: count(rows.calls[row]) },
         ...(rows.folded[row]
           ? [{ label: text.tooltip.folded, value: count(rows.folded[row]) }]

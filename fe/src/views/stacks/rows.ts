@@ -34,10 +34,20 @@ export function isFolded(rows: StackRows, row: number): boolean {
   return false;
 }
 
+/**
+ * Whether its own time says something of an entry. Seen from the bottom the tree is upside down: time stands at the
+ * outermost callers, where the stacks end, and an entry has it from those below it.
+ */
+export function hasSelf({ meta }: StacksTable): boolean {
+  return meta.direction !== "bottom_up";
+}
+
 const HIDDEN = ["id", "parent", "folded"];
 
 /** The same entries as a table, with the share of everything. */
-export function stackTable({ columns, meta }: StacksTable, rows: StackRows): Table {
+export function stackTable(answer: StacksTable, rows: StackRows): Table {
+  const { meta } = answer;
+  const columns = answer.columns.filter(({ key }) => key !== "self_ns" || hasSelf(answer));
   const shown = columns.map((column) => ({ ...column, hidden: HIDDEN.includes(column.key) }));
   const names = shown.filter(({ key }) => key === "name");
   return derive(

@@ -102,6 +102,24 @@ describe("entries", () => {
     ]);
     expect(table.rows.share).toEqual([100, 50, 50, 30, 15]);
   });
+
+  it("have a time of their own only when they are seen from the top", () => {
+    const self = { key: "self_ns", label: "Self", type: "number", unit: "ns", help: null } as const;
+    const seen = (direction: StacksTable["meta"]["direction"]) => {
+      const top = answer(part);
+      return { ...top, meta: { ...top.meta, direction }, columns: [...top.columns, self] };
+    };
+    const shown = (from: StacksTable) => ({
+      columns: stackTable(from, part).columns.map(({ key }) => key),
+      tooltip: entriesOf(from, part)
+        .tooltip(0)
+        .lines.map(({ label }) => label),
+    });
+    expect(shown(seen("top_down")).columns).toContain("self_ns");
+    expect(shown(seen("bottom_up")).columns).not.toContain("self_ns");
+    expect(shown(seen("top_down")).tooltip).toContain("Self");
+    expect(shown(seen("bottom_up")).tooltip).not.toContain("Self");
+  });
 });
 
 describe("looks", () => {
