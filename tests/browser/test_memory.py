@@ -200,7 +200,7 @@ def test_dragging_zooms_and_everything_follows(of_many: Profiler) -> None:
 
     # Both tables follow.
     in_range = {"device": "CPU", "start_ns": start, "end_ns": end}
-    found = asked(of_many, "events", CPU, **in_range)
+    found = asked(of_many, "events", CPU, **in_range, limit="all")
     expect(of_many.panel("Allocations").get_by_text(f"{found['meta']['total']:,} rows")).to_be_visible()
     assert [row["bytes"] for row in saved(of_many, "Allocations")] == written(found["rows"]["bytes"])
     of_many.switch("Table", "Operators")
@@ -363,7 +363,7 @@ def test_a_block_leads_to_the_curve(opened: Profiler) -> None:
 
 
 def test_allocations_are_those_of_the_api(of_many: Profiler) -> None:
-    found = asked(of_many, "events", CPU, device="CPU")
+    found = asked(of_many, "events", CPU, device="CPU", limit="all")
     total = found["meta"]["total"]
     assert total > 2000
     expect(count_of(of_many)).to_have_text(f"{total:,} rows")  # nothing is hidden by itself
@@ -376,7 +376,7 @@ def test_allocations_in_order(of_many: Profiler) -> None:
     grid = of_many.grid("Allocations")
     grid.sort_by("Size")
     expect(grid.header("Size")).to_have_attribute("aria-sort", "descending")
-    largest = asked(of_many, "events", CPU, device="CPU", sort="-bytes")["rows"]
+    largest = asked(of_many, "events", CPU, device="CPU", sort="-bytes", limit="all")["rows"]
     assert largest["bytes"] == sorted(largest["bytes"], reverse=True)
     expect(grid.first_row).to_contain_text("8 MB")
     assert [row["bytes"] for row in saved(of_many, "Allocations")] == written(largest["bytes"])
@@ -388,7 +388,7 @@ def test_allocations_in_order(of_many: Profiler) -> None:
 def test_allocations_by_words_and_size(of_many: Profiler) -> None:
     total = asked(of_many, "events", CPU, device="CPU", limit=1)["meta"]["total"]
     of_many.grid("Allocations").filter.fill("Conv bytes>=64KB")
-    asked_for = {"device": "CPU", "filter": "Conv bytes>=64KB", "search": "operator"}
+    asked_for = {"device": "CPU", "filter": "Conv bytes>=64KB", "search": "operator", "limit": "all"}
     found = asked(of_many, "events", CPU, **asked_for)
     assert 0 < found["meta"]["matched"] < total
     expect(count_of(of_many)).to_have_text(f"{found['meta']['matched']:,} of {total:,} rows")

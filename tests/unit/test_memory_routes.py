@@ -28,6 +28,7 @@ TRACES: dict[str, list[Event]] = {
     ],
     "old": [op("aten::empty", 1002, 2), memory(1003, 2048, None)],
     "none": [op("aten::empty", 1002, 2)],
+    "many": [op("aten::empty", 1000, 5000), *(memory(1001 + i, 512, 1 + i, 512 * i, 2**21) for i in range(1200))],
 }
 NEW = "run=logs&worker=new&span=default"
 OLD_ROUTES = ("/memory", "/memory_curve", "/memory_events")
@@ -50,7 +51,7 @@ def notes(answer: dict[str, Any]) -> list[str]:
 
 def test_the_view_is_listed_where_there_is_memory(client: Client) -> None:
     assert get(client, "/views?run=logs") == ["Overview", "Operator", "Trace", "Memory"]
-    assert get(client, "/workers?run=logs&view=Memory") == ["new", "old"]
+    assert get(client, "/workers?run=logs&view=Memory") == ["many", "new", "old"]
 
 
 def test_operators(client: Client) -> None:
@@ -152,3 +153,13 @@ def test_old_times_are_those_of_the_file(client: Client) -> None:
     table = get(client, f"/memory?{NEW}&start_ts=1004&memory_metric=B")
     assert table["columns"][2]["name"] == "Size Increase (B)"
     assert list(table["rows"]) == ["CPU"]
+
+
+def test_many_allocations_come_in_pages(client: Client) -> None:
+    of = "/api/memory/events?run=logs&worker=many&span=default"
+    first = get(client, of)
+    assert (first["meta"]["total"], first["meta"]["matched"], len(first["rows"]["bytes"])) == (1200, 1200, 1000)
+    rest = get(client, f"{of}&offset=1000")
+    assert len(rest["rows"]["bytes"]) == 200
+    whole = get(client, f"{of}&limit=all")
+    assert whole["rows"]["alloc_ns"] == first["rows"]["alloc_ns"] + rest["rows"]["alloc_ns"]

@@ -63,7 +63,9 @@ def events_answer(
     if device is not None:
         _known(model, device)
     found = memory_events(model, start_ns, end_ns, device)
-    return table_answer(_meta(model, trace, found.reason) | {"group_by": None}, found, _BLOCK_KEYS, definitions.MEMORY)
+    meta = _meta(model, trace, found.reason) | {"group_by": None}
+    # a row for each allocation, not for each of a few hundred names: hardly anybody goes through them all
+    return table_answer(meta, found, _BLOCK_KEYS, definitions.MEMORY, whole=PAGE)
 
 
 def operators_answer(

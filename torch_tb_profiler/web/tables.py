@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.definitions import Definition
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.web.table_query import TableAnswer
+from torch_tb_profiler.web.table_query import WHOLE, TableAnswer
 from torch_tb_profiler.workspace import OpenTrace
 
 Json = dict[str, Any]
@@ -40,14 +40,15 @@ def table_answer(
     defined: Mapping[str, Definition],
     totals: Mapping[str, int | None] | None = None,
     averages: Iterable[str] = (),
+    whole: int = WHOLE,
 ) -> TableAnswer:
-    """The same, to be sorted, filtered and paged. `totals`, `averages`: see `TableAnswer`."""
+    """The same, to be sorted, filtered and paged. `totals`, `averages`, `whole`: see `TableAnswer`."""
     columns = [defined[key] for key in keys]
     values = {column.key: getattr(found, column.key) for column in columns}
     for key in getattr(found, "missing_below_zero", ()):
         if key in values and (values[key] < 0).any():
             values[key] = np.ma.masked_less(values[key], 0)
-    return TableAnswer(meta, columns, values, totals or {}, tuple(averages))
+    return TableAnswer(meta, columns, values, totals or {}, tuple(averages), whole)
 
 
 def meta_of(model: Model, trace: OpenTrace, view: str | None) -> Json:

@@ -53,6 +53,7 @@ class TableAnswer:
     values    of each column: an array (masked where values are missing), or a sequence with None
     totals    column → the sum that its percentages refer to; such columns have shares
     averages  columns that make sense divided by `calls`
+    whole     with more rows than this it is sent in pages
     """
 
     meta: Json
@@ -60,6 +61,7 @@ class TableAnswer:
     values: Mapping[str, Any]
     totals: Mapping[str, int | None] = field(default_factory=dict)
     averages: Sequence[str] = ()
+    whole: int = WHOLE
 
     @cached_property
     def _kept(self) -> dict[str, Column]:
@@ -99,7 +101,7 @@ class TableAnswer:
         query = query or Query()
         rows, matched = self._rows(query)
         limit = query.limit
-        if limit is None and matched > WHOLE:
+        if limit is None and matched > self.whole:
             limit = FIRST_PAGE
         # a slice where it can be one: it is ten times faster than a list of rows
         until = matched if limit in (None, "all") else query.offset + int(limit or 0)
@@ -128,7 +130,7 @@ class TableAnswer:
         if key in self.averages:
             found["average"] = True
         column = self._kept[key]
-        if len(self) > WHOLE and isinstance(column, Numbers):
+        if len(self) > self.whole and isinstance(column, Numbers):
             found |= {"largest": column.largest(), "sum": column.sum()}
         return found
 

@@ -8,7 +8,7 @@ from typing import Literal
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.ask import Asked
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
-from torch_tb_profiler.web.table_query.answer import WHOLE, Query, TableAnswer
+from torch_tb_profiler.web.table_query.answer import Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
 from torch_tb_profiler.workspace import OpenTrace, Workspace
 
@@ -32,7 +32,7 @@ def ask_table(
 
         def unasked(model: Model, trace: OpenTrace) -> object:
             table = compute(model, trace)
-            if len(table) > WHOLE:  # its other pages will be asked for
+            if len(table) > table.whole:  # its other pages will be asked for
                 asked.keep(workspace, table)
             return table.page()
 
