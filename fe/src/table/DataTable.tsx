@@ -4,7 +4,7 @@ import { t } from "../i18n";
 import { Failure } from "../ui";
 import { drawColumns } from "./columns";
 import { FilterBox } from "./FilterBox";
-import type { FilterProblem } from "./filter";
+import { exampleFor, type FilterProblem } from "./filter";
 import { Grid } from "./Grid";
 import { identityOf } from "./identity";
 import { type Rows, rowCount, type Table } from "./model";
@@ -116,7 +116,13 @@ function TableView(props: TableViewProps) {
   return (
     <div className={server?.busy ? "data-table busy" : "data-table"}>
       <div className="data-table-bar">
-        <FilterBox label={label} filter={filter} onFilter={onFilter} problem={props.problem} />
+        <FilterBox
+          label={label}
+          filter={filter}
+          onFilter={onFilter}
+          problem={props.problem}
+          example={exampleFor(table.columns)}
+        />
         <span className="data-table-count" role="status">
           {taking.message ||
             (waiting ? t.panel.loading : t.table.rows(count(source.length), count(total)))}

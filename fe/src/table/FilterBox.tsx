@@ -8,9 +8,11 @@ interface Props {
   readonly filter: string;
   readonly onFilter: (text: string) => void;
   readonly problem: FilterProblem | null;
+  /** What could be filtered for. */
+  readonly example?: string;
 }
 
-export function FilterBox({ label, filter, onFilter, problem }: Props) {
+export function FilterBox({ label, filter, onFilter, problem, example = "conv relu" }: Props) {
   const id = useId();
   return (
     <div className="filter">
@@ -20,7 +22,7 @@ export function FilterBox({ label, filter, onFilter, problem }: Props) {
           data-filter=""
           className="filter-input"
           aria-label={t.table.filter(label)}
-          placeholder={t.table.filterHint}
+          placeholder={t.table.filterHint(example)}
           aria-invalid={problem !== null}
           aria-describedby={problem ? id : undefined}
           autoComplete="off"

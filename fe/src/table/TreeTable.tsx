@@ -4,6 +4,7 @@ import { t } from "../i18n";
 import { drawColumns } from "./columns";
 import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
 import { FilterBox } from "./FilterBox";
+import { exampleFor } from "./filter";
 import { rowCount, type Table } from "./model";
 import { formatSorts, parseSorts, sortRows, toggleSort } from "./sort";
 import { TableTools, useTaking } from "./TableTools";
@@ -107,7 +108,13 @@ export function TreeTable(props: TreeTableProps) {
   return (
     <div className="data-table">
       <div className="data-table-bar">
-        <FilterBox label={label} filter={filter} onFilter={onFilter} problem={matches.problem} />
+        <FilterBox
+          label={label}
+          filter={filter}
+          onFilter={onFilter}
+          problem={matches.problem}
+          example={exampleFor(table.columns)}
+        />
         <span className="data-table-count" role="status">
           {taking.message || t.table.rows(count(matches.count), count(total))}
         </span>

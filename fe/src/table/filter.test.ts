@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { equals, filterRows, parseFilter } from "./filter";
+import { equals, exampleFor, filterRows, parseFilter } from "./filter";
 import type { Column, Rows } from "./model";
 
 const columns: Column[] = [
@@ -100,4 +100,19 @@ it("finds what has a word of its own by its value and by that word", () => {
     const result = parseFilter(text, [status], "status");
     expect(result.ok && filterRows(rows, 3, result.test)).toEqual(kept);
   }
+});
+
+describe("exampleFor", () => {
+  const only = (...keys: string[]) => columns.filter(({ key }) => keys.includes(key));
+
+  it.each([
+    [columns, "conv calls>10"],
+    [only("name", "device_self_ns"), "conv device_self>1ms"],
+    [only("name", "shared_memory_bytes"), "conv shared_memory>1MB"],
+    [only("device_share"), "device_share>10%"],
+    [only("name"), "conv relu"],
+  ])("is a filter of the table", (of, example) => {
+    expect(exampleFor(of)).toBe(example);
+    expect(parseFilter(example, of, "name").ok).toBe(true);
+  });
 });

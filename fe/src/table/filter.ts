@@ -55,6 +55,18 @@ export function filterRows(rows: Rows, length: number, test: Predicate): number[
   return kept;
 }
 
+/** A filter that this table could have, for the box to suggest. */
+export function exampleFor(columns: readonly Column[]): string {
+  const word = columns.some(({ type }) => type === "string") ? ["conv"] : [];
+  const numbers = columns.filter(({ type }) => type === "number");
+  const column = numbers.find(({ key }) => key === "calls") ?? numbers[0];
+  if (!column) return [...word, "relu"].join(" ");
+  const least = LEAST[column.unit ?? "count"] ?? "10";
+  return [...word, `${column.key.replace(/_(ns|bytes)$/, "")}>${least}`].join(" ");
+}
+
+const LEAST: Partial<Record<string, string>> = { ns: "1ms", bytes: "1MB", percent: "10%" };
+
 /** A filter that says `column` is exactly `text`. */
 export function equals(column: string, text: string): string {
   return `${column}="${text.replace(/(["\\])/g, "\\$1")}"`;

@@ -1,6 +1,6 @@
 export const table = {
   filter: (table: string) => `Filter: ${table}`,
-  filterHint: "Filter, e.g. conv calls>10",
+  filterHint: (example: string) => `Filter, e.g. ${example}`,
   filterHelpTitle: "the filter",
   filterHelp: [
     ["conv relu", "names that contain both words"],

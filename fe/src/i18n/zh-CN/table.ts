@@ -2,7 +2,7 @@ import type { table as en } from "../en/table";
 
 export const table: typeof en = {
   filter: (table) => `筛选：${table}`,
-  filterHint: "筛选，例如 conv calls>10",
+  filterHint: (example) => `筛选，例如 ${example}`,
   filterHelpTitle: "筛选语法",
   filterHelp: [
     ["conv relu", "名称中同时包含这两个词"],

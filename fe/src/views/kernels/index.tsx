@@ -179,7 +179,7 @@ function TablePanel() {
       title={text.table}
       query={query}
       actions={
-        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
+        <Segmented labelled label={text.group} value={known} options={GROUPS} onChange={setGroup} />
       }
     >
       {(answer) => (

@@ -114,7 +114,7 @@ function TablePanel() {
       query={query}
       empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
       actions={
-        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
+        <Segmented labelled label={text.group} value={known} options={GROUPS} onChange={setGroup} />
       }
     >
       {(answer) => (
