@@ -124,3 +124,25 @@ def test_another_tab_and_back(in_tensorboard: Profiler) -> None:
     assert_as_arranged(in_tensorboard)
     assert frame.evaluate("(html) => html.ownerDocument.defaultView.same")
     assert in_tensorboard.state["q"] == "aten::mm calls>10"
+
+
+@pytest.mark.parametrize(
+    "view", ["operators", "kernels", "memory", "distributed", "modules", "compare", "stacks", "steps"]
+)
+def test_every_filter_of_a_view_is_in_the_address(view: str, on_its_own: Profiler) -> None:
+    """Each box of a view has a place of its own there, so that a link shows all tables as they were."""
+    on_its_own.open(v=view, r=GPU_RUN)
+    boxes = on_its_own.ui.get_by_role("main").locator("input[data-filter]")
+    expect(boxes.first).to_be_visible()
+    expect(on_its_own.ui.get_by_label("Loading…")).to_have_count(0)
+    filled = [f"word{place}" for place in range(boxes.count())]
+    for box, word in zip(boxes.all(), filled, strict=True):
+        box.fill(word)
+    on_its_own.page.wait_for_function(
+        "(words) => words.every((word) => location.hash.includes(`=${word}`))", arg=filled
+    )
+    assert set(filled) <= set(on_its_own.state.values())
+    on_its_own.page.reload()
+    for box, word in zip(boxes.all(), filled, strict=False):
+        expect(box).to_have_value(word)
+    expect(boxes).to_have_count(len(filled))
