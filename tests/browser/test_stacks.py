@@ -136,7 +136,7 @@ def test_zoom_by_keys_and_its_link(opened: Profiler) -> None:
 def test_zoom_by_click_shows_what_was_folded(opened: Profiler) -> None:
     everything = answer_of(opened)
     path = ["cnn_dataloader.py(134): <module>", "cnn_dataloader.py(129): main"]
-    step = row_of(everything["rows"], "torchprofiler.py(1227): step")
+    step = row_of(everything["rows"], "torch/profiler/profiler.py(1227): step")
     assert any(everything["rows"]["folded"])
     part = answer_of(opened, root=str(step["id"]))
     assert len(part["rows"]["id"]) > 7
@@ -206,7 +206,7 @@ def test_only_some_files(opened: Profiler) -> None:
     panel = opened.panel("Call stacks")
     expect(panel.get_by_text(f"{len(rows['id'])} rows")).to_be_visible()
     panel.get_by_role("button", name="Expand all").click()
-    expect(panel.get_by_role("treegrid").get_by_text("torchfetch")).to_have_count(0)
+    expect(panel.get_by_role("treegrid").get_by_text("fetch.py")).to_have_count(0)
     wait_until(lambda: opened.state.get("p") == "cnn_dataloader", "the address has the files")
 
 
