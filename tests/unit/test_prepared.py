@@ -15,17 +15,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.events import memory, model_of
+from tests.events import memory, model_of, op
 from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until, write_trace
+from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import column_file, read_trace
 from torch_tb_profiler.web.standard import QUESTIONS, questions, requests_about
 from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
+from torch_tb_profiler.workspace.cache import _size_of_folder
 from torch_tb_profiler.workspace.messages import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.packed import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
 from torch_tb_profiler.workspace.runs import Runs
+from torch_tb_profiler.workspace.summary import open_model, summarize
 
 ROOT = Path(__file__).parents[2]
 OF_TRACE = "run=run&worker=w&span=1"
@@ -215,6 +218,42 @@ def test_what_is_damaged_is_not_found(tmp_path: Path, damage: object) -> None:
     path = tmp_path / "x"
     path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
     assert folder.get("x") is None
+
+
+def test_equal_answers_are_one_file(tmp_path: Path) -> None:
+    folder = AnswerFolder(tmp_path)
+    same, other = pack(b"answer"), pack(b"another")
+    for name in ("a", "b", "a"):
+        folder.put(name, same)
+    folder.put("c", other)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
+    assert [folder.get(name) for name in "abc"] == [same, same, other]
+    assert (tmp_path / "a").samefile(tmp_path / "b")
+    assert _size_of_folder(tmp_path) == sum((tmp_path / name).stat().st_size for name in "bc")
+
+
+def test_a_damaged_answer_is_no_other_name_for_an_equal_one(tmp_path: Path) -> None:
+    folder = AnswerFolder(tmp_path)
+    folder.put("a", pack(b"answer"))
+    (tmp_path / "a").write_bytes(b"damaged")
+    folder.put("b", pack(b"answer"))
+    assert folder.get("b") == pack(b"answer")
+
+
+def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    events = [memory(101, 4096, total=4096), op("aten::mm", 100, -5)]
+    first = model_of(events)
+    summary = summarize(first)
+    assert summary.troubles == troubles(first) != ()
+    again = open_model(first.trace, summary)
+    monkeypatch.setattr(Model, "notes", property(lambda _: pytest.fail("looked for again")))
+    assert troubles(again) == troubles(first)
+
+
+def test_a_process_that_answers_does_not_hold_the_document_of_the_routes() -> None:
+    code = "import sys, torch_tb_profiler.web.standard; print([m for m in sys.modules if 'openapi' in m])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert found.stdout.strip() == "[]"
 
 
 def test_a_folder_has_a_limit(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ class Cache:
 
 def _size_of_folder(path: Path) -> int:
     # of a file with several names once
-    return sum(status.st_size // max(status.st_nlink, 1) for status in map(os.stat, path.iterdir()))
+    return sum({status.st_ino: status.st_size for status in map(os.stat, path.iterdir())}.values())
 
 
 def default_directory() -> Path:

@@ -97,6 +97,7 @@ class AnswerFolder:
             self._kept += 1
             self._write(part, packed)
             part.replace(self._path / name)
+            part.unlink(missing_ok=True)  # it stays when both are names of one file already
             self._names[packed.etag] = name
         except OSError as error:
             log.debug("an answer is not kept: %s", error)
@@ -105,7 +106,8 @@ class AnswerFolder:
 
     def _write(self, path: Path, packed: Packed) -> None:
         """Answers with the same content are one file with several names, where there can be such files."""
-        if (name := self._names.get(packed.etag)) is not None:
+        name = self._names.get(packed.etag)
+        if name is not None and self.get(name) == packed:  # it may have been damaged since
             with contextlib.suppress(OSError):
                 os.link(self._path / name, path)
                 return

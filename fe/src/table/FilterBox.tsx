@@ -1,7 +1,7 @@
 import { useId } from "react";
 import { t } from "../i18n";
 import { Help } from "../ui";
-import type { FilterProblem } from "./filter";
+import { type FilterProblem, WORDS } from "./filter";
 
 interface Props {
   readonly label: string;
@@ -12,7 +12,7 @@ interface Props {
   readonly example?: string;
 }
 
-export function FilterBox({ label, filter, onFilter, problem, example = "conv relu" }: Props) {
+export function FilterBox({ label, filter, onFilter, problem, example = WORDS }: Props) {
   const id = useId();
   return (
     <div className="filter">

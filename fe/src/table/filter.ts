@@ -55,12 +55,15 @@ export function filterRows(rows: Rows, length: number, test: Predicate): number[
   return kept;
 }
 
+/** A filter that most tables could have. */
+export const WORDS = "conv relu";
+
 /** A filter that this table could have, for the box to suggest. */
 export function exampleFor(columns: readonly Column[]): string {
   const word = columns.some(({ type }) => type === "string") ? ["conv"] : [];
   const numbers = columns.filter(({ type }) => type === "number");
   const column = numbers.find(({ key }) => key === "calls") ?? numbers[0];
-  if (!column) return [...word, "relu"].join(" ");
+  if (!column) return WORDS;
   const least = LEAST[column.unit ?? "count"] ?? "10";
   return [...word, `${column.key.replace(/_(ns|bytes)$/, "")}>${least}`].join(" ");
 }
