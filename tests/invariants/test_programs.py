@@ -12,6 +12,7 @@ import pytest
 
 from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
+from tests.unit.test_diff_whole import check as check_whole
 from torch_tb_profiler.analysis.diff import Comparison, Program, delta, whole_times
 from torch_tb_profiler.analysis.modules import module_sources, modules
 from torch_tb_profiler.analysis.operators import operators
@@ -83,9 +84,10 @@ def check(model: Model) -> None:
         check_tree(model, timed)
     check_modules(model)
     check_comparison(model)
+    check_whole(model, model, 200)
     answer = legacy_modules.module(model)
     assert (answer is not None) == bool(module_sources(model))
-    for pieces in (answer, legacy_modules.tree(model), [legacy_diff.diff(model, model)]):
+    for pieces in (answer, legacy_modules.tree(model), legacy_diff.diff(model, model)):
         if pieces is not None:
             json.loads(b"".join(pieces))
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.web.microseconds import texts
+from torch_tb_profiler.web.microseconds import many_microseconds, microseconds, texts
 
 times = st.one_of(st.integers(0, 2**62), st.integers(-(2**40), 2**40), st.integers(10**18, 10**18 + 10**6))
 
@@ -27,3 +27,9 @@ def test_equally_long_ones_are_json_numbers(first: int) -> None:
     found = texts(np.array(values, dtype=np.int64))
     assert json.loads(b"[" + b",".join(found) + b"]") == [value / 1000 for value in values]
     assert found[0] == str(first // 1000).encode()
+
+
+@given(st.lists(times))
+def test_many_are_what_each_is(values: list[int]) -> None:
+    found = many_microseconds(np.array(values, dtype=np.int64))
+    assert [(type(number), number) for number in found] == [(type(n), n) for n in map(microseconds, values)]

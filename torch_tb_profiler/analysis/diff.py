@@ -17,6 +17,7 @@ import numpy as np
 from torch_tb_profiler.analysis.alignment import align
 from torch_tb_profiler.analysis.grouping import group
 from torch_tb_profiler.analysis.program import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.range_sums import positions
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program import Kind
@@ -27,7 +28,8 @@ Detail = Literal["parts", "all"]
 
 ROOT = "0"
 
-_PARTS = frozenset({Kind.STEP, Kind.DATALOADER, Kind.OPTIMIZER, Kind.MODULE, Kind.BACKWARD})
+#: kinds with a role, which are paired first
+PARTS = frozenset({Kind.STEP, Kind.DATALOADER, Kind.OPTIMIZER, Kind.MODULE, Kind.BACKWARD})
 _ANNOTATIONS = frozenset({Kind.LABEL})
 _ALL = frozenset(Kind)
 #: of these a run has one at a time, so that another name (another loader, another optimizer) is still the same part
@@ -58,6 +60,10 @@ class OperatorSums(Tabular):
 
     def __len__(self) -> int:
         return len(self.name)
+
+
+#: its columns but the name
+SUMS = ("calls", "host_total_ns", "device_total_ns", "host_self_ns", "device_self_ns")
 
 
 @dataclass(frozen=True)
@@ -97,13 +103,13 @@ class Side:
 
     def operators(self) -> OperatorSums:
         """The operators among the nodes and everything below them."""
-        return self.program.operators(_and_below(self.program.timed, self.nodes))
+        return self.program.operators(and_below(self.program.timed, self.nodes))
 
     def kernels(self) -> KernelSums:
         """The kernels that they launched."""
         timed = self.program.timed
         inside = np.zeros(len(timed.tree) + 1, np.bool_)
-        inside[_and_below(timed, self.nodes)] = True
+        inside[and_below(timed, self.nodes)] = True
         return self.program.kernels(np.flatnonzero(inside[timed.work_node]))
 
 
@@ -123,7 +129,7 @@ class Program:
         self.model = model
         self.timed = nn_program(model) if detail == "parts" else full_program(model)
         #: how many nodes return before each: those that began before it and are not around it, and those below it
-        self._returned = self.timed.forest.after - 1 - self.timed.tree.depth
+        self.returned: Int64 = self.timed.forest.after - 1 - self.timed.tree.depth
 
     @property
     def steps(self) -> Int64:
@@ -148,7 +154,7 @@ class Program:
     def operators(self, nodes: Int64) -> OperatorSums:
         timed = self.timed
         chosen = nodes[timed.is_operator[nodes]]
-        groups = group([timed.tree.name[chosen]], self._returned[chosen])
+        groups = group([timed.tree.name[chosen]], self.returned[chosen])
         return OperatorSums(
             name=tuple(timed.strings[code] for code in timed.tree.name[chosen[groups.first]].tolist()),
             calls=groups.count(),
@@ -226,7 +232,7 @@ class Comparison:
         if inside is None:
             return []
         left, right = inside
-        pairs = self._pairs(left, right)
+        pairs = self.pairs(left, right)
         if not pairs:
             return []
         cuts: list[tuple[Int64, Int64]] = []
@@ -243,7 +249,7 @@ class Comparison:
         inside = self._inside(node)
         if inside is None:
             return False
-        wanted = _PARTS if self._detail == "parts" else _ALL
+        wanted = PARTS if self._detail == "parts" else _ALL
         mine, theirs = (
             {loose if self._detail == "all" else key for _, key, loose in _keys(program.timed, nodes, wanted)}
             for program, nodes in zip((self.left, self.right), inside, strict=True)
@@ -260,9 +266,12 @@ class Comparison:
             return None
         return left, right
 
-    def _pairs(self, left: Int64, right: Int64) -> list[tuple[int, int]]:
-        """What has most to say comes first: parts with a role, else annotations, else every node."""
-        for wanted in (_PARTS,) if self._detail == "parts" else (_PARTS, _ANNOTATIONS, _ALL):
+    def pairs(self, left: Int64, right: Int64) -> list[tuple[int, int]]:
+        """Which of two sequences of nodes belong together, by their places in these.
+
+        What has most to say comes first: parts with a role, else annotations, else every node.
+        """
+        for wanted in (PARTS,) if self._detail == "parts" else (PARTS, _ANNOTATIONS, _ALL):
             pairs = self._pairs_of(left, right, wanted)
             if pairs:
                 return pairs
@@ -304,13 +313,9 @@ def _without_number(name: str) -> str:
     return _NUMBER.sub("", name)
 
 
-def _and_below(timed: TimedProgram, nodes: Int64) -> Int64:
+def and_below(timed: TimedProgram, nodes: Int64) -> Int64:
     """The nodes and all nodes below them; those given must not lie in each other."""
-    after = timed.forest.after[nodes]
-    length = after - nodes
-    skipped = np.concatenate([np.zeros(1, np.int64), np.cumsum(length)])
-    found: Int64 = np.repeat(nodes - skipped[:-1], length) + np.arange(int(skipped[-1]))
-    return found
+    return positions(nodes, timed.forest.after[nodes])
 
 
 # tables -----------------------------------------------------------------------------------------------------

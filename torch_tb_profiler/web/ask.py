@@ -159,6 +159,8 @@ def ask_two(
     """The answer to a question about the trace that the request names and the one of its `exp_` parameters.
 
     Steps are found in the same way in both; of each only the steps that the request names are looked at.
+
+    compute: the answer, as JSON already when it is an iterator of bytes
     """
     left = workspace.find(parameters.need("run"), parameters.need("worker"), parameters.get("span"))
     right = workspace.find(
@@ -169,7 +171,8 @@ def ask_two(
 
     def answer(*models: Model) -> Body:
         chosen = [model.with_steps(choice).of_steps(steps) for model, steps in zip(models, ranges, strict=True)]
-        return dumps(compute(*chosen))
+        found = compute(*chosen)
+        return found if isinstance(found, Iterator) else dumps(found)
 
     try:
         return Answer(workspace.answer_two(left, right, (question, choice, ranges), answer))

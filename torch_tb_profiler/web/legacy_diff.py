@@ -3,23 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import Any
 
-from torch_tb_profiler.analysis.diff import Comparison, Node, OperatorSums, Side
+import msgspec
+
+from torch_tb_profiler.analysis.diff import SUMS, Comparison, Node, OperatorSums, Side
+from torch_tb_profiler.analysis.diff_sides import OperatorTables, Sides
+from torch_tb_profiler.analysis.diff_whole import Whole, whole
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.microseconds import microseconds
-from torch_tb_profiler.web.tree_json import nested
+from torch_tb_profiler.web.microseconds import many_microseconds, microseconds
+from torch_tb_profiler.web.tree_json import nested_pieces
 
 Json = dict[str, Any]
 
 #: nodes of the whole comparison; what is left then has no children in the answer
 MOST_NODES = 20_000
+_NODES_OF_A_PIECE = 500
 
 
-def diff(left: Model, right: Model) -> bytes:
-    """/diff: the whole tree."""
-    return nested(_walk(Comparison(left, right, "parts")))
+class _Operator(msgspec.Struct, gc=False):
+    name: str
+    calls: int
+    host_duration: int | float
+    device_duration: int | float
+    self_host_duration: int | float
+    self_device_duration: int | float
+
+
+class _Side(msgspec.Struct, gc=False):
+    name: str
+    duration: int | float
+    device_duration: int | float
+    total_duration: int | float
+    aggs: list[_Operator]
+
+
+class _Node(msgspec.Struct, gc=False):
+    left: _Side
+    right: _Side
+
+
+def diff(left: Model, right: Model) -> Iterator[bytes]:
+    """/diff: the whole tree, in pieces."""
+    found = whole(Comparison(left, right, "parts"), MOST_NODES)
+    texts = nested_pieces(zip(found.depth.tolist(), map(dumps, _nodes(found)), strict=True))
+    return iter(lambda: b"".join(islice(texts, _NODES_OF_A_PIECE)), b"")
 
 
 def diffnode(left: Model, right: Model, path: str) -> Json | None:
@@ -32,45 +62,40 @@ def diffnode(left: Model, right: Model, path: str) -> Json | None:
     return {**_node(node), "path": node.path, "children": children}
 
 
-def _walk(comparison: Comparison) -> Iterator[tuple[int, bytes]]:
-    stack = [(0, comparison.root())]
-    known = 1
-    while stack:
-        depth, node = stack.pop()
-        yield depth, dumps(_node(node))
-        if known < MOST_NODES:
-            children = comparison.children(node)
-            known += len(children)
-            stack += [(depth + 1, child) for child in reversed(children)]
+def _nodes(found: Whole) -> Iterator[_Node]:
+    for some, left, right in found.operators():
+        yield from map(_Node, _sides(found.left.some(some), left), _sides(found.right.some(some), right))
+
+
+def _sides(sides: Sides, operators: OperatorTables) -> Iterator[_Side]:
+    names = map(_name, sides.names(), sides.size.tolist())
+    rows = _operators(operators.sums)
+    of_sides = (rows[first:after] for first, after in pairwise(operators.bounds.tolist()))
+    return map(_Side, names, *map(many_microseconds, sides.times()), of_sides)
+
+
+def _name(name: str | None, nodes: int) -> str:
+    if name is None:
+        return "CompositeNodes" if nodes else "Blank"
+    return name
 
 
 def _node(node: Node) -> Json:
-    return {"left": _side(node.left), "right": _side(node.right)}
+    found: Json = msgspec.to_builtins(_Node(_side(node.left), _side(node.right)))
+    return found
 
 
-def _side(side: Side) -> Json:
+def _side(side: Side) -> _Side:
     times = side.times
-    name = side.name
-    if name is None:
-        name = "CompositeNodes" if len(side.nodes) else "Blank"
-    return {
-        "name": name,
-        "duration": microseconds(times.duration_ns),
-        "device_duration": microseconds(times.device_ns),
-        "total_duration": microseconds(times.total_ns),
-        "aggs": _operators(side.operators()),
-    }
+    return _Side(
+        _name(side.name, len(side.nodes)),
+        microseconds(times.duration_ns),
+        microseconds(times.device_ns),
+        microseconds(times.total_ns),
+        _operators(side.operators()),
+    )
 
 
-def _operators(table: OperatorSums) -> list[Json]:
-    return [
-        {
-            "name": name,
-            "calls": int(table.calls[i]),
-            "host_duration": microseconds(int(table.host_total_ns[i])),
-            "device_duration": microseconds(int(table.device_total_ns[i])),
-            "self_host_duration": microseconds(int(table.host_self_ns[i])),
-            "self_device_duration": microseconds(int(table.device_self_ns[i])),
-        }
-        for i, name in enumerate(table.name)
-    ]
+def _operators(table: OperatorSums) -> list[_Operator]:
+    times = [many_microseconds(getattr(table, column)) for column in SUMS[1:]]
+    return list(map(_Operator, table.name, table.calls.tolist(), *times))

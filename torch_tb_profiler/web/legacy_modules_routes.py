@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
-
 from torch_tb_profiler.analysis.diff import ROOT
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web import legacy_diff, legacy_modules
@@ -33,7 +31,7 @@ def _tree_of(question: Callable[[Model], Iterator[bytes] | None], missing: str) 
 
 def _diff(workspace: Workspace, parameters: Parameters) -> Answer:
     parameters.need_all("run", "worker", "span", "exp_run", "exp_worker", "exp_span")
-    return ask_two(workspace, parameters, "old diff", lambda left, right: msgspec.Raw(legacy_diff.diff(left, right)))
+    return ask_two(workspace, parameters, "old diff", legacy_diff.diff)
 
 
 def _diffnode(workspace: Workspace, parameters: Parameters) -> Answer:

@@ -6,11 +6,26 @@ import numpy as np
 
 from torch_tb_profiler.trace.schema import Int64
 
+#: numbers below this are the same in floating point
+_EXACT_LIMIT = 2**53
+
 
 def microseconds(ns: int) -> int | float:
     """An int when it is a whole number, as in files that hold ints."""
     whole, rest = divmod(int(ns), 1000)
     return whole if rest == 0 else int(ns) / 1000
+
+
+def many_microseconds(ns: Int64) -> list[int | float]:
+    """`microseconds` of each."""
+    if len(ns) and max(int(ns.max()), -int(ns.min())) >= _EXACT_LIMIT:
+        return [microseconds(value) for value in ns.tolist()]
+    found = (ns / 1000).astype(object)
+    whole = ns // 1000
+    is_whole = np.flatnonzero(whole * 1000 == ns)
+    found[is_whole] = whole[is_whole]
+    numbers: list[int | float] = found.tolist()
+    return numbers
 
 
 def rounded_microseconds(ns: float) -> int:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 def nested(nodes: Iterable[tuple[int, bytes]]) -> bytes:
     """The elements of a JSON array from nodes in preorder: depth, and the object to which `children` is added."""
-    pieces: list[bytes] = []
+    return b"".join(nested_pieces(nodes))
+
+
+def nested_pieces(nodes: Iterable[tuple[int, bytes]]) -> Iterator[bytes]:
+    """The same in pieces, one for each node and one for the end."""
     open_ = 0
     for depth, item in nodes:
-        if depth < open_:
-            pieces.append(b"]}" * (open_ - depth))
-        if pieces and depth <= open_ and not pieces[-1].endswith(b"["):
-            pieces.append(b",")
-        pieces.append(item[:-1] + b',"children":[')
+        closing = b"]}" * (open_ - depth) + b"," if depth < open_ else b""
+        yield b"".join((closing, item[:-1], b',"children":['))
         open_ = depth + 1
-    pieces.append(b"]}" * open_)
-    return b"".join(pieces)
+    yield b"]}" * open_

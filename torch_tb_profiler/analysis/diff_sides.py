@@ -1,0 +1,151 @@
+"""One side of many entries of a comparison, in arrays: what `diff.Side` says of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.analysis.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
+from torch_tb_profiler.analysis.range_sums import KeyedSequence, running_sums
+from torch_tb_profiler.trace.schema import Int64
+
+
+class Siblings:
+    """The nodes of a program in places, so that those of one side of an entry are neighbours.
+
+    First come the nodes that the comparison begins with, then all nodes by depth: there the children of a node are
+    neighbours.
+
+    nodes         shape (places,)
+    beginning     how many places the comparison begins with
+    parts         shape (parts,): the places of nodes with a role, ascending
+    parts_before  shape (places + 1,): how many of these are before each place
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        tree, start = program.timed.tree, program.start()
+        # numbers of 16 bits are sorted by their digits, which is linear
+        deep = len(tree) > 0 and int(tree.depth.max()) >= 2**16
+        by_depth = np.argsort(tree.depth if deep else tree.depth.astype(np.uint16), kind="stable")
+        self.nodes: Int64 = np.concatenate([start, by_depth])
+        self.beginning = len(start)
+        parent = tree.parent[by_depth]
+        leads = np.flatnonzero(np.diff(parent, prepend=-1))
+        leads = leads[parent[leads] >= 0]
+        self._first_child = np.zeros(len(tree), np.int64)
+        self._first_child[parent[leads]] = len(start) + leads
+        is_part = np.isin(tree.kind, [int(kind) for kind in PARTS])[self.nodes]
+        self.parts = np.flatnonzero(is_part)
+        self.parts_before = running_sums(is_part)
+
+    def children(self, node: Int64) -> tuple[Int64, Int64]:
+        """The first place of the children of nodes, and the place after the last; equal where there are none."""
+        first = self._first_child[node]
+        return first, first + self.program.timed.forest.children[node]
+
+
+@dataclass(frozen=True)
+class Sides:
+    """One side of entries: of each the nodes in the places [first, after), none when only the other side has it."""
+
+    siblings: Siblings
+    first: Int64
+    after: Int64
+
+    @property
+    def size(self) -> Int64:
+        """How many nodes each has."""
+        return self.after - self.first
+
+    def some(self, chosen: slice | Int64) -> Sides:
+        return Sides(self.siblings, self.first[chosen], self.after[chosen])
+
+    def inside(self) -> Sides:
+        """What each consists of: a single node of its children, several of themselves. Each must have nodes."""
+        single = self.size == 1
+        first, after = self.siblings.children(self.siblings.nodes[self.first])
+        return Sides(self.siblings, np.where(single, first, self.first), np.where(single, after, self.after))
+
+    def names(self) -> list[str | None]:
+        """None unless it is a single node."""
+        found: npt.NDArray[Any] = np.full(len(self.first), None)
+        single = np.flatnonzero(self.size == 1)
+        found[single] = self.siblings.program.timed.names(self.siblings.nodes[self.first[single]])
+        names: list[str | None] = found.tolist()
+        return names
+
+    def times(self) -> tuple[Int64, Int64, Int64]:
+        """The fields of `Times`, ns."""
+        timed, nodes = self.siblings.program.timed, self.siblings.nodes
+        device, duration = timed.device_total[nodes], timed.tree.duration[nodes]
+        return self._sums(duration), self._sums(device), self._sums(np.where(device > 0, device, duration))
+
+    def _sums(self, values: Int64) -> Int64:
+        running = running_sums(values)
+        sums: Int64 = running[self.after] - running[self.first]
+        return sums
+
+
+@dataclass(frozen=True)
+class OperatorTables:
+    """Operators of several sides, one table after the other; that of the i-th side is bounds[i] to bounds[i + 1]."""
+
+    bounds: Int64
+    sums: OperatorSums
+
+
+class Operators:
+    """The operators of a program in the order in which they return: those of one side of an entry are neighbours."""
+
+    def __init__(self, siblings: Siblings) -> None:
+        self._siblings = siblings
+        program = siblings.program
+        timed, returned = program.timed, program.returned
+        start = siblings.nodes[: siblings.beginning]
+        compared = and_below(timed, start)
+        by_return = np.empty(len(returned), np.int64)
+        by_return[returned] = np.arange(len(returned))
+        is_there = np.zeros(len(returned), np.bool_)
+        is_there[returned[compared[timed.is_operator[compared]]]] = True
+        nodes = by_return[is_there]
+        self._before = running_sums(is_there)
+        columns = timed.tree.duration, timed.device_total, timed.host_self, timed.device_self
+        self._sequence = KeyedSequence(timed.tree.name[nodes], [column[nodes] for column in columns])
+        self._names = [timed.strings[code] for code in self._sequence.keys.tolist()]
+        # where steps lie in steps, nodes are compared twice, and those of a side are no neighbours
+        self._twice = bool((timed.forest.after[start[:-1]] > start[1:]).any())
+
+    def ranges(self, sides: Sides) -> tuple[Int64, Int64]:
+        """First position of the operators of each side, and the position after the last."""
+        program, nodes = self._siblings.program, self._siblings.nodes
+        there = np.flatnonzero(sides.size)
+        head, last = nodes[sides.first[there]], nodes[sides.after[there] - 1]
+        first, after = np.zeros((2, len(sides.first)), np.int64)
+        # the first of a node to return is so many before it as there are nodes below it
+        first[there] = self._before[program.returned[head] + 1 - (program.timed.forest.after[head] - head)]
+        after[there] = self._before[program.returned[last] + 1]
+        return first, after
+
+    def of(self, sides: Sides) -> OperatorTables:
+        """Of each side what `Side.operators` says."""
+        if self._twice:
+            return self._one_by_one(sides)
+        first, after = self.ranges(sides)
+        found = self._sequence.sums(first, after)
+        names = tuple(self._names[key] for key in found.key.tolist())
+        bounds = np.searchsorted(found.range_of, np.arange(len(first) + 1))
+        return OperatorTables(bounds, OperatorSums(names, found.count, *found.sums))
+
+    def _one_by_one(self, sides: Sides) -> OperatorTables:
+        program, nodes = self._siblings.program, self._siblings.nodes
+        tables = [
+            Side(program, nodes[first:after]).operators()
+            for first, after in zip(sides.first.tolist(), sides.after.tolist(), strict=True)
+        ]
+        names = tuple(name for table in tables for name in table.name)
+        sums = {key: np.concatenate([getattr(table, key) for table in tables]) for key in SUMS}
+        return OperatorTables(running_sums(np.array([len(table) for table in tables])), OperatorSums(names, **sums))
