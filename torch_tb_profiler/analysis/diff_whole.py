@@ -17,7 +17,7 @@ from torch_tb_profiler.trace.distinct import distinct_places
 from torch_tb_profiler.trace.schema import Int32, Int64
 
 #: operators that are added up together
-_OPERATORS_OF_A_PIECE = 200_000
+_OPERATORS_OF_A_PIECE = 30_000
 
 
 @dataclass(frozen=True)

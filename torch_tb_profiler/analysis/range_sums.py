@@ -60,10 +60,9 @@ class KeyedSequence:
         self._place = np.empty(len(key), np.int64)
         self._place[order] = np.arange(len(key))
         same = self._key[order[1:]] == self._key[order[:-1]]
-        self._before = np.full(len(key), -1)
-        self._before[order[1:][same]] = order[:-1][same]
-        self._behind = np.full(len(key), len(key))
-        self._behind[order[:-1][same]] = order[1:][same]
+        earlier, later = order[:-1][same], order[1:][same]
+        self._before, self._behind = np.full(len(key), -1), np.full(len(key), len(key))
+        self._before[later], self._behind[earlier] = earlier, later
         self._running = [running_sums(column[order]) for column in columns]
 
     def sums(self, first: Int64, after: Int64) -> SumsOfRanges:

@@ -63,15 +63,22 @@ def diffnode(left: Model, right: Model, path: str) -> Json | None:
 
 
 def _nodes(found: Whole) -> Iterator[_Node]:
-    for some, left, right in found.operators():
-        yield from map(_Node, _sides(found.left.some(some), left), _sides(found.right.some(some), right))
+    left, right = _heads(found.left), _heads(found.right)
+    for _, left_operators, right_operators in found.operators():
+        yield from map(_Node, _sides(left, left_operators), _sides(right, right_operators))
 
 
-def _sides(sides: Sides, operators: OperatorTables) -> Iterator[_Side]:
+def _heads(sides: Sides) -> Iterator[tuple[Any, ...]]:
+    """All of each side but its operators."""
     names = map(_name, sides.names(), sides.size.tolist())
+    return zip(names, *map(many_microseconds, sides.times()), strict=True)
+
+
+def _sides(heads: Iterator[tuple[Any, ...]], operators: OperatorTables) -> Iterator[_Side]:
+    """The next sides, as many as there are tables."""
     rows = _operators(operators.sums)
-    of_sides = (rows[first:after] for first, after in pairwise(operators.bounds.tolist()))
-    return map(_Side, names, *map(many_microseconds, sides.times()), of_sides)
+    for first, after in pairwise(operators.bounds.tolist()):
+        yield _Side(*next(heads), rows[first:after])
 
 
 def _name(name: str | None, nodes: int) -> str:
