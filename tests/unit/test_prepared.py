@@ -77,6 +77,14 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
         assert {answer.request.path for answer in answered if answer.status_code != 200} == {"/module"}
 
 
+def test_a_table_of_many_pages_is_prepared_as_well() -> None:
+    model = model_of([op("a", 0, 5000), *(memory(1 + n, 512, address=n, total=512 * n) for n in range(1200))])
+    bundles = questions(OpenTrace("run", "w", "1", "key", 1, 1), model)
+    bodies = [pack(compute(model)).plain() for bundle in bundles for _, compute in bundle]
+    metas = [json.loads(body).get("meta", {}) for body in bodies if body.startswith(b"{")]
+    assert 1200 in [meta.get("total") for meta in metas]
+
+
 def test_one_operator_is_asked_about_without_the_columns(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

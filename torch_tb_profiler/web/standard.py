@@ -110,3 +110,6 @@ class _Listener:
         assert keep
         self.heard[answer_name(trace, question)] = compute
         raise _Heard
+
+    def keep(self, *_: object) -> None:
+        """What later requests would begin with: they come to another process."""
