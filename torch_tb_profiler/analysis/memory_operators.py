@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.operators import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Bool, Int64
 
 
@@ -155,7 +156,7 @@ def _outermost(model: Model) -> Bool:
     """Which calls are not inside another call of the same operator: what happens in them is counted there."""
     calls: OperatorCalls = operator_calls(model)
     name = model.tree.name[calls.node].astype(np.int64)
-    order = np.argsort(name, kind="stable")
+    order = stable_order(name)
     node, after = calls.node[order], call_forest(model).after[calls.node[order]]
     # by name and in preorder: a call is inside an earlier one of its name that has not ended when it begins
     beyond = len(model.tree) + 1
