@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Strings
 from torch_tb_profiler.trace.distinct import distinct, distinct_places
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Int32
 
 #: `file(line): function`; not built-in functions, not nn.Module calls
@@ -94,7 +95,7 @@ def _enclosing(model: Model) -> CallStacks:
     of_frame = np.zeros(len(frames) + 1, np.int32)  # the last entry is for "no frame"
     parents, names = [np.full(1, -1, np.int32)], [np.zeros(1, np.int32)]
     stacks = 1
-    order = np.argsort(frames.depth, kind="stable")
+    order = stable_order(frames.depth)
     levels = np.searchsorted(frames.depth[order], np.arange(int(frames.depth.max(initial=-1)) + 2))
     for first, after in pairwise(levels.tolist()):
         level = order[first:after]
