@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.grouping import group
-from torch_tb_profiler.analysis.operators import call_heads
+from torch_tb_profiler.analysis.operator_calls import call_heads
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.nesting import nearest
@@ -125,9 +125,8 @@ def pair(device: Int64, address: Int64, size: Int64) -> tuple[Int64, Int64]:
 
 def operator_names(model: Model, node: Int64) -> tuple[list[str], list[str]]:
     """Of each position in the call tree the name, and the name of what encloses the call; empty for none."""
-    strings = model.trace.strings
     name, parent = operator_codes(model, node)
-    return [strings[code] for code in name.tolist()], [strings[code] for code in parent.tolist()]
+    return model.trace.strings.texts(name), model.trace.strings.texts(parent)
 
 
 def operator_codes(model: Model, node: Int64) -> tuple[Int32, Int32]:

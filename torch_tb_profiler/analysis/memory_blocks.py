@@ -240,12 +240,12 @@ def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
     records, memory = memory_records(model), model.trace.memory
     operator, parent = operator_names(model, _at(records.node, blocks.allocation))
     row = memory.row[records.entry]
-    devices = records.devices
+    devices = [device.name for device in records.devices]
     reason = None
     if not len(memory_blocks(model)):
         reason = NO_ADDRESSES if len(records) else NOT_RECORDED
     return BlockTable(
-        device=tuple(devices[i].name for i in blocks.device.tolist()),
+        device=tuple(map(devices.__getitem__, blocks.device.tolist())),
         operator=tuple(operator),
         parent=tuple(parent),
         bytes=blocks.bytes,

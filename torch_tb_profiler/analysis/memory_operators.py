@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 
 from torch_tb_profiler.analysis.forest import call_forest
-from torch_tb_profiler.analysis.grouping import descending, group, sums_at
+from torch_tb_profiler.analysis.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.analysis.memory import MemoryDevice, MemoryRecords, memory_records
-from torch_tb_profiler.analysis.operators import OperatorCalls, operator_calls
+from torch_tb_profiler.analysis.operator_calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Bool, Int64
 
 
@@ -66,17 +67,31 @@ def memory_operators(
     Calls that touch the time range are counted, so that over the whole trace there are as many as in the operator
     view.
     """
-    records = memory_records(model)
+    if start_ns is None and end_ns is None:
+        return _of_everything(model)
+    return _tables(model, start_ns, end_ns)
+
+
+@remembered
+def _of_everything(model: Model) -> tuple[MemoryOperators, ...]:
+    return _tables(model, None, None)
+
+
+def _tables(model: Model, start_ns: int | None, end_ns: int | None) -> tuple[MemoryOperators, ...]:
+    records, calls = memory_records(model), operator_calls(model)
     window = np.zeros(len(records), np.bool_)
     window[records.within(start_ns, end_ns)] = True
     touching = _touching(model, start_ns, end_ns)
+    groups = group([model.tree.name[calls.node]])
     return tuple(
-        _table(model, records, device, window & (records.device == i), touching)
+        _table(model, records, device, window & (records.device == i), groups, touching)
         for i, device in enumerate(records.devices)
     )
 
 
-def _table(model: Model, records: MemoryRecords, device: MemoryDevice, chosen: Bool, touching: Bool) -> MemoryOperators:
+def _table(
+    model: Model, records: MemoryRecords, device: MemoryDevice, chosen: Bool, groups: Groups, touching: Bool
+) -> MemoryOperators:
     calls, tree = operator_calls(model), model.tree
     position = np.flatnonzero(chosen)
     inside = position[records.node[position] >= 0]
@@ -87,7 +102,6 @@ def _table(model: Model, records: MemoryRecords, device: MemoryDevice, chosen: B
 
     size = np.maximum(records.bytes, 0)
     own = _Sums(per_node(records.bytes), per_node(records.is_allocation), per_node(size))
-    groups = group([tree.name[calls.node]])
 
     def self_sum(values: Int64) -> Int64:
         # a nested call that counts as one with its caller has its records counted there
@@ -107,7 +121,7 @@ def _table(model: Model, records: MemoryRecords, device: MemoryDevice, chosen: B
     outside = position[records.node[position] < 0]
     return MemoryOperators(
         device=device,
-        name=tuple(model.trace.strings[code] for code in tree.name[calls.node[groups.first[order]]].tolist()),
+        name=tuple(model.trace.strings.texts(tree.name[calls.node[groups.first[order]]])),
         calls=groups.sum(touching)[order],
         size_increase=all_sums.increase[order],
         self_size_increase=own_sums.increase[order],
@@ -142,7 +156,7 @@ def _outermost(model: Model) -> Bool:
     """Which calls are not inside another call of the same operator: what happens in them is counted there."""
     calls: OperatorCalls = operator_calls(model)
     name = model.tree.name[calls.node].astype(np.int64)
-    order = np.argsort(name, kind="stable")
+    order = stable_order(name)
     node, after = calls.node[order], call_forest(model).after[calls.node[order]]
     # by name and in preorder: a call is inside an earlier one of its name that has not ended when it begins
     beyond = len(model.tree) + 1

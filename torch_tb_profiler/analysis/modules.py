@@ -167,7 +167,7 @@ def _table(
     paths, nodes = len(parent), len(tree)
     first = np.full(paths, len(calls.node), np.int64)
     np.minimum.at(first, path, np.arange(len(path)))
-    order = preorder(parent, first)
+    order = preorder(parent, np.argsort(first))
     place = np.append(np.empty(paths, np.int64), -1)
     place[order] = np.arange(paths)
     of_path = place[path]

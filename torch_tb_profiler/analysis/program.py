@@ -42,14 +42,13 @@ class TimedProgram:
     main: int
 
     def name(self, node: int) -> str:
-        text: str = self.strings[int(self.tree.name[node])]
-        return text + ".backward" if self.tree.kind[node] == Kind.BACKWARD else text
+        return self.names(np.array([node]))[0]
 
     def names(self, nodes: Int64) -> list[str]:
         """`name` of many."""
         backward = int(Kind.BACKWARD)
-        of = zip(self.tree.name[nodes].tolist(), self.tree.kind[nodes].tolist(), strict=True)
-        return [self.strings[code] + (".backward" if kind == backward else "") for code, kind in of]
+        of = zip(self.strings.texts(self.tree.name[nodes]), self.tree.kind[nodes].tolist(), strict=True)
+        return [text + ".backward" if kind == backward else text for text, kind in of]
 
 
 @remembered

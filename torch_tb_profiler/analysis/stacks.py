@@ -24,6 +24,7 @@ from torch_tb_profiler.model.preorder import preorder
 from torch_tb_profiler.model.stacks import contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace.distinct import distinct_places
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Bool, Int64
 
 Weight = Literal["device", "host"]
@@ -337,10 +338,8 @@ def _merged(raw: _Columns, labels: Labels, no_stack_ns: int, has_frames: bool) -
 def _levels(parent: Int64) -> list[Int64]:
     """Entries by their distance from the top."""
     depth = depths(parent.astype(np.int32))
-    deepest = int(depth.max(initial=-1))
-    # sorting small numbers takes one pass
-    order = np.argsort(depth.astype(np.int16) if deepest < 2**15 else depth, kind="stable")
-    bounds = np.searchsorted(depth[order], np.arange(deepest + 2)).tolist()
+    order = stable_order(depth)
+    bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
     return [order[begin:end] for begin, end in pairwise(bounds)]
 
 
@@ -426,11 +425,8 @@ class _Whole:
         folds, fold = distinct_places(shown.small_parent)
         entries = len(shown)
         parent = np.concatenate([shown.parent, folds])
-        rank = np.empty(len(parent), np.int64)
-        rank[np.lexsort((np.arange(len(parent)), np.append(shown.first, np.full(len(folds), _LATE))))] = np.arange(
-            len(parent)
-        )
-        order = preorder(parent.astype(np.int32), rank)
+        turns = np.argsort(np.append(shown.first, np.full(len(folds), _LATE)), kind="stable")
+        order = preorder(parent.astype(np.int32), turns)
         place = np.full(len(parent) + 1, -1, np.int64)
         place[order] = np.arange(len(order))
         folded_ns = sums_at(fold, shown.small_ns, len(folds))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tensor_cores import Use, use_of_device_work
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
@@ -31,6 +32,7 @@ class DeviceUse:
     tensor_core_share: float | None
 
 
+@remembered
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
     kernels = model.device_category == Category.KERNEL

@@ -10,9 +10,12 @@ from typing import TypeVar
 import numpy as np
 
 from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 Links = TypeVar("Links", Int32, Int64)
+
+# Indexes are made `intp` before they are used: numpy does so anyway, each time and more slowly.
 
 # Pointer jumping settles real traces in a few rounds; random overlaps could need as many as there are intervals.
 _MAX_ROUNDS = 64
@@ -77,10 +80,7 @@ def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64
     """
     order = np.argsort(start, kind="stable")
     begins, lanes = start[order], lane[order]
-    if len(lanes) and lanes.min() >= 0 and lanes.max() < 2**16:
-        by_lane = np.argsort(lanes.astype(np.uint16), kind="stable")  # numpy sorts these by their digits
-    else:
-        by_lane = np.argsort(lanes, kind="stable")
+    by_lane = stable_order(lanes)
     order, begins, lanes = order[by_lane], begins[by_lane], lanes[by_lane]
     tied = (begins[1:] == begins[:-1]) & (lanes[1:] == lanes[:-1])
     if tied.any():
@@ -100,9 +100,9 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     skipped; the numbers are those of the usual stack.
     """
     n = len(start)
-    candidate = np.arange(-1, n - 1, dtype=np.int32)
     if not n:
-        return candidate
+        return np.empty(0, np.int32)
+    candidate = np.arange(-1, n - 1)
     begins_lane = np.concatenate(([True], lane[1:] != lane[:-1]))
     alone = begins_lane.copy()
     for low, high in pairwise([*np.flatnonzero(begins_lane).tolist(), n]):
@@ -120,11 +120,11 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
         closed = end[seen] <= start[open_]
         open_, seen = open_[closed], seen[closed]
         if not len(open_):
-            return candidate
+            break
     for i in open_.tolist():
         while candidate[i] >= 0 and end[candidate[i]] <= start[i]:
             candidate[i] = candidate[candidate[i]]
-    return candidate
+    return candidate.astype(np.int32)
 
 
 def _nest_by_stack(start: Int64, end: Int64) -> Int32:
@@ -146,14 +146,12 @@ def _nest_by_stack(start: Int64, end: Int64) -> Int32:
 
 def depths(parent: Int32) -> Int32:
     """Distance to the root, by doubling the jump each round."""
-    depth = (parent >= 0).astype(np.int32)
-    jump = parent.copy()
-    while True:
-        more = np.flatnonzero(jump >= 0)
-        if not len(more):
-            return depth
-        depth[more] += depth[jump[more]]
-        jump[more] = jump[jump[more]]
+    jump = np.append(parent, -1).astype(np.intp)  # the last place is that of -1
+    depth = (jump >= 0).astype(np.int32)
+    while jump.max() >= 0:
+        depth += depth[jump]
+        jump = jump[jump]
+    return depth[:-1]
 
 
 def to_root(link: Links) -> Links:
@@ -166,14 +164,16 @@ def to_root(link: Links) -> Links:
 
 
 def innermost(nesting: Nesting, lane: Int32, time: Int64) -> Int32:
-    found = last_started(nesting.lane, nesting.start, lane, time)
-    waiting = np.flatnonzero(found >= 0)
+    found = last_started(nesting.lane, nesting.start, lane, time).astype(np.intp)
+    ends = np.append(nesting.end, np.iinfo(np.int64).max)  # the last place is that of -1
+    waiting = np.flatnonzero(ends[found] <= time)
+    at = found[waiting]
     while len(waiting):
-        ended = nesting.end[found[waiting]] <= time[waiting]
-        waiting = waiting[ended]
-        found[waiting] = nesting.parent[found[waiting]]
-        waiting = waiting[found[waiting] >= 0]
-    return found
+        at = nesting.parent[at].astype(np.intp)
+        found[waiting] = at
+        ended = np.flatnonzero(ends[at] <= time[waiting])
+        waiting, at = waiting[ended], at[ended]
+    return found.astype(np.int32)
 
 
 def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32:
@@ -189,10 +189,13 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
 
 def nearest(parent: Int32, wanted: Bool, start_at: Int32) -> Int32:
     """From each position in `start_at`, itself or the nearest ancestor for which `wanted` is true; -1 for none."""
-    found = start_at.copy()
-    waiting = np.flatnonzero(found >= 0)
+    found = start_at.astype(np.intp)
+    unwanted = np.append(~wanted, False)  # the last place is that of -1
+    waiting = np.flatnonzero(unwanted[found])
+    at = found[waiting]
     while len(waiting):
-        waiting = waiting[~wanted[found[waiting]]]
-        found[waiting] = parent[found[waiting]]
-        waiting = waiting[found[waiting] >= 0]
-    return found
+        at = parent[at].astype(np.intp)
+        found[waiting] = at
+        further = np.flatnonzero(unwanted[at])
+        waiting, at = waiting[further], at[further]
+    return found.astype(np.int32)

@@ -7,11 +7,12 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.model.nesting import depths
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Int32, Int64
 
 
-def preorder(parent: Int32, rank: Int64, depth: Int32 | None = None) -> Int64:
-    """Which node stands at each place of a walk from the roots; `rank` (distinct numbers) orders siblings.
+def preorder(parent: Int32, turns: Int64, depth: Int32 | None = None) -> Int64:
+    """Which node stands at each place of a walk from the roots; siblings in the order that they have in `turns`.
 
     Parents may stand anywhere; `depth` is that of the nodes, if it is known. Goes level by level, so a deep forest
     costs a round per level and no recursion.
@@ -20,21 +21,24 @@ def preorder(parent: Int32, rank: Int64, depth: Int32 | None = None) -> Int64:
     if not nodes:
         return np.empty(0, np.int64)
     depth = depths(parent) if depth is None else depth
-    by_level = np.lexsort((rank, parent, depth))
+    # level by level, families together
+    by_family = turns[stable_order(parent[turns])]
+    by_level = by_family[stable_order(depth[by_family])]
     bounds = np.searchsorted(depth[by_level], np.arange(int(depth.max()) + 2)).tolist()
-    levels = [by_level[first:after] for first, after in pairwise(bounds)]
+    levels = list(pairwise(bounds))[1:]
+    position = np.empty(nodes + 1, np.int64)
+    position[by_level] = np.arange(nodes)
+    position[-1] = -1
+    above = position[parent[by_level]]
+    leads = np.flatnonzero(np.concatenate(([True], above[1:] != above[:-1])))
+    families = np.searchsorted(leads, bounds).tolist()
     size = np.ones(nodes, np.int64)
-    for level in reversed(levels[1:]):
-        # by_level keeps siblings together: the sum of each family
-        leads = np.flatnonzero(np.concatenate(([True], parent[level[1:]] != parent[level[:-1]])))
-        size[parent[level[leads]]] += np.add.reduceat(size[level], leads)
-    place = np.zeros(nodes, np.int64)
-    for level in levels:
-        above = parent[level]
-        before = np.cumsum(size[level]) - size[level]
-        leads = np.flatnonzero(np.concatenate(([True], above[1:] != above[:-1])))
-        before -= np.repeat(before[leads], np.diff(np.append(leads, len(level))))
-        place[level] = before + np.where(above >= 0, place[above] + 1, 0)
+    for (first, after), (lead, last) in zip(reversed(levels), reversed(list(pairwise(families))[1:]), strict=True):
+        size[above[leads[lead:last]]] += np.add.reduceat(size[first:after], leads[lead:last] - first)
+    place = np.cumsum(size) - size
+    place -= np.repeat(place[leads], np.diff(np.append(leads, nodes)))
+    for first, after in levels:
+        place[first:after] += place[above[first:after]] + 1
     order = np.empty(nodes, np.int64)
-    order[place] = np.arange(nodes)
+    order[place] = by_level
     return order

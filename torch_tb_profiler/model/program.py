@@ -205,10 +205,9 @@ class _Draft:
         assert self.lane is not None
         assert self.module is not None
         nodes = len(self.row)
-        rank = np.empty(nodes, np.int64)
-        rank[outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))] = np.arange(nodes)
+        turns = outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))
         depth = depths(self.parent)
-        order = preorder(self.parent, rank, depth)
+        order = preorder(self.parent, turns, depth)
         place = np.full(nodes + 1, -1, np.int32)
         place[order] = np.arange(nodes, dtype=np.int32)
         row, parent = self.row[order], place[self.parent[order]]
@@ -240,7 +239,9 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     owner = _owners(draft, is_root, forward, backward)
     moved = np.flatnonzero(owner >= 0)
     is_module = draft.kind == Kind.MODULE
-    outer = nearest(draft.parent, is_module, draft.parent)
+    calls = np.flatnonzero(is_module)
+    outer = np.full(nodes, -1, np.int32)
+    outer[calls] = nearest(draft.parent, is_module, draft.parent[calls])
 
     having = np.zeros(nodes, np.bool_)
     level = distinct(owner[moved])

@@ -41,6 +41,10 @@ class Strings(Sequence[str]):
     def __getitem__(self, code: Any) -> Any:
         return self._texts[code]
 
+    def texts(self, codes: Int32 | Int64) -> list[str]:
+        """The texts of a column."""
+        return list(map(self._texts.__getitem__, codes.tolist()))
+
     def code(self, text: str) -> int:
         """The code of a text, or -1 when the trace does not contain it."""
         if self._codes is None:

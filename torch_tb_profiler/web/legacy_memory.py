@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace.distinct import distinct, distinct_places
-from torch_tb_profiler.trace.schema import Bool, Int64
+from torch_tb_profiler.trace.schema import Bool, Float64, Int64
 from torch_tb_profiler.web.microseconds import microseconds
 
 Json = dict[str, Any]
@@ -47,12 +47,12 @@ def memory(model: Model, start_ns: int | None, end_ns: int | None, size_unit: st
         cells = zip(
             table.name,
             table.calls.tolist(),
-            _rounded(table.size_increase, factor),
-            _rounded(table.self_size_increase, factor),
+            _rounded(table.size_increase, factor).tolist(),
+            _rounded(table.self_size_increase, factor).tolist(),
             table.allocation_count.tolist(),
             table.self_allocation_count.tolist(),
-            _rounded(table.allocation_size, factor),
-            _rounded(table.self_allocation_size, factor),
+            _rounded(table.allocation_size, factor).tolist(),
+            _rounded(table.self_allocation_size, factor).tolist(),
             strict=True,
         )
         rows[table.device.name] = sorted((list(row) for row in cells), key=lambda row: str(row[0]))
@@ -120,17 +120,17 @@ def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_u
     begin, end = records.time[np.maximum(blocks.allocation, 0)], records.time[np.maximum(blocks.release, 0)]
     columns = (
         names,
-        _rounded(blocks.bytes, _SIZE_FACTORS[size_unit]),
+        _rounded(blocks.bytes, _SIZE_FACTORS[size_unit]).tolist(),
         _rounded_where(began, begin, factor),
         _rounded_where(ended, end, factor),
         _rounded_where(began & ended, end - begin, factor),
     )
-    cells = [list(row) for row in zip(*columns, strict=True)]
+    cells = list(map(list, zip(*columns, strict=True)))
     rows: dict[str, list[Any]] = {}
     _, first = np.unique(blocks.device, return_index=True)
     for place in blocks.device[np.sort(first)].tolist():
         of_device = np.flatnonzero(blocks.device == place).tolist()
-        rows[records.devices[place].name] = [cells[i] for i in of_device]
+        rows[records.devices[place].name] = list(map(cells.__getitem__, of_device))
     labels = [f"Size ({size_unit})", *(f"{name} ({time_unit})" for name in _EVENT_TIMES)]
     return {
         "metadata": {"title": "Memory Events", "default_device": _default_device(rows)},
@@ -197,23 +197,25 @@ def display(value: float) -> float:
     return round(value, -math.floor(math.log10(abs(value))))
 
 
-def _rounded(values: Int64, factor: float) -> list[float]:
+def _rounded(values: Int64, factor: float) -> Float64:
     """`display` of each value × factor."""
     scaled = values * factor
     hundredths = scaled * 100
-    rounded = np.rint(hundredths) / 100
+    rounded: Float64 = np.rint(hundredths) / 100
     # `round` decides between two neighbours by the exact value, which a product does not have any more
     near_half = np.abs(np.abs(hundredths - np.trunc(hundredths)) - 0.5) < 1e-6
     by_hand = near_half | ((np.abs(scaled) < 0.01) & (values != 0)) | (np.abs(hundredths) >= 2**52)
     place = np.flatnonzero(by_hand)
     different, of = distinct_places(values[place])
     rounded[place] = np.array([display(value * factor) for value in different.tolist()])[of] if len(place) else 0.0
-    found: list[float] = rounded.tolist()
-    return found
+    return rounded
 
 
 def _rounded_where(known: Bool, values: Int64, factor: float) -> list[float | None]:
-    return [value if there else None for there, value in zip(known.tolist(), _rounded(values, factor), strict=True)]
+    cells = np.full(len(values), None, object)
+    cells[known] = _rounded(values[known], factor)
+    found: list[float | None] = cells.tolist()
+    return found
 
 
 def _event_names(model: Model, blocks: MemoryBlocks) -> list[str]:
@@ -223,7 +225,7 @@ def _event_names(model: Model, blocks: MemoryBlocks) -> list[str]:
     operator, parent = operator_codes(model, node)
     pairs, of = distinct_places(operator * np.int64(len(strings)) + parent)
     names = [_event_name(*(strings[code] for code in divmod(pair, len(strings)))) for pair in pairs.tolist()]
-    return [names[i] for i in of.tolist()]
+    return list(map(names.__getitem__, of.tolist()))
 
 
 def _event_name(operator: str, parent: str) -> str:

@@ -14,6 +14,8 @@ from torch_tb_profiler.analysis.program import TimedProgram, lightning_program, 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name
 from torch_tb_profiler.model.program import Kind
+from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.schema import Int64
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.microseconds import microseconds, texts
 from torch_tb_profiler.web.tree_json import nested
@@ -39,6 +41,9 @@ _TYPES = {
     Kind.BACKWARD: "backward",
 }
 _ANNOTATION = "user_annotation"
+
+#: of a node: its name and its type
+_Label = tuple[str, str]
 
 
 def module(model: Model) -> Iterator[bytes] | None:
@@ -91,7 +96,7 @@ def tree(model: Model) -> Iterator[bytes] | None:
             hooked.end[chosen],
             hooked.track[chosen],
             names[chosen],
-            lambda i: (hook_name(model.trace.strings[int(names[chosen[i]])]), "pl_profile"),
+            lambda i: [(hook_name(name), "pl_profile") for name in model.trace.strings.texts(names[chosen[i]])],
         )
     with_lightning = "lightning" in module_sources(model)
     timed = lightning_program(model) if with_lightning else nn_program(model)
@@ -106,63 +111,73 @@ def tree(model: Model) -> Iterator[bytes] | None:
         nodes.end[chosen],
         nodes.track[chosen],
         nodes.name[chosen].astype(np.int64) * len(Kind) + nodes.kind[chosen],
-        lambda i: _label(timed, int(chosen[i]), with_lightning),
+        lambda i: _labels(timed, chosen[i], with_lightning),
     )
 
 
-def _label(timed: TimedProgram, node: int, with_lightning: bool) -> tuple[str, str]:
-    kind = Kind(int(timed.tree.kind[node]))
-    name = timed.name(node)
-    if with_lightning and kind == Kind.MODULE:
-        return module_name(name), "pl_module"
-    return name, _TYPES.get(kind, _ANNOTATION)
+def _labels(timed: TimedProgram, nodes: Int64, with_lightning: bool) -> list[_Label]:
+    named = zip(timed.names(nodes), timed.tree.kind[nodes].tolist(), strict=True)
+    return [
+        (module_name(name), "pl_module")
+        if with_lightning and kind == Kind.MODULE
+        else (name, _TYPES.get(kind, _ANNOTATION))
+        for name, kind in named
+    ]
 
 
 def _tree(
-    model: Model, depth: Any, start: Any, end: Any, track: Any, key: Any, label: Callable[[int], tuple[str, str]]
+    model: Model, depth: Any, start: Any, end: Any, track: Any, key: Any, labels: Callable[[Int64], list[_Label]]
 ) -> Iterator[bytes]:
-    """Nodes in preorder. `key` is equal for nodes with the same `label` (name and type of the node at a position)."""
+    """Nodes in preorder. `key` is equal for nodes with the same label, which `labels` gives of some positions."""
     origin = model.trace.origin_ns - (model.trace.header.base_time_ns or 0)
     tops = np.flatnonzero(depth == 0)
-    root = _node("CallTreeRoot", "Python", model, int(track[tops[0]]))
+    root = _node("CallTreeRoot", "Python", _tid(model, int(track[tops[0]])))
     whole = microseconds(origin + int(start[tops[0]])), microseconds(origin + int(end[tops[-1]]))
     kept = np.flatnonzero(depth <= _deepest_that_fits(depth))
     # millions of nodes are of hundreds of kinds: each is written once, with places for the times
     grouped = group([key[kept], track[kept]])
-    kinds = [_node(*label(int(kept[i])), model, int(track[kept[i]])) for i in grouped.first.tolist()]
+    tids = {thread: _tid(model, thread) for thread in distinct(track).tolist()}
+    of_kinds = kept[grouped.first]
+    kinds = [
+        _node(*label, tids[thread]) for label, thread in zip(labels(of_kinds), track[of_kinds].tolist(), strict=True)
+    ]
     # a node directly inside the one before it opens; any other first closes what lies between, and is one more
     level = depth[kept]
     closing = np.concatenate(([0], level[:-1] - level[1:] + 1))
     forms = group([closing, grouped.of])
-    opening: list[bytes] = []
-    middle: list[bytes] = []
-    for closes, of in zip(closing[forms.first].tolist(), grouped.of[forms.first].tolist(), strict=True):
-        opening.append(("]}" * closes + "," if closes else "").encode() + kinds[of][0])
-        middle.append(kinds[of][1])
-    yield b"".join([root[0], str(whole[0]).encode(), root[1], str(whole[1]).encode(), _OPEN])
+    opening = np.empty(len(forms), object)
+    opening[:] = [
+        _OPEN + b"]}" * closes + (b"," if closes else b"") + kinds[of]
+        for closes, of in zip(closing[forms.first].tolist(), grouped.of[forms.first].tolist(), strict=True)
+    ]
+    yield b"".join([root, str(whole[0]).encode(), _END, str(whole[1]).encode()])
     for first_node in range(0, len(kept), _NODES_OF_A_PIECE):
         piece = slice(first_node, first_node + _NODES_OF_A_PIECE)
-        yield _nodes(forms.of[piece].tolist(), opening, middle, start[kept[piece]] + origin, end[kept[piece]] + origin)
-    yield b"]}" * (int(level[-1]) + 1) + b"]}"
+        yield _nodes(opening[forms.of[piece]], start[kept[piece]] + origin, end[kept[piece]] + origin)
+    yield _OPEN + b"]}" * (int(level[-1]) + 1) + b"]}"
 
 
-def _nodes(form: list[int], opening: list[bytes], middle: list[bytes], start: Any, end: Any) -> bytes:
-    """The text of some nodes: each has two times, and what its form has before them."""
-    pieces = [_OPEN] * (5 * len(form))
-    pieces[0::5] = [opening[of] for of in form]
-    pieces[1::5] = texts(start)
-    pieces[2::5] = [middle[of] for of in form]
-    pieces[3::5] = texts(end)
+def _nodes(opening: Any, start: Any, end: Any) -> bytes:
+    """The text of some nodes: what comes before each of its two times. What follows them comes with the next node."""
+    nodes = len(opening)
+    times = texts(np.concatenate([start, end]))
+    pieces = [_END] * (4 * nodes)
+    pieces[0::4] = opening.tolist()
+    pieces[1::4] = times[:nodes]
+    pieces[3::4] = times[nodes:]
     return b"".join(pieces)
 
 
-def _node(name: str, kind: str, model: Model, thread: int) -> tuple[bytes, bytes]:
-    """The text of a node before each of its two times. What follows them, up to its first child, is `_OPEN`."""
-    tid = dumps(_number(model.trace.tracks[thread].tid))
-    before = b'{"name":' + dumps(name) + b',"type":' + dumps(kind) + b',"tid":' + tid + b',"start_time":'
-    return before, b',"end_time":'
+def _node(name: str, kind: str, tid: bytes) -> bytes:
+    """The text of a node before the first of its two times."""
+    return b'{"name":' + dumps(name) + b',"type":' + dumps(kind) + b',"tid":' + tid + b',"start_time":'
 
 
+def _tid(model: Model, thread: int) -> bytes:
+    return dumps(_number(model.trace.tracks[thread].tid))
+
+
+_END = b',"end_time":'
 _OPEN = b',"children":['
 
 

@@ -152,11 +152,6 @@ class Texts:
 
     def __init__(self, values: Sequence[str | None]) -> None:
         self.values = values
-        numbers: dict[str | None, int] = {}
-        self._code: Int32 = np.fromiter(
-            (numbers.setdefault(value, len(numbers)) for value in values), np.int32, len(values)
-        )
-        self._distinct = list(numbers)
 
     @property
     def size(self) -> int:
@@ -188,6 +183,19 @@ class Texts:
         if isinstance(condition, Match):
             return condition.search(folded)
         return np.zeros(len(folded), np.bool_)
+
+    # made when first needed: whoever only wants the first page does without
+
+    @cached_property
+    def _distinct(self) -> list[str | None]:
+        """In the order in which they are first seen."""
+        return list(dict.fromkeys(self.values))
+
+    @cached_property
+    def _code(self) -> Int32:
+        """Shape (rows,): which of the distinct texts each is."""
+        number = {text: i for i, text in enumerate(self._distinct)}
+        return np.fromiter(map(number.__getitem__, self.values), np.int32, len(self.values))
 
     @cached_property
     def _folded(self) -> list[str]:

@@ -1,0 +1,27 @@
+"""Sorting by digits against numpy's stable sort."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torch_tb_profiler.trace.order import stable_order
+
+codes = st.integers(-3, 20)
+#: of two digits, at either end of what 32 bits hold
+positions = st.one_of(st.integers(0, 2**17), st.integers(-(2**31), 2**31 - 1))
+times = st.integers(-(2**63), 2**63 - 1)
+
+
+@given(st.one_of(*(st.lists(kind, max_size=60) for kind in (codes, positions, times))))
+def test_against_numpy(values: list[int]) -> None:
+    given_values = np.array(values, np.int64)
+    assert stable_order(given_values).tolist() == np.argsort(given_values, kind="stable").tolist()
+
+
+@given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=60))
+def test_of_32_bits(values: list[int]) -> None:
+    given_values = np.array(values, np.int32)
+    assert stable_order(given_values).tolist() == np.argsort(given_values, kind="stable").tolist()
+    assert given_values.tolist() == values
