@@ -156,7 +156,7 @@ class Program:
         chosen = nodes[timed.is_operator[nodes]]
         groups = group([timed.tree.name[chosen]], self.returned[chosen])
         return OperatorSums(
-            name=tuple(timed.strings[code] for code in timed.tree.name[chosen[groups.first]].tolist()),
+            name=tuple(timed.strings.texts(timed.tree.name[chosen[groups.first]])),
             calls=groups.count(),
             host_total_ns=groups.sum(timed.tree.duration[chosen]),
             device_total_ns=groups.sum(timed.device_total[chosen]),
@@ -170,7 +170,7 @@ class Program:
         name = model.trace.events.name[rows]
         groups = group([name])
         return KernelSums(
-            name=tuple(model.trace.strings[code] for code in name[groups.first].tolist()),
+            name=tuple(model.trace.strings.texts(name[groups.first])),
             calls=groups.count(),
             total_ns=groups.sum(np.maximum(model.trace.events.duration[rows], 0)),
         )

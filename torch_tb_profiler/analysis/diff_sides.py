@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
 from torch_tb_profiler.analysis.range_sums import KeyedSequence, running_sums
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Int64
 
 
@@ -28,9 +29,7 @@ class Siblings:
     def __init__(self, program: Program) -> None:
         self.program = program
         tree, start = program.timed.tree, program.start()
-        # numbers of 16 bits are sorted by their digits, which is linear
-        deep = len(tree) > 0 and int(tree.depth.max()) >= 2**16
-        by_depth = np.argsort(tree.depth if deep else tree.depth.astype(np.uint16), kind="stable")
+        by_depth = stable_order(tree.depth)
         self.nodes: Int64 = np.concatenate([start, by_depth])
         self.beginning = len(start)
         parent = tree.parent[by_depth]
@@ -115,7 +114,6 @@ class Operators:
         self._before = running_sums(is_there)
         columns = timed.tree.duration, timed.device_total, timed.host_self, timed.device_self
         self._sequence = KeyedSequence(timed.tree.name[nodes], [column[nodes] for column in columns])
-        self._names = [timed.strings[code] for code in self._sequence.keys.tolist()]
         # where steps lie in steps, nodes are compared twice, and those of a side are no neighbours
         self._twice = bool((timed.forest.after[start[:-1]] > start[1:]).any())
 
@@ -136,7 +134,7 @@ class Operators:
             return self._one_by_one(sides)
         first, after = self.ranges(sides)
         found = self._sequence.sums(first, after)
-        names = tuple(self._names[key] for key in found.key.tolist())
+        names = tuple(self._siblings.program.timed.strings.texts(self._sequence.keys[found.key]))
         bounds = np.searchsorted(found.range_of, np.arange(len(first) + 1))
         return OperatorTables(bounds, OperatorSums(names, found.count, *found.sums))
 

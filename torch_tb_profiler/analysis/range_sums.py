@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.grouping import Ints
 from torch_tb_profiler.trace.distinct import distinct_places
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Int64
 
 
@@ -53,10 +54,9 @@ class KeyedSequence:
     """
 
     def __init__(self, key: Ints, columns: Sequence[Int64]) -> None:
-        self.keys, self._key = distinct_places(key)
-        # few keys sort by their digits, which is linear
-        small = self._key.astype(np.uint16) if len(self.keys) <= 2**16 else self._key
-        order = np.argsort(small, kind="stable")
+        different, self._key = distinct_places(key)
+        self.keys = different.astype(np.int64)
+        order = stable_order(self._key)
         self._place = np.empty(len(key), np.int64)
         self._place[order] = np.arange(len(key))
         same = self._key[order[1:]] == self._key[order[:-1]]

@@ -22,21 +22,25 @@ Json = dict[str, Any]
 MOST_NODES = 20_000
 _NODES_OF_A_PIECE = 500
 
+_Number = int | float
+#: of a side its name and its times
+_Head = tuple[str, _Number, _Number, _Number]
+
 
 class _Operator(msgspec.Struct, gc=False):
     name: str
     calls: int
-    host_duration: int | float
-    device_duration: int | float
-    self_host_duration: int | float
-    self_device_duration: int | float
+    host_duration: _Number
+    device_duration: _Number
+    self_host_duration: _Number
+    self_device_duration: _Number
 
 
 class _Side(msgspec.Struct, gc=False):
     name: str
-    duration: int | float
-    device_duration: int | float
-    total_duration: int | float
+    duration: _Number
+    device_duration: _Number
+    total_duration: _Number
     aggs: list[_Operator]
 
 
@@ -68,17 +72,18 @@ def _nodes(found: Whole) -> Iterator[_Node]:
         yield from map(_Node, _sides(left, left_operators), _sides(right, right_operators))
 
 
-def _heads(sides: Sides) -> Iterator[tuple[Any, ...]]:
+def _heads(sides: Sides) -> Iterator[_Head]:
     """All of each side but its operators."""
     names = map(_name, sides.names(), sides.size.tolist())
     return zip(names, *map(many_microseconds, sides.times()), strict=True)
 
 
-def _sides(heads: Iterator[tuple[Any, ...]], operators: OperatorTables) -> Iterator[_Side]:
+def _sides(heads: Iterator[_Head], operators: OperatorTables) -> Iterator[_Side]:
     """The next sides, as many as there are tables."""
     rows = _operators(operators.sums)
     for first, after in pairwise(operators.bounds.tolist()):
-        yield _Side(*next(heads), rows[first:after])
+        name, duration, device, total = next(heads)
+        yield _Side(name, duration, device, total, rows[first:after])
 
 
 def _name(name: str | None, nodes: int) -> str:
