@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import module, training
 from torch_tb_profiler.analysis import diff_whole
-from torch_tb_profiler.analysis.diff import SUMS, Comparison, Node, Side
+from torch_tb_profiler.analysis.diff import SUMS, Comparison, Node, Side, turns_of
 from torch_tb_profiler.analysis.diff_sides import OperatorTables, Sides
-from torch_tb_profiler.analysis.diff_whole import whole
+from torch_tb_profiler.analysis.diff_whole import Whole, family, whole
 from torch_tb_profiler.model import Model
 
 #: what ran, and what ran inside of it
@@ -40,14 +40,26 @@ def check(left: Model, right: Model, most: int = 10**9) -> list[str | None]:
     wanted = one_by_one(comparison, most)
     found = whole(comparison, most)
     assert found.depth.tolist() == [depth for depth, _ in wanted]
-    for some, *tables in found.operators():
-        nodes = [node for _, node in wanted[some]]
-        same(found.left.some(some), tables[0], [node.left for node in nodes])
-        same(found.right.some(some), tables[1], [node.right for node in nodes])
+    same(found, [node for _, node in wanted])
+    for _, node in wanted[:10]:
+        turns = turns_of(node.path)
+        assert turns is not None
+        children = comparison.children(node)
+        assert family(comparison, [*turns, len(children)]) is None
+        one = family(comparison, turns)
+        assert one is not None
+        assert one.depth.tolist() == [0] + [1] * len(children)
+        same(one, [node, *children])
     return found.left.names()
 
 
-def same(sides: Sides, operators: OperatorTables, wanted: Sequence[Side]) -> None:
+def same(found: Whole, wanted: list[Node]) -> None:
+    for some, left, right in found.operators():
+        same_side(found.left.some(some), left, [node.left for node in wanted[some]])
+        same_side(found.right.some(some), right, [node.right for node in wanted[some]])
+
+
+def same_side(sides: Sides, operators: OperatorTables, wanted: Sequence[Side]) -> None:
     assert sides.size.tolist() == [len(side.nodes) for side in wanted]
     assert sides.names() == [side.name for side in wanted]
     times = zip(*(column.tolist() for column in sides.times()), strict=True)

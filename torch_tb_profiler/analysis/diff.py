@@ -193,6 +193,14 @@ def whole_times(program: Program) -> Times:
     return Times(host, device, device or host)
 
 
+def turns_of(path: str) -> list[int] | None:
+    """Which child is taken from the root on; None of what is no path."""
+    root, *turns = path.split("-")
+    if root != ROOT or not all(turn.isascii() and turn.isdigit() and len(turn) < 10 for turn in turns):
+        return None
+    return [int(turn) for turn in turns]
+
+
 class Comparison:
     """Two programs aligned; nodes are made when asked for.
 
@@ -215,15 +223,15 @@ class Comparison:
 
     def trail(self, path: str) -> list[Node]:
         """The nodes from the root to that of a path; empty when there is none."""
-        steps = path.split("-")
-        if steps[0] != ROOT or not all(step.isascii() and step.isdigit() and len(step) < 10 for step in steps):
+        turns = turns_of(path)
+        if turns is None:
             return []
         found = [self.root()]
-        for step in steps[1:]:
+        for turn in turns:
             children = self.children(found[-1])
-            if int(step) >= len(children):
+            if turn >= len(children):
                 return []
-            found.append(children[int(step)])
+            found.append(children[turn])
         return found
 
     def children(self, node: Node) -> list[Node]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.diff import SUMS, Comparison, Node, OperatorSums, Side
+from torch_tb_profiler.analysis.diff import ROOT, SUMS, Comparison, OperatorSums, turns_of
 from torch_tb_profiler.analysis.diff_sides import OperatorTables, Sides
-from torch_tb_profiler.analysis.diff_whole import Whole, whole
+from torch_tb_profiler.analysis.diff_whole import Whole, family, whole
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.microseconds import many_microseconds, microseconds
+from torch_tb_profiler.web.microseconds import many_microseconds
 from torch_tb_profiler.web.tree_json import nested_pieces
 
 Json = dict[str, Any]
@@ -58,12 +58,14 @@ def diff(left: Model, right: Model) -> Iterator[bytes]:
 
 def diffnode(left: Model, right: Model, path: str) -> Json | None:
     """/diffnode: a node and its children; None when there is no such path."""
-    comparison = Comparison(left, right, "parts")
-    node = comparison.at(path)
-    if node is None:
+    turns = turns_of(path)
+    found = None if turns is None else family(Comparison(left, right, "parts"), turns)
+    if turns is None or found is None:
         return None
-    children = [{**_node(child), "path": child.path} for child in comparison.children(node)]
-    return {**_node(node), "path": node.path, "children": children}
+    node, *children = msgspec.to_builtins(list(_nodes(found)))
+    path = "-".join(map(str, (ROOT, *turns)))
+    below = [{**child, "path": f"{path}-{place}"} for place, child in enumerate(children)]
+    return {**node, "path": path, "children": below}
 
 
 def _nodes(found: Whole) -> Iterator[_Node]:
@@ -90,22 +92,6 @@ def _name(name: str | None, nodes: int) -> str:
     if name is None:
         return "CompositeNodes" if nodes else "Blank"
     return name
-
-
-def _node(node: Node) -> Json:
-    found: Json = msgspec.to_builtins(_Node(_side(node.left), _side(node.right)))
-    return found
-
-
-def _side(side: Side) -> _Side:
-    times = side.times
-    return _Side(
-        _name(side.name, len(side.nodes)),
-        microseconds(times.duration_ns),
-        microseconds(times.device_ns),
-        microseconds(times.total_ns),
-        _operators(side.operators()),
-    )
 
 
 def _operators(table: OperatorSums) -> list[_Operator]:
