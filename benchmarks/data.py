@@ -26,6 +26,7 @@ class Size:
     events: int
     ranks: int = 1
     repetitions: int = 3
+    host_repetitions: int = 3
     peer_repetitions: int = 3
     floor_repetitions: int = 5
     hta_repetitions: int = 2
@@ -61,8 +62,9 @@ SIZES = {
     size.name: size
     for size in (
         Size("10k", 10_000),
-        Size("100k", 100_000),
-        Size("1M", 1_000_000, peer_repetitions=1, hta_repetitions=1),
+        # J varies by a third from run to run, L and ours by a quarter: the least of few decides nothing
+        Size("100k", 100_000, repetitions=15, floor_repetitions=15),
+        Size("1M", 1_000_000, repetitions=5, peer_repetitions=1, hta_repetitions=1),
         Size("5M", 5_000_000, peer_repetitions=0, hta_repetitions=0, loads=False),
         Size("8x100k", 100_000, ranks=8, peer_repetitions=1, hta_repetitions=1),
     )

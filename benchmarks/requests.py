@@ -51,18 +51,19 @@ NEEDED: dict[str, dict[str, str]] = {
 }
 
 #: the parameters of all routes together: none minds one it does not know
-OPERATOR = "aten::add"
-TIMELINE = {
+ALWAYS = {
+    **dict.fromkeys(("op_name", "name", "operator"), OPERATOR),
+    "view": "Overview",
+    "path": "0",
+    "row": "100",
+    "q": "a",
+    "count": "1000",
     "level": "1",
     "tile": "0",
     "lanes": "0-2",
     "from": "0",
     "to": "1000000000",
-    "count": "1000",
-    "row": "100",
-    "q": "a",
 }
-ALWAYS = {"op_name": OPERATOR, "name": OPERATOR, "view": "Overview", "path": "0", "operator": OPERATOR, **TIMELINE}
 
 OLD_ROUTES = (
     "/overview",
@@ -106,7 +107,7 @@ def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: 
             if route.startswith(EXTRA):
                 named |= {f"exp_{key}": value for key, value in named.items()}
             named |= NEEDED.get(route, {})
-            made += [(route, {**named, **ALWAYS, **variant}) for variant in [{}, *VARIANTS.get(route, [])]]
+            made += [(route, {**ALWAYS, **named, **variant}) for variant in [{}, *VARIANTS.get(route, [])]]
     return made
 
 
@@ -117,6 +118,11 @@ def split(requests: Sequence[Request]) -> dict[str, list[Request]]:
         "requests": [request for request in requests if not request[0].startswith(apart)],
         "extra": [request for request in requests if request[0].startswith(apart)],
     }
+
+
+def without_extra(requests: Sequence[Request]) -> list[Request]:
+    """Only those that make a first load."""
+    return split(requests)["requests"]
 
 
 def visited(requests: Sequence[Request]) -> list[Request]:

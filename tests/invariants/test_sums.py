@@ -15,7 +15,8 @@ from torch_tb_profiler.analysis.memory import memory_records
 from torch_tb_profiler.analysis.memory_blocks import alive, memory_blocks
 from torch_tb_profiler.analysis.memory_curve import memory_bins, memory_curves
 from torch_tb_profiler.analysis.memory_operators import memory_operators
-from torch_tb_profiler.analysis.operators import operator_calls, operators
+from torch_tb_profiler.analysis.operator_calls import operator_calls
+from torch_tb_profiler.analysis.operators import operators
 from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview import step_times
 from torch_tb_profiler.insights import findings

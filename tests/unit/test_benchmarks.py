@@ -117,6 +117,8 @@ def test_the_least_of_several_measurements() -> None:
     second = {"cpu": 1.0, "version": "1", "routes": {"/a": [0.4, 0.2]}, "bad": {}}
     assert measure.least([first, second]) == {"cpu": 1.0, "version": "1", "routes": {"/a": [0.4, 0.1]}, "bad": {}}
     assert measure.least([first, {"failed": ["x"]}]) == {"failed": ["x"]}
+    more = {**first, "routes": {**first["routes"], "/diff": [9.0, 3.0]}}
+    assert measure.least([more, second])["routes"] == {"/a": [0.4, 0.1], "/diff": [9.0, 3.0]}
 
 
 def test_lines_of_a_probe_become_one_measurement() -> None:
@@ -138,6 +140,8 @@ def test_every_route_is_asked() -> None:
     routes = [route for route, _ in asked["requests"] + asked["extra"]]
     assert set(routes) == set(ROUTES) - requests.NOT_VIEWS
     assert routes[0] == requests.FIRST_VIEW
+    of_tile = dict(asked["extra"])["/api/timeline/tiles"]
+    assert of_tile["level"] == requests.NEEDED["/api/timeline/tiles"]["level"] != requests.ALWAYS["level"]
     assert requests.requests_for(["/overview", "/distributed/overlap"], "run", ["w"])[1:] == []
 
 

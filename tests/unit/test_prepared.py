@@ -77,6 +77,35 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
         assert {answer.request.path for answer in answered if answer.status_code != 200} == {"/module"}
 
 
+def test_a_table_of_many_pages_is_prepared_as_well() -> None:
+    model = model_of([op("a", 0, 5000), *(memory(1 + n, 512, address=n, total=512 * n) for n in range(1200))])
+    bundles = questions(OpenTrace("run", "w", "1", "key", 1, 1), model)
+    bodies = [pack(compute(model)).plain() for bundle in bundles for _, compute in bundle]
+    metas = [json.loads(body).get("meta", {}) for body in bodies if body.startswith(b"{")]
+    assert 1200 in [meta.get("total") for meta in metas]
+
+
+def test_one_operator_is_asked_about_without_the_columns(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with everything_read(logs, tmp_path / "cache") as workspace:
+        wait_until(lambda: prepared(workspace), "the answers are prepared")
+        client = client_of(workspace)
+        names = get(client, f"/api/operators?{OF_TRACE}")["rows"]["name"]
+        asked = [url_of("/api/operators/kernels", {"name": name}) for name in names]
+        asked += [url_of("/api/operators/stacks", {"name": name, "filter": "calls>0"}) for name in names]
+        asked += [url_of("/operation/stack", {"op_name": name}) for name in names]
+        with monkeypatch.context() as patched:
+            patched.setattr(column_file, "open_trace", lambda _: pytest.fail("the columns are opened"))
+            answers = [(client.get(url).status_code, client.get(url).json) for url in asked]
+    monkeypatch.setattr(AnswerFolder, "get", lambda *_: None)
+    with everything_read(logs, tmp_path / "cache") as workspace:
+        client = client_of(workspace)
+        assert [(client.get(url).status_code, client.get(url).json) for url in asked] == answers
+    assert names
+    assert sum(status == 200 for status, _ in answers) >= 2 * len(names)
+
+
 def test_prepared_answers_are_those_that_would_be_computed(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.distinct import distinct_places
+from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace.distinct import distinct, distinct_places
 from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Int32
 
@@ -19,35 +20,54 @@ SOURCE_FRAME = re.compile(r".*\(\d+\): ")
 
 
 @dataclass(frozen=True)
-class CallStacks:
-    """Distinct call stacks; number 0 is the empty one, "not known".
+class Stacks:
+    """Distinct call stacks; number 0 is the empty one, "not known". Whom a stack was called from stands before it.
 
-    of_node   shape (call tree,): the stack around each node
     parent    shape (stacks,): the stack without its innermost frame, -1 when `frame` is a whole recorded stack
     frame     shape (stacks,): string code of the innermost frame
     """
 
-    of_node: Int32
     parent: Int32
     frame: Int32
 
-    def texts(self, model: Model, stacks: Int32) -> list[str]:
+    def texts(self, strings: Strings, numbers: Int32) -> list[str]:
         """Each of the stacks as frames joined by a line break, innermost first."""
         known: dict[int, str] = {0: ""}
-        return [self._text(model, int(number), known) for number in stacks]
+        return [self._text(strings, number, known) for number in numbers.tolist()]
 
-    def _text(self, model: Model, stack: int, known: dict[int, str]) -> str:
+    def _text(self, strings: Strings, stack: int, known: dict[int, str]) -> str:
         found = known.get(stack)
         if found is not None:
             return found
         frames: list[str] = []
         at = stack
         while at > 0:
-            frames.append(model.trace.strings[int(self.frame[at])])
+            frames.append(strings[int(self.frame[at])])
             at = int(self.parent[at])
         text = "\n".join(frames) if self.parent[stack] >= 0 else "\n".join(frames[0].split(";"))
         known[stack] = text
         return text
+
+    def only(self, numbers: Int32) -> tuple[Stacks, Int32]:
+        """Only these stacks and those they were called from, and what the numbers are then."""
+        wanted = np.zeros(len(self.parent), np.bool_)
+        wanted[0] = True
+        todo = distinct(numbers)
+        while len(todo):
+            wanted[todo] = True
+            above = self.parent[todo]
+            todo = distinct(above[(above > 0) & ~wanted[above]])
+        renumbered = np.cumsum(wanted, dtype=np.int32) - 1
+        parent = self.parent[wanted]
+        return Stacks(np.where(parent > 0, renumbered[parent], parent), self.frame[wanted]), renumbered[numbers]
+
+
+@dataclass(frozen=True)
+class CallStacks:
+    """of_node: shape (call tree,), the number of the stack around each node."""
+
+    of_node: Int32
+    stacks: Stacks
 
 
 @remembered
@@ -65,7 +85,7 @@ def _recorded(model: Model, recorded: Int32) -> CallStacks:
     codes = recorded[model.tree.operator]
     different, of_node = distinct_places(np.concatenate([np.zeros(1, codes.dtype), codes]))
     parent = np.full(len(different), -1, np.int32)
-    return CallStacks(of_node[1:].astype(np.int32), parent, different.astype(np.int32))
+    return CallStacks(of_node[1:].astype(np.int32), Stacks(parent, different.astype(np.int32)))
 
 
 def _enclosing(model: Model) -> CallStacks:
@@ -87,4 +107,4 @@ def _enclosing(model: Model) -> CallStacks:
         parents.append((different // len(strings)).astype(np.int32))
         names.append((different % len(strings)).astype(np.int32))
         stacks += len(different)
-    return CallStacks(of_frame[model.tree.frame], np.concatenate(parents), np.concatenate(names))
+    return CallStacks(of_frame[model.tree.frame], Stacks(np.concatenate(parents), np.concatenate(names)))

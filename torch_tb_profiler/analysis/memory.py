@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.grouping import group
-from torch_tb_profiler.analysis.operators import call_heads
+from torch_tb_profiler.analysis.operator_calls import call_heads
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.nesting import nearest

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.forest import call_forest
 from torch_tb_profiler.analysis.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.analysis.memory import MemoryDevice, MemoryRecords, memory_records
-from torch_tb_profiler.analysis.operators import OperatorCalls, operator_calls
+from torch_tb_profiler.analysis.operator_calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model

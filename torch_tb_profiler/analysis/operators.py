@@ -1,22 +1,20 @@
-"""Time of operators on the host and on devices, own and with everything they called."""
+"""Operators: their time on the host and on devices, where they were called from, and what they launched."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from torch_tb_profiler.analysis.call_stacks import call_stacks
-from torch_tb_profiler.analysis.forest import Forest, call_forest
-from torch_tb_profiler.analysis.grouping import Groups, descending, group, sums_at
+from torch_tb_profiler.analysis.call_stacks import Stacks, call_stacks
+from torch_tb_profiler.analysis.grouping import Groups, descending, group
+from torch_tb_profiler.analysis.operator_calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.nesting import nearest, to_root
-from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace import Category, Strings
 from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64
 
 OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack"]
@@ -72,107 +70,148 @@ class LaunchedKernels(Tabular):
 
 
 @dataclass(frozen=True)
-class OperatorCalls:
-    """One entry per call of an operator, duplicates collapsed; parallel arrays, times in ns.
+class CallGroups:
+    """Calls of operators with the same name, shapes and stack; parallel arrays, by the first call in the old order.
 
-    node      position in the call tree
-    rank      order of the old plugin: thread by thread as they begin, callees before their caller
-    of_node   shape (call tree + 1,): which call a node is part of, -1 for annotations; the last entry, -1, is for
-              "no node"
-    decided   device time of which is known whether it uses tensor cores
-    bottom    eligible for tensor cores while nothing it called is
+    name, shape      string codes
+    stack            numbers of call stacks
+    calls            how many; those whose stack is known, that may use tensor cores, and the kernels of all of them
+    …_self, …_total  sums over the calls as in `OperatorCalls`, ns
     """
 
-    node: Int64
-    rank: Int64
-    of_node: Int64
+    name: Int32
+    shape: Int32
+    stack: Int32
+    calls: Int64
+    calls_with_stack: Int64
+    calls_eligible: Int64
+    kernels: Int64
     host_self: Int64
     host_total: Int64
     device_self: Int64
     device_total: Int64
-    kernels: Int64
-    kernel_self: Int64
     tensor_core_self: Int64
     tensor_core_total: Int64
     decided_self: Int64
     decided_total: Int64
-    eligible: Bool
-    bottom: Bool
+
+    def merged(self, keys: Sequence[str], chosen: Int64 | None = None) -> CallGroups:
+        """Those that have the keys in common together, of all or some; what is no key is that of the first."""
+        columns: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        if chosen is not None:
+            columns = {name: values[chosen] for name, values in columns.items()}
+        groups = group([columns[key] for key in keys])
+        merged: dict[str, Any] = {
+            name: values[groups.first] if name in _KEYS else groups.sum(values) for name, values in columns.items()
+        }
+        return CallGroups(**merged)
+
+
+_KEYS = ("name", "shape", "stack")
+#: what is told of each call
+_SUMS = (
+    "kernels",
+    *("host_self", "host_total", "device_self", "device_total"),
+    *("tensor_core_self", "tensor_core_total", "decided_self", "decided_total"),
+)
+
+
+@dataclass(frozen=True)
+class LaunchGroups:
+    """Kernels of the same name that calls with the same name and shapes launched; parallel arrays, by the first.
+
+    operator, shape, kernel  string codes
+    """
+
+    operator: Int32
+    shape: Int32
+    kernel: Int32
+    calls: Int64
+    total_ns: Int64
+    max_ns: Int64
+    min_ns: Int64
+
+
+@dataclass(frozen=True)
+class OperatorDetails:
+    """What there is to know about operators without the trace: small, however many calls there were.
+
+    strings, stacks  of the codes and numbers in `groups` and `launched`
+    device_ns …      see `OperatorTable`
+    """
+
+    strings: Strings
+    stacks: Stacks
+    groups: CallGroups
+    launched: LaunchGroups
+    has_device_work: bool
     device_ns: int
+    host_ns: int
     unattributed_device_ns: int
 
+    def table(self, group_by: OperatorGrouping, chosen: Int64 | None = None) -> OperatorTable:
+        """Of all groups, or of some."""
+        keys = group_by.split("_")
+        found = self.groups.merged(keys, chosen)
+        order = descending(found.device_self if self.has_device_work else found.host_self)
 
-@remembered
-def call_heads(model: Model) -> Int64:
-    """Of each node of the call tree the outermost one that is the same call; the last entry is for "no node": -1.
+        def share(part: Int64, whole: Int64, decided: Int64) -> Float64:
+            return np.where(decided > 0, _percent(part, whole), np.nan)[order]
 
-    An operator whose only callee has the same name is one call with it.
-    """
-    tree, parent = model.tree, model.tree.parent
-    same = (parent >= 0) & tree.is_operator & tree.is_operator[parent] & (tree.name == tree.name[parent])
-    merged = same & (call_forest(model).children[parent] == 1)
-    return to_root(np.append(np.where(merged, parent, np.arange(len(tree))), -1))
+        return OperatorTable(
+            group_by=group_by,
+            has_device_work=self.has_device_work,
+            name=self._texts(found.name[order]),
+            input_shape=self._texts(found.shape[order]) if "shape" in keys else None,
+            call_stack=tuple(self.stacks.texts(self.strings, found.stack[order])) if "stack" in keys else None,
+            calls=found.calls[order],
+            device_self_ns=found.device_self[order],
+            device_total_ns=found.device_total[order],
+            kernels=found.kernels[order],
+            host_self_ns=found.host_self[order],
+            host_total_ns=found.host_total[order],
+            tensor_core_eligible=found.calls_eligible[order] > 0,
+            tensor_core_self=share(found.tensor_core_self, found.device_self, found.decided_self),
+            tensor_core_total=share(found.tensor_core_total, found.device_total, found.decided_total),
+            has_call_stack=found.calls_with_stack[order] > 0,
+            device_ns=self.device_ns,
+            host_ns=self.host_ns,
+            unattributed_device_ns=self.unattributed_device_ns,
+        )
 
+    def stacks_of(self, name: str, input_shape: str | None = None) -> OperatorTable:
+        """The calls of one operator (of one shape) split by call stack; those without a known stack are left out."""
+        groups = self.groups
+        chosen = self._where(groups.name, groups.shape, name, input_shape) & (groups.stack > 0)
+        return self.table("name_stack" if input_shape is None else "name_shape_stack", np.flatnonzero(chosen))
 
-@remembered
-def operator_calls(model: Model) -> OperatorCalls:
-    """Self and total times of every operator call, exact in ns.
+    def kernels_of(self, name: str, input_shape: str | None = None) -> LaunchedKernels:
+        """The kernels that an operator (of one shape) launched itself, by name."""
+        all_ = self.launched
+        chosen = np.flatnonzero(self._where(all_.operator, all_.shape, name, input_shape))
+        groups = group([all_.kernel[chosen]])
+        total, count = groups.sum(all_.total_ns[chosen]), groups.sum(all_.calls[chosen])
+        order = descending(total)
+        return LaunchedKernels(
+            name=self._texts(all_.kernel[chosen][groups.first][order]),
+            calls=count[order],
+            total_ns=total[order],
+            mean_ns=(total / np.maximum(count, 1))[order],
+            max_ns=groups.max(all_.max_ns[chosen])[order],
+            min_ns=groups.min(all_.min_ns[chosen])[order],
+        )
 
-    Host self = duration − Σ operators directly inside (as far as they lie inside) − Σ own calls of the device's API.
-    Device self = Σ durations of the work whose launch has this operator as its innermost one.
-    """
-    tree, trace = model.tree, model.trace
-    nodes, parent = len(tree), tree.parent
-    forest = call_forest(model)
+    def shapes_of(self, name: str) -> list[str]:
+        """The input shapes with which an operator was called, as the trace writes them."""
+        codes = np.unique(self.groups.shape[self.groups.name == self.strings.code(name)])
+        return [self.strings[code] for code in codes.tolist()]
 
-    head = call_heads(model)
-    merged = head[:-1] != np.arange(nodes)
-    length = tree.end - tree.start
-    # an annotation inside an operator is a label on part of its time, so what it encloses is looked through to
-    caller = nearest(parent, tree.is_operator, parent)
-    below = np.flatnonzero(tree.is_operator & (caller >= 0) & ~merged)
-    inside = sums_at(head[caller[below]], length[below], nodes)
-    calling = np.flatnonzero(model.launches.operator_node >= 0)
-    inside += sums_at(head[model.launches.operator_node[calling]], model.launches.duration[calling], nodes)
-    host_total = np.maximum(trace.events.duration[tree.row], 0)
+    def _where(self, names: Int32, shapes: Int32, name: str, input_shape: str | None) -> Bool:
+        wanted: Bool = names == self.strings.code(name)
+        return wanted if input_shape is None else wanted & (shapes == self.strings.code(input_shape))
 
-    work_ns = np.where(model.is_work, np.maximum(trace.events.duration[trace.device_work.row], 0), 0)
-    is_kernel = model.device_category == Category.KERNEL
-    use = use_of_device_work(model)
-    uses = is_kernel & (use == Use.YES)
-    owned = np.flatnonzero(model.device.operator_node >= 0)
-    owner = head[model.device.operator_node[owned]]
-
-    def own(values: npt.NDArray[Any]) -> Int64:
-        return sums_at(owner, values[owned], nodes)
-
-    device_self, tensor_core_self = own(work_ns), own(work_ns * uses)
-    decided_self = own(work_ns * ~(is_kernel & (use == Use.UNKNOWN)))
-    eligible_name = trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)
-    able = (tree.is_operator & eligible_name[tree.name]) | (own(uses) > 0)
-    able_below = forest.below(able)
-    kept = np.flatnonzero(tree.is_operator & ~merged)
-    index = np.full(nodes + 1, -1, np.int64)
-    index[kept] = np.arange(len(kept))
-    return OperatorCalls(
-        node=kept,
-        rank=_old_order(model, forest)[kept],
-        of_node=index[head],
-        host_self=(host_total - inside)[kept],
-        host_total=host_total[kept],
-        device_self=device_self[kept],
-        device_total=forest.below(device_self)[kept],
-        kernels=own(is_kernel)[kept],
-        kernel_self=own(work_ns * is_kernel)[kept],
-        tensor_core_self=tensor_core_self[kept],
-        tensor_core_total=forest.below(tensor_core_self)[kept],
-        decided_self=decided_self[kept],
-        decided_total=forest.below(decided_self)[kept],
-        eligible=able_below[kept] > 0,
-        bottom=(able & (able_below == sums_at(head[:-1], able, nodes)))[kept],
-        device_ns=int(work_ns.sum()),
-        unattributed_device_ns=int(work_ns.sum() - work_ns[owned].sum()),
-    )
+    def _texts(self, codes: Int32) -> tuple[str, ...]:
+        return tuple(self.strings[code] for code in codes.tolist())
 
 
 def operators(model: Model, group_by: OperatorGrouping = "name") -> OperatorTable:
@@ -182,113 +221,66 @@ def operators(model: Model, group_by: OperatorGrouping = "name") -> OperatorTabl
 
 @remembered_by
 def _operators(model: Model, group_by: OperatorGrouping) -> OperatorTable:
-    calls = operator_calls(model)
-    return _table(model, calls, group_by, np.arange(len(calls.node)))
+    return operator_details(model).table(group_by)
 
 
 def operator_stacks(model: Model, name: str, input_shape: str | None = None) -> OperatorTable:
     """The calls of one operator (of one shape) split by call stack; calls without a known stack are left out."""
-    calls = operator_calls(model)
-    chosen = _chosen(model, calls, name, input_shape)
-    chosen = chosen[call_stacks(model).of_node[calls.node[chosen]] > 0]
-    return _table(model, calls, "name_stack" if input_shape is None else "name_shape_stack", chosen)
+    return operator_details(model).stacks_of(name, input_shape)
 
 
 def operator_kernels(model: Model, name: str, input_shape: str | None = None) -> LaunchedKernels:
     """The kernels that an operator (of one shape) launched itself, by name."""
-    calls, trace = operator_calls(model), model.trace
-    wanted = np.zeros(len(calls.node) + 1, np.bool_)
-    wanted[_chosen(model, calls, name, input_shape)] = True
-    owner = calls.of_node[model.device.operator_node]
-    rows = trace.device_work.row[(model.device_category == Category.KERNEL) & wanted[owner]]
-    kernel, duration = trace.events.name[rows], np.maximum(trace.events.duration[rows], 0)
-    groups = group([kernel])
-    total, count = groups.sum(duration), groups.count()
-    order = descending(total)
-    return LaunchedKernels(
-        name=tuple(trace.strings[code] for code in kernel[groups.first][order].tolist()),
-        calls=count[order],
-        total_ns=total[order],
-        mean_ns=(total / np.maximum(count, 1))[order],
-        max_ns=groups.max(duration)[order],
-        min_ns=groups.min(duration)[order],
-    )
+    return operator_details(model).kernels_of(name, input_shape)
 
 
-def _chosen(model: Model, calls: OperatorCalls, name: str, input_shape: str | None) -> Int64:
-    """Which calls are of this operator, and of this shape."""
-    wanted = model.tree.name[calls.node] == model.trace.strings.code(name)
-    if input_shape is not None:
-        wanted &= _shapes(model, calls) == (model.trace.strings.code(input_shape) if input_shape else 0)
-    return np.flatnonzero(wanted)
-
-
-def _shapes(model: Model, calls: OperatorCalls) -> Int32:
-    return model.trace.operators.input_dims[model.tree.operator[calls.node]]
-
-
-def _table(model: Model, calls: OperatorCalls, group_by: OperatorGrouping, chosen: Int64) -> OperatorTable:
-    tree, strings = model.tree, model.trace.strings
-    stacks = call_stacks(model)
-    name, stack = tree.name[calls.node[chosen]], stacks.of_node[calls.node[chosen]]
-    shape = _shapes(model, calls)[chosen] if "shape" in group_by else None
-    keys = [name]
-    if shape is not None:
-        keys.append(shape)
-    if "stack" in group_by:
-        keys.append(stack)
-    groups = group(keys, calls.rank[chosen])
-    device_self = groups.sum(calls.device_self[chosen])
-    device_total = groups.sum(calls.device_total[chosen])
-    host_self = groups.sum(calls.host_self[chosen])
-    order = descending(device_self if model.has_device_work else host_self)
-    lead = groups.first[order]
-
-    def share(part: Int64, whole: Int64, decided: Int64) -> Float64:
-        known = groups.sum(decided[chosen]) > 0
-        return np.where(known, _percent(groups.sum(part[chosen]), whole), np.nan)[order]
-
-    return OperatorTable(
-        group_by=group_by,
+@remembered
+def operator_details(model: Model) -> OperatorDetails:
+    calls, stacks = operator_calls(model), call_stacks(model)
+    name = model.tree.name[calls.node]
+    shape = model.trace.operators.input_dims[model.tree.operator[calls.node]]
+    stack = stacks.of_node[calls.node]
+    groups = group([name, shape, stack], calls.rank)
+    sums: dict[str, Any] = {key: groups.sum(getattr(calls, key)) for key in _SUMS}
+    return OperatorDetails(
+        strings=model.trace.strings,
+        stacks=stacks.stacks,
+        groups=CallGroups(
+            name=name[groups.first],
+            shape=shape[groups.first],
+            stack=stack[groups.first],
+            calls=groups.count(),
+            calls_with_stack=groups.sum(stack > 0),
+            calls_eligible=groups.sum(calls.eligible),
+            **sums,
+        ),
+        launched=_launched(model, calls, name, shape),
         has_device_work=model.has_device_work,
-        name=tuple(strings[code] for code in name[lead].tolist()),
-        input_shape=None if shape is None else tuple(strings[code] for code in shape[lead].tolist()),
-        call_stack=tuple(stacks.texts(model, stack[lead])) if "stack" in group_by else None,
-        calls=groups.count()[order],
-        device_self_ns=device_self[order],
-        device_total_ns=device_total[order],
-        kernels=groups.sum(calls.kernels[chosen])[order],
-        host_self_ns=host_self[order],
-        host_total_ns=groups.sum(calls.host_total[chosen])[order],
-        tensor_core_eligible=_any(groups, calls.eligible[chosen])[order],
-        tensor_core_self=share(calls.tensor_core_self, device_self, calls.decided_self),
-        tensor_core_total=share(calls.tensor_core_total, device_total, calls.decided_total),
-        has_call_stack=_any(groups, stack > 0)[order],
         device_ns=calls.device_ns,
         host_ns=int(calls.host_self.sum()),
         unattributed_device_ns=calls.unattributed_device_ns,
     )
 
 
-def _any(groups: Groups, values: Bool) -> Bool:
-    return groups.sum(values) > 0
+def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:
+    """`name`, `shape`: of each call."""
+    trace = model.trace
+    owner = calls.of_node[model.device.operator_node]
+    own = np.flatnonzero((model.device_category == Category.KERNEL) & (owner >= 0))
+    owner, row = owner[own], trace.device_work.row[own]
+    kernel, duration = trace.events.name[row], np.maximum(trace.events.duration[row], 0)
+    groups: Groups = group([name[owner], shape[owner], kernel])
+    return LaunchGroups(
+        operator=name[owner][groups.first],
+        shape=shape[owner][groups.first],
+        kernel=kernel[groups.first],
+        calls=groups.count(),
+        total_ns=groups.sum(duration),
+        max_ns=groups.max(duration),
+        min_ns=groups.min(duration),
+    )
 
 
 def _percent(part: Int64, whole: Int64) -> Float64:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(whole > 0, part * 100.0 / whole, np.nan)
-
-
-def _old_order(model: Model, forest: Forest) -> Int64:
-    """Rank of each node: callees before their caller, threads in the order in which they begin."""
-    tree = model.tree
-    nodes = len(tree)
-    place = np.arange(nodes)
-    rank = place - tree.depth + (forest.after - place - 1)  # finished before it, and below it
-    if not nodes:
-        return rank
-    tracks, first = np.unique(tree.track, return_index=True)
-    turn = np.empty(int(tracks.max()) + 1, np.int64)
-    turn[tracks[np.argsort(tree.start[first], kind="stable")]] = np.arange(len(tracks))
-    ranked: Int64 = turn[tree.track] * nodes + rank
-    return ranked

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.kernels import kernel_totals
-from torch_tb_profiler.analysis.operators import operator_calls
+from torch_tb_profiler.analysis.operator_calls import operator_calls
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
 

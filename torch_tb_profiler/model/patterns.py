@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import regex
-
 
 class SlowPattern(ValueError):
     """Matching takes longer than it may."""
@@ -15,10 +13,13 @@ class SlowPattern(ValueError):
 class TimedPattern:
     """Raises ValueError for what is not a regular expression."""
 
-    def __init__(self, source: str, flags: int = 0) -> None:
+    def __init__(self, source: str, ignore_case: bool = False) -> None:
+        # takes two megabytes in every process, and few people write patterns
+        import regex  # noqa: PLC0415
+
         self._source = source
         try:
-            self._compiled = regex.compile(source, flags)
+            self._compiled = regex.compile(source, regex.IGNORECASE if ignore_case else 0)
         except (regex.error, OverflowError) as error:
             raise ValueError(f"{source!r} is not a regular expression: {error}") from None
 
@@ -49,4 +50,4 @@ def searcher(pattern: str, seconds: float, ignore_case: bool = False) -> Callabl
 
     Raises ValueError for a pattern that is not a regular expression; what is returned raises SlowPattern.
     """
-    return TimedPattern(pattern, regex.IGNORECASE if ignore_case else 0).matcher(seconds)
+    return TimedPattern(pattern, ignore_case).matcher(seconds)

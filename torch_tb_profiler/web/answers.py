@@ -10,18 +10,12 @@ from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.health.profiler import LOG_LEVELS, log_lines
 from torch_tb_profiler.analysis.health.recording import NO_KERNELS
 from torch_tb_profiler.analysis.kernels import KernelGrouping, kernels
-from torch_tb_profiler.analysis.launchers import unattributed
-from torch_tb_profiler.analysis.operators import (
-    OperatorGrouping,
-    OperatorTable,
-    operator_kernels,
-    operator_stacks,
-    operators,
-)
+from torch_tb_profiler.analysis.operators import OperatorGrouping, operators
 from torch_tb_profiler.analysis.overview import StepTimes, overview, step_gpu_busy
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.web.known_operators import operator_table, operators_meta
 from torch_tb_profiler.web.table_query import TableAnswer
 from torch_tb_profiler.web.tables import Json, meta_of, note_of, plain, table_answer
 from torch_tb_profiler.workspace import OpenTrace
@@ -29,8 +23,6 @@ from torch_tb_profiler.workspace import OpenTrace
 #: of what the profiler logged; it may have done so for every step
 MOST_LOG_LINES = 100
 LONGEST_LOG_LINE = 1000
-
-_DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
 
 
 def overview_answer(model: Model, trace: OpenTrace) -> Json:
@@ -55,22 +47,7 @@ def overview_answer(model: Model, trace: OpenTrace) -> Json:
 
 
 def operators_answer(model: Model, trace: OpenTrace, group_by: OperatorGrouping) -> TableAnswer:
-    return _operator_table(model, trace, operators(model, group_by))
-
-
-def stacks_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> TableAnswer:
-    return _operator_table(model, trace, operator_stacks(model, name, input_shape))
-
-
-def launched_answer(model: Model, trace: OpenTrace, name: str, input_shape: str | None) -> TableAnswer:
-    found = operator_kernels(model, name, input_shape)
-    keys = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
-    meta = meta_of(model, trace, "operators") | {
-        "group_by": "name",
-        "device_ns": int(found.total_ns.sum()),
-        "host_ns": None,
-    }
-    return table_answer(meta, found, keys, definitions.KERNELS, {"total_ns": meta["device_ns"]})
+    return operator_table(operators_meta(model, trace), operators(model, group_by))
 
 
 def kernels_answer(model: Model, trace: OpenTrace, group_by: KernelGrouping) -> TableAnswer:
@@ -102,26 +79,6 @@ def health_answer(model: Model, trace: OpenTrace) -> Json:
         },
         "capture": {"bytes": trace.size, **asdict(capture(model))},
     }
-
-
-def _operator_table(model: Model, trace: OpenTrace, found: OperatorTable) -> TableAnswer:
-    meta = meta_of(model, trace, "operators") | {
-        "group_by": found.group_by,
-        "device_ns": found.device_ns if found.has_device_work else None,
-        "host_ns": found.host_ns,
-        "unattributed_device_ns": found.unattributed_device_ns if found.has_device_work else None,
-        "unattributed": [asdict(u) for u in unattributed(model)],
-    }
-    keys = [
-        key
-        for key in definitions.OPERATORS
-        if getattr(found, key, None) is not None
-        and key != "unattributed_device_ns"
-        and (found.has_device_work or key not in _DEVICE_COLUMNS)
-    ]
-    totals = {"device_self_ns": meta["device_ns"], "host_self_ns": meta["host_ns"]}
-    averages = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
-    return table_answer(meta, found, keys, definitions.OPERATORS, totals, averages)
 
 
 def _steps(steps: StepTimes) -> Json:

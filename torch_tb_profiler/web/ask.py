@@ -12,7 +12,7 @@ from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
-from torch_tb_profiler.workspace import Body, OpenTrace, Part, Workspace
+from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Part, Workspace
 
 P = TypeVar("P", bound=Part)
 T = TypeVar("T")
@@ -57,19 +57,25 @@ class Asked:
         return cls(trace, repr(known_as), choice, steps, of_steps)
 
     def answer(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Answer:
-        """Computed once."""
+        """Computed once. `compute`: see `ask`."""
+        return Answer(self._packed(workspace, compute))
 
+    def _packed(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Packed:
         def answer(model: Model) -> Body:
             found = self._found(model, compute)
             if isinstance(found, _Refusal):
                 return _REFUSAL + dumps([found.status, found.message])
-            return found if isinstance(found, Iterator) else dumps(found)
+            return found if isinstance(found, Iterator | bytes) else dumps(found)
 
         # There are too many ranges to keep the answers about each for long.
         packed = workspace.answer(self.trace, self.known_as, answer, keep=self.steps is None)
         if packed.body.startswith(_REFUSAL):
             raise HttpError(*json.loads(packed.body[len(_REFUSAL) :]))
-        return Answer(packed)
+        return packed
+
+    def read(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], bytes], read: Callable[[bytes], P]) -> P:
+        """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
+        return workspace.read(self.trace, self.known_as, lambda: read(self._packed(workspace, compute).plain()))
 
     def part(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], P]) -> P:
         """What answers to many requests are made of; computed once."""
@@ -117,7 +123,7 @@ def ask(
     """The answer to a question about the trace that the request names; computed once.
 
     question: what is asked for, with parameters; its `repr` is what the answer is known as, in other processes, too
-    compute: the answer, as JSON already when it is an iterator of bytes
+    compute: the answer, as it is sent already when it is bytes or an iterator of them
     of_run: whether the answer also depends on how many workers the run has
     of_steps: whether `compute` is given only what belongs to the steps that the request names
     """

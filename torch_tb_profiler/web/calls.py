@@ -9,7 +9,8 @@ from torch_tb_profiler.analysis.operators import OperatorGrouping
 from torch_tb_profiler.web import answers
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, Parameters
-from torch_tb_profiler.web.table_query import ask_table
+from torch_tb_profiler.web.known_operators import known_operators
+from torch_tb_profiler.web.table_query import answer_query, ask_table
 from torch_tb_profiler.workspace import Workspace
 
 
@@ -22,16 +23,14 @@ def operators(workspace: Workspace, parameters: Parameters) -> Answer:
 
 def _stacks(workspace: Workspace, parameters: Parameters) -> Answer:
     *_, name = parameters.need_all("run", "worker", "name")
-    shape = parameters.get("input_shape")
-    compute = partial(answers.stacks_answer, name=name, input_shape=shape)
-    return ask_table(workspace, parameters, ("stacks", name, shape), compute)
+    known = known_operators(workspace, parameters)
+    return answer_query(known.table(known.details.stacks_of(name, parameters.get("input_shape"))), parameters)
 
 
 def _launched(workspace: Workspace, parameters: Parameters) -> Answer:
     *_, name = parameters.need_all("run", "worker", "name")
-    shape = parameters.get("input_shape")
-    compute = partial(answers.launched_answer, name=name, input_shape=shape)
-    return ask_table(workspace, parameters, ("launched", name, shape), compute)
+    known = known_operators(workspace, parameters)
+    return answer_query(known.kernels(known.details.kernels_of(name, parameters.get("input_shape"))), parameters)
 
 
 def kernels(workspace: Workspace, parameters: Parameters) -> Answer:

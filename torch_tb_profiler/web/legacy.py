@@ -15,12 +15,11 @@ from typing import Any
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.grouping import descending
 from torch_tb_profiler.analysis.kernels import KernelTable, kernel_totals, kernels
-from torch_tb_profiler.analysis.operators import OperatorTable, operator_stacks, operators
+from torch_tb_profiler.analysis.operators import OperatorDetails, OperatorTable, operators
 from torch_tb_profiler.analysis.overview import average_step, step_times
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
 
 Json = dict[str, Any]
@@ -75,14 +74,18 @@ def operation_table(model: Model, group_by: str | None) -> Json:
     return _operation_envelope(table, [{"has_call_stack": bool(value)} for value in table.has_call_stack])
 
 
-def operation_stack(model: Model, op_name: str, group_by: str | None, input_shape: str | None) -> Json | None:
+def operation_stack(
+    details: OperatorDetails, op_name: str, group_by: str | None, input_shape: str | None
+) -> Json | None:
     """/operation/stack; None when there is no such operator (of that shape) or no call stack of it is known."""
     shape = None
     if group_by == BY_SHAPE:
-        shape = _recorded_shape(model, op_name, input_shape)
+        shapes = details.shapes_of(op_name)
+        # as the trace writes it, from the old plugin's text of it
+        shape = next((text for text in shapes if _python_text(text, missing="[]") == input_shape), None)
         if shape is None:
             return None
-    table = operator_stacks(model, op_name, shape)
+    table = details.stacks_of(op_name, shape)
     if not len(table):
         return None
     return _operation_envelope(table, [{"call_stack": text.replace("\n", ";")} for text in table.call_stack or ()])
@@ -236,17 +239,6 @@ def _operator_row(table: OperatorTable, i: int) -> Json:
     row["tc_self_ratio"] = _ratio(float(table.tensor_core_self[i]))
     row["tc_total_ratio"] = _ratio(float(table.tensor_core_total[i]))
     return row
-
-
-def _recorded_shape(model: Model, name: str, legacy_shape: str | None) -> str | None:
-    """The shape as the trace writes it, from the old plugin's text of it; None when the operator has no such."""
-    tree, strings = model.tree, model.trace.strings
-    of_name = tree.operator[tree.name == strings.code(name)]
-    for code in distinct(model.trace.operators.input_dims[of_name]).tolist():
-        recorded: str = strings[code]
-        if _python_text(recorded, missing="[]") == legacy_shape:
-            return recorded
-    return None
 
 
 # kernels ----------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@ from typing import Any
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web import legacy, legacy_memory_routes, legacy_modules_routes
 from torch_tb_profiler.web.ask import Route, ask
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.known_operators import known_operators
 from torch_tb_profiler.workspace import OpenTrace, Workspace
 
 
@@ -24,13 +25,11 @@ def _operation_stack(workspace: Workspace, parameters: Parameters) -> Answer:
     group_by = parameters.get("group_by")
     shape = parameters.need("input_shape") if group_by == legacy.BY_SHAPE else None
 
-    def compute(model: Model, _: OpenTrace) -> Any:
-        found = legacy.operation_stack(model, operator, group_by, shape)
-        if found is None:
-            raise HttpError(404, f"no call stack is known of {operator!r}")
-        return found
-
-    return ask(workspace, parameters, ("old stack", operator, group_by, shape), compute)
+    known = known_operators(workspace, parameters)
+    found = legacy.operation_stack(known.details, operator, group_by, shape)
+    if found is None:
+        raise HttpError(404, f"no call stack is known of {operator!r}")
+    return Answer(dumps(found))
 
 
 def _of_model(question: Callable[[Model], Any]) -> Route:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
+import contextlib
+from collections.abc import Callable, Hashable
+from typing import NoReturn, TypeVar, cast
 
 from torch_tb_profiler.analysis.memory import memory_records
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import Parameters
 from torch_tb_profiler.web.routes import ROUTES
-from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Workspace, answer_name, pack
+from torch_tb_profiler.workspace import Body, OpenTrace, Workspace, answer_name
+
+T = TypeVar("T")
 
 #: for `open_workspace`
 QUESTIONS = f"{__name__}:questions"
@@ -38,6 +41,8 @@ _OF_CALLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("/memory", {}),
     ("/memory_curve", {}),
     ("/memory_events", {}),
+    # of any operator: what answers about one are made of is the same for all
+    ("/api/operators/stacks", {"name": ""}),
 )
 
 #: about the first device with memory records: the page names it, others who ask mean it
@@ -79,8 +84,13 @@ def questions_about(
     listener = _Listener(trace)
     of_trace = {"run": trace.run, "worker": trace.worker, "span": trace.span}
     for route, parameters in requests:
-        ROUTES[route](cast(Workspace, listener), Parameters(of_trace | parameters))
+        with contextlib.suppress(_Heard):
+            ROUTES[route](cast(Workspace, listener), Parameters(of_trace | parameters))
     return list(listener.heard.items())
+
+
+class _Heard(Exception):
+    """What a route begins with is known."""
 
 
 class _Listener:
@@ -93,10 +103,13 @@ class _Listener:
     def find(self, *_: str | None) -> OpenTrace:
         return self._trace
 
-    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body], keep: bool) -> Packed:
+    def read(self, _: OpenTrace, __: Hashable, read: Callable[[], T]) -> T:
+        return read()
+
+    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body], keep: bool) -> NoReturn:
         assert keep
         self.heard[answer_name(trace, question)] = compute
-        return pack(b"")
+        raise _Heard
 
     def keep(self, *_: object) -> None:
         """What later requests would begin with: they come to another process."""

@@ -203,6 +203,15 @@ class Workspace:
                     self._parts.put(known_as, part)
         return part
 
+    def read(self, trace: OpenTrace, question: Hashable, read: Callable[[], P]) -> P:
+        """What later questions about a trace begin with, remembered; made without its model."""
+        known_as = (trace, question)
+        part: P | None = self._parts.get(known_as)  # type: ignore[assignment]
+        if part is None:
+            part = read()
+            self._parts.put(known_as, part)
+        return part
+
     def keep(self, trace: OpenTrace, question: Hashable, part: Part) -> None:
         """Remember it as if `kept` had been asked for it."""
         self._parts.put((trace, question), part)

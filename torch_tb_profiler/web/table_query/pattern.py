@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 import numpy as np
-import regex
 
 from torch_tb_profiler.model.patterns import SlowPattern, TimedPattern
 from torch_tb_profiler.trace.schema import Bool
@@ -54,7 +53,7 @@ class Pattern:
         translated = _translated(source)
         try:
             # V1: sets within sets; without (?-f) ß would also be ss.
-            self._pattern = TimedPattern(f"(?-f){translated}", regex.V1 | regex.IGNORECASE)
+            self._pattern = TimedPattern(f"(?V1)(?-f){translated}", ignore_case=True)
         except ValueError as error:
             raise PatternError(str(error)) from None
 
@@ -102,7 +101,7 @@ def _translated(source: str) -> str:
             elif kind == "dot":
                 text = r"[^\n\r\u2028\u2029]"
             else:
-                text = _SETS.get(text) or regex.escape(_character(text))
+                text = _SETS.get(text) or re.escape(_character(text))
             groups[-1] += 1
             last = 1
         if groups[-1] > MOST_PLACES:
