@@ -33,7 +33,8 @@ class Forest:
 
     def below(self, values: Int64 | Bool) -> Int64:
         """Sum of the values of each node and all nodes below it, exact."""
-        running = np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+        running = np.zeros(len(values) + 1, np.int64)
+        np.cumsum(values, out=running[1:])
         sums: Int64 = running[self.after] - running[:-1]
         return sums
 

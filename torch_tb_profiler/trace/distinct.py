@@ -6,10 +6,13 @@ and puts values into a hash table. Codes and places are small numbers: they are 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from torch_tb_profiler.trace.schema import Bool
 
 T = TypeVar("T", bound=np.integer[Any])
 
@@ -39,6 +42,14 @@ def distinct_places(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray
     number = np.empty(span, np.int64)
     number[used] = np.arange(len(used))
     return used.astype(values.dtype), number[values]
+
+
+def one_of(values: npt.NDArray[T], wanted: Iterable[int]) -> Bool:
+    """Which values are one of a few; `np.isin` takes ten times as long for categories."""
+    found = np.zeros(len(values), np.bool_)
+    for value in wanted:
+        found |= values == value
+    return found
 
 
 def _span(values: npt.NDArray[T]) -> int:
