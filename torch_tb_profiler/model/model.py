@@ -63,6 +63,11 @@ class Model:
         """What was computed from this model and is kept with it, by question."""
         return {}
 
+    @cached_property
+    def lasting(self) -> dict[Any, Any]:
+        """The same for answers so small that nothing is gained by forgetting them."""
+        return {}
+
     def forget_answers(self) -> None:
         """Free the memory of `answers`; the structure itself stays."""
         self.answers.clear()
