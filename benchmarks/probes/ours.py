@@ -28,13 +28,12 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     from torch_tb_profiler.web.standard import QUESTIONS
     from torch_tb_profiler.workspace import OpenTrace
     from torch_tb_profiler.workspace.cache import Cache
-    from torch_tb_profiler.workspace.child import keep_freed, perform
+    from torch_tb_profiler.workspace.child import perform
     from torch_tb_profiler.workspace.identity import content_key
     from torch_tb_profiler.workspace.messages import TIMELINE, Answered, Answering, Done, Job, Prepared
 
     say(imported=cpu(), imported_memory=resident())
     began = cpu()
-    keep_freed()
     (root,) = parse_logdir(logdir)
     storage = storage_for(root.url)
     cache = Cache(Path(cache_dir))

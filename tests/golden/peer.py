@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
@@ -20,6 +20,8 @@ from torch_tb_profiler.web import distributed, legacy_routes
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.workspace import Body, Packed, pack
+
+T = TypeVar("T")
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 GOLDENS = SHARED / "data" / "goldens" / "peer"
@@ -125,9 +127,15 @@ class _OneTrace:
 
     model: Model
     workers_of_run: int
+    run: str = ""
+    worker: str = ""
+    span: str = ""
 
     def find(self, *_: object) -> _OneTrace:
         return self
+
+    def read(self, _: object, __: object, read: Callable[[], T]) -> T:
+        return read()
 
     def answer(self, _: object, __: object, compute: Callable[[Model], Body], keep: bool) -> Packed:
         return pack(compute(self.model))
@@ -192,8 +200,7 @@ def _ask(routes: dict[str, Route], golden: Golden, traces: Any) -> tuple[int, An
     try:
         answer = routes[golden.route](traces, Parameters(golden.params))
         assert isinstance(answer, Answer)
-        assert isinstance(answer.body, Packed)
-        return 200, json.loads(answer.body.plain())
+        return 200, json.loads(answer.body if isinstance(answer.body, bytes) else answer.body.plain())
     except HttpError as error:
         return error.status, None
 

@@ -53,7 +53,6 @@ def main() -> None:
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     replies = _take_stdout()
     threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), daemon=True).start()
-    keep_freed()
 
     def send(message: Message) -> None:
         try:
@@ -156,27 +155,10 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
     return Prepared(time.monotonic() - began)
 
 
-def keep_freed() -> None:
-    """Use freed memory again instead of giving it back at once: a page that is new costs thousands of instructions.
-
-    What is kept is given back at the end of a job.
-    """
-    _call_libc("mallopt", _TRIM_THRESHOLD, 2**30)
-    _call_libc("mallopt", _MMAP_THRESHOLD, 2**25)  # more is not allowed
-
-
-# of mallopt, in glibc's malloc.h
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-
-
 def _give_back() -> None:
     """Freed memory to the system: of a large trace glibc keeps more than half, below some small block in use."""
-    _call_libc("malloc_trim", 0)
-
-
-def _call_libc(function: str, *arguments: int) -> None:
     with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library, or none to be had
-        getattr(ctypes.CDLL(None), function)(*arguments)
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:
