@@ -7,6 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.nesting import to_root
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 
@@ -22,7 +23,7 @@ class Forest:
         self.children = np.bincount(parent[parent >= 0], minlength=nodes)
         # the nodes below one end where its next sibling begins; for a last child, where those of its parent end
         after = np.full(nodes + 1, nodes, np.int64)
-        by_parent = np.argsort(parent, kind="stable")
+        by_parent = stable_order(parent)
         has_next = parent[by_parent[:-1]] == parent[by_parent[1:]]
         after[by_parent[:-1][has_next]] = by_parent[1:][has_next]
         up = np.arange(nodes + 1)
