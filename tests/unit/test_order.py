@@ -1,4 +1,4 @@
-"""Sorting by digits against numpy's stable sort."""
+"""Against numpy's stable sort."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch_tb_profiler.trace.order import stable_order
 
 codes = st.integers(-3, 20)
-#: of two digits, at either end of what 32 bits hold
+#: more than 16 bits hold, up to all that 32 do
 positions = st.one_of(st.integers(0, 2**17), st.integers(-(2**31), 2**31 - 1))
 times = st.integers(-(2**63), 2**63 - 1)
 

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.distinct import distinct, one_of
 from torch_tb_profiler.trace.schema import Float64, Int64
 
 #: `Memcpy HtoD (Pageable -> Device)`: the kind, and what kind of memory it is between
@@ -57,7 +57,7 @@ class CopyKinds:
 
 def copy_kinds(model: Model) -> CopyKinds:
     """The kind of every copy and fill."""
-    index = np.flatnonzero(np.isin(model.device_category, (Category.MEMCPY, Category.MEMSET)))
+    index = np.flatnonzero(one_of(model.device_category, (Category.MEMCPY, Category.MEMSET)))
     code = model.trace.events.name[model.trace.device_work.row[index]]
     kind_of: dict[int, str] = {}
     for c in distinct(code).tolist():

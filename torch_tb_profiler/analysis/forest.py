@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.range_sums import running_sums
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.nesting import to_root
+from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 
@@ -22,7 +24,7 @@ class Forest:
         self.children = np.bincount(parent[parent >= 0], minlength=nodes)
         # the nodes below one end where its next sibling begins; for a last child, where those of its parent end
         after = np.full(nodes + 1, nodes, np.int64)
-        by_parent = np.argsort(parent, kind="stable")
+        by_parent = stable_order(parent)
         has_next = parent[by_parent[:-1]] == parent[by_parent[1:]]
         after[by_parent[:-1][has_next]] = by_parent[1:][has_next]
         up = np.arange(nodes + 1)
@@ -33,7 +35,7 @@ class Forest:
 
     def below(self, values: Int64 | Bool) -> Int64:
         """Sum of the values of each node and all nodes below it, exact."""
-        running = np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+        running = running_sums(values)
         sums: Int64 = running[self.after] - running[:-1]
         return sums
 

@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.forest import Forest
 from torch_tb_profiler.analysis.grouping import group, sums_at
 from torch_tb_profiler.analysis.program import TimedProgram, lightning_program, nn_program
-from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.remember import lasting, remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, lightning_hooks, lightning_modules, module_name, nn_modules
@@ -76,6 +76,7 @@ class HookCalls:
     track: Int32
 
 
+@lasting
 def module_sources(model: Model) -> tuple[Source, ...]:
     """Who named modules or hooks in this trace; Lightning first, because its names are paths."""
     found: list[Source] = []

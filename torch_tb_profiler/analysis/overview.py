@@ -170,6 +170,7 @@ def average_step(model: Model) -> AverageStep:
     return AverageStep(float(times.duration_ns.mean()), {c: float(ns.mean()) for c, ns in times.category_ns.items()})
 
 
+@remembered
 def role_spans(model: Model) -> dict[str, Spans]:
     """When something of each category (except other) was going on anywhere, overlaps between categories included."""
     events, work = model.trace.events, model.trace.device_work

@@ -13,6 +13,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.nesting import nearest
 from torch_tb_profiler.model.program import Kind, Program, ProgramTree, program
 from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 #: wrappers that are written as operators and are none
@@ -74,14 +75,14 @@ def _timed(model: Model, found: Program) -> TimedProgram:
     nodes = len(tree)
     forest = Forest(tree.parent)
     # annotations are labels on part of the time of what they are in, so self times look through them
-    opaque = ~np.isin(tree.kind, (Kind.LABEL, Kind.COMMUNICATION))
-    itself = np.arange(nodes, dtype=np.int32)
-    owner = np.append(nearest(tree.parent, opaque, itself), np.int32(-1))
-    owner[:-1][owner[:-1] < 0] = itself[owner[:-1] < 0]
-    caller = owner[tree.parent]
+    opaque = ~one_of(tree.kind, (Kind.LABEL, Kind.COMMUNICATION))
+    itself = np.arange(nodes)
+    owner = np.append(nearest(tree.parent, opaque, itself), -1).astype(np.intp)
+    owner[:-1] = np.where(owner[:-1] < 0, itself, owner[:-1])
     # what runs in another thread takes no time of its parent
-    inside = np.flatnonzero(opaque & (tree.parent >= 0) & (tree.track == tree.track[tree.parent]))
-    host_self = tree.duration - sums_at(caller[inside], (tree.end - tree.start)[inside], nodes)
+    inside = np.flatnonzero(opaque & (tree.parent >= 0) & (tree.track == tree.track.take(tree.parent)))
+    length = (tree.end - tree.start)[inside]
+    host_self = tree.duration - sums_at(owner[tree.parent[inside]], length, nodes)
     calling = np.flatnonzero(found.launch_node >= 0)
     host_self -= sums_at(owner[found.launch_node[calling]], model.launches.duration[calling], nodes)
     work_node = np.append(found.launch_node, np.int32(-1))[model.device.launch]

@@ -25,7 +25,9 @@ def positions(first: Int64, after: Int64) -> Int64:
 
 def running_sums(values: npt.NDArray[Any]) -> Int64:
     """Sum of the values before each position, and of all."""
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(values, dtype=np.int64)])
+    running = np.zeros(len(values) + 1, np.int64)
+    np.cumsum(values, out=running[1:])
+    return running
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,22 @@ def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
     return answer
 
 
+def lasting(question: Callable[[Model], T]) -> Callable[[Model], T]:
+    """The same for an answer of a few bytes that nearly every view asks for: it outlives `Model.forget_answers`."""
+
+    @wraps(question)
+    def answer(model: Model) -> T:
+        if question not in model.lasting:
+            model.lasting[question] = question(model)
+        found: T = model.lasting[question]
+        return found
+
+    return answer
+
+
 def remember(model: Model, question: Callable[[Model], T], answer: T) -> None:
-    """The answer of a `remembered` question, from somewhere else: an earlier model of the same trace."""
-    model.answers[question.__wrapped__] = answer  # type: ignore[attr-defined]
+    """The answer of a `lasting` question, from somewhere else: an earlier model of the same trace."""
+    model.lasting[question.__wrapped__] = answer  # type: ignore[attr-defined]
 
 
 def remembered_by(question: Callable[[Model, K], T]) -> Callable[[Model, K], T]:

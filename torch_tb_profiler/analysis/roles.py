@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.intervals import Spans
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import Bool, Int64, UInt8
 
 #: in this order they are the bits of the sets that `spans_by_role` gives
@@ -25,7 +26,7 @@ def roles(model: Model) -> UInt8:
     """
     found = np.full(len(model.trace.device_work), NO_WORK, np.uint8)
     found[model.device_category == Category.KERNEL] = COMPUTE
-    found[np.isin(model.device_category, (Category.MEMCPY, Category.MEMSET))] = COPY
+    found[one_of(model.device_category, (Category.MEMCPY, Category.MEMSET))] = COPY
     found[model.device.is_communication] = COMMUNICATION
     return found
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 from torch_tb_profiler.trace.store import Track
 
@@ -67,7 +68,7 @@ def slices(
     events = trace.events
     chosen = events.duration >= 0
     if category is None:
-        chosen &= ~np.isin(events.category, _FRAMES)
+        chosen &= ~one_of(events.category, _FRAMES)
     else:
         chosen &= events.category == _category(category)
     if start_ns is not None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from torch_tb_profiler.model.nesting import Nesting, nest
 from torch_tb_profiler.trace import Category, Note, Trace
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import Bool, Int32, Int64, Table, UInt8, column
 
 RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
@@ -65,9 +66,9 @@ def nest_category(trace: Trace, categories: tuple[Category, ...]) -> tuple[Int32
     # of two ranges that begin and end together, the category named first is outside
     ranks = np.zeros(len(Category), dtype=np.int32)
     ranks[list(categories)] = np.arange(len(categories))
-    rows = np.flatnonzero(np.isin(events.category, categories)).astype(np.int32)
+    rows = np.flatnonzero(one_of(events.category, categories))
     nesting = nest(events.track[rows], events.start[rows], events.end[rows], ranks[events.category[rows]])
-    return rows[nesting.order], nesting
+    return rows[nesting.order].astype(np.int32), nesting
 
 
 def frame_tree(trace: Trace) -> tuple[FrameTree, Nesting]:

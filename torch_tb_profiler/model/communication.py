@@ -27,7 +27,7 @@ from torch_tb_profiler.model.communication_names import (
 )
 from torch_tb_profiler.model.nesting import nearest
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.distinct import distinct, one_of
 from torch_tb_profiler.trace.schema import Bool, Int8, Int32, Int64, Table, column
 
 #: how an operation was recognised
@@ -109,7 +109,7 @@ class Communications:
 def communication_rows(trace: Trace) -> Int32:
     """Rows of host annotations and operators that are a collective call, in file order."""
     events = trace.events
-    host = np.flatnonzero(np.isin(events.category, (Category.USER_ANNOTATION, Category.OPERATOR)))
+    host = np.flatnonzero(one_of(events.category, (Category.USER_ANNOTATION, Category.OPERATOR)))
     return host[_named(trace, HOST_RANGE.match, events.name[host])].astype(np.int32)
 
 

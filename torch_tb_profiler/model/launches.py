@@ -16,6 +16,7 @@ from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication import is_communication_work
 from torch_tb_profiler.model.nesting import Nesting, nearest, nest
 from torch_tb_profiler.trace import Category, Note, Trace
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, Table, column
 
 
@@ -61,7 +62,7 @@ def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> tuple[Devi
     work = trace.device_work
     category = trace.events.category[work.row]
     launch = _launch_of(trace)
-    launch[~np.isin(category, DEVICE_WORK)] = -1
+    launch[~one_of(category, DEVICE_WORK)] = -1
     if len(links):
         node = np.where(launch >= 0, links.node[launch], -1).astype(np.int32)
         operator_node = np.where(launch >= 0, links.operator_node[launch], -1).astype(np.int32)
@@ -69,7 +70,7 @@ def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> tuple[Devi
         node = np.full(len(work), -1, dtype=np.int32)
         operator_node = node.copy()
     notes = []
-    orphans = int(np.count_nonzero((launch < 0) & np.isin(category, DEVICE_WORK)))
+    orphans = int(np.count_nonzero((launch < 0) & one_of(category, DEVICE_WORK)))
     if orphans:
         notes.append(
             Note(

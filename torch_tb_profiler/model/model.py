@@ -16,7 +16,7 @@ from torch_tb_profiler.model.nesting import Nesting
 from torch_tb_profiler.model.step_range import StepRange, positions, steps_within, trace_within
 from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
-from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.distinct import distinct, one_of
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, UInt8
 
 #: waiting for the next batch, as torch.utils.data marks it
@@ -61,6 +61,11 @@ class Model:
     @cached_property
     def answers(self) -> dict[Any, Any]:
         """What was computed from this model and is kept with it, by question."""
+        return {}
+
+    @cached_property
+    def lasting(self) -> dict[Any, Any]:
+        """The same for answers so small that nothing is gained by forgetting them."""
         return {}
 
     def forget_answers(self) -> None:
@@ -137,7 +142,7 @@ class Model:
     @cached_property
     def is_work(self) -> Bool:
         """Shape (device work,): kernels, copies and sets; false for annotations and synchronisation."""
-        return np.isin(self.device_category, DEVICE_WORK)
+        return one_of(self.device_category, DEVICE_WORK)
 
     @property
     def has_device_work(self) -> bool:

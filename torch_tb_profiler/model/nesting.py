@@ -187,7 +187,7 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
     return found
 
 
-def nearest(parent: Int32, wanted: Bool, start_at: Int32) -> Int32:
+def nearest(parent: Int32, wanted: Bool, start_at: Int32 | Int64) -> Int32:
     """From each position in `start_at`, itself or the nearest ancestor for which `wanted` is true; -1 for none."""
     found = start_at.astype(np.intp)
     unwanted = np.append(~wanted, False)  # the last place is that of -1

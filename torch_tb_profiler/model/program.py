@@ -19,8 +19,8 @@ from torch_tb_profiler.model.nesting import depths, last_started, nearest, nest,
 from torch_tb_profiler.model.preorder import preorder
 from torch_tb_profiler.model.steps import PROFILER_STEP, StepChoice
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Bool, Int32, Int64, Table, UInt8, column
+from torch_tb_profiler.trace.distinct import distinct, one_of
+from torch_tb_profiler.trace.schema import Bool, Int8, Int32, Int64, Table, UInt8, column
 
 Source = Literal["nn", "lightning"]
 
@@ -80,7 +80,7 @@ def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
     """
     trace = model.trace
     kind = _kinds(model, source, full)
-    rows = np.flatnonzero(kind >= 0).astype(np.int32)
+    rows = np.flatnonzero(kind >= 0)
     events = trace.events
     nesting = nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32))
     row = rows[nesting.order]
@@ -89,13 +89,13 @@ def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
     gone = _repeated(nesting.parent, kinds, name, children)
     if not full:
         gone |= (kinds == Kind.LABEL) & (children == 0)
-    head = nearest(nesting.parent, ~gone, np.arange(len(row), dtype=np.int32))
+    head = nearest(nesting.parent, ~gone, np.arange(len(row))).astype(np.intp)
     place = np.append(np.cumsum(~gone) - 1, -1).astype(np.int32)
     kept = np.flatnonzero(~gone)
-    above = nesting.parent[kept]
+    above = nesting.parent[kept].astype(np.intp)
     draft = _Draft(
         trace=trace,
-        row=row[kept],
+        row=row[kept].astype(np.int32),
         kind=kinds[kept],
         parent=place[np.where(above >= 0, head[above], -1)],
         start=nesting.start[kept],
@@ -116,11 +116,11 @@ def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
     return moved.in_order(launch_node, main)
 
 
-def _kinds(model: Model, source: Source, full: bool) -> Int64:
+def _kinds(model: Model, source: Source, full: bool) -> Int8:
     """Shape (events,): the kind of each event, -1 for those that make no node."""
     trace = model.trace
     events = trace.events
-    kind = np.full(len(events), -1, np.int64)
+    kind = np.full(len(events), -1, np.int8)
     annotation = np.flatnonzero(events.category == Category.USER_ANNOTATION)
     names = events.name[annotation]
 
@@ -156,12 +156,15 @@ def _marks_of_steps(model: Model, annotation: Int64) -> Int64:
     return found
 
 
-def _repeated(parent: Int32, kind: Int64, name: Int32, children: Int64) -> Bool:
+def _repeated(parent: Int32, kind: Int8, name: Int32, children: Int64) -> Bool:
     """Operators that are the only callee of an operator of the same name."""
     operator = kind == Kind.OPERATOR
-    same: Bool = (parent >= 0) & operator & operator[parent] & (name == name[parent])
-    only: Bool = same & (children[parent] == 1)
-    return only
+    only = np.flatnonzero((parent >= 0) & operator)
+    above = parent[only].astype(np.intp)
+    same = operator[above] & (name[only] == name[above]) & (children[above] == 1)
+    found = np.zeros(len(parent), np.bool_)
+    found[only[same]] = True
+    return found
 
 
 @dataclass(frozen=True)
@@ -170,7 +173,7 @@ class _Draft:
 
     trace: Trace
     row: Int32
-    kind: Int64
+    kind: Int8
     parent: Int32
     start: Int64
     end: Int64
@@ -182,8 +185,10 @@ class _Draft:
     def is_evaluate(self) -> Bool:
         """Autograd nodes of the backward pass that are not inside another operator."""
         named = self.trace.strings.where(lambda text: text.startswith(EVALUATE), self.name)
-        free = (self.parent < 0) | np.isin(self.kind[self.parent], (Kind.STEP, Kind.LABEL))
-        found: Bool = (self.kind == Kind.OPERATOR) & named[self.name] & free
+        chosen = np.flatnonzero((self.kind == Kind.OPERATOR) & named.take(self.name))
+        parent = self.parent[chosen]
+        found = np.zeros(len(self.row), np.bool_)
+        found[chosen] = (parent < 0) | one_of(self.kind[parent], (Kind.STEP, Kind.LABEL))
         return found
 
     def main_track(self) -> int:
@@ -210,7 +215,7 @@ class _Draft:
         order = preorder(self.parent, turns, depth)
         place = np.full(nodes + 1, -1, np.int32)
         place[order] = np.arange(nodes, dtype=np.int32)
-        row, parent = self.row[order], place[self.parent[order]]
+        row, parent = self.row[order], place.take(self.parent[order])
         length = (self.end - self.start)[order]
         tree = ProgramTree(
             row=row,
@@ -219,11 +224,11 @@ class _Draft:
             depth=depth[order],
             start=self.start[order],
             end=self.end[order],
-            duration=np.where(row >= 0, np.maximum(self.trace.events.duration[row], 0), length),
+            duration=np.where(row >= 0, np.maximum(self.trace.events.duration.take(row), 0), length),
             track=self.track[order],
             lane=self.lane[order],
             name=self.name[order],
-            module=place[self.module[order]],
+            module=place.take(self.module[order]),
         )
         return Program(tree, place[launch_node], main)
 
@@ -281,13 +286,13 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     return _Draft(
         trace=draft.trace,
         row=np.concatenate([draft.row, np.full(len(modules), -1, np.int32)]),
-        kind=np.concatenate([draft.kind, np.full(len(modules), Kind.BACKWARD)]),
+        kind=np.concatenate([draft.kind, np.full(len(modules), Kind.BACKWARD, np.int8)]),
         parent=all_parents,
         start=np.concatenate([draft.start, start]),
         end=np.concatenate([draft.end, end]),
         track=np.concatenate([draft.track, track]),
         name=np.concatenate([draft.name, draft.name[modules]]),
-        lane=all_lanes[to_root(np.where(all_parents >= 0, all_parents, np.arange(len(all_parents), dtype=np.int32)))],
+        lane=all_lanes[to_root(np.where(all_parents >= 0, all_parents, np.arange(len(all_parents))))],
         module=np.concatenate([np.full(nodes, -1, np.int32), modules.astype(np.int32)]),
     )
 

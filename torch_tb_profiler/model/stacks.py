@@ -121,15 +121,18 @@ class _Contexts:
 
     def _call_is_inner(self, frame: Int64, call: Int64) -> Bool:
         calls, frames = self.calls, self.frames
-        inner: Bool = (frames.start[frame] < calls.start[call]) | (
-            (frames.start[frame] == calls.start[call]) & (frames.end[frame] >= calls.end[call])
-        )
-        return np.where(frame < 0, True, np.where(call < 0, False, inner))
+        inner = frame < 0
+        both = np.flatnonzero(~inner & (call >= 0))
+        f, c = frame[both], call[both]
+        frame_start, call_start = frames.start[f], calls.start[c]
+        inner[both] = (frame_start < call_start) | ((frame_start == call_start) & (frames.end[f] >= calls.end[c]))
+        return inner
 
     def _without_crossing_annotations(self, frame: Int64, call: Int64) -> Int64:
         calls, frames = self.calls, self.frames
         call = call.copy()
-        waiting = np.flatnonzero((call >= 0) & (frame >= 0) & self._is_annotation[call])
+        waiting = np.flatnonzero((call >= 0) & (frame >= 0))
+        waiting = waiting[self._is_annotation[call[waiting]]]
         while len(waiting):
             f, c = frame[waiting], call[waiting]
             begins_inside = (frames.start[f] < calls.start[c]) & (frames.end[f] < calls.end[c])
@@ -215,11 +218,12 @@ def _tour(tree: Tree) -> _Tour:
     running = np.empty(2 * nodes, np.int64)
     lane[begin], time[begin], running[begin] = tree.track, tree.start, np.arange(nodes)
     ending = np.flatnonzero(ends > 0)
-    slot, node, left = begin[ending] + 1, ending.astype(np.int32), ends[ending]
+    slot, node, left = begin[ending] + 1, ending, ends[ending]
     while len(node):
-        lane[slot], time[slot], running[slot] = tree.track[node], tree.end[node], tree.parent[node]
-        more = left > 1
-        slot, node, left = slot[more] + 1, tree.parent[node[more]], left[more] - 1
+        above = tree.parent[node].astype(np.intp)
+        lane[slot], time[slot], running[slot] = tree.track[node], tree.end[node], above
+        more = np.flatnonzero(left > 1)
+        slot, node, left = slot[more] + 1, above[more], left[more] - 1
     return _Tour(lane, time, running)
 
 
@@ -234,5 +238,5 @@ def _merged(lane: Int32, time: Int64) -> Int64:
 
 def _last(values: Int64, where: Bool) -> Int64:
     """At each place the value at the last place up to it for which `where` is true; -1 before the first."""
-    latest = np.maximum.accumulate(np.where(where, np.arange(len(values)), -1))
-    return np.where(latest >= 0, values[latest], -1)
+    place = np.flatnonzero(where)
+    return np.repeat(np.append(-1, values[place]), np.diff(place, prepend=0, append=len(values)))

@@ -16,7 +16,7 @@ from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.patterns import check_pattern, searcher
 from torch_tb_profiler.trace import Category, Note, Phase, Trace
-from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.distinct import distinct, one_of
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
@@ -168,8 +168,8 @@ def _whole_trace(host: _Host) -> HostSteps | None:
     complete = events.phase == Phase.COMPLETE
     for chosen in (
         (events.category == Category.OPERATOR) | marked,
-        np.isin(events.category, (Category.USER_ANNOTATION, Category.RUNTIME, Category.DRIVER)),
-        np.isin(events.category, DEVICE_WORK),
+        one_of(events.category, (Category.USER_ANNOTATION, Category.RUNTIME, Category.DRIVER)),
+        one_of(events.category, DEVICE_WORK),
     ):
         rows = np.flatnonzero(complete & chosen)
         if len(rows):
@@ -300,7 +300,7 @@ class _StepWork:
     def of(cls, trace: Trace, device: DeviceLinks, host: HostSteps) -> _StepWork:
         events, work = trace.events, trace.device_work
         rows: Int32 = work.row
-        is_work: Bool = np.isin(events.category[rows], DEVICE_WORK)
+        is_work: Bool = one_of(events.category[rows], DEVICE_WORK)
         launched = np.flatnonzero(is_work & (device.launch >= 0))
         launch_rows = trace.launches.row[device.launch[launched]]
         begin, finish = events.start[launch_rows], events.end[launch_rows]

@@ -11,6 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.slices import longest
 from torch_tb_profiler.timeline.around import Reference, reference
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Int32, Int64, UInt8
 
 Kind = Literal["launch", "forward_backward"]
@@ -108,6 +109,6 @@ def _loose(timeline: Timeline, kinds: Sequence[Kind]) -> int:
     links, work = timeline.links, timeline.trace.device_work.row
     loose = links.loose if "forward_backward" in kinds else 0
     if "launch" in kinds:
-        is_work = np.isin(timeline.trace.events.category[work], DEVICE_WORK)
+        is_work = one_of(timeline.trace.events.category[work], DEVICE_WORK)
         loose += int(np.count_nonzero(is_work & (links.work.launch < 0)))
     return loose

@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.schema import CallLinks, Partners, WorkLinks
 from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.distinct import distinct, one_of
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Int32, Int64
 
 
@@ -66,7 +66,7 @@ def operators_of(trace: Trace, links: Links, rows: Int32) -> Int32:
     """The name (a string, 0 for none) of the operator that each event is, or that called or launched it."""
     category = trace.events.category[rows]
     found = np.where(category == Category.OPERATOR, trace.events.name[rows], np.int32(0))
-    is_call, is_work = np.isin(category, (Category.RUNTIME, Category.DRIVER)), np.isin(category, DEVICE_WORK)
+    is_call, is_work = one_of(category, (Category.RUNTIME, Category.DRIVER)), one_of(category, DEVICE_WORK)
     found[is_call] = links.calls.operator[np.searchsorted(trace.launches.row, rows[is_call])]
     launch = links.work.launch[np.searchsorted(trace.device_work.row, rows[is_work])]
     # of one call more, so that -1, for no launch, is no operator

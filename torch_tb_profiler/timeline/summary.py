@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.timeline.gathered import Gathered
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 BINS = 1024
@@ -64,7 +65,7 @@ def summarize(trace: Trace, gathered: Gathered, placed: Placed, begin: int, end:
         end_ns=end,
         events=len(events),
         slices=int(np.count_nonzero(placed.of_row >= 0)),
-        device=covered(np.flatnonzero(np.isin(events.category, DEVICE_WORK))),
+        device=covered(np.flatnonzero(one_of(events.category, DEVICE_WORK))),
         host=covered(np.flatnonzero(events.category == Category.OPERATOR)),
         communication=covered(work[gathered.links.work.is_communication > 0]),
         step_ns=list(gathered.step_ns),

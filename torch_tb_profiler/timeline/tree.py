@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.distinct import distinct
+from torch_tb_profiler.trace.distinct import distinct, one_of
 from torch_tb_profiler.trace.schema import Int32, Int64
 from torch_tb_profiler.trace.store import Track
 
@@ -188,7 +188,7 @@ def _is_gpu_label(track: Track) -> bool:
 
 def _tracks_with(trace: Trace, categories: tuple[Category, ...]) -> set[int]:
     events = trace.events
-    return set(distinct(events.track[np.isin(events.category, categories)]).tolist())
+    return set(distinct(events.track[one_of(events.category, categories)]).tolist())
 
 
 def _frames_only(trace: Trace) -> set[int]:
@@ -201,7 +201,7 @@ def _frames_only(trace: Trace) -> set[int]:
 def _own_tracks(trace: Trace) -> set[int]:
     """Tracks on which nothing runs: the profiler tells of itself, or only marks moments."""
     events = trace.events
-    runs = (events.duration >= 0) & ~np.isin(events.category, (Category.SPAN, Category.OVERHEAD))
+    runs = (events.duration >= 0) & ~one_of(events.category, (Category.SPAN, Category.OVERHEAD))
     return set(range(len(trace.tracks))) - set(distinct(events.track[runs]).tolist())
 
 

@@ -135,6 +135,8 @@ class Table:
 
     def take(self: AnyTable, index: npt.NDArray[Any]) -> AnyTable:
         """The rows that `index` (a mask or positions) selects."""
+        if index.dtype == np.bool_:
+            index = np.flatnonzero(index)  # numpy looks through a mask for each column anew
         return type(self)(**{name: cast(npt.NDArray[Any], getattr(self, name))[index] for name in self.column_names()})
 
 

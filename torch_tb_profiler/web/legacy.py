@@ -132,26 +132,29 @@ def kernel_tc_pie(model: Model) -> Json | None:
 
 def _steps(model: Model) -> Json:
     times = step_times(model)
+    labels = [definitions.OVERVIEW[category].label for category in times.categories]
     columns: list[Json] = [{"type": "string", "name": "Step"}]
-    for category in times.categories:
-        columns.append({"type": "number", "name": definitions.OVERVIEW[category].label})
+    for label in labels:
+        columns.append({"type": "number", "name": label})
         columns.append({"type": "string", "role": "tooltip", "p": {"html": "true"}})
     rows: list[list[Any]] = []
-    for i, step in enumerate(times.names):
+    parts = zip(*(times.category_ns[category].tolist() for category in times.categories), strict=True)
+    for step, length, of_step in zip(times.names, times.duration_ns.tolist(), parts, strict=True):
         row: list[Any] = [step]
-        for category in times.categories:
-            ns, length = int(times.category_ns[category][i]), int(times.duration_ns[i])
-            row += [microseconds(ns), _step_tooltip(step, definitions.OVERVIEW[category].label, ns, length)]
+        head = _tooltip_of_step(step, length)
+        for label, ns in zip(labels, of_step, strict=True):
+            value = microseconds(ns)
+            percent = round(100 * ns / length, 2) if length else 0.0
+            row += [value, f"{head}<b>{label}: {value}us</b><br>Percentage: {percent}%</div>"]
         rows.append(row)
     return {"columns": columns, "rows": rows}
 
 
-def _step_tooltip(step: str, category: str, ns: int, length: int) -> str:
-    percent = round(100 * ns / length, 2) if length else 0.0
+def _tooltip_of_step(step: str, length: int) -> str:
+    """How the HTML of each of its tooltips begins."""
     return (
         '<div class="visualization-tooltip" style="white-space: nowrap;">'
         f"Step {escape(step)}<br>Total: {microseconds(length)}us<br>"
-        f"<b>{category}: {microseconds(ns)}us</b><br>Percentage: {percent}%</div>"
     )
 
 

@@ -169,13 +169,12 @@ def _telling(allocated: Int64, reserved: Int64, most: int) -> Int64:
     points = len(allocated)
     bounds = np.linspace(1, points - 1, (most - 2) // 4 + 1).astype(np.int64)
     starts, ends = bounds[:-1], bounds[1:]
+    stretch = np.repeat(np.arange(len(starts)), ends - starts)
 
     def first_of(values: Int64, wanted: Int64) -> Int64:
         """Of each stretch the first point that has the wanted value."""
-        stretch = np.repeat(np.arange(len(starts)), ends - starts)
         place = np.flatnonzero(values[1 : points - 1] == wanted[stretch])
-        _, first = np.unique(stretch[place], return_index=True)
-        return 1 + place[first]
+        return 1 + place[np.diff(stretch[place], prepend=-1) > 0]
 
     return distinct(
         np.concatenate(

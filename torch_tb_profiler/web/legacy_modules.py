@@ -17,7 +17,7 @@ from torch_tb_profiler.model.program import Kind
 from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Int64
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.microseconds import microseconds, texts
+from torch_tb_profiler.web.microseconds import laid_out, microseconds
 from torch_tb_profiler.web.tree_json import nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
@@ -158,14 +158,15 @@ def _tree(
 
 
 def _nodes(opening: Any, start: Any, end: Any) -> bytes:
-    """The text of some nodes: what comes before each of its two times. What follows them comes with the next node."""
+    """The text of some nodes: what comes before their two times, and these. What follows them comes with the next."""
     nodes = len(opening)
-    times = texts(np.concatenate([start, end]))
-    pieces = [_END] * (4 * nodes)
-    pieces[0::4] = opening.tolist()
-    pieces[1::4] = times[:nodes]
-    pieces[3::4] = times[nodes:]
-    return b"".join(pieces)
+    between = np.broadcast_to(np.frombuffer(_END, np.uint8), (nodes, len(_END)))
+    times = np.concatenate([laid_out(start), between, laid_out(end)], axis=1)
+    pieces = [b""] * (2 * nodes)
+    pieces[0::2] = opening.tolist()
+    pieces[1::2] = times.view(f"S{times.shape[1]}").ravel().tolist()
+    # JSON has no zero bytes of its own
+    return b"".join(pieces).replace(b"\0", b"")
 
 
 def _node(name: str, kind: str, tid: bytes) -> bytes:

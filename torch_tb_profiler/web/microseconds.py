@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from torch_tb_profiler.trace.schema import Int64
 
@@ -39,15 +40,15 @@ def exact(ns: int) -> str:
     return f"{'-' if ns < 0 else ''}{whole}" + (f".{rest:03d}" if rest else "")
 
 
-def texts(ns: Int64) -> list[bytes]:
-    """Many times as JSON numbers, exact to the nanosecond."""
+def laid_out(ns: Int64) -> npt.NDArray[np.uint8]:
+    """Many times as JSON numbers, exact to the nanosecond: a row of bytes for each, zero behind shorter ones."""
     if not len(ns):
-        return []
+        return np.empty((0, 0), np.uint8)
     whole = ns // 1000
     rest = ns - whole * 1000  # numpy divides by vector instructions, but takes remainders one by one
     digits = len(str(int(whole.max())))
     if int(whole.min()) < 10 ** (digits - 1):  # also what is negative
-        return [exact(value).encode() for value in ns.tolist()]
+        return np.array([exact(value).encode() for value in ns.tolist()]).view(np.uint8).reshape(len(ns), -1)
     # all are of the same length: four digits at a time
     groups = -(-digits // 4)
     table = np.empty((len(ns), groups + 1), "<u4")
@@ -56,10 +57,7 @@ def texts(ns: Int64) -> list[bytes]:
         table[:, place] = _FOUR_DIGITS[whole - above * 10_000]
         whole = above
     table[:, groups] = _FRACTIONS[rest]
-    text = np.ascontiguousarray(table.view(np.uint8)[:, 4 * groups - digits :])
-    # numpy leaves out the zero bytes at the end, and so the fraction of what has none
-    found: list[bytes] = text.view(f"S{text.shape[1]}").ravel().tolist()
-    return found
+    return table.view(np.uint8)[:, 4 * groups - digits :]
 
 
 _FOUR_DIGITS = np.array([f"{value:04d}" for value in range(10_000)], dtype="S4").view("<u4")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ def table_of(
     keys = list(keys)
     return {
         "meta": meta,
-        "columns": [asdict(defined[key]) for key in keys],
+        "columns": [{**vars(defined[key])} for key in keys],
         "rows": {key: plain(getattr(found, key)) for key in keys},
     }
 

@@ -31,8 +31,8 @@ VARIABLES = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    # What glibc comes to by itself once a block of 32 MB was freed. Until then larger arrays are new pages each time,
-    # and these cost more than the arithmetic.
+    # What glibc comes to by itself once a block of 32 MB was freed. Until then every larger array is of new pages,
+    # which cost more than the arithmetic.
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
 }
