@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.events import annotation, frame, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.operators import operator_details
 from torch_tb_profiler.web import legacy
 
 
@@ -73,16 +74,17 @@ def test_operation() -> None:
 def test_operation_stack() -> None:
     frames = [frame("m.py(1): main", 0, 100), frame("m.py(2): f", 5, 50)]
     model = model_of([*frames, op("a", 10, 5, **{"Input Dims": [[2]]}), op("b", 200, 5)])
-    answer = legacy.operation_stack(model, "a", None, None)
+    details = operator_details(model)
+    answer = legacy.operation_stack(details, "a", None, None)
     assert answer is not None
     assert answer["data"][0]["call_stack"] == "m.py(2): f;m.py(1): main"
     assert "has_call_stack" not in answer["data"][0]
-    by_shape = legacy.operation_stack(model, "a", "OperationAndInputShape", "[[2]]")
+    by_shape = legacy.operation_stack(details, "a", "OperationAndInputShape", "[[2]]")
     assert by_shape is not None
     assert by_shape["data"][0]["input_shape"] == "[[2]]"
-    assert legacy.operation_stack(model, "a", "OperationAndInputShape", None) is None
-    assert legacy.operation_stack(model, "b", None, None) is None
-    assert legacy.operation_stack(model, "nobody", None, None) is None
+    assert legacy.operation_stack(details, "a", "OperationAndInputShape", None) is None
+    assert legacy.operation_stack(details, "b", None, None) is None
+    assert legacy.operation_stack(details, "nobody", None, None) is None
 
 
 def test_kernels() -> None:
