@@ -27,7 +27,15 @@ log = logging.getLogger(__name__)
 IDLE_SECONDS = 20.0
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.workspace.child import main; main()"
-VARIABLES = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+VARIABLES = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    # What glibc comes to by itself once a block of 32 MB was freed. Until then every larger array is of new pages,
+    # which cost more than the arithmetic.
+    "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
+    "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
+}
 
 _Process = subprocess.Popen[bytes]
 
