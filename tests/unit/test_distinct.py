@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.trace.distinct import distinct, distinct_places
+from torch_tb_profiler.trace.distinct import distinct, distinct_places, one_of
 
 small = st.lists(st.integers(0, 20), max_size=40)
 any_sign = st.lists(st.integers(-(2**62), 2**62), max_size=40)
@@ -28,3 +28,8 @@ def test_the_type_stays(values: list[int]) -> None:
     assert distinct(given_values).dtype == np.int32
     assert distinct_places(given_values)[0].dtype == np.int32
     assert given_values.tolist() == values
+
+
+@given(small, st.sets(st.integers(0, 20)))
+def test_one_of_several(values: list[int], wanted: set[int]) -> None:
+    assert one_of(np.array(values, np.uint8), wanted).tolist() == [value in wanted for value in values]

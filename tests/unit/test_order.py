@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,8 +23,11 @@ def test_against_numpy(values: list[int]) -> None:
     assert stable_order(given_values).tolist() == np.argsort(given_values, kind="stable").tolist()
 
 
-@given(st.lists(st.integers(-(2**31), 2**31 - 1), max_size=60))
-def test_of_32_bits(values: list[int]) -> None:
-    given_values = np.array(values, np.int32)
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32])
+@given(st.data())
+def test_of_fewer_bits(kind: type[np.integer[Any]], data: st.DataObject) -> None:
+    limits = np.iinfo(kind)
+    values = data.draw(st.lists(st.integers(limits.min, limits.max), max_size=60))
+    given_values = np.array(values, kind)
     assert stable_order(given_values).tolist() == np.argsort(given_values, kind="stable").tolist()
     assert given_values.tolist() == values

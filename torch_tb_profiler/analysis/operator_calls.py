@@ -55,10 +55,15 @@ def call_heads(model: Model) -> Int64:
 
     An operator whose only callee has the same name is one call with it.
     """
-    tree, parent = model.tree, model.tree.parent
-    same = (parent >= 0) & tree.is_operator & tree.is_operator[parent] & (tree.name == tree.name[parent])
-    merged = same & (call_forest(model).children[parent] == 1)
-    return to_root(np.append(np.where(merged, parent, np.arange(len(tree))), -1))
+    tree = model.tree
+    is_operator = tree.is_operator
+    inner = np.flatnonzero(is_operator & (tree.parent >= 0))
+    parent = tree.parent[inner].astype(np.intp)
+    merged = is_operator[parent] & (tree.name[inner] == tree.name[parent])
+    merged &= call_forest(model).children[parent] == 1
+    head = np.append(np.arange(len(tree)), -1)
+    head[inner[merged]] = parent[merged]
+    return to_root(head)
 
 
 @remembered
@@ -81,7 +86,7 @@ def operator_calls(model: Model) -> OperatorCalls:
     inside = sums_at(head[caller[below]], length[below], nodes)
     calling = np.flatnonzero(model.launches.operator_node >= 0)
     inside += sums_at(head[model.launches.operator_node[calling]], model.launches.duration[calling], nodes)
-    host_total = np.maximum(trace.events.duration[tree.row], 0)
+    host_total = np.maximum(trace.events.duration.take(tree.row), 0)
 
     work_ns = np.where(model.is_work, np.maximum(trace.events.duration[trace.device_work.row], 0), 0)
     is_kernel = model.device_category == Category.KERNEL
@@ -96,7 +101,7 @@ def operator_calls(model: Model) -> OperatorCalls:
     device_self, tensor_core_self = own(work_ns), own(work_ns * uses)
     decided_self = own(work_ns * ~(is_kernel & (use == Use.UNKNOWN)))
     eligible_name = trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)
-    able = (tree.is_operator & eligible_name[tree.name]) | (own(uses) > 0)
+    able = (tree.is_operator & eligible_name.take(tree.name)) | (own(uses) > 0)
     able_below = forest.below(able)
     kept = np.flatnonzero(tree.is_operator & ~merged)
     index = np.full(nodes + 1, -1, np.int64)

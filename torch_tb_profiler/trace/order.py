@@ -20,7 +20,8 @@ def stable_order(values: npt.NDArray[np.integer[Any]]) -> Int64:
         return np.empty(0, np.int64)
     low, high = int(values.min()), int(values.max())
     if high - low < 2**16:
-        return np.argsort((values - low).astype(np.uint16), kind="stable")
+        # in 64 bits: a difference of small numbers may not fit into their own type
+        return np.argsort(np.subtract(values, low, dtype=np.int64).astype(np.uint16), kind="stable")
     bits = (len(values) - 1).bit_length()
     if high - low >= 2 ** (63 - bits):
         return np.argsort(values, kind="stable")

@@ -118,14 +118,16 @@ def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_u
     began = (blocks.allocation >= window.start) & (blocks.allocation < window.stop)
     ended = (blocks.release >= window.start) & (blocks.release < window.stop)
     begin, end = records.time[np.maximum(blocks.allocation, 0)], records.time[np.maximum(blocks.release, 0)]
-    columns = (
+    columns = zip(
         names,
         _rounded(blocks.bytes, _SIZE_FACTORS[size_unit]).tolist(),
         _rounded_where(began, begin, factor),
         _rounded_where(ended, end, factor),
         _rounded_where(began & ended, end - begin, factor),
+        strict=True,
     )
-    cells = list(map(list, zip(*columns, strict=True)))
+    cells = list(map(list, columns))
+    del names, columns  # this is where a worker needs most memory
     rows: dict[str, list[Any]] = {}
     _, first = np.unique(blocks.device, return_index=True)
     for place in blocks.device[np.sort(first)].tolist():
