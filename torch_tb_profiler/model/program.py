@@ -78,6 +78,15 @@ def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
     Not `full` is the old plugin's choice of nodes: without plain annotations, and with the main thread as it is.
     Full has the annotations, and operators of backward threads stand in the step in which they ran.
     """
+    draft, main, of_row, launch_node = _drafted(model, source, full)
+    pairs = model.forward_backward
+    forward, backward = (of_row[model.tree.row[side]] for side in (pairs.forward, pairs.backward))
+    draft = _with_backward(draft, main, forward, backward, full)
+    return draft.in_order(launch_node, main)
+
+
+def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int32, Int32]:
+    """The tree without BACKWARD nodes, its main thread, and the node of each event and of each call (-1: none)."""
     trace = model.trace
     kind = _kinds(model, source, full)
     rows = np.flatnonzero(kind >= 0)
@@ -103,17 +112,12 @@ def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
         track=nesting.lane[kept],
         name=name[kept],
     )
-    main = draft.main_track()
     of_row = np.full(len(events), -1, np.int32)
     of_row[row] = place[head]
-    pairs = model.forward_backward
-    moved = _with_backward(
-        draft, main, of_row[model.tree.row[pairs.forward]], of_row[model.tree.row[pairs.backward]], full
-    )
     called = trace.launches.row
     inner = nesting.innermost(events.track[called], events.start[called])
     launch_node = place[np.where(inner >= 0, head[inner], -1)] if len(row) else inner
-    return moved.in_order(launch_node, main)
+    return draft, draft.main_track(), of_row, launch_node
 
 
 def _kinds(model: Model, source: Source, full: bool) -> Int8:

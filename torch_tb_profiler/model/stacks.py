@@ -175,25 +175,31 @@ class _Contexts:
 
     def moments(self) -> tuple[Int64, Int64]:
         """Stretches of time in which nothing begins or ends: their contexts, and how long they are."""
+        frame, call, length = self._stretches()
+        lasting = np.flatnonzero(length > 0)
+        lasting = lasting[(frame[lasting] >= 0) | (call[lasting] >= 0)]
+        frame, call, length = frame[lasting], call[lasting], length[lasting]
+        return self.number(frame, call), length
+
+    def _stretches(self) -> tuple[Int64, Int64, Int64]:
+        """Between one begin or end and the next: what is innermost, and for how long; between lanes 0."""
         tours = [_tour(tree) for tree in (self.frames, self.calls) if len(tree)]
         if not tours:
-            return np.empty(0, np.int64), np.empty(0, np.int64)
+            return (np.empty(0, np.int64),) * 3
         lane = np.concatenate([tour.lane for tour in tours])
         time = np.concatenate([tour.time for tour in tours])
         place = np.concatenate([tour.running for tour in tours])
-        if len(tours) == 2:
+        of_frames, both = len(tours[0].time), len(tours) == 2
+        del tours  # each is as large as what is made of them
+        if both:
             order = _merged(lane, time)
-            lane, time = lane[order], time[order]
-            from_frames = order < len(tours[0].time)
-            frame = _last(place[order], from_frames)
-            call = _last(place[order], ~from_frames)
+            lane, time, place = lane[order], time[order], place[order]
+            from_frames = order < of_frames
+            frame, call = _last(place, from_frames), _last(place, ~from_frames)
         else:
             none = np.full(len(place), -1, np.int64)
             frame, call = (place, none) if len(self.frames) else (none, place)
-        length = np.diff(time)
-        lasting = np.flatnonzero((length > 0) & (lane[1:] == lane[:-1]))
-        lasting = lasting[(frame[lasting] >= 0) | (call[lasting] >= 0)]
-        return self.number(frame[lasting], call[lasting]), length[lasting]
+        return frame[:-1], call[:-1], np.where(lane[1:] == lane[:-1], np.diff(time), 0)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import email.utils
 import functools
 import json
 import os
@@ -223,6 +222,8 @@ def _trouble(error: Exception) -> Trouble:
 
 def _skew(date: str) -> float:
     """Seconds between our clock and that of whoever wrote a date; 0 without one."""
+    import email.utils  # noqa: PLC0415 - a megabyte for what hardly ever happens
+
     try:
         return abs(email.utils.parsedate_to_datetime(date).timestamp() - time.time())
     except ValueError:

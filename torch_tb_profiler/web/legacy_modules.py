@@ -22,7 +22,7 @@ from torch_tb_profiler.web.tree_json import nested
 
 #: nodes in an answer of /tree; of a larger tree the deepest levels are left out
 MOST_NODES = 500_000
-_NODES_OF_A_PIECE = 4_000
+_NODES_OF_A_PIECE = 2_000
 
 _COLUMNS = (
     ("Module Name", "string", "name"),
