@@ -69,15 +69,8 @@ def getter(name: str) -> Callable[[Iterable[Any]], list[Any]]:
 
     Compiled for the name, as a comprehension reads an attribute in a third of the time of `operator.attrgetter`.
     """
-    return _compiled(f"[o.{name} for o in objects]")
-
-
-def _compiled(expression: str) -> Callable[[Iterable[Any]], list[Any]]:
-    """A function of `objects`. Only for names of attributes that stand in this package."""
-    return cast(
-        Callable[[Iterable[Any]], list[Any]],
-        eval(f"lambda objects: {expression}", {"end": _END_OF_OBJECT}),  # noqa: S307
-    )
+    listing = eval(f"lambda objects: [o.{name} for o in objects]")  # noqa: S307 - names of attributes of this package
+    return cast(Callable[[Iterable[Any]], list[Any]], listing)
 
 
 @dataclass(frozen=True)
@@ -138,8 +131,7 @@ class Texts:
 
     def __init__(self, code: Callable[[bytes], int], *names: str) -> None:
         self._names = names
-        attributes = ", ".join(f"o.{name}" for name in names)
-        self._parts = _compiled(f"[part for o in objects for part in ({attributes}, end)]")
+        self._getters = [getter(name) for name in names]
         self._code = code
         self._record = struct.Struct(f"<{len(names)}i")
         self._codes = Codes(self._make, lambda joined: 128 + len(joined))
@@ -151,8 +143,12 @@ class Texts:
         return self._record.pack(*map(self._code, texts))
 
     def add(self, objects: Sequence[Any]) -> None:
+        width = len(self._names) + 1
+        parts: list[Any] = [_END_OF_OBJECT] * (width * len(objects))
+        for place, get in enumerate(self._getters):
+            parts[place::width] = get(objects)
         # joining takes the bytes of many `Raw` in a third of the time of bytes(raw)
-        joined = _END_OF_TEXT.join(self._parts(objects)).split(_END_OF_OBJECT)
+        joined = _END_OF_TEXT.join(parts).split(_END_OF_OBJECT)
         codes = self._codes
         self._pieces.append(b"".join([codes[key] for key in islice(joined, len(objects))]))
 

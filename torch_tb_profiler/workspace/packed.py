@@ -95,24 +95,26 @@ class AnswerFolder:
             if self._kept >= MOST_ANSWERS:
                 return
             self._kept += 1
-            self._write(part, packed)
+            is_equal = self._write(part, packed)
             part.replace(self._path / name)
-            part.unlink(missing_ok=True)  # it stays when both are names of one file already
+            if is_equal:
+                part.unlink(missing_ok=True)  # it stays when both are names of one file already
             self._names[packed.etag] = name
         except OSError as error:
             log.debug("an answer is not kept: %s", error)
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
 
-    def _write(self, path: Path, packed: Packed) -> None:
-        """Answers with the same content are one file with several names, where there can be such files."""
+    def _write(self, path: Path, packed: Packed) -> bool:
+        """Whether it is one file with an equal answer now, of several names, as it is where there can be such files."""
         name = self._names.get(packed.etag)
         if name is not None and self.get(name) == packed:  # it may have been damaged since
             with contextlib.suppress(OSError):
                 os.link(self._path / name, path)
-                return
+                return True
         kind = b"z" if packed.is_gzip else b"p"
         path.write_bytes(_MAGIC + kind + bytes.fromhex(packed.etag) + packed.body)
+        return False
 
 
 def answer_name(trace: OpenTrace, question: str) -> str:
