@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from torch_tb_profiler.model import Model
 
@@ -14,26 +14,23 @@ K = TypeVar("K", bound=Hashable)
 
 def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
     """Keep the answer of `question(model)` in the model itself, so that no state hides in modules."""
-
-    @wraps(question)
-    def answer(model: Model) -> T:
-        if question not in model.answers:
-            model.answers[question] = question(model)
-        found: T = model.answers[question]
-        return found
-
-    return answer
+    return _kept_in("answers", question)
 
 
 def lasting(question: Callable[[Model], T]) -> Callable[[Model], T]:
     """The same for an answer of a few bytes that nearly every view asks for: it outlives `Model.forget_answers`."""
+    return _kept_in("lasting", question)
+
+
+def _kept_in(memory: str, question: Callable[[Model], T]) -> Callable[[Model], T]:
+    """`memory`: the attribute of the model."""
 
     @wraps(question)
     def answer(model: Model) -> T:
-        if question not in model.lasting:
-            model.lasting[question] = question(model)
-        found: T = model.lasting[question]
-        return found
+        known: dict[Any, T] = getattr(model, memory)
+        if question not in known:
+            known[question] = question(model)
+        return known[question]
 
     return answer
 
