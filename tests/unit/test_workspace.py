@@ -407,6 +407,21 @@ def test_closing_ends_the_workers(endless: Path) -> None:
     assert not any(alive(i) for i in ids)
 
 
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
+def test_workers_add_to_what_the_user_wants_of_the_allocator(endless: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")
+    pool = Pool(1, Listener())
+    pool.submit(job(1, endless))
+    try:
+        wait_until(pool.process_ids, "a worker starts")
+        # some versions of glibc end each tunable with a zero byte in place
+        variables = Path(f"/proc/{pool.process_ids()[0]}/environ").read_bytes().replace(b"\0", b":")
+    finally:
+        pool.close()
+    assert b"GLIBC_TUNABLES=glibc.malloc.arena_max=2:glibc.malloc.hugetlb=1" in variables
+    assert b":MALLOC_TRIM_THRESHOLD_=" in variables
+
+
 def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
     script = """
 import sys, time

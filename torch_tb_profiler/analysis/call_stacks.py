@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.nesting import by_depth
 from torch_tb_profiler.trace import Strings
 from torch_tb_profiler.trace.distinct import distinct, distinct_places
-from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Int32
 
 #: `file(line): function`; not built-in functions, not nn.Module calls
@@ -95,12 +94,9 @@ def _enclosing(model: Model) -> CallStacks:
     of_frame = np.zeros(len(frames) + 1, np.int32)  # the last entry is for "no frame"
     parents, names = [np.full(1, -1, np.int32)], [np.zeros(1, np.int32)]
     stacks = 1
-    order = stable_order(frames.depth)
-    levels = np.searchsorted(frames.depth[order], np.arange(int(frames.depth.max(initial=-1)) + 2))
-    for first, after in pairwise(levels.tolist()):
-        level = order[first:after]
-        of_frame[level] = of_frame[frames.parent[level]]
-        level = level[is_source[level]]
+    for at_depth in by_depth(frames.depth):
+        of_frame[at_depth] = of_frame[frames.parent[at_depth]]
+        level = at_depth[is_source[at_depth]]
         pairs = of_frame[level].astype(np.int64) * len(strings) + frames.name[level]
         different, inverse = distinct_places(pairs)
         of_frame[level] = stacks + inverse

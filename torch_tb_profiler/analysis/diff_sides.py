@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
 from torch_tb_profiler.analysis.range_sums import KeyedSequence, running_sums
+from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Int64
 
@@ -37,7 +38,7 @@ class Siblings:
         leads = leads[parent[leads] >= 0]
         self._first_child = np.zeros(len(tree), np.int64)
         self._first_child[parent[leads]] = len(start) + leads
-        is_part = np.isin(tree.kind, [int(kind) for kind in PARTS])[self.nodes]
+        is_part = one_of(tree.kind, PARTS)[self.nodes]
         self.parts = np.flatnonzero(is_part)
         self.parts_before = running_sums(is_part)
 

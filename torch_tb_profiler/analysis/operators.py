@@ -9,12 +9,13 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.call_stacks import Stacks, call_stacks
-from torch_tb_profiler.analysis.grouping import Groups, descending, group
+from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.operator_calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Strings
+from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64
 
 OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack"]
@@ -203,7 +204,7 @@ class OperatorDetails:
 
     def shapes_of(self, name: str) -> list[str]:
         """The input shapes with which an operator was called, as the trace writes them."""
-        codes = np.unique(self.groups.shape[self.groups.name == self.strings.code(name)])
+        codes = distinct(self.groups.shape[self.groups.name == self.strings.code(name)])
         return [self.strings[code] for code in codes.tolist()]
 
     def _where(self, names: Int32, shapes: Int32, name: str, input_shape: str | None) -> Bool:
@@ -269,7 +270,7 @@ def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> 
     own = np.flatnonzero((model.device_category == Category.KERNEL) & (owner >= 0))
     owner, row = owner[own], trace.device_work.row[own]
     kernel, duration = trace.events.name[row], np.maximum(trace.events.duration[row], 0)
-    groups: Groups = group([name[owner], shape[owner], kernel])
+    groups = group([name[owner], shape[owner], kernel])
     return LaunchGroups(
         operator=name[owner][groups.first],
         shape=shape[owner][groups.first],

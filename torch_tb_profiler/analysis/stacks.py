@@ -19,12 +19,11 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import NN_MODULE
-from torch_tb_profiler.model.nesting import depths, nearest
+from torch_tb_profiler.model.nesting import by_depth, depths, nearest
 from torch_tb_profiler.model.preorder import preorder
 from torch_tb_profiler.model.stacks import contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
 from torch_tb_profiler.trace.distinct import distinct_places
-from torch_tb_profiler.trace.order import stable_order
 from torch_tb_profiler.trace.schema import Bool, Int64
 
 Weight = Literal["device", "host"]
@@ -337,10 +336,7 @@ def _merged(raw: _Columns, labels: Labels, no_stack_ns: int, has_frames: bool) -
 
 def _levels(parent: Int64) -> list[Int64]:
     """Entries by their distance from the top."""
-    depth = depths(parent.astype(np.int32))
-    order = stable_order(depth)
-    bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
-    return [order[begin:end] for begin, end in pairwise(bounds)]
+    return by_depth(depths(parent.astype(np.int32)))
 
 
 def _only_files(found: Stacks, files: str) -> Stacks:

@@ -62,7 +62,8 @@ def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> tuple[Devi
     work = trace.device_work
     category = trace.events.category[work.row]
     launch = _launch_of(trace)
-    launch[~one_of(category, DEVICE_WORK)] = -1
+    is_work = one_of(category, DEVICE_WORK)
+    launch[~is_work] = -1
     if len(links):
         node = np.where(launch >= 0, links.node[launch], -1).astype(np.int32)
         operator_node = np.where(launch >= 0, links.operator_node[launch], -1).astype(np.int32)
@@ -70,7 +71,7 @@ def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> tuple[Devi
         node = np.full(len(work), -1, dtype=np.int32)
         operator_node = node.copy()
     notes = []
-    orphans = int(np.count_nonzero((launch < 0) & one_of(category, DEVICE_WORK)))
+    orphans = int(np.count_nonzero((launch < 0) & is_work))
     if orphans:
         notes.append(
             Note(

@@ -154,6 +154,13 @@ def depths(parent: Int32) -> Int32:
     return depth[:-1]
 
 
+def by_depth(depth: Int32) -> list[Int64]:
+    """The positions at each depth from the top, each in ascending order."""
+    order = stable_order(depth)
+    bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
+    return [order[first:after] for first, after in pairwise(bounds)]
+
+
 def to_root(link: Links) -> Links:
     """Follow `link` from every entry until it points to itself, doubling the stride each round."""
     while True:

@@ -78,6 +78,7 @@ def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
     Not `full` is the old plugin's choice of nodes: without plain annotations, and with the main thread as it is.
     Full has the annotations, and operators of backward threads stand in the step in which they ran.
     """
+    # in steps, so that what one has needed is gone when the next begins
     draft, main, of_row, launch_node = _drafted(model, source, full)
     pairs = model.forward_backward
     forward, backward = (of_row[model.tree.row[side]] for side in (pairs.forward, pairs.backward))

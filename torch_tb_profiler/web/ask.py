@@ -65,7 +65,7 @@ class Asked:
             found = self._found(model, compute)
             if isinstance(found, _Refusal):
                 return _REFUSAL + dumps([found.status, found.message])
-            return found if isinstance(found, Iterator | bytes) else dumps(found)
+            return _body(found)
 
         # There are too many ranges to keep the answers about each for long.
         packed = workspace.answer(self.trace, self.known_as, answer, keep=self.steps is None)
@@ -130,6 +130,10 @@ def ask(
     return Asked.of(workspace, parameters, question, of_run, of_steps).answer(workspace, compute)
 
 
+def _body(found: Any) -> Body:
+    return found if isinstance(found, Iterator | bytes) else dumps(found)
+
+
 def step_choice(parameters: Parameters) -> StepChoice:
     """How steps are to be found: `steps` names a rule, `step_pattern` gives a regular expression."""
     rule, pattern = parameters.get("steps"), parameters.get("step_pattern")
@@ -166,7 +170,7 @@ def ask_two(
 
     Steps are found in the same way in both; of each only the steps that the request names are looked at.
 
-    compute: the answer, as JSON already when it is an iterator of bytes
+    compute: as for `ask`
     """
     left = workspace.find(parameters.need("run"), parameters.need("worker"), parameters.get("span"))
     right = workspace.find(
@@ -177,8 +181,7 @@ def ask_two(
 
     def answer(*models: Model) -> Body:
         chosen = [model.with_steps(choice).of_steps(steps) for model, steps in zip(models, ranges, strict=True)]
-        found = compute(*chosen)
-        return found if isinstance(found, Iterator) else dumps(found)
+        return _body(compute(*chosen))
 
     try:
         return Answer(workspace.answer_two(left, right, (question, choice, ranges), answer))

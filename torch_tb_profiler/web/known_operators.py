@@ -89,7 +89,7 @@ class _Kept(msgspec.Struct):
     stacks: dict[str, tuple[str, bytes]]
     groups: dict[str, tuple[str, bytes]]
     launched: dict[str, tuple[str, bytes]]
-    totals: dict[str, int]
+    totals: dict[str, bool | int]
 
 
 _TOTALS = ("has_device_work", "device_ns", "host_ns", "unattributed_device_ns")
@@ -109,7 +109,7 @@ def _kept(model: Model, trace: OpenTrace) -> bytes:
         _Kept(
             meta=operators_meta(model, trace),
             strings=[details.strings[code] for code in used.tolist()],
-            totals={key: int(getattr(details, key)) for key in _TOTALS},
+            totals={key: getattr(details, key) for key in _TOTALS},
             **{
                 name: {key: (values.dtype.str, values.tobytes()) for key, values in table.items()}
                 for name, table in columns.items()
@@ -128,7 +128,7 @@ def _read(stored: bytes) -> KnownOperators:
     def table(kind: type[T], columns: dict[str, tuple[str, bytes]]) -> T:
         return kind(**{key: np.frombuffer(values, dtype) for key, (dtype, values) in columns.items()})
 
-    totals: dict[str, Any] = {**kept.totals, "has_device_work": bool(kept.totals["has_device_work"])}
+    totals: dict[str, Any] = kept.totals
     details = OperatorDetails(
         Strings(kept.strings),
         table(Stacks, kept.stacks),

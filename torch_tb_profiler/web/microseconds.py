@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.analysis.grouping import EXACT_LIMIT
 from torch_tb_profiler.trace.schema import Int64
-
-#: numbers below this are the same in floating point
-_EXACT_LIMIT = 2**53
 
 
 def microseconds(ns: int) -> int | float:
@@ -19,7 +17,7 @@ def microseconds(ns: int) -> int | float:
 
 def many_microseconds(ns: Int64) -> list[int | float]:
     """`microseconds` of each."""
-    if len(ns) and max(int(ns.max()), -int(ns.min())) >= _EXACT_LIMIT:
+    if len(ns) and max(int(ns.max()), -int(ns.min())) >= EXACT_LIMIT:
         return [microseconds(value) for value in ns.tolist()]
     found = (ns / 1000).astype(object)
     whole = ns // 1000
