@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.events import Event, model_of
 from torch_tb_profiler.timeline.build import build
-from torch_tb_profiler.timeline.levels import tile_length, width_of
+from torch_tb_profiler.timeline.pyramid import tile_length, width_of
 from torch_tb_profiler.timeline.timeline import Timeline
 
 CATEGORIES = (

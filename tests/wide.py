@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace import Category, column_file
-from torch_tb_profiler.trace.schema import DeviceWork, Events, Int64, Launches, Operators, Phase, Table
-from torch_tb_profiler.trace.sink import Described
+from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, Operators, Phase, Table
 from torch_tb_profiler.trace.store import Header, Track
+from torch_tb_profiler.trace.table_writer import Described
 
 #: each with operators and the calls in them: two lanes
 THREADS = 20

@@ -25,12 +25,12 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     import torch_tb_profiler.web.app  # noqa: F401 - for `_views`
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.storage import storage_for
-    from torch_tb_profiler.web.standard import QUESTIONS
+    from torch_tb_profiler.web.prefetch import QUESTIONS
     from torch_tb_profiler.workspace import OpenTrace
     from torch_tb_profiler.workspace.cache import Cache
-    from torch_tb_profiler.workspace.child import perform
     from torch_tb_profiler.workspace.identity import content_key
-    from torch_tb_profiler.workspace.messages import TIMELINE, Answered, Answering, Done, Job, Prepared
+    from torch_tb_profiler.workspace.protocol import TIMELINE, Answered, Answering, Done, Job, Prepared
+    from torch_tb_profiler.workspace.worker import perform
 
     say(imported=cpu(), imported_memory=resident())
     began = cpu()
@@ -68,7 +68,7 @@ def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
 
 def reopen(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
     import torch_tb_profiler.web.app
-    import torch_tb_profiler.workspace.child  # noqa: F401 - so that it counts as import, as in `first`
+    import torch_tb_profiler.workspace.worker  # noqa: F401 - so that it counts as import, as in `first`
 
     say(imported=cpu(), imported_memory=resident())
     _views(logdir, cache_dir, plan, cpu())

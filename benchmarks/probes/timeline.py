@@ -12,6 +12,8 @@ from statistics import median
 
 from own import cpu, peak, resident, say
 
+from torch_tb_profiler.timeline import timeline_file
+
 VIEW_PIXELS = 1600
 LANES = 60
 VIEWS = 60
@@ -20,7 +22,6 @@ VIEWS = 60
 def build(file: str, columns: str, timeline: str) -> None:
     from torch_tb_profiler.analysis.memory_curve import memory_curves
     from torch_tb_profiler.model import Model
-    from torch_tb_profiler.timeline import kept
     from torch_tb_profiler.timeline.build import build as build_timeline
     from torch_tb_profiler.trace import read_to_file
 
@@ -33,7 +34,7 @@ def build(file: str, columns: str, timeline: str) -> None:
     _ = model.steps, model.forward_backward, memory_curves(model)
     structure = cpu() - began - read
     began = cpu()
-    kept.write(build_timeline(model), Path(timeline))
+    timeline_file.write(build_timeline(model), Path(timeline))
     say(
         events=len(trace.events),
         read=read,
@@ -51,14 +52,13 @@ def serve(columns: str, timeline: str) -> None:
 
     import numpy as np
 
-    from torch_tb_profiler.timeline import kept
-    from torch_tb_profiler.timeline.levels import tile_length, width_of
+    from torch_tb_profiler.timeline.pyramid import tile_length, width_of
     from torch_tb_profiler.trace import column_file
-    from torch_tb_profiler.web.timeline_wire import tile_bytes
+    from torch_tb_profiler.web.timeline.wire import tile_bytes
     from torch_tb_profiler.workspace import compressed
 
     began = cpu()
-    found = kept.read(Path(timeline), column_file.open_trace(Path(columns)))
+    found = timeline_file.read(Path(timeline), column_file.open_trace(Path(columns)))
     lanes = np.argsort(-np.diff(found.slices.first), kind="stable")[:LANES]
     lanes.sort()
     tile_bytes(found, found.highest_level, 0, lanes)

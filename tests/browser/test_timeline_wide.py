@@ -21,16 +21,16 @@ from tests.browser.servers import Server
 from tests.browser.timeline import Slice, Timeline, assert_drawn, exact_slices
 from tests.tiny import wait_until
 from tests.wide import STREAMS, THREADS, Stretch, write_columns
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import storage_for
-from torch_tb_profiler.trace.schema import Int64
-from torch_tb_profiler.web.standard import questions_about
+from torch_tb_profiler.web.prefetch import questions_about
 from torch_tb_profiler.workspace import Body, OpenTrace
 from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.child import perform
 from torch_tb_profiler.workspace.identity import content_key
-from torch_tb_profiler.workspace.messages import Answering, Job, Prepared, Summary
+from torch_tb_profiler.workspace.protocol import Answering, Job, Prepared, Summary
+from torch_tb_profiler.workspace.worker import perform
 
 SLICES = 10_000_000
 WHERE = {"run": "wide", "worker": "worker0"}

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple, TypeVar
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
-from torch_tb_profiler.web import distributed, legacy_routes
+from torch_tb_profiler.web import distributed
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
+from torch_tb_profiler.web.old_plugin import routes
 from torch_tb_profiler.workspace import Body, Packed, pack
 
 T = TypeVar("T")
@@ -193,7 +194,7 @@ def answer(golden: Golden) -> tuple[int, Any]:
     traces: Any = _OneTrace(model_of(path), len(workers_of(golden.recording, golden.params["run"])))
     if golden.route in TWO_TRACES:
         traces = _TwoTraces(golden.recording)
-    return _ask(legacy_routes.ROUTES, golden, traces)
+    return _ask(routes.ROUTES, golden, traces)
 
 
 def _ask(routes: dict[str, Route], golden: Golden, traces: Any) -> tuple[int, Any]:

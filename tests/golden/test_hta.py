@@ -14,7 +14,7 @@ import pytest
 from tests.golden import hta
 from tests.golden.explained_hta import EXPLAINED, Explained
 from tests.golden.hta import DATA_SETS, GOLDENS, QUESTIONS, Numbers, questions
-from torch_tb_profiler.analysis import intervals
+from torch_tb_profiler.arrays import intervals
 
 pytestmark = pytest.mark.skipif(not GOLDENS.is_dir(), reason=f"the recorded numbers of HTA are not at {GOLDENS}")
 

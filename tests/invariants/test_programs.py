@@ -16,12 +16,13 @@ from tests.unit.test_diff_whole import check as check_whole
 from torch_tb_profiler.analysis.diff import Comparison, Program, delta, whole_times
 from torch_tb_profiler.analysis.modules import module_sources, modules
 from torch_tb_profiler.analysis.operators import operators
-from torch_tb_profiler.analysis.program import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
-from torch_tb_profiler.model.program import Kind
+from torch_tb_profiler.model.program_tree import Kind
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.web import legacy_diff, legacy_modules
+from torch_tb_profiler.web.old_plugin import diff
+from torch_tb_profiler.web.old_plugin import modules as old_modules
 
 
 def check_tree(model: Model, timed: TimedProgram) -> None:
@@ -85,9 +86,9 @@ def check(model: Model) -> None:
     check_modules(model)
     check_comparison(model)
     check_whole(model, model, 200)
-    answer = legacy_modules.module(model)
+    answer = old_modules.module(model)
     assert (answer is not None) == bool(module_sources(model))
-    for pieces in (answer, legacy_modules.tree(model), legacy_diff.diff(model, model)):
+    for pieces in (answer, old_modules.tree(model), diff.diff(model, model)):
         if pieces is not None:
             json.loads(b"".join(pieces))
 

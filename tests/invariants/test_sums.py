@@ -23,7 +23,7 @@ from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, read_trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
-from torch_tb_profiler.web import legacy
+from torch_tb_profiler.web.old_plugin import shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "traces"
@@ -128,13 +128,13 @@ def test_recorded_traces(path: Path) -> None:
     check_sums(model)
     check_memory(model, complete="units" not in path.parts)
     findings(model)
-    for route in (legacy.kernel, legacy.kernel_tc_pie):
+    for route in (shapes.kernel, shapes.kernel_tc_pie):
         route(model)
-    legacy.overview(model, 1)
+    shapes.overview(model, 1)
     for group_by in ("Operation", "OperationAndInputShape"):
-        legacy.operation(model, group_by)
-        legacy.operation_table(model, group_by)
-        legacy.kernel_table(model, group_by)
+        shapes.operation(model, group_by)
+        shapes.operation_table(model, group_by)
+        shapes.kernel_table(model, group_by)
 
 
 @pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)

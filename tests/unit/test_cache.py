@@ -14,7 +14,7 @@ from torch_tb_profiler.workspace import logs
 from torch_tb_profiler.workspace.cache import DEFAULT_LIMIT, LIMIT_VARIABLE, Cache, default_directory
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.messages import Summary
+from torch_tb_profiler.workspace.protocol import Summary
 
 SUMMARY = Summary(events=1, notes=0, troubles=(), views=("overview",), rank=None, world_size=None, host_name="")
 

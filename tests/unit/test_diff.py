@@ -13,7 +13,7 @@ from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import EVALUATE, deep, module, training
 from torch_tb_profiler.analysis.diff import Comparison, KernelSums, Node, OperatorSums, Side, delta
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web import legacy_diff
+from torch_tb_profiler.web.old_plugin import diff
 
 LOADER = "enumerate(DataLoader)#_{}DataLoaderIter.__next__"
 
@@ -172,16 +172,16 @@ def test_delta_of_equals_is_by_size() -> None:
 def test_paths_of_nothing(path: str) -> None:
     model = model_of(training())
     assert Comparison(model, model, "parts").at(path) is None
-    assert legacy_diff.diffnode(model, model, path) is None
+    assert diff.diffnode(model, model, path) is None
 
 
 def test_the_old_answers() -> None:
     model = model_of(training())
-    whole = json.loads(b"".join(legacy_diff.diff(model, model)))
+    whole = json.loads(b"".join(diff.diff(model, model)))
     assert list(whole) == ["left", "right", "children"]
     assert list(whole["left"]) == ["name", "duration", "device_duration", "total_duration", "aggs"]
     assert whole["left"]["name"] == "CompositeNodes"
-    node = legacy_diff.diffnode(model, model, "0")
+    node = diff.diffnode(model, model, "0")
     assert node is not None
     assert list(node) == ["left", "right", "path", "children"]
     assert [(c["path"], c["left"]["name"]) for c in node["children"]] == [
@@ -190,17 +190,17 @@ def test_the_old_answers() -> None:
         ("0-2", "nn.Module: Net_0.backward"),
     ]
     assert all("children" not in child for child in node["children"])
-    gone = legacy_diff.diffnode(model, model_of([op("a", 0, 1)]), "0")
+    gone = diff.diffnode(model, model_of([op("a", 0, 1)]), "0")
     assert gone is not None
     assert gone["children"] == []
-    empty = legacy_diff.diffnode(model, model_of([]), "0")
+    empty = diff.diffnode(model, model_of([]), "0")
     assert empty is not None
     assert empty["right"] == {"name": "Blank", "duration": 0, "device_duration": 0, "total_duration": 0, "aggs": []}
 
 
 def test_a_deep_comparison() -> None:
     model = deep(2000, lambda i, start, length: module(f"M_{i}", start, length))
-    assert b"".join(legacy_diff.diff(model, model)).count(b'"children"') == 2000
+    assert b"".join(diff.diff(model, model)).count(b'"children"') == 2000
     node = Comparison(model, model, "all").at("-".join(["0"] * 1500))
     assert node is not None
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.trace.distinct import distinct, distinct_places, one_of
+from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
 
 small = st.lists(st.integers(0, 20), max_size=40)
 any_sign = st.lists(st.integers(-(2**62), 2**62), max_size=40)

@@ -21,11 +21,11 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.plugin_loader import TorchProfilerLoader
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.workspace import child, open_workspace
+from torch_tb_profiler.workspace import open_workspace, worker
 from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE, Cache
-from torch_tb_profiler.workspace.library import Library, find_traces
-from torch_tb_profiler.workspace.messages import Job, decode_job, encode
+from torch_tb_profiler.workspace.local_workspace import Library, find_traces
 from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.protocol import Job, decode_job, encode
 
 MEGABYTE = 1 << 20
 EVENT = b'{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":1,"tid":1,"ts":1,"dur":1}'
@@ -48,7 +48,7 @@ def notes_of(logs: Path, cache: Path) -> list[str]:
 def test_a_file_is_read_as_far_as_the_environment_allows(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(child, "Limits", partial(Limits, free_bytes=MEGABYTE))
+    monkeypatch.setattr(worker, "Limits", partial(Limits, free_bytes=MEGABYTE))
     monkeypatch.setenv(EXPANSION_VARIABLE, "50")
     (note,) = notes_of(logs, tmp_path / "cache")
     assert "unpacks to more than 50 times its size" in note

@@ -12,9 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.trace import gather
+from torch_tb_profiler.trace import column_buffers
 from torch_tb_profiler.trace.collect import exact_ns
-from torch_tb_profiler.trace.gather import Codes, Number, Numbers, Texts, getter, integers, pack_floats, unpack_floats
+from torch_tb_profiler.trace.column_buffers import (
+    Codes,
+    Number,
+    Numbers,
+    Texts,
+    getter,
+    integers,
+    pack_floats,
+    unpack_floats,
+)
 
 NUMBERS = st.one_of(st.floats(), st.none())
 
@@ -84,7 +93,7 @@ def test_text_attributes_become_codes(chunks: list[list[tuple[str, str]]]) -> No
 
 
 def test_codes_are_forgotten_and_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "_KEPT_BYTES", 100)
+    monkeypatch.setattr(column_buffers, "_KEPT_BYTES", 100)
     made: list[int] = []
 
     def make(key: int) -> bytes:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis import grouping
-from torch_tb_profiler.analysis.grouping import descending, group
+from torch_tb_profiler.arrays import grouping
+from torch_tb_profiler.arrays.grouping import descending, group
 
 rows = st.lists(
     st.tuples(st.integers(-2, 3), st.sampled_from([-1, 0, 10**12]), st.integers(-(10**6), 10**6)), max_size=30

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.intervals import Coverage, Spans
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.intervals import Coverage, Spans
 
 LAST = 40
 

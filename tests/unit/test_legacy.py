@@ -6,11 +6,11 @@ import json
 
 from tests.events import annotation, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.operators import operator_details
-from torch_tb_profiler.web import legacy
+from torch_tb_profiler.web.old_plugin import shapes
 
 
 def test_overview() -> None:
-    answer = legacy.overview(
+    answer = shapes.overview(
         model_of([annotation("ProfilerStep#3", 0, 10.5), op("a", 0, 2.25), kernel(4, 2, 1)]), workers=2
     )
     assert list(answer) == ["steps", "performance", "recommendations", "environments", "gpu_metrics"]
@@ -31,7 +31,7 @@ def test_overview() -> None:
 
 def test_html_from_a_trace_stays_text() -> None:
     evil = "<img src=x onerror=alert(1)>"
-    answer = legacy.overview(
+    answer = shapes.overview(
         model_of(
             [annotation("ProfilerStep#3", 0, 100), kernel(4, 2, 1)],
             deviceProperties=[{"id": 0, "name": evil, "computeMajor": evil, "computeMinor": 0}],
@@ -45,7 +45,7 @@ def test_html_from_a_trace_stays_text() -> None:
 
 def test_operation() -> None:
     model = model_of([op("a", 0, 10, **{"Input Dims": [[2, 3], []]}), op("b", 20, 1.5)])
-    answer = legacy.operation(model, "Operation")
+    answer = shapes.operation(model, "Operation")
     assert list(answer) == ["device_total_time", "device_self_time", "host_total_time", "host_self_time"]
     assert answer["device_total_time"] is None
     assert answer["host_total_time"] == {
@@ -53,7 +53,7 @@ def test_operation() -> None:
         "columns": [{"type": "string", "name": "name"}, {"type": "number", "name": "value"}],
         "rows": [["a", 10], ["b", 1.5]],
     }
-    table = legacy.operation_table(model, "OperationAndInputShape")
+    table = shapes.operation_table(model, "OperationAndInputShape")
     assert table["metadata"]["sort"] == "host_self_duration"
     assert [list(row.items()) for row in table["data"]] == [
         [
@@ -75,16 +75,16 @@ def test_operation_stack() -> None:
     frames = [frame("m.py(1): main", 0, 100), frame("m.py(2): f", 5, 50)]
     model = model_of([*frames, op("a", 10, 5, **{"Input Dims": [[2]]}), op("b", 200, 5)])
     details = operator_details(model)
-    answer = legacy.operation_stack(details, "a", None, None)
+    answer = shapes.operation_stack(details, "a", None, None)
     assert answer is not None
     assert answer["data"][0]["call_stack"] == "m.py(2): f;m.py(1): main"
     assert "has_call_stack" not in answer["data"][0]
-    by_shape = legacy.operation_stack(details, "a", "OperationAndInputShape", "[[2]]")
+    by_shape = shapes.operation_stack(details, "a", "OperationAndInputShape", "[[2]]")
     assert by_shape is not None
     assert by_shape["data"][0]["input_shape"] == "[[2]]"
-    assert legacy.operation_stack(details, "a", "OperationAndInputShape", None) is None
-    assert legacy.operation_stack(details, "b", None, None) is None
-    assert legacy.operation_stack(details, "nobody", None, None) is None
+    assert shapes.operation_stack(details, "a", "OperationAndInputShape", None) is None
+    assert shapes.operation_stack(details, "b", None, None) is None
+    assert shapes.operation_stack(details, "nobody", None, None) is None
 
 
 def test_kernels() -> None:
@@ -95,29 +95,29 @@ def test_kernels() -> None:
         kernel(30, 1, 2),
     ]
     model = model_of(events)
-    assert legacy.kernel(model) == {
+    assert shapes.kernel(model) == {
         "total": {
             "columns": [{"type": "string", "name": "name"}, {"type": "number", "name": "value"}],
             "rows": [["volta_h884gemm", 2.5], ["kernel", 1]],
         }
     }
-    by_name = legacy.kernel_table(model, "Kernel")
+    by_name = shapes.kernel_table(model, "Kernel")
     assert by_name is not None
     assert by_name["data"]["rows"] == [["volta_h884gemm", "Yes", 1, 2, 2, 2, 2], ["kernel", "No", 1, 1, 1, 1, 1]]
-    by_launch = legacy.kernel_table(model, None)
+    by_launch = shapes.kernel_table(model, None)
     assert by_launch is not None
     assert by_launch["data"]["rows"] == [
         ["volta_h884gemm", "aten::mm", "[1, 2, 3]", "None", "0", "0", "Yes", "Yes", 1, 2.5, 2, 2.5, 2.5],
         ["kernel", "CallTreeRoot", "None", "None", "0", "0", "No", "No", 1, 1, 1, 1, 1],
     ]
-    pie = legacy.kernel_tc_pie(model)
+    pie = shapes.kernel_tc_pie(model)
     assert pie is not None
     assert pie["total"]["rows"] == [["Using Tensor Cores", 2.5 / 3.5], ["Not Using Tensor Cores", 1 - 2.5 / 3.5]]
 
 
 def test_without_kernels_there_is_null() -> None:
     model = model_of([op("a", 0, 1)])
-    assert legacy.kernel(model) is None
-    assert legacy.kernel_table(model, None) is None
-    assert legacy.kernel_tc_pie(model) is None
-    assert "gpu_metrics" not in legacy.overview(model, 1)
+    assert shapes.kernel(model) is None
+    assert shapes.kernel_table(model, None) is None
+    assert shapes.kernel_tc_pie(model) is None
+    assert "gpu_metrics" not in shapes.overview(model, 1)

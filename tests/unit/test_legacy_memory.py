@@ -7,14 +7,8 @@ import pytest
 
 from tests.events import annotation, memory, model_of, op
 from torch_tb_profiler.analysis.memory_curve import memory_curves
-from torch_tb_profiler.web.legacy_memory import (
-    MOST_POINTS,
-    corners,
-    display,
-    memory_curve,
-    memory_events,
-)
-from torch_tb_profiler.web.legacy_memory import memory as memory_table
+from torch_tb_profiler.web.old_plugin.memory import MOST_POINTS, corners, display, memory_curve, memory_events
+from torch_tb_profiler.web.old_plugin.memory import memory as memory_table
 
 EVENTS = [
     annotation("ProfilerStep#1", 1000, 100),

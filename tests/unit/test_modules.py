@@ -13,7 +13,8 @@ from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, module_sources, modules
-from torch_tb_profiler.web import legacy_modules, tree_json
+from torch_tb_profiler.web.old_plugin import modules as old_modules
+from torch_tb_profiler.web.old_plugin import tree_json
 
 
 def rows(table: ModuleTable) -> dict[str, tuple[Any, ...]]:
@@ -115,16 +116,16 @@ def test_names_tell_where_ids_are_missing() -> None:
     del event["args"]["Python module id"]
     table = modules(model_of([event]), "nn")
     assert (table.name, table.module_id.tolist()) == (("A_0",), [-1])
-    assert json.loads(b"".join(legacy_modules.module(model_of([event])) or []))["data"][0]["id"] is None
+    assert json.loads(b"".join(old_modules.module(model_of([event])) or []))["data"][0]["id"] is None
 
 
 def test_six_thousand_levels() -> None:
     model = deep(6000, lambda i, start, length: module(f"M_{i}", start, length))
     table = modules(model, "nn")
     assert table.parent.tolist() == list(range(-1, 5999))
-    body = b"".join(legacy_modules.module(model) or [])
-    assert body.count(b'"children":[') == body.count(b"{") - len(legacy_modules._COLUMNS) - 1 == 6000
-    assert legacy_modules.tree(model) is not None
+    body = b"".join(old_modules.module(model) or [])
+    assert body.count(b'"children":[') == body.count(b"{") - len(old_modules._COLUMNS) - 1 == 6000
+    assert old_modules.tree(model) is not None
 
 
 def lightning(category: str) -> list[Event]:
@@ -162,12 +163,12 @@ def test_lightning_of_either_age(category: str) -> None:
     }
     assert (int(table.max_ns[2]), int(table.min_ns[2])) == (100_000, 20_000)
 
-    data = json.loads(b"".join(legacy_modules.module(model) or []))["data"]
+    data = json.loads(b"".join(old_modules.module(model) or []))["data"]
     assert [(d["name"], d["id"], [c["name"] for c in d["children"]]) for d in data] == [
         ("net", 0, ["net.blocks.0.l1"]),
         ("other", 0, []),
     ]
-    root = json.loads(b"".join(legacy_modules.tree(model) or []))
+    root = json.loads(b"".join(old_modules.tree(model) or []))
     assert [(c["name"], c["type"]) for c in root["children"]] == [("run_training_batch", "pl_profile")]
     assert [c["name"] for c in root["children"][0]["children"]] == [
         "[Strategy]training_step",
@@ -178,13 +179,13 @@ def test_lightning_of_either_age(category: str) -> None:
 
 def test_lightning_without_hooks_has_a_tree_too() -> None:
     events = [annotation("[pl][module]Linear: l1", 0, 50), op("a", 10, 5)]
-    root = json.loads(b"".join(legacy_modules.tree(model_of(events)) or []))
+    root = json.loads(b"".join(old_modules.tree(model_of(events)) or []))
     (top,) = root["children"]
     assert (top["name"], top["type"], top["children"][0]["name"]) == ("l1", "pl_module", "a")
 
 
 def test_the_old_module_answer() -> None:
-    answer = json.loads(b"".join(legacy_modules.module(model_of(training())) or []))
+    answer = json.loads(b"".join(old_modules.module(model_of(training())) or []))
     assert [c["key"] for c in answer["columns"]] == [
         "name",
         "occurences",
@@ -208,13 +209,13 @@ def test_the_old_module_answer() -> None:
         "children",
     ]
     assert (net["host_duration"], net["avg_duration"]) == (200, 30)
-    assert legacy_modules.module(model_of([op("a", 0, 1)])) is None
+    assert old_modules.module(model_of([op("a", 0, 1)])) is None
     assert modules(model_of([]), "nn").name == ()
 
 
 def test_the_old_tree_answer() -> None:
     events = [{**annotation("ProfilerStep#1", 100.5, 50), "tid": "7"}, {**op("a", 110, 20), "tid": "7"}]
-    root = json.loads(b"".join(legacy_modules.tree(model_of(events)) or []))
+    root = json.loads(b"".join(old_modules.tree(model_of(events)) or []))
     assert root == {
         "name": "CallTreeRoot",
         "start_time": 100.5,
@@ -234,13 +235,13 @@ def test_the_old_tree_answer() -> None:
             }
         ],
     }
-    assert legacy_modules.tree(model_of([kernel(0, 10, 1)])) is None
+    assert old_modules.tree(model_of([kernel(0, 10, 1)])) is None
 
 
 def test_a_tree_too_large_loses_its_deepest_levels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(legacy_modules, "MOST_NODES", 3)
+    monkeypatch.setattr(old_modules, "MOST_NODES", 3)
     events = [op("a", 0, 100), op("b", 10, 50), op("c", 20, 10), op("d", 70, 10)]
-    body = b"".join(legacy_modules.tree(model_of(events)) or [])
+    body = b"".join(old_modules.tree(model_of(events)) or [])
     (top,) = json.loads(body)["children"]
     assert [(c["name"], c["children"]) for c in top["children"]] == [("b", []), ("d", [])]
 

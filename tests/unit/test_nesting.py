@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.model import nesting as module
-from torch_tb_profiler.model.nesting import Nesting, nearest, nest, outermost_first
+from torch_tb_profiler.arrays import nesting as module
+from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest, outermost_first
 
 Interval = tuple[int, int, int]  # lane, start, length
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.trace.order import stable_order
+from torch_tb_profiler.arrays.order import stable_order
 
 codes = st.integers(-3, 20)
 #: more than 16 bits hold, up to all that 32 do

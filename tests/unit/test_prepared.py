@@ -22,11 +22,11 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import column_file, read_trace
-from torch_tb_profiler.web.standard import QUESTIONS, questions, requests_about
+from torch_tb_profiler.web.prefetch import QUESTIONS, questions, requests_about
 from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
+from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
 from torch_tb_profiler.workspace.cache import _size_of_folder
-from torch_tb_profiler.workspace.messages import TIMELINE, Done, Job, Message, Prepared
-from torch_tb_profiler.workspace.packed import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
+from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.summary import open_model, summarize
 
@@ -206,7 +206,7 @@ def test_names_of_answers_hold_in_every_process() -> None:
     here = [[name for name, _ in bundle] for bundle in questions(trace, model_of([]))]
     assert len({name for bundle in here for name in bundle}) == sum(map(len, here)) > 20
     code = (
-        "import json\nfrom tests.events import model_of\nfrom torch_tb_profiler.web.standard import questions\n"
+        "import json\nfrom tests.events import model_of\nfrom torch_tb_profiler.web.prefetch import questions\n"
         "from torch_tb_profiler.workspace import OpenTrace\n"
         "asked = questions(OpenTrace('run', 'w', '1', 'key', 1, 1), model_of([]))\n"
         "print(json.dumps([[name for name, _ in bundle] for bundle in asked]))"
@@ -281,7 +281,7 @@ def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
-    code = "import sys, torch_tb_profiler.web.standard, torch_tb_profiler.workspace.child; print(*sys.modules)"
+    code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     held = set(found.stdout.split())
     assert "torch_tb_profiler.web.routes" in held

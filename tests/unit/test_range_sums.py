@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.range_sums import KeyedSequence, positions
+from torch_tb_profiler.arrays.range_sums import KeyedSequence, positions
 
 BIG = 2**61  # no double holds it and 1
 

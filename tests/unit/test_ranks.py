@@ -11,16 +11,16 @@ import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of, op, partly_hidden_all_reduce
 from tests.tracegen import Config, Expected, generate_ranks
-from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview import communication_spans
+from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges
 from torch_tb_profiler.ranks import Distributed, distributed, is_distributed, rank_of
 from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 from torch_tb_profiler.ranks.distributed import operation_table, transfer_ranges
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.web import legacy_distributed as legacy
+from torch_tb_profiler.web.old_plugin import distributed as legacy
 
 
 def together(*traces: list[Event], header: dict[str, Any] | None = None) -> Distributed:

@@ -16,7 +16,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline import counters as counters_module
 from torch_tb_profiler.timeline.bins import Steps, bins_of, coarser
 from torch_tb_profiler.timeline.counters import counter_tile, extremes, with_counters
-from torch_tb_profiler.timeline.levels import BUCKETS_OF_TILE, tile_length
+from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, tile_length
 from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
 

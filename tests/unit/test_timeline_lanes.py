@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from tests.events import Event, memory, model_of
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.memory_curve import memory_curves
-from torch_tb_profiler.timeline import counters, grouped, kept, lanes, levels
+from torch_tb_profiler.timeline import counters, grouped, lanes, pyramid, timeline_file
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.build import build
-from torch_tb_profiler.timeline.levels import highest_level, tile_length, width_of
+from torch_tb_profiler.timeline.pyramid import highest_level, tile_length, width_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import account, tree_of
 from torch_tb_profiler.trace import column_file, read_trace
@@ -78,7 +78,7 @@ def test_busy_is_the_union_of_all_slices_of_a_track(given: list[Event]) -> None:
 def test_what_is_built_piece_by_piece_is_the_same(given: list[Event]) -> None:
     whole = timeline_of(given)
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((grouped, "PIECE"), (levels, "_PIECE"), (counters, "_SLICES_AT_ONCE")):
+        for module, name in ((grouped, "PIECE"), (pyramid, "_PIECE"), (counters, "_SLICES_AT_ONCE")):
             patch.setattr(module, name, 3)
         pieces = timeline_of(given)
         check_all(pieces)
@@ -209,9 +209,9 @@ def test_the_highest_level_holds_all() -> None:
 def test_what_is_kept_is_what_was_built(tmp_path_factory: pytest.TempPathFactory, given: list[Event]) -> None:
     folder = tmp_path_factory.mktemp("kept")
     timeline = timeline_of([*given, memory(1.5, 1024, 7, 1024, 2048)])
-    kept.write(timeline, folder / "t")
-    again = kept.read(folder / "t", timeline.trace)
-    assert again.summary == timeline.summary == kept.read_summary(folder / "t")
+    timeline_file.write(timeline, folder / "t")
+    again = timeline_file.read(folder / "t", timeline.trace)
+    assert again.summary == timeline.summary == timeline_file.read_summary(folder / "t")
     assert again.counters.listed == timeline.counters.listed
     assert again.links.loose == timeline.links.loose
     np.testing.assert_equal(again.counters.bins.columns(), timeline.counters.bins.columns())
@@ -232,18 +232,18 @@ def test_what_is_kept_is_what_was_built(tmp_path_factory: pytest.TempPathFactory
 def test_a_timeline_of_another_trace_or_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "t"
     timeline = timeline_of([ns("cpu_op", "a", 0, 10)])
-    kept.write(timeline, path)
+    timeline_file.write(timeline, path)
     other = model_of([ns("cpu_op", "a", 0, 10), ns("cpu_op", "b", 20, 10)]).trace
     with pytest.raises(column_file.ColumnFileError, match="another trace"):
-        kept.read(path, other)
-    assert kept.is_there(path)
-    assert not kept.is_there(tmp_path / "nothing")
-    monkeypatch.setattr(kept, "VERSION", kept.VERSION + 1)
-    assert not kept.is_there(path)
+        timeline_file.read(path, other)
+    assert timeline_file.is_there(path)
+    assert not timeline_file.is_there(tmp_path / "nothing")
+    monkeypatch.setattr(timeline_file, "VERSION", timeline_file.VERSION + 1)
+    assert not timeline_file.is_there(path)
     with pytest.raises(column_file.ColumnFileError, match="another version"):
-        kept.read(path, timeline.trace)
+        timeline_file.read(path, timeline.trace)
     with pytest.raises(column_file.ColumnFileError, match="another version"):
-        kept.read_summary(path)
+        timeline_file.read_summary(path)
 
 
 def test_a_trace_without_slices() -> None:

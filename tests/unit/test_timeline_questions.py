@@ -13,8 +13,8 @@ from tests.events import Event
 from tests.timelines import events, lanes_of, ns, timeline_of
 from torch_tb_profiler.model.patterns import SlowPattern
 from torch_tb_profiler.timeline import search as search_module
-from torch_tb_profiler.timeline.around import self_time
 from torch_tb_profiler.timeline.details import Details, details, neighbour
+from torch_tb_profiler.timeline.enclosing import self_time
 from torch_tb_profiler.timeline.flows import KINDS, of_slice, of_window
 from torch_tb_profiler.timeline.search import search
 from torch_tb_profiler.timeline.timeline import Timeline

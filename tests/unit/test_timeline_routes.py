@@ -17,9 +17,9 @@ from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.web.timeline import ROUTES as TREE
-from torch_tb_profiler.web.timeline_questions import ROUTES as QUESTIONS
-from torch_tb_profiler.web.timeline_wire import tile_bytes
+from torch_tb_profiler.web.timeline.queries import ROUTES as QUESTIONS
+from torch_tb_profiler.web.timeline.routes import ROUTES as TREE
+from torch_tb_profiler.web.timeline.wire import tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
 OF_TRACE = "run=whole&worker=rank0&span=1"

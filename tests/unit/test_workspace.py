@@ -20,10 +20,10 @@ from tests.tiny import wait_until, write_trace
 from torch_tb_profiler.discovery import Root, parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.workspace import Loading, TraceStatus, Unknown, Unreadable, Workspace, open_workspace
+from torch_tb_profiler.workspace import Loading, TraceStatus, Unknown, Unreadable, Workspace, open_workspace, worker
 from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message
 from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
 
 Opener = Callable[..., Workspace]
 
@@ -425,7 +425,7 @@ def test_workers_add_to_what_the_user_wants_of_the_allocator(endless: Path, monk
 def test_workers_end_with_a_server_that_was_killed(endless: Path) -> None:
     script = """
 import sys, time
-from torch_tb_profiler.workspace.messages import Job
+from torch_tb_profiler.workspace.protocol import Job
 from torch_tb_profiler.workspace.pool import Pool
 pool = Pool(1, lambda job, message: None)
 pool.submit(Job(1, sys.argv[1], 0, 0, "/nowhere"))
@@ -445,7 +445,7 @@ time.sleep(600)
 def test_workers_import_neither_tensorboard_nor_a_web_server() -> None:
     script = """
 import sys
-import torch_tb_profiler.workspace.child
+import torch_tb_profiler.workspace.worker
 print([m for m in ("tensorboard", "werkzeug", "http.server", "multiprocessing") if m in sys.modules])
 """
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
@@ -453,7 +453,7 @@ print([m for m in ("tensorboard", "werkzeug", "http.server", "multiprocessing") 
 
 
 def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> None:
-    from torch_tb_profiler.workspace.child import perform
+    from torch_tb_profiler.workspace.worker import perform
 
     path = write_trace(tmp_path / "w.pt.trace.json")
     stale = Job(1, str(path), 1, 1, str(tmp_path / "columns"))
@@ -464,11 +464,10 @@ def test_a_file_that_changes_while_it_is_read_fails_for_now(tmp_path: Path) -> N
 
 
 def test_our_own_mistakes_stay_with_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from torch_tb_profiler.workspace import child
 
     path = write_trace(tmp_path / "w.pt.trace.json")
-    monkeypatch.setattr(child, "summarize", lambda model: 1 // 0)
-    outcome = child.perform(job(1, path), lambda message: None)
+    monkeypatch.setattr(worker, "summarize", lambda model: 1 // 0)
+    outcome = worker.perform(job(1, path), lambda message: None)
     assert isinstance(outcome, Failed)
     assert outcome.reason.text.startswith("could not be read: ZeroDivisionError")
     assert "Traceback" in outcome.details

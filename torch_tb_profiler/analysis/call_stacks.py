@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.distinct import distinct, distinct_places
+from torch_tb_profiler.arrays.nesting import by_depth
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.nesting import by_depth
 from torch_tb_profiler.trace import Strings
-from torch_tb_profiler.trace.distinct import distinct, distinct_places
-from torch_tb_profiler.trace.schema import Int32
 
 #: `file(line): function`; not built-in functions, not nn.Module calls
 SOURCE_FRAME = re.compile(r".*\(\d+\): ")

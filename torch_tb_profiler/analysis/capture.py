@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Phase
-from torch_tb_profiler.trace.distinct import distinct
 
 Scalar = str | int | float | bool
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.distinct import distinct, one_of
-from torch_tb_profiler.trace.schema import Float64, Int64
 
 #: `Memcpy HtoD (Pageable -> Device)`: the kind, and what kind of memory it is between
 _KIND = re.compile(r"(?:Memcpy|Copy) ?\w+|Memset")

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.intervals import Profile
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.intervals import Profile
+from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Phase
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Float64, Int64
 
 #: the range of the Trace event that the profiler writes about its window
 WINDOW_NAME = "PyTorch Profiler (0)"

@@ -7,13 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.intervals import Coverage
 from torch_tb_profiler.analysis.roles import COMMUNICATION, COMPUTE, COPY, ROLES, spans_by_role
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.intervals import Coverage
+from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Float64, Int64
 
 #: work: from the first to the last piece of work of the device; steps: every step
 Window = Literal["work", "steps"]

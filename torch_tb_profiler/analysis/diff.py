@@ -15,14 +15,14 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.alignment import align
-from torch_tb_profiler.analysis.grouping import group
-from torch_tb_profiler.analysis.program import TimedProgram, full_program, nn_program
-from torch_tb_profiler.analysis.range_sums import positions
+from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.program import Kind
+from torch_tb_profiler.model.program_tree import Kind
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.schema import Int64
 
 Detail = Literal["parts", "all"]
 

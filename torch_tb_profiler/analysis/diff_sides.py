@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
-from torch_tb_profiler.analysis.range_sums import KeyedSequence, running_sums
-from torch_tb_profiler.trace.distinct import one_of
-from torch_tb_profiler.trace.order import stable_order
-from torch_tb_profiler.trace.schema import Int64
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.range_sums import KeyedSequence, running_sums
+from torch_tb_profiler.arrays.types import Int64
 
 
 class Siblings:

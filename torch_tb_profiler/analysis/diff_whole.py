@@ -10,11 +10,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.diff import Comparison
 from torch_tb_profiler.analysis.diff_sides import Operators, OperatorTables, Siblings, Sides
-from torch_tb_profiler.analysis.range_sums import positions
-from torch_tb_profiler.model.preorder import preorder
-from torch_tb_profiler.model.program import Kind
-from torch_tb_profiler.trace.distinct import distinct_places
-from torch_tb_profiler.trace.schema import Int32, Int64
+from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.preorder import preorder
+from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.model.program_tree import Kind
 
 #: operators that are added up together
 _OPERATORS_OF_A_PIECE = 30_000

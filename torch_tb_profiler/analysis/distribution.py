@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import Groups
-from torch_tb_profiler.trace.schema import Float64, Int64
+from torch_tb_profiler.arrays.grouping import Groups
+from torch_tb_profiler.arrays.types import Float64, Int64
 
 
 @dataclass(frozen=True)

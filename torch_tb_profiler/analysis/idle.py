@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.distribution import distribution
-from torch_tb_profiler.analysis.grouping import group
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64, UInt8
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64, UInt8
 
 #: a gap shorter than this, with the next work already queued, is the cost of one piece of work after another
 KERNEL_WAIT_NS = 30_000

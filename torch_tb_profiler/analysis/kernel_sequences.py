@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.nesting import nearest
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.schema import Float64, Int64
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.launchers import launchers
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64
 
 KernelGrouping = Literal["name", "name_op_launch"]
 

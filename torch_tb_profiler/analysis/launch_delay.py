@@ -8,12 +8,12 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.distribution import distribution
-from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.schema import Float64, Int32, Int64
 
 #: a call of the device's API that takes longer is slow
 SLOW_CALL_NS = 50_000

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.grouping import group
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import Float64, Int64
 
 #: launches that a CUDA stream takes before the next one blocks its caller
 FULL_QUEUE = 1024

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import Int32
 
 NOT_RECORDED = "(launched before the recording)"
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group
 from torch_tb_profiler.analysis.operator_calls import call_heads
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.nesting import nearest
-from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 CPU = 0
 

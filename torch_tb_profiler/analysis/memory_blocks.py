@@ -18,9 +18,9 @@ from torch_tb_profiler.analysis.memory import (
 from torch_tb_profiler.analysis.memory_curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import distinct, distinct_places
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.distinct import distinct, distinct_places
-from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 BlockOrder = Literal["time", "device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns"]
 """`time`: as first seen; else a column."""

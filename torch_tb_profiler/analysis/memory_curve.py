@@ -16,8 +16,8 @@ from torch_tb_profiler.analysis.memory import (
 )
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import Bool, Int64
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.forest import call_forest
-from torch_tb_profiler.analysis.grouping import Groups, descending, group, sums_at
+from torch_tb_profiler.analysis.call_forest import call_forest
 from torch_tb_profiler.analysis.memory import MemoryDevice, MemoryRecords, memory_records
 from torch_tb_profiler.analysis.operator_calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import Groups, descending, group, sums_at
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.order import stable_order
-from torch_tb_profiler.trace.schema import Bool, Int64
 
 
 @dataclass(frozen=True)

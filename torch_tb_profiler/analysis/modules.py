@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.forest import Forest
-from torch_tb_profiler.analysis.grouping import group, sums_at
-from torch_tb_profiler.analysis.program import TimedProgram, lightning_program, nn_program
+from torch_tb_profiler.analysis.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.analysis.remember import lasting, remembered
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.forest import Forest
+from torch_tb_profiler.arrays.grouping import group, sums_at
+from torch_tb_profiler.arrays.nesting import nearest, nest
+from torch_tb_profiler.arrays.preorder import preorder
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, lightning_hooks, lightning_modules, module_name, nn_modules
-from torch_tb_profiler.model.nesting import nearest, nest
-from torch_tb_profiler.model.preorder import preorder
-from torch_tb_profiler.model.program import Kind, Source
-from torch_tb_profiler.trace.schema import Float64, Int32, Int64
+from torch_tb_profiler.model.program_tree import Kind, Source
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.forest import Forest, call_forest
-from torch_tb_profiler.analysis.grouping import sums_at
+from torch_tb_profiler.analysis.call_forest import call_forest
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
+from torch_tb_profiler.arrays.forest import Forest
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.nesting import nearest, to_root
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.nesting import nearest, to_root
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.schema import Bool, Int64
 
 
 @dataclass(frozen=True)

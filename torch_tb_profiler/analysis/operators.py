@@ -9,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.call_stacks import Stacks, call_stacks
-from torch_tb_profiler.analysis.grouping import descending, group
 from torch_tb_profiler.analysis.operator_calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Strings
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Bool, Float64, Int32, Int64
 
 OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack"]
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.intervals import Coverage, Spans
 from torch_tb_profiler.analysis.overview import role_spans
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.schema import Int32, Int64
 
 
 @dataclass(frozen=True)

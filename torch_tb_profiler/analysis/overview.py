@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.intervals import Spans
 from torch_tb_profiler.analysis.kernels import kernels
 from torch_tb_profiler.analysis.operators import operators
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.intervals import Spans
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.schema import Int32, Int64
 
 #: by priority: a moment belongs to the first category with something going on
 CATEGORIES = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")

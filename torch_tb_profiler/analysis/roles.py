@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.intervals import Spans
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.intervals import Spans
+from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.distinct import one_of
-from torch_tb_profiler.trace.schema import Bool, Int64, UInt8
 
 #: in this order they are the bits of the sets that `spans_by_role` gives
 ROLES = ("compute", "communication", "copy")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.distinct import one_of
-from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 from torch_tb_profiler.trace.store import Track
 
 #: as long as the recording and no work of anybody: only shown when asked for

@@ -12,9 +12,9 @@ from enum import IntEnum
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.types import Int8
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Int8
 
 
 class Use(IntEnum):

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tensor_cores import Use, use_of_device_work
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.distinct import distinct
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from torch_tb_profiler import discovery
-from torch_tb_profiler.analysis.figures import FigureTable, figures
+from torch_tb_profiler.analysis.run_metrics import FigureTable, figures
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.trace import TraceProfile
@@ -16,7 +16,7 @@ from torch_tb_profiler.discovery import Skipped
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.storage import StorageError, shown
-from torch_tb_profiler.workspace.library import Library, find_traces
+from torch_tb_profiler.workspace.local_workspace import Library, find_traces
 
 
 class Run:

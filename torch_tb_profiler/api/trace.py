@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
 from torch_tb_profiler.analysis.diff import Comparison, Delta, Times, delta, whole_times
+from torch_tb_profiler.analysis.flame_graph import SMALLEST_SHARE, Direction, StackTable, Weight, stacks
 from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernel_sequences import KernelSequences, kernel_sequences
@@ -37,18 +38,17 @@ from torch_tb_profiler.analysis.operators import (
     operators,
 )
 from torch_tb_profiler.analysis.overview import Overview, StepTimes, overview, step_times
-from torch_tb_profiler.analysis.stacks import SMALLEST_SHARE, Direction, StackTable, Weight, stacks
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
-from torch_tb_profiler.model.program import Source
+from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.workspace.library import Library
-from torch_tb_profiler.workspace.states import Unavailable
+from torch_tb_profiler.workspace.local_workspace import Library
+from torch_tb_profiler.workspace.status import Unavailable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,11 +12,11 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.web.http import HttpError
+from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.web.report import MOST_TRACES, report
 from torch_tb_profiler.web.routes import ROUTES
-from torch_tb_profiler.web.standard import QUESTIONS
 from torch_tb_profiler.workspace import Unavailable, Workspace, logs, open_workspace
-from torch_tb_profiler.workspace.library import find_traces
+from torch_tb_profiler.workspace.local_workspace import find_traces
 
 _LOOK_SECONDS = 0.1
 

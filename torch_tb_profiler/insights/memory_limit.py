@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace.distinct import distinct
 
 #: peak of allocated memory ÷ memory of the device, as in the old plugin
 THRESHOLD = 0.9

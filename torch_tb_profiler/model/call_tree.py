@@ -11,10 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from torch_tb_profiler.model.nesting import Nesting, nest
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.nesting import Nesting, nest
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.trace import Category, Note, Trace
-from torch_tb_profiler.trace.distinct import one_of
-from torch_tb_profiler.trace.schema import Bool, Int32, Int64, Table, UInt8, column
+from torch_tb_profiler.trace.schema import Table, column
 
 RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
 

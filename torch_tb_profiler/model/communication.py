@@ -15,6 +15,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication_names import (
     HOST_RANGE,
@@ -25,10 +28,8 @@ from torch_tb_profiler.model.communication_names import (
     kind_of,
     library_of_kernel,
 )
-from torch_tb_profiler.model.nesting import nearest
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.distinct import distinct, one_of
-from torch_tb_profiler.trace.schema import Bool, Int8, Int32, Int64, Table, column
+from torch_tb_profiler.trace.schema import Table, column
 
 #: how an operation was recognised
 RECOGNISED = ("kernel_arguments", "host_arguments", "host_range", "kernel_name")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.nesting import Nesting, nearest
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.nesting import Nesting, nearest
 from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.schema import Int32
 
 
 @dataclass(frozen=True)

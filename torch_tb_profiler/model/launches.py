@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.communication import is_communication_work
-from torch_tb_profiler.model.nesting import Nesting, nearest, nest
 from torch_tb_profiler.trace import Category, Note, Trace
-from torch_tb_profiler.trace.distinct import one_of
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, Table, column
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
 
 
 @dataclass(frozen=True)

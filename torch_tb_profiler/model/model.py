@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.nesting import Nesting
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, clamping_note, frame_tree
 from torch_tb_profiler.model.communication import Communications, Links, communication_rows, communications
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
-from torch_tb_profiler.model.nesting import Nesting
 from torch_tb_profiler.model.step_range import StepRange, positions, steps_within, trace_within
 from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
-from torch_tb_profiler.trace.distinct import distinct, one_of
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64, UInt8
+from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 #: waiting for the next batch, as torch.utils.data marks it
 DATALOADER_NAME = re.compile(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")

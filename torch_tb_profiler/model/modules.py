@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import Int32, Int64
 
 NN_MODULE = "nn.Module: "
 LIGHTNING_MODULE = "[pl][module]"

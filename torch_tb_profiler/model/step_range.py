@@ -6,17 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import (
-    Bool,
     Chunks,
     Collectives,
     DeviceWork,
     Events,
     Flows,
-    Int64,
     Launches,
     Memory,
     Operators,

@@ -12,12 +12,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.patterns import check_pattern, searcher
 from torch_tb_profiler.trace import Category, Note, Phase, Trace
-from torch_tb_profiler.trace.distinct import distinct, one_of
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Int32, Int64
+from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
 
 PROFILER_STEP = re.compile(r"ProfilerStep#\d+")

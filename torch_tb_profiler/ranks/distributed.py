@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.analysis.grouping import group
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
@@ -18,8 +20,6 @@ from torch_tb_profiler.ranks.missing import what_is_missing
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.ranks.topology import Place, places
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Bool, Float64, Int64
 
 
 @dataclass(frozen=True)

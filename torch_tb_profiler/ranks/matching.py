@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import group
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.trace.schema import Bool, Int32, Int64
 
 #: in a key: does not tell operations apart here
 _ANY = -2

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch_tb_profiler.analysis.overlap import StepOverlap, step_of_operations, step_overlap
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.ranks.topology import Device, devices_of
 from torch_tb_profiler.trace import Header
-from torch_tb_profiler.trace.schema import Int32
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Bool, Int32, UInt8
 from torch_tb_profiler.trace import Category, Phase
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Bool, Events, Int32, UInt8
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Events
 
 
 class Band(IntEnum):

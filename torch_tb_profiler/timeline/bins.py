@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.intervals import Profile
+from torch_tb_profiler.arrays.intervals import Profile
+from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.timeline.schema import CounterBins
-from torch_tb_profiler.trace.schema import Float64, Int64
 
 
 class Steps(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.counters import with_counters
-from torch_tb_profiler.timeline.gathered import Gathered, gather
+from torch_tb_profiler.timeline.inputs import Gathered, gather
 from torch_tb_profiler.timeline.lanes import place
-from torch_tb_profiler.timeline.levels import pyramid
+from torch_tb_profiler.timeline.pyramid import pyramid
 from torch_tb_profiler.timeline.summary import summarize
 from torch_tb_profiler.timeline.timeline import Timeline, bounded, slices_of
 from torch_tb_profiler.trace import Trace

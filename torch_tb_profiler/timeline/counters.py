@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.analysis.memory_curve import MemoryCurve
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.bins import Steps, bins_of, coarser, latest, steps_of
-from torch_tb_profiler.timeline.levels import BUCKETS_OF_TILE, Items, tile_length
 from torch_tb_profiler.timeline.links import Queue
+from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
 from torch_tb_profiler.timeline.series import Counter, Counters, Kind
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Bool, Float64, Int64, UInt8
 
 #: about, when the bins that are kept are made
 _SLICES_AT_ONCE = 262_144

@@ -10,21 +10,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.timeline.around import Reference, enclosing, launch_of, launched_by, reference, self_time
+from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.timeline.enclosing import Reference, enclosing, launch_of, launched_by, reference, self_time
 from torch_tb_profiler.timeline.flows import Flow, flows_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import (
-    Collectives,
-    DeviceWork,
-    Int32,
-    Int64,
-    Launches,
-    Memory,
-    Operators,
-    PythonFrames,
-    Table,
-)
+from torch_tb_profiler.trace.schema import Collectives, DeviceWork, Launches, Memory, Operators, PythonFrames, Table
 
 MOST_LAUNCHED = 100
 MOST_FLOWS = 200

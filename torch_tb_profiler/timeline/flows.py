@@ -9,10 +9,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from torch_tb_profiler.analysis.slices import longest
-from torch_tb_profiler.timeline.around import Reference, reference
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
+from torch_tb_profiler.timeline.enclosing import Reference, reference
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.trace.distinct import one_of
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Int32, Int64, UInt8
+from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 Kind = Literal["launch", "forward_backward"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from torch_tb_profiler.trace.schema import Int32, Int64
+from torch_tb_profiler.arrays.types import Int32, Int64
 
 #: of rows looked at together
 PIECE = 262_144

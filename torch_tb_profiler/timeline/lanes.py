@@ -7,14 +7,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.model.nesting import depths, outermost_first, parents
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.nesting import depths, outermost_first, parents
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.bands import Band, band_of, drawn, nesting_rank
 from torch_tb_profiler.timeline.grouped import batches, rows_by
 from torch_tb_profiler.timeline.schema import BusyTracks, Lanes
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Events, Int32, Int64
+from torch_tb_profiler.trace.schema import Events
 
 #: of one band of a track; only broken files have more
 MOST_DEPTHS = 2000

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.schema import CallLinks, Partners, WorkLinks
 from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.distinct import distinct, one_of
-from torch_tb_profiler.trace.schema import DEVICE_WORK, Int32, Int64
+from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.grouping import sums_at
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import Int32, Int64
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.timeline.summary import Summary, edges
-from torch_tb_profiler.trace.schema import Int64
 
 FULL = 255
 

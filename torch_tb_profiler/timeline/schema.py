@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from torch_tb_profiler.trace.schema import Float64, Int32, Int64, Table, UInt8, column
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8
+from torch_tb_profiler.trace.schema import Table, column
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.patterns import searcher
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.trace.schema import Int32, Int64
 
 #: for matching a regular expression with all names
 PATTERN_SECONDS = 2.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
-from torch_tb_profiler.timeline.gathered import Gathered
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.timeline.inputs import Gathered
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.distinct import one_of
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 BINS = 1024

@@ -7,14 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.lanes import Placed, ends_of, in_lane_order
-from torch_tb_profiler.timeline.levels import Items, bounds_of, highest_level, merge, tile_length, width_of
 from torch_tb_profiler.timeline.links import Links, Queue, queues_of
 from torch_tb_profiler.timeline.names import Names, names_of
+from torch_tb_profiler.timeline.pyramid import Items, bounds_of, highest_level, merge, tile_length, width_of
 from torch_tb_profiler.timeline.series import Counters
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.trace.schema import Int32, Int64
 
 #: of the columns of `events`
 _BYTES_OF_EVENT = 26

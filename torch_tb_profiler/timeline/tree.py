@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.distinct import distinct, one_of
-from torch_tb_profiler.trace.schema import Int32, Int64
 from torch_tb_profiler.trace.store import Track
 
 #: some events of the profiler have empty texts for process and thread

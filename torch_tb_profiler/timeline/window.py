@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.slices import longest
-from torch_tb_profiler.timeline.levels import Items
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.timeline.pyramid import Items
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.trace.schema import Int64
 
 
 def exact_slices(timeline: Timeline, lanes: Int64, start: int, end: int, least: int, limit: int) -> tuple[int, Items]:

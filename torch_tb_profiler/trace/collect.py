@@ -13,8 +13,17 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.trace.column_buffers import (
+    Codes,
+    Number,
+    Numbers,
+    Texts,
+    getter,
+    integers,
+    pack_floats,
+    unpack_floats,
+)
 from torch_tb_profiler.trace.decode import NO_ARGS, AnyEvent, Args
-from torch_tb_profiler.trace.gather import Codes, Number, Numbers, Texts, getter, integers, pack_floats, unpack_floats
 from torch_tb_profiler.trace.notes import Note, Notes, Severity
 from torch_tb_profiler.trace.schema import (
     Category,
@@ -30,8 +39,8 @@ from torch_tb_profiler.trace.schema import (
     PythonFrames,
     Table,
 )
-from torch_tb_profiler.trace.sink import Described, Sink
 from torch_tb_profiler.trace.store import Header, Track
+from torch_tb_profiler.trace.table_writer import Described, Sink
 from torch_tb_profiler.trace.vocabulary import (
     MEMORY_EVENT_NAME,
     category_of,

@@ -24,8 +24,8 @@ import numpy.typing as npt
 
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import Events, Table
-from torch_tb_profiler.trace.sink import Described, from_first_event
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
+from torch_tb_profiler.trace.table_writer import Described, from_first_event
 
 deflate: ModuleType
 try:

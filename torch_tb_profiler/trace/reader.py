@@ -15,8 +15,8 @@ from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, repair_note
 from torch_tb_profiler.trace.notes import Note, Notes
-from torch_tb_profiler.trace.sink import Described, MemorySink, Sink
 from torch_tb_profiler.trace.store import Header, Trace
+from torch_tb_profiler.trace.table_writer import Described, MemorySink, Sink
 from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError, end_of_list
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.trace.distinct import distinct
-from torch_tb_profiler.trace.schema import Bool
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.types import Bool
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,7 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-Int8 = npt.NDArray[np.int8]
-UInt8 = npt.NDArray[np.uint8]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-Float64 = npt.NDArray[np.float64]
-Bool = npt.NDArray[np.bool_]
+from torch_tb_profiler.arrays.types import Float64, Int32, Int64, UInt8
 
 
 class Phase(IntEnum):

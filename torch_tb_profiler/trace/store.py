@@ -8,16 +8,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import (
-    Bool,
     Chunks,
     Collectives,
     DeviceWork,
     Events,
     Flows,
-    Int32,
-    Int64,
     Launches,
     Memory,
     Operators,

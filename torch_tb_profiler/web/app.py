@@ -11,8 +11,8 @@ from werkzeug import Request, Response
 
 from torch_tb_profiler.web import static_files
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream
-from torch_tb_profiler.web.respond import respond, respond_error
 from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.wsgi_response import respond, respond_error
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
 
 if TYPE_CHECKING:

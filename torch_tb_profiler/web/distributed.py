@@ -11,9 +11,9 @@ from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.ranks import Distributed, Rank, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits, operation_table
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.web import legacy_distributed
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.old_plugin import distributed as old_distributed
 from torch_tb_profiler.web.tables import Json, note_of, plain
 from torch_tb_profiler.workspace import OpenRun, Workspace
 
@@ -126,8 +126,8 @@ def _absent(opened: OpenRun) -> list[Note]:
 
 ROUTES: dict[str, Route] = {
     "/api/distributed": _distributed,
-    "/distributed/gpuinfo": _of_ranks(legacy_distributed.gpuinfo),
-    "/distributed/overlap": _of_ranks(legacy_distributed.overlap),
-    "/distributed/waittime": _of_ranks(legacy_distributed.waittime),
-    "/distributed/commops": _of_ranks(legacy_distributed.commops),
+    "/distributed/gpuinfo": _of_ranks(old_distributed.gpuinfo),
+    "/distributed/overlap": _of_ranks(old_distributed.overlap),
+    "/distributed/waittime": _of_ranks(old_distributed.waittime),
+    "/distributed/commops": _of_ranks(old_distributed.commops),
 }

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.workspace.packed import Packed
+from torch_tb_profiler.workspace.answer_store import Packed
 
 JSON = "application/json"
 NO_CACHE = "no-cache"

@@ -19,9 +19,9 @@ from torch_tb_profiler.analysis.operators import (
     OperatorTable,
     operator_details,
 )
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Strings
-from torch_tb_profiler.trace.distinct import distinct
 from torch_tb_profiler.web.ask import Asked
 from torch_tb_profiler.web.http import Parameters
 from torch_tb_profiler.web.table_query import TableAnswer

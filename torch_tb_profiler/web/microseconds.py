@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.grouping import EXACT_LIMIT
-from torch_tb_profiler.trace.schema import Int64
+from torch_tb_profiler.arrays.grouping import EXACT_LIMIT
+from torch_tb_profiler.arrays.types import Int64
 
 
 def microseconds(ns: int) -> int | float:

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.diff import ROOT, Comparison, Delta, Node, Progr
 from torch_tb_profiler.analysis.health.recording import NO_MODULES
 from torch_tb_profiler.analysis.modules import HookTable, hooks, module_sources, modules
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.program import Source
+from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.ask import Route, ask, ask_two
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.web.tables import Json, meta_of, note_of, table_of

@@ -6,22 +6,21 @@ from torch_tb_profiler.web import (
     answers,
     calls,
     distributed,
-    legacy_routes,
     logdir,
     memory,
     modules,
     report,
     stacks,
     static_files,
-    timeline,
-    timeline_questions,
-    timeline_runs,
     trace_file,
     trace_slices,
     traces,
 )
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
+from torch_tb_profiler.web.old_plugin import routes as old_plugin
+from torch_tb_profiler.web.timeline import queries, runs
+from torch_tb_profiler.web.timeline import routes as timeline
 from torch_tb_profiler.workspace import Workspace
 
 
@@ -72,10 +71,10 @@ ROUTES: dict[str, Route] = {
     **modules.ROUTES,
     **stacks.ROUTES,
     **timeline.ROUTES,
-    **timeline_questions.ROUTES,
-    **timeline_runs.ROUTES,
+    **queries.ROUTES,
+    **runs.ROUTES,
     **trace_file.ROUTES,
     **trace_slices.ROUTES,
     **traces.ROUTES,
-    **legacy_routes.ROUTES,
+    **old_plugin.ROUTES,
 }

@@ -7,8 +7,8 @@ or a timer. Does not belong here: what a file is called (`discovery`), what is i
 
 from __future__ import annotations
 
-from torch_tb_profiler.workspace.packed import Body, Packed, answer_name, compressed, pack
-from torch_tb_profiler.workspace.states import (
+from torch_tb_profiler.workspace.answer_store import Body, Packed, answer_name, compressed, pack
+from torch_tb_profiler.workspace.status import (
     Loading,
     OpenRun,
     OpenTrace,

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.workspace.messages import Summary
+from torch_tb_profiler.workspace.protocol import Summary
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from torch_tb_profiler.discovery import Content, examine, must_be_examined
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC, ZSTD_MAGIC, Limits, StoredFile, text_of
-from torch_tb_profiler.workspace.contents import KnownContents
+from torch_tb_profiler.workspace.head_cache import KnownContents
 
 #: of a compressed file
 STORED_BYTES = 64 * 1024

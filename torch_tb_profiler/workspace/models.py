@@ -11,7 +11,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.states import OpenTrace
+from torch_tb_profiler.workspace.status import OpenTrace
 from torch_tb_profiler.workspace.summary import open_model
 
 #: events of all open models together; an event costs about 60 bytes once all views were visited

@@ -20,13 +20,13 @@ import msgspec
 
 from torch_tb_profiler import storage
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.workspace.messages import Done, Failed, Job, Message, Prepared, decode_message, encode
+from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Prepared, decode_message, encode
 
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 20.0
 
-_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.workspace.child import main; main()"
+_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.workspace.worker import main; main()"
 VARIABLES = {
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",

@@ -14,14 +14,13 @@ from msgspec.structs import replace as replace_fields
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
-from torch_tb_profiler.workspace.awaited import Awaited
 from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.held import Held
 from torch_tb_profiler.workspace.identity import content_key, contents_name
-from torch_tb_profiler.workspace.messages import Answered, Answering, Done, Job, Message, Prepared, Preparing, Reading
+from torch_tb_profiler.workspace.pending_answers import Awaited
 from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.protocol import Answered, Answering, Done, Job, Message, Prepared, Preparing, Reading
 from torch_tb_profiler.workspace.scanner import Scanner
-from torch_tb_profiler.workspace.states import (
+from torch_tb_profiler.workspace.status import (
     Loading,
     OpenRun,
     OpenTrace,
@@ -32,6 +31,7 @@ from torch_tb_profiler.workspace.states import (
     Unknown,
     Unreadable,
 )
+from torch_tb_profiler.workspace.trace_state import Held
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
-from torch_tb_profiler.workspace.contents import KnownContents
+from torch_tb_profiler.workspace.head_cache import KnownContents
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
 
 log = logging.getLogger(__name__)

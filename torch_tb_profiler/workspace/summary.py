@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.remember import remember
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import is_distributed, place_of
 from torch_tb_profiler.trace import Trace
-from torch_tb_profiler.workspace.messages import Summary
+from torch_tb_profiler.workspace.protocol import Summary
 
 
 def open_model(trace: Trace, summary: Summary | None) -> Model:

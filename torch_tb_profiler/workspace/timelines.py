@@ -6,7 +6,7 @@ import logging
 import threading
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.timeline import kept
+from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -54,7 +54,7 @@ class Timelines:
         summary = self._summaries.get(key)
         if summary is None:
             try:
-                summary = kept.read_summary(self._cache.timeline(key))
+                summary = timeline_file.read_summary(self._cache.timeline(key))
             except (OSError, column_file.ColumnFileError):
                 summary = self.open(key).summary
             self._summaries.put(key, summary)
@@ -68,7 +68,7 @@ class Timelines:
         path = self._cache.timeline(key)
         columns = column_file.open_trace(self._cache.columns(key))
         try:
-            return kept.read(path, columns)
+            return timeline_file.read(path, columns)
         except FileNotFoundError:
             log.debug("%s is built", path)
         except (OSError, column_file.ColumnFileError) as error:
@@ -76,7 +76,7 @@ class Timelines:
         # A model of its own: nobody waits for this but who wants the timeline.
         timeline = build(Model(columns))
         try:
-            kept.write(timeline, path)
+            timeline_file.write(timeline, path)
         except OSError as error:
             log.debug("%s is not kept: %s", path, error)
         return timeline

@@ -17,24 +17,15 @@ from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits, column_file
-from torch_tb_profiler.workspace.awaited import Awaited
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, Packed, answer_name, pack
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.messages import (
-    TIMELINE,
-)
 from torch_tb_profiler.workspace.models import Models
-from torch_tb_profiler.workspace.packed import AnswerFolder, Body, Packed, answer_name, pack
+from torch_tb_profiler.workspace.pending_answers import Awaited
+from torch_tb_profiler.workspace.protocol import TIMELINE
 from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
-from torch_tb_profiler.workspace.states import (
-    Loading,
-    OpenRun,
-    OpenTrace,
-    Original,
-    RunStatus,
-    Status,
-)
+from torch_tb_profiler.workspace.status import Loading, OpenRun, OpenTrace, Original, RunStatus, Status
 from torch_tb_profiler.workspace.timelines import Timelines
 
 log = logging.getLogger(__name__)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.trace.schema import Bool
 
 _TOUCHES = ("overview", "operators", "kernels")
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from torch_tb_profiler.analysis import intervals
 from torch_tb_profiler.analysis.counters import window
+from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note, Severity
 

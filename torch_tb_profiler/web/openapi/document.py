@@ -7,16 +7,11 @@ from functools import cache
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.web.http import JSON
-from torch_tb_profiler.web.openapi import (
-    of_files,
-    of_old,
-    of_timeline,
-    of_traces,
-    parameters,
-    shapes,
-    shapes_of_old,
-)
+from torch_tb_profiler.web.old_plugin import openapi as of_old_plugin
+from torch_tb_profiler.web.old_plugin import openapi_shapes
+from torch_tb_profiler.web.openapi import of_files, of_traces, parameters, shapes
 from torch_tb_profiler.web.openapi.schema import COUNT, TEXT, Json, closed, one_of, said
+from torch_tb_profiler.web.timeline import openapi as of_timeline
 
 _ABOUT = """\
 What the page of torch-tb-profiler asks, and what else there is. docs/api.md and docs/timeline-protocol.md say more
@@ -73,7 +68,7 @@ _HEADERS = {
 @cache
 def document() -> Json:
     """OpenAPI 3.1."""
-    operations = {**of_files.OPERATIONS, **of_traces.OPERATIONS, **of_timeline.OPERATIONS, **of_old.OPERATIONS}
+    operations = {**of_files.OPERATIONS, **of_traces.OPERATIONS, **of_timeline.OPERATIONS, **of_old_plugin.OPERATIONS}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -98,7 +93,7 @@ def document() -> Json:
                     for name, (text, schema) in _RESPONSES.items()
                 },
             },
-            "schemas": {**shapes.of_classes(), **shapes.SHARED, **shapes_of_old.SHARED},
+            "schemas": {**shapes.of_classes(), **shapes.SHARED, **openapi_shapes.SHARED},
         },
     }
 

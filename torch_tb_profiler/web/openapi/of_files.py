@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.web.openapi import shapes, shapes_of_old
+from torch_tb_profiler.web.old_plugin import openapi_shapes
+from torch_tb_profiler.web.openapi import shapes
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
 from torch_tb_profiler.web.openapi.parameters import TRACE, WINDOW_NS, needed, query, shared
 from torch_tb_profiler.web.openapi.schema import TEXT, Json
@@ -19,16 +20,20 @@ OPERATIONS: dict[str, Operation] = {
     "/index.js": Operation("page", "The module that TensorBoard loads", TEXT, fails=MISTAKE, content_type=_SCRIPT),
     "/api/openapi.json": Operation("page", "This document", _ANY_OBJECT, fails=MISTAKE),
     "/api/status": Operation("log directory", "What is there, and how far it is", shapes.STATUS, fails=MISTAKE),
-    "/runs": Operation("old plugin", "Names of the runs that can be looked at", shapes_of_old.RUNS, fails=MISTAKE),
-    "/views": Operation("old plugin", "Names of the views of a run", shapes_of_old.NAMES, shared("run"), fails=LISTING),
+    "/runs": Operation("old plugin", "Names of the runs that can be looked at", openapi_shapes.RUNS, fails=MISTAKE),
+    "/views": Operation(
+        "old plugin", "Names of the views of a run", openapi_shapes.NAMES, shared("run"), fails=LISTING
+    ),
     "/workers": Operation(
         "old plugin",
         "Workers that have a view",
-        shapes_of_old.NAMES,
+        openapi_shapes.NAMES,
         [*shared("run"), needed("view", "A name as /views gives it.")],
         fails=LISTING,
     ),
-    "/spans": Operation("old plugin", "Spans of a worker", shapes_of_old.NAMES, shared("run", "worker"), fails=LISTING),
+    "/spans": Operation(
+        "old plugin", "Spans of a worker", openapi_shapes.NAMES, shared("run", "worker"), fails=LISTING
+    ),
     "/api/report": Operation(
         "files",
         "The page and its answers about a trace in one file",

@@ -8,17 +8,17 @@ import msgspec
 
 from torch_tb_profiler.analysis import (
     capture,
-    figures,
     kernels,
     launchers,
     memory_operators,
     overview,
+    run_metrics,
     slices,
     utilization,
 )
 from torch_tb_profiler.analysis.definitions import Definition
 from torch_tb_profiler.insights import Finding
-from torch_tb_profiler.timeline import around, details, totals, tree
+from torch_tb_profiler.timeline import details, enclosing, totals, tree
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.web.openapi.schema import (
     ANY_JSON,
@@ -50,12 +50,12 @@ CLASSES: tuple[type[Any], ...] = (
     utilization.DeviceUse,
     overview.TopKernel,
     capture.Capture,
-    figures.Figures,
+    run_metrics.Figures,
     kernels.Transfers,
     launchers.Unattributed,
     memory_operators.MemoryChange,
     slices.CategorySlices,
-    around.Reference,
+    enclosing.Reference,
     details.Details,
     totals.CategoryTotal,
     totals.DeviceTotal,

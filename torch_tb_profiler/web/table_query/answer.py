@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.definitions import Definition
-from torch_tb_profiler.trace.schema import Bool, Int32, Int64
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.web.table_query.columns import Column, Numbers, column_of
 from torch_tb_profiler.web.table_query.grammar import Problem, parse_filter
 from torch_tb_profiler.workspace.lru import Lru

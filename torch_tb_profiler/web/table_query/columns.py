@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.trace.schema import Bool, Int32
+from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.web.table_query.grammar import Compare, Condition, Equal, Match, Operator, Truth, Word
 from torch_tb_profiler.web.table_query.natural import natural_key
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from torch_tb_profiler.trace.schema import Bool
+from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
 
 #: names of C++ kernels have thousands of characters

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model.patterns import SlowPattern, TimedPattern
-from torch_tb_profiler.trace.schema import Bool
 
 LONGEST = 200
 #: a pattern takes so many places when what repeats is written out: compiling it cannot be stopped

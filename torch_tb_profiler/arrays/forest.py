@@ -1,0 +1,38 @@
+"""Sums over trees: what a node and everything below it add up to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.arrays.nesting import to_root
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+
+
+class Forest:
+    """Roll-ups over nodes in preorder, where `parent` (or -1) stands before its children.
+
+    children    shape (n,): nodes directly below each
+    after       shape (n,): the first position after each node and everything below it
+    """
+
+    def __init__(self, parent: Int32) -> None:
+        nodes = len(parent)
+        self.children = np.bincount(parent[parent >= 0], minlength=nodes)
+        # the nodes below one end where its next sibling begins; for a last child, where those of its parent end
+        after = np.full(nodes + 1, nodes, np.int64)
+        by_parent = stable_order(parent)
+        has_next = parent[by_parent[:-1]] == parent[by_parent[1:]]
+        after[by_parent[:-1][has_next]] = by_parent[1:][has_next]
+        up = np.arange(nodes + 1)
+        last = np.ones(nodes, np.bool_)
+        last[by_parent[:-1][has_next]] = False
+        up[:-1][last] = np.where(parent[last] >= 0, parent[last], nodes)
+        self.after = after[to_root(up)][:-1]
+
+    def below(self, values: Int64 | Bool) -> Int64:
+        """Sum of the values of each node and all nodes below it, exact."""
+        running = running_sums(values)
+        sums: Int64 = running[self.after] - running[:-1]
+        return sums

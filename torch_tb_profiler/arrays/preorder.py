@@ -1,0 +1,44 @@
+"""Putting the nodes of a forest in order."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from torch_tb_profiler.arrays.nesting import depths
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.types import Int32, Int64
+
+
+def preorder(parent: Int32, turns: Int64, depth: Int32 | None = None) -> Int64:
+    """Which node stands at each place of a walk from the roots; siblings in the order that they have in `turns`.
+
+    Parents may stand anywhere; `depth` is that of the nodes, if it is known. Goes level by level, so a deep forest
+    costs a round per level and no recursion.
+    """
+    nodes = len(parent)
+    if not nodes:
+        return np.empty(0, np.int64)
+    depth = depths(parent) if depth is None else depth
+    # level by level, families together
+    by_family = turns[stable_order(parent[turns])]
+    by_level = by_family[stable_order(depth[by_family])]
+    bounds = np.searchsorted(depth[by_level], np.arange(int(depth.max()) + 2)).tolist()
+    levels = list(pairwise(bounds))[1:]
+    position = np.empty(nodes + 1, np.int64)
+    position[by_level] = np.arange(nodes)
+    position[-1] = -1
+    above = position[parent[by_level]]
+    leads = np.flatnonzero(np.concatenate(([True], above[1:] != above[:-1])))
+    families = np.searchsorted(leads, bounds).tolist()
+    size = np.ones(nodes, np.int64)
+    for (first, after), (lead, last) in zip(reversed(levels), reversed(list(pairwise(families))[1:]), strict=True):
+        size[above[leads[lead:last]]] += np.add.reduceat(size[first:after], leads[lead:last] - first)
+    place = np.cumsum(size) - size
+    place -= np.repeat(place[leads], np.diff(np.append(leads, nodes)))
+    for first, after in levels:
+        place[first:after] += place[above[first:after]] + 1
+    order = np.empty(nodes, np.int64)
+    order[place] = by_level
+    return order

@@ -1,0 +1,342 @@
+"""The program as its author wrote it: steps, modules, data loading, optimizer, operators, and the backward of modules.
+
+`CallTree` is what ran inside what. This tree is built on the same ranges and is made for reading and comparing: calls
+of nn.Module are nodes, an operator and its only callee of the same name are one, and the backward operators of a
+module stand under one node of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
+from torch_tb_profiler.arrays.preorder import preorder
+from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64, UInt8
+from torch_tb_profiler.model.model import Model
+from torch_tb_profiler.model.modules import lightning_modules, nn_modules
+from torch_tb_profiler.model.steps import PROFILER_STEP, StepChoice
+from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.trace.schema import Table, column
+
+Source = Literal["nn", "lightning"]
+
+#: outermost range of one autograd node in the backward pass
+EVALUATE = "autograd::engine::evaluate_function: "
+ACCUMULATE = EVALUATE + "torch::autograd::AccumulateGrad"
+
+
+class Kind(IntEnum):
+    """What a node is. Of two ranges that begin and end together the lower number is outside."""
+
+    STEP = 0
+    LABEL = 1  # another annotation
+    DATALOADER = 2
+    OPTIMIZER = 3
+    COMMUNICATION = 4
+    MODULE = 5
+    OPERATOR = 6
+    BACKWARD = 7  # of one module call: made here, it has no event
+
+
+@dataclass(frozen=True)
+class ProgramTree(Table):
+    """One node per range, in preorder: by thread, by start, the enclosing one first.
+
+    `lane` is the thread a node is shown in: backward nodes are shown in the main thread, wherever they ran.
+    """
+
+    table_name: ClassVar[str] = "program_tree"
+    row: Int32 = column("i4", "row, -1 for BACKWARD", "the event")
+    kind: UInt8 = column("u1", "Kind", "category and name")
+    parent: Int32 = column("i4", "position, -1 at the top of a thread", "nesting")
+    depth: Int32 = column("i4", "number of enclosing nodes", "nesting")
+    start: Int64 = column("i8", "ns", "events.start; of BACKWARD the earliest of its operators")
+    end: Int64 = column("i8", "ns", "not after the parent's; of BACKWARD the latest of its operators")
+    duration: Int64 = column("i8", "ns", "events.duration; of BACKWARD end - start")
+    track: Int32 = column("i4", "index into Trace.tracks", "events.track; of BACKWARD that of its first operator")
+    lane: Int32 = column("i4", "index into Trace.tracks", "see above")
+    name: Int32 = column("i4", "string", "events.name; of BACKWARD that of the module")
+    module: Int32 = column("i4", "position of a MODULE, -1", "of BACKWARD: the call it is the backward of")
+
+
+@dataclass(frozen=True)
+class Program:
+    """The tree, which node made each call of a device's API (-1: none), and the thread that runs the loop (-1)."""
+
+    tree: ProgramTree
+    launch_node: Int32
+    main: int
+
+
+def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
+    """Build the tree with the modules of a source.
+
+    Not `full` is the old plugin's choice of nodes: without plain annotations, and with the main thread as it is.
+    Full has the annotations, and operators of backward threads stand in the step in which they ran.
+    """
+    # in steps, so that what one has needed is gone when the next begins
+    draft, main, of_row, launch_node = _drafted(model, source, full)
+    pairs = model.forward_backward
+    forward, backward = (of_row[model.tree.row[side]] for side in (pairs.forward, pairs.backward))
+    draft = _with_backward(draft, main, forward, backward, full)
+    return draft.in_order(launch_node, main)
+
+
+def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int32, Int32]:
+    """The tree without BACKWARD nodes, its main thread, and the node of each event and of each call (-1: none)."""
+    trace = model.trace
+    kind = _kinds(model, source, full)
+    rows = np.flatnonzero(kind >= 0)
+    events = trace.events
+    nesting = nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32))
+    row = rows[nesting.order]
+    kinds, name = kind[row], events.name[row]
+    children = np.bincount(nesting.parent[nesting.parent >= 0], minlength=len(row))
+    gone = _repeated(nesting.parent, kinds, name, children)
+    if not full:
+        gone |= (kinds == Kind.LABEL) & (children == 0)
+    head = nearest(nesting.parent, ~gone, np.arange(len(row))).astype(np.intp)
+    place = np.append(np.cumsum(~gone) - 1, -1).astype(np.int32)
+    kept = np.flatnonzero(~gone)
+    above = nesting.parent[kept].astype(np.intp)
+    draft = _Draft(
+        trace=trace,
+        row=row[kept].astype(np.int32),
+        kind=kinds[kept],
+        parent=place[np.where(above >= 0, head[above], -1)],
+        start=nesting.start[kept],
+        end=nesting.end[kept],
+        track=nesting.lane[kept],
+        name=name[kept],
+    )
+    of_row = np.full(len(events), -1, np.int32)
+    of_row[row] = place[head]
+    called = trace.launches.row
+    inner = nesting.innermost(events.track[called], events.start[called])
+    launch_node = place[np.where(inner >= 0, head[inner], -1)] if len(row) else inner
+    return draft, draft.main_track(), of_row, launch_node
+
+
+def _kinds(model: Model, source: Source, full: bool) -> Int8:
+    """Shape (events,): the kind of each event, -1 for those that make no node."""
+    trace = model.trace
+    events = trace.events
+    kind = np.full(len(events), -1, np.int8)
+    annotation = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+    names = events.name[annotation]
+
+    def annotations(named: Bool) -> Int64:
+        return annotation[named[events.name[annotation]]]
+
+    if full:
+        kind[annotations(~trace.strings.where(lambda text: text.startswith("[pl][module]"), names))] = Kind.LABEL
+    kind[events.category == Category.OPERATOR] = Kind.OPERATOR
+    collective = model.communication_rows
+    kind[collective[events.category[collective] == Category.USER_ANNOTATION]] = Kind.COMMUNICATION
+    # zeroing gradients is a node when operators do it, else nothing happens in it
+    kind[model.optimizer_rows] = Kind.LABEL
+    kind[annotations(trace.strings.where(lambda text: text.startswith("Optimizer.step"), names))] = Kind.OPTIMIZER
+    kind[model.dataloader_rows] = Kind.DATALOADER
+    marks = annotations(trace.strings.where(PROFILER_STEP.fullmatch, names))
+    if full and (model.step_choice != StepChoice() or not len(marks)):
+        marks = _marks_of_steps(model, annotation)
+    kind[marks] = Kind.STEP
+    kind[nn_modules(trace).row if source == "nn" else lightning_modules(trace)] = Kind.MODULE
+    return kind
+
+
+def _marks_of_steps(model: Model, annotation: Int64) -> Int64:
+    """Which annotations are the steps of the model, where annotations mark them."""
+    events, steps = model.trace.events, model.steps
+    if not len(steps) or not steps.labels:
+        return annotation[:0]
+    at = np.minimum(np.searchsorted(steps.host_start, events.start[annotation]), len(steps) - 1)
+    same = (steps.host_start[at] == events.start[annotation]) & (steps.host_end[at] == events.end[annotation])
+    named = model.trace.strings.where(set(steps.labels).__contains__, events.name[annotation])
+    found: Int64 = annotation[same & named[events.name[annotation]]]
+    return found
+
+
+def _repeated(parent: Int32, kind: Int8, name: Int32, children: Int64) -> Bool:
+    """Operators that are the only callee of an operator of the same name."""
+    operator = kind == Kind.OPERATOR
+    only = np.flatnonzero((parent >= 0) & operator)
+    above = parent[only].astype(np.intp)
+    same = operator[above] & (name[only] == name[above]) & (children[above] == 1)
+    found = np.zeros(len(parent), np.bool_)
+    found[only[same]] = True
+    return found
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """Nodes before they have their final places: BACKWARD nodes stand last, parents anywhere."""
+
+    trace: Trace
+    row: Int32
+    kind: Int8
+    parent: Int32
+    start: Int64
+    end: Int64
+    track: Int32
+    name: Int32
+    lane: Int32 | None = None
+    module: Int32 | None = None
+
+    def is_evaluate(self) -> Bool:
+        """Autograd nodes of the backward pass that are not inside another operator."""
+        named = self.trace.strings.where(lambda text: text.startswith(EVALUATE), self.name)
+        chosen = np.flatnonzero((self.kind == Kind.OPERATOR) & named.take(self.name))
+        parent = self.parent[chosen]
+        found = np.zeros(len(self.row), np.bool_)
+        found[chosen] = (parent < 0) | one_of(self.kind[parent], (Kind.STEP, Kind.LABEL))
+        return found
+
+    def main_track(self) -> int:
+        """The thread with most steps; without any the one that did most; backward and communication threads last."""
+        if not len(self.row):
+            return -1
+        tracks = int(self.track.max()) + 1
+        steps = np.bincount(self.track[self.kind == Kind.STEP], minlength=tracks)
+        if steps.any():
+            return int(np.argmax(steps))
+        top = (self.parent < 0) & (self.kind != Kind.COMMUNICATION)
+        busy = np.bincount(self.track[top], (self.end - self.start)[top], tracks)
+        forward = busy.copy()
+        forward[self.track[top & self.is_evaluate()]] = 0
+        present = np.bincount(self.track, minlength=tracks)
+        return int(np.argmax(next((found for found in (forward, busy) if found.any()), present)))
+
+    def in_order(self, launch_node: Int32, main: int) -> Program:
+        assert self.lane is not None
+        assert self.module is not None
+        nodes = len(self.row)
+        turns = outermost_first(self.lane, self.start, self.end, np.zeros(nodes, np.int32))
+        depth = depths(self.parent)
+        order = preorder(self.parent, turns, depth)
+        place = np.full(nodes + 1, -1, np.int32)
+        place[order] = np.arange(nodes, dtype=np.int32)
+        row, parent = self.row[order], place.take(self.parent[order])
+        length = (self.end - self.start)[order]
+        tree = ProgramTree(
+            row=row,
+            kind=self.kind[order].astype(np.uint8),
+            parent=parent,
+            depth=depth[order],
+            start=self.start[order],
+            end=self.end[order],
+            duration=np.where(row >= 0, np.maximum(self.trace.events.duration.take(row), 0), length),
+            track=self.track[order],
+            lane=self.lane[order],
+            name=self.name[order],
+            module=place.take(self.module[order]),
+        )
+        return Program(tree, place[launch_node], main)
+
+
+def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, full: bool) -> _Draft:
+    """Put the autograd nodes that belong to a module under a BACKWARD node each module call gets.
+
+    What belongs to no module stays where it is; when `full`, backward threads are put into the steps.
+    """
+    nodes = len(draft.row)
+    parent, lane = draft.parent.copy(), draft.track.copy()
+    is_root = draft.is_evaluate()
+    owner = _owners(draft, is_root, forward, backward)
+    moved = np.flatnonzero(owner >= 0)
+    is_module = draft.kind == Kind.MODULE
+    calls = np.flatnonzero(is_module)
+    outer = np.full(nodes, -1, np.int32)
+    outer[calls] = nearest(draft.parent, is_module, draft.parent[calls])
+
+    having = np.zeros(nodes, np.bool_)
+    level = distinct(owner[moved])
+    while len(level):
+        having[level] = True
+        level = distinct(outer[level][outer[level] >= 0])
+        level = level[~having[level]]
+    modules = np.flatnonzero(having)
+    made = np.full(nodes + 1, -1, np.int32)
+    made[modules] = nodes + np.arange(len(modules), dtype=np.int32)
+    above = made[outer[modules]]
+
+    start = np.full(len(modules), np.iinfo(np.int64).max)
+    end = np.full(len(modules), np.iinfo(np.int64).min)
+    first = np.full(len(modules), -1, np.int32)
+    latest_first = moved[np.argsort(-draft.start[moved], kind="stable")]
+    at = made[owner[latest_first]]
+    roots = latest_first
+    while len(roots):
+        k = at - nodes
+        first[k] = roots  # the last to write is the earliest
+        np.minimum.at(start, k, draft.start[roots])
+        np.maximum.at(end, k, draft.end[roots])
+        on = above[k] >= 0
+        at, roots = above[k][on], roots[on]
+
+    top = above < 0
+    above[top] = _step_of(draft, main, first[top])
+    track = draft.track[first]
+    parent[moved] = made[owner[moved]]
+    if full:
+        threads = distinct(draft.track[np.flatnonzero(is_root & (draft.parent < 0))])
+        loose = np.flatnonzero(np.isin(draft.track, threads[threads != main]) & (parent < 0))
+        parent[loose] = _step_of(draft, main, loose)
+    all_parents = np.concatenate([parent, above])
+    all_lanes = np.concatenate([lane, np.where(main >= 0, main, track).astype(np.int32)])
+    return _Draft(
+        trace=draft.trace,
+        row=np.concatenate([draft.row, np.full(len(modules), -1, np.int32)]),
+        kind=np.concatenate([draft.kind, np.full(len(modules), Kind.BACKWARD, np.int8)]),
+        parent=all_parents,
+        start=np.concatenate([draft.start, start]),
+        end=np.concatenate([draft.end, end]),
+        track=np.concatenate([draft.track, track]),
+        name=np.concatenate([draft.name, draft.name[modules]]),
+        lane=all_lanes[to_root(np.where(all_parents >= 0, all_parents, np.arange(len(all_parents))))],
+        module=np.concatenate([np.full(nodes, -1, np.int32), modules.astype(np.int32)]),
+    )
+
+
+def _owners(draft: _Draft, is_root: Bool, forward: Int32, backward: Int32) -> Int32:
+    """Shape (nodes,): the module call whose backward an autograd node is, -1 for none.
+
+    Gradients are accumulated right after the node that made them, so AccumulateGrad goes with the one before it.
+    """
+    nodes = len(draft.row)
+    module = nearest(draft.parent, draft.kind == Kind.MODULE, forward)
+    root = nearest(draft.parent, is_root, backward)
+    # an operator that ran inside a backward node is recomputation, not its forward
+    fits = np.flatnonzero((module >= 0) & (root >= 0) & (draft.start[forward] < draft.start[root]))
+    fits = fits[np.argsort(-draft.start[forward[fits]], kind="stable")]
+    owner = np.full(nodes + 1, -1, np.int32)
+    owner[root[fits]] = module[fits]  # the last to write is the earliest
+
+    roots = np.flatnonzero(is_root)
+    roots = roots[np.lexsort((draft.start[roots], draft.parent[roots], draft.track[roots]))]
+    accumulates = draft.name[roots] == draft.trace.strings.code(ACCUMULATE)
+    place = np.arange(len(roots))
+    before = np.maximum.accumulate(np.where(accumulates, -1, place)) if len(roots) else place
+    leader = np.where(before >= 0, roots[before], -1)
+    beside = (draft.parent[leader] == draft.parent[roots]) & (draft.track[leader] == draft.track[roots])
+    follows = accumulates & (leader >= 0) & beside & (owner[roots] < 0)
+    owner[roots[follows]] = owner[leader[follows]]
+    return owner[:-1]
+
+
+def _step_of(draft: _Draft, main: int, nodes: Int64 | Int32) -> Int32:
+    """Where nodes of any thread belong in the main one: their own parent there, else the step that runs."""
+    steps = np.flatnonzero((draft.kind == Kind.STEP) & (draft.track == main))
+    steps = steps[np.argsort(draft.start[steps], kind="stable")]
+    lanes = draft.track[steps]
+    asked = np.full(len(nodes), main, np.int32)
+    found = last_started(lanes, draft.start[steps], asked, draft.start[nodes])
+    running = np.append(steps, -1).astype(np.int32)[found]
+    inside = (running >= 0) & (draft.start[nodes] < draft.end[running])
+    here: Int32 = np.where(draft.track[nodes] == main, draft.parent[nodes], np.where(inside, running, -1))
+    return here.astype(np.int32)

@@ -1,0 +1,161 @@
+"""A timeline on disk: what of it costs more to compute than to read. The rest is made of the columns of its trace."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.timeline.lanes import Placed
+from torch_tb_profiler.timeline.links import Links
+from torch_tb_profiler.timeline.pyramid import Items
+from torch_tb_profiler.timeline.schema import (
+    BusyTracks,
+    CallLinks,
+    Cells,
+    CounterBins,
+    LaneOfRow,
+    Lanes,
+    MemoryPlaces,
+    MemoryPoints,
+    Partners,
+    WorkLinks,
+)
+from torch_tb_profiler.timeline.series import Counter, Counters, Kind
+from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.timeline import Bounded, Timeline, bounded, slices_of
+from torch_tb_profiler.trace import Trace, column_file
+from torch_tb_profiler.trace.schema import Table
+
+#: raised when what is kept, or its meaning, changes; part of the version that browsers cache tiles by
+VERSION = 4
+
+#: rows of a table written together: the fewer, the closer a block is to its values
+_PIECE = 131_072
+
+
+class _Head(msgspec.Struct):
+    version: int
+    events: int
+    loose: int
+    counters: list[tuple[Kind, str, int]]
+    counter_level: int
+    summary: Summary
+
+
+def write(timeline: Timeline, path: Path) -> None:
+    """Raises OSError."""
+    head = _Head(
+        VERSION,
+        len(timeline.trace.events),
+        timeline.links.loose,
+        [(counter.kind, counter.device, counter.place) for counter in timeline.counters.listed],
+        timeline.counters.level,
+        timeline.summary,
+    )
+    with column_file.Writer(path) as out:
+        for table in _tables(timeline):
+            columns = table.columns()
+            for first in range(0, len(table), _PIECE):
+                out.add(type(table), {name: values[first : first + _PIECE] for name, values in columns.items()})
+        out.finish_tables(msgspec.to_builtins(head))
+
+
+def _tables(timeline: Timeline) -> list[Table]:
+    placed = timeline.placed
+    links = timeline.links
+    tables: list[Table] = [LaneOfRow(placed.of_row), placed.lanes, placed.busy]
+    tables += [links.work, links.calls, links.partners]
+    tables += [timeline.counters.bins, _places(timeline.counters.memory, timeline.trace)]
+    for level, held in sorted(timeline.levels.items()):
+        items = held.items
+        if level:
+            tables.append(Cells(np.full(len(items), level, np.int32), items.count, items.longest))
+    return tables
+
+
+def read(path: Path, trace: Trace) -> Timeline:
+    """Raises OSError and ColumnFileError."""
+    tables = column_file.open_tables(path)
+    head = _head(tables)
+    if head.events != len(trace.events):
+        raise column_file.ColumnFileError("belongs to another trace")
+    placed = Placed(tables.table(Lanes), tables.table(LaneOfRow).lane, tables.table(BusyTracks))
+    lanes = len(placed.lanes)
+    slices = slices_of(trace, placed)
+    levels = {0: bounded(slices, lanes), **_levels(tables.table(Cells), slices, lanes)}
+    links = Links(tables.table(WorkLinks), tables.table(CallLinks), tables.table(Partners), head.loose)
+    counters = Counters(
+        tuple(Counter(*counter) for counter in head.counters),
+        head.counter_level,
+        tables.table(CounterBins),
+        _points(tables.table(MemoryPlaces), trace),
+    )
+    return Timeline(trace, placed, levels, links, head.summary, counters)
+
+
+def read_summary(path: Path) -> Summary:
+    """Without the rest. Raises OSError and ColumnFileError."""
+    return _head(column_file.open_tables(path)).summary
+
+
+def is_there(path: Path) -> bool:
+    """Whether a timeline of this version was written there."""
+    try:
+        read_summary(path)
+    except (OSError, column_file.ColumnFileError):
+        return False
+    return True
+
+
+def _head(tables: column_file.Tables) -> _Head:
+    if tables.header.get("version") != VERSION:
+        raise column_file.ColumnFileError("is a timeline of another version")
+    try:
+        return msgspec.convert(tables.header, _Head)
+    except msgspec.ValidationError as error:
+        raise column_file.ColumnFileError(str(error)) from None
+
+
+def _record_times(trace: Trace) -> Int64:
+    return np.sort(trace.events.start[trace.memory.row])
+
+
+def _places(memory: MemoryPoints, trace: Trace) -> MemoryPlaces:
+    if not len(memory):
+        return MemoryPlaces.empty()
+    times = _record_times(trace)
+    record = np.minimum(np.searchsorted(times, memory.time), len(times) - 1)
+    return MemoryPlaces.from_columns(
+        {**memory.columns(), "record": record, "ahead": times[record] - memory.time},
+    )
+
+
+def _points(places: MemoryPlaces, trace: Trace) -> MemoryPoints:
+    if not len(places):
+        return MemoryPoints.empty()
+    times = _record_times(trace)
+    if places.record.max() >= len(times):
+        raise column_file.ColumnFileError("has memory of another trace")
+    return MemoryPoints.from_columns({**places.columns(), "time": times[places.record] - places.ahead})
+
+
+def _levels(cells: Cells, slices: Items, lanes: int) -> dict[int, Bounded]:
+    """What the slices of each cell say of it."""
+    before = np.concatenate([[0], np.cumsum(slices.end - slices.start)])
+    found = {}
+    bounds = np.flatnonzero(np.diff(cells.level, prepend=-1, append=-1))
+    for low, high in pairwise(bounds.tolist()):
+        count = cells.count[low:high]
+        after = np.cumsum(count, dtype=np.int64)
+        first = after - count
+        if after[-1] != len(slices):
+            raise column_file.ColumnFileError("has cells of other slices")
+        start, end = slices.start[first], slices.end[after - 1]
+        idle = end - start - (before[after] - before[first])
+        items = Items(slices.lane[first], start, end, idle, count, cells.longest[low:high])
+        found[int(cells.level[low])] = bounded(items, lanes)
+    return found

@@ -1,0 +1,99 @@
+"""The old plugin's /diff and /diffnode, in microseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, pairwise
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.analysis.diff import ROOT, SUMS, Comparison, OperatorSums, turns_of
+from torch_tb_profiler.analysis.diff_sides import OperatorTables, Sides
+from torch_tb_profiler.analysis.diff_whole import Whole, family, whole
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.web.microseconds import many_microseconds
+from torch_tb_profiler.web.old_plugin.tree_json import nested_pieces
+
+Json = dict[str, Any]
+
+#: nodes of the whole comparison; what is left then has no children in the answer
+MOST_NODES = 20_000
+_NODES_OF_A_PIECE = 500
+
+_Number = int | float
+#: of a side its name and its times
+_Head = tuple[str, _Number, _Number, _Number]
+
+
+class _Operator(msgspec.Struct, gc=False):
+    name: str
+    calls: int
+    host_duration: _Number
+    device_duration: _Number
+    self_host_duration: _Number
+    self_device_duration: _Number
+
+
+class _Side(msgspec.Struct, gc=False):
+    name: str
+    duration: _Number
+    device_duration: _Number
+    total_duration: _Number
+    aggs: list[_Operator]
+
+
+class _Node(msgspec.Struct, gc=False):
+    left: _Side
+    right: _Side
+
+
+def diff(left: Model, right: Model) -> Iterator[bytes]:
+    """/diff: the whole tree, in pieces."""
+    found = whole(Comparison(left, right, "parts"), MOST_NODES)
+    texts = nested_pieces(zip(found.depth.tolist(), map(dumps, _nodes(found)), strict=True))
+    return iter(lambda: b"".join(islice(texts, _NODES_OF_A_PIECE)), b"")
+
+
+def diffnode(left: Model, right: Model, path: str) -> Json | None:
+    """/diffnode: a node and its children; None when there is no such path."""
+    turns = turns_of(path)
+    found = None if turns is None else family(Comparison(left, right, "parts"), turns)
+    if turns is None or found is None:
+        return None
+    node, *children = msgspec.to_builtins(list(_nodes(found)))
+    path = "-".join(map(str, (ROOT, *turns)))
+    below = [{**child, "path": f"{path}-{place}"} for place, child in enumerate(children)]
+    return {**node, "path": path, "children": below}
+
+
+def _nodes(found: Whole) -> Iterator[_Node]:
+    left, right = _heads(found.left), _heads(found.right)
+    for _, left_operators, right_operators in found.operators():
+        yield from map(_Node, _sides(left, left_operators), _sides(right, right_operators))
+
+
+def _heads(sides: Sides) -> Iterator[_Head]:
+    """All of each side but its operators."""
+    names = map(_name, sides.names(), sides.size.tolist())
+    return zip(names, *map(many_microseconds, sides.times()), strict=True)
+
+
+def _sides(heads: Iterator[_Head], operators: OperatorTables) -> Iterator[_Side]:
+    """The next sides, as many as there are tables."""
+    rows = _operators(operators.sums)
+    for first, after in pairwise(operators.bounds.tolist()):
+        name, duration, device, total = next(heads)
+        yield _Side(name, duration, device, total, rows[first:after])
+
+
+def _name(name: str | None, nodes: int) -> str:
+    if name is None:
+        return "CompositeNodes" if nodes else "Blank"
+    return name
+
+
+def _operators(table: OperatorSums) -> list[_Operator]:
+    times = [many_microseconds(getattr(table, column)) for column in SUMS[1:]]
+    return list(map(_Operator, table.name, table.calls.tolist(), *times))

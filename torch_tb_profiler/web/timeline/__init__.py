@@ -1,0 +1,1 @@
+"""Routes of the Trace view (docs/timeline-protocol.md)."""

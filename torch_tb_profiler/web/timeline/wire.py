@@ -1,0 +1,111 @@
+"""Binary answers about a timeline: docs/timeline-protocol.md says what stands where."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.timeline.counters import counter_tile
+from torch_tb_profiler.timeline.links import operators_of
+from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length, width_of
+from torch_tb_profiler.timeline.series import Counter
+from torch_tb_profiler.timeline.timeline import Timeline
+
+CONTENT_TYPE = "application/octet-stream"
+
+#: raised when the meaning of these bytes changes
+VERSION = 1
+
+MAGIC = 0x314C5454
+TILE, SLICES, COUNTERS, TILE_OF_OPERATORS = 1, 2, 3, 4
+#: in place of a name
+NONE = 2**32 - 1
+
+#: ticks of a bucket
+TICKS = 256
+_FARTHEST = 2**31 - 1
+
+_TILE_HEAD = struct.Struct("<IIIiddII")
+_SLICES_HEAD = struct.Struct("<IIddII")
+_COUNTERS_HEAD = struct.Struct("<IIIiddII")
+
+
+def tick_of(level: int) -> int:
+    """ns."""
+    return max(1, width_of(level) // TICKS)
+
+
+def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64, operators: bool = False) -> bytes:
+    """What touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
+    items = timeline.tile(level, tile, lanes)
+    begin, tick = tile * tile_length(level), tick_of(level)
+    kind = TILE_OF_OPERATORS if operators else TILE
+    head = _TILE_HEAD.pack(MAGIC, kind, level, tile, begin, tick, len(lanes), len(items))
+    events = timeline.trace.events
+    columns = (
+        (lanes, "<u4"),
+        (np.append(np.searchsorted(items.lane, lanes), len(items)), "<u4"),
+        (_ticks(items.start - begin, tick), "<i4"),
+        (_ticks(items.end - begin, tick), "<i4"),
+        (items.longest, "<u4"),
+        (timeline.names.number[events.name[items.longest]], "<u4"),
+        (items.count, "<u4"),
+        *([(_operators(timeline, items.longest), "<u4")] if operators else []),
+        (events.category[items.longest], "u1"),
+        (_fill(items), "u1"),
+    )
+    return head + _joined(columns)
+
+
+def _operators(timeline: Timeline, rows: Int32) -> Int64:
+    """Names of operators; of one that stands on no lane there is none."""
+    code = operators_of(timeline.trace, timeline.links, rows)
+    number = timeline.names.number[code].astype(np.int64)
+    return np.where((code > 0) & (number >= 0), number, NONE)
+
+
+def slices_bytes(timeline: Timeline, start: int, end: int, total: int, found: Items) -> bytes:
+    """Slices as they are; `total` is how many there are, `found` may be fewer."""
+    events = timeline.trace.events
+    rows = found.longest
+    columns = (
+        (found.start, "<f8"),
+        (found.end - found.start, "<f8"),
+        (rows, "<u4"),
+        (timeline.names.number[events.name[rows]], "<u4"),
+        (found.lane, "<u4"),
+        (events.category[rows], "u1"),
+    )
+    return _SLICES_HEAD.pack(MAGIC, SLICES, start, end, total, len(found)) + _joined(columns)
+
+
+def counters_bytes(timeline: Timeline, level: int, tile: int, counters: Sequence[Counter]) -> bytes:
+    """The bins of a tile, counter by counter."""
+    length = tile_length(level)
+    head = _COUNTERS_HEAD.pack(
+        MAGIC, COUNTERS, level, tile, tile * length, length / BUCKETS_OF_TILE, len(counters), BUCKETS_OF_TILE
+    )
+    found = (counter_tile(timeline, counter, level, tile) for counter in counters)
+    return head + _joined([(values, "<f8") for bins in found for values in bins.columns().values()])
+
+
+def _ticks(values: Int64, tick: int) -> Int64:
+    ticks: Int64 = np.clip(values // tick, -_FARTHEST, _FARTHEST)
+    return ticks
+
+
+def _fill(items: Items) -> npt.NDArray[np.uint8]:
+    """Part of each item in which slices ran: 255 is all, 0 only what has no length or never ran."""
+    length = np.maximum(items.end - items.start, 1)
+    ran = 255 * (length - items.idle) / length
+    filled: npt.NDArray[np.uint8] = np.maximum(np.rint(ran), ran > 0).astype(np.uint8)
+    return filled
+
+
+def _joined(columns: Sequence[tuple[npt.NDArray[Any], str]]) -> bytes:
+    return b"".join(values.astype(dtype, copy=False).tobytes() for values, dtype in columns)

@@ -1,0 +1,90 @@
+"""Answers as HTTP has them: validators, compression."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from werkzeug import Request, Response
+from werkzeug.datastructures import Headers
+from werkzeug.http import parse_etags
+
+from torch_tb_profiler.web.http import JSON, Answer, HttpError, Stream, dumps
+from torch_tb_profiler.workspace.answer_store import PACKED_FROM, Packed, pack
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+_TEXTUAL = ("text/", JSON, "image/svg")
+
+
+class _NotModified(Response):
+    """304 with a Content-Type: werkzeug leaves it away, TensorBoard warns when it is missing."""
+
+    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
+        headers = super().get_wsgi_headers(environ)
+        headers["Content-Type"] = self.headers["Content-Type"]
+        return headers
+
+
+def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Response:
+    """The answer as this client can take it."""
+    if isinstance(answer, Stream):
+        return _respond_with_stream(request, answer)
+    headers = Headers(answer.headers)
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Cache-Control"] = answer.cache_control
+    body = answer.body
+    if isinstance(body, bytes) and len(body) >= PACKED_FROM and answer.content_type.startswith(_TEXTUAL):
+        body = pack(body)
+    if isinstance(body, bytes):
+        etag, packed, content = blake2b(body, digest_size=16).hexdigest(), False, body
+    else:
+        etag, packed = body.etag, body.is_gzip and wants_gzip(request)
+        content = body.body if packed else b""
+        if body.is_gzip:
+            headers["Vary"] = "Accept-Encoding"
+    if status == 200:
+        headers["ETag"] = f'"{etag}-gz"' if packed else f'"{etag}"'
+        known = parse_etags(request.headers.get("If-None-Match"))
+        if known.contains_weak(etag) or known.contains_weak(f"{etag}-gz"):
+            return _NotModified(status=304, headers=headers, content_type=answer.content_type)
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+    elif isinstance(body, Packed):
+        content = body.plain()
+    return Response(content, status=status, headers=headers, content_type=answer.content_type)
+
+
+def _respond_with_stream(request: Request, stream: Stream) -> Response:
+    headers = Headers(stream.headers)
+    headers["X-Content-Type-Options"] = "nosniff"
+    headers["Cache-Control"] = stream.cache_control
+    packed = stream.packs and wants_gzip(request)
+    if stream.packs:
+        headers["Vary"] = "Accept-Encoding"
+    headers["ETag"] = f'"{stream.etag}-gz"' if packed else f'"{stream.etag}"'
+    known = parse_etags(request.headers.get("If-None-Match"))
+    if known.contains_weak(stream.etag) or known.contains_weak(f"{stream.etag}-gz"):
+        return _NotModified(status=304, headers=headers, content_type=stream.content_type)
+    if packed:
+        headers["Content-Encoding"] = "gzip"
+    # what is opened for a HEAD request would never be read to its end
+    body = iter(()) if request.method == "HEAD" else stream.open(packed)
+    return Response(body, headers=headers, content_type=stream.content_type)
+
+
+def respond_error(request: Request, error: HttpError) -> Response:
+    answer = Answer(dumps({"error": str(error), **error.more}))
+    response = respond(request, answer, error.status)
+    if error.status == 405:
+        response.headers["Allow"] = "GET, HEAD"
+    return response
+
+
+def wants_gzip(request: Request) -> bool:
+    """Whether the client takes gzip and does not like plain bytes better."""
+    accepted = request.accept_encodings
+    packed = accepted.quality("gzip")
+    plain = max((quality for name, quality in accepted if name.lower() == "identity"), default=0.0)
+    return packed > 0 and packed >= plain

@@ -1,0 +1,123 @@
+"""Finished answers: packed once, then kept in memory and beside the columns of their trace."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import os
+import threading
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from torch_tb_profiler.trace.column_file import deflate
+from torch_tb_profiler.workspace.status import OpenTrace
+
+log = logging.getLogger(__name__)
+
+#: shorter answers gain nothing by packing
+PACKED_FROM = 1024
+#: of one trace; each question with other parameters is one
+MOST_ANSWERS = 500
+
+_MAGIC = b"TTP1"
+_DIGEST = 16
+_numbers = itertools.count()
+
+
+#: an answer before it is packed; one that is large comes in pieces, so that it is never whole in memory
+Body = bytes | Iterable[bytes]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """A body as it is sent.
+
+    etag: changes with the content
+    """
+
+    body: bytes
+    is_gzip: bool
+    etag: str
+
+    def plain(self) -> bytes:
+        return zlib.decompress(self.body, 31) if self.is_gzip else self.body
+
+
+def pack(answer: Body) -> Packed:
+    if isinstance(answer, bytes) and len(answer) < PACKED_FROM:
+        return _packed(answer, is_gzip=False)
+    return _packed(b"".join(compressed([answer] if isinstance(answer, bytes) else answer)), is_gzip=True)
+
+
+def compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Pieces of a body as gzip."""
+    packer = deflate.compressobj(1, deflate.DEFLATED, 31)
+    for piece in pieces:
+        yield packer.compress(piece)
+    yield packer.flush()
+
+
+def _packed(body: bytes, is_gzip: bool) -> Packed:
+    return Packed(body, is_gzip, blake2b(body, digest_size=_DIGEST).hexdigest())
+
+
+class AnswerFolder:
+    """Answers about one trace, a file for each question. Safe under several servers, and when one is killed.
+
+    What cannot be written is not kept; what was damaged is not found.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._kept: int | None = None
+        self._names: dict[str, str] = {}
+
+    def get(self, name: str) -> Packed | None:
+        try:
+            content = (self._path / name).read_bytes()
+        except OSError:
+            return None
+        head = len(_MAGIC) + 1
+        digest, body = content[head : head + _DIGEST], content[head + _DIGEST :]
+        packed = _packed(body, is_gzip=content[len(_MAGIC) : head] == b"z")
+        return packed if content.startswith(_MAGIC) and packed.etag == digest.hex() else None
+
+    def put(self, name: str, packed: Packed) -> None:
+        part = self._path / f"{name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}.part"
+        try:
+            if self._kept is None:
+                self._path.mkdir(mode=0o700, exist_ok=True)
+                self._kept = len(os.listdir(self._path))  # noqa: PTH208 - names are enough
+            if self._kept >= MOST_ANSWERS:
+                return
+            self._kept += 1
+            is_equal = self._write(part, packed)
+            part.replace(self._path / name)
+            if is_equal:
+                part.unlink(missing_ok=True)  # it stays when both are names of one file already
+            self._names[packed.etag] = name
+        except OSError as error:
+            log.debug("an answer is not kept: %s", error)
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+
+    def _write(self, path: Path, packed: Packed) -> bool:
+        """Whether it is one file with an equal answer now, of several names, as it is where there can be such files."""
+        name = self._names.get(packed.etag)
+        if name is not None and self.get(name) == packed:  # it may have been damaged since
+            with contextlib.suppress(OSError):
+                os.link(self._path / name, path)
+                return True
+        kind = b"z" if packed.is_gzip else b"p"
+        path.write_bytes(_MAGIC + kind + bytes.fromhex(packed.etag) + packed.body)
+        return False
+
+
+def answer_name(trace: OpenTrace, question: str) -> str:
+    """The name of an answer in the folder of its trace. The names of a trace may be part of the answer."""
+    known_as = f"{trace.run}\0{trace.worker}\0{trace.span}\0{question}"
+    return blake2b(known_as.encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()

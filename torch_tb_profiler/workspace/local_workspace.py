@@ -1,0 +1,143 @@
+"""Traces for a program: read when first asked for, in this process, with the same cache as the server's."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, parse_logdir
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.identity import content_key
+from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.pool import Pool
+from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Summary
+from torch_tb_profiler.workspace.scanner import list_runs
+from torch_tb_profiler.workspace.status import Unavailable
+from torch_tb_profiler.workspace.summary import open_model
+from torch_tb_profiler.workspace.worker import perform
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+#: events of all models that are kept open together
+OPEN_EVENTS = 8_000_000
+
+
+class Library:
+    """Thread-safe."""
+
+    def __init__(self, cache_dir: Path | None = None) -> None:
+        self._cache = Cache(cache_dir)
+        # a directory that cannot be written is replaced by a temporary one
+        weakref.finalize(self, self._cache.close)
+        self._ids = itertools.count(1)
+        self._keys: dict[TraceFile, str] = {}
+        self._models: Lru[str, tuple[Model, int]] = Lru(OPEN_EVENTS, lambda held: held[1])
+        self._lock = threading.RLock()
+
+    def ask(self, file: TraceFile, question: Callable[[Model], T]) -> T:
+        """The answer to a question about a trace. Raises Unavailable."""
+        with self._lock:
+            try:
+                return question(self._model(file))
+            except (OSError, column_file.ColumnFileError) as error:
+                # Tables are read when they are needed, so the columns may turn out broken or gone this late.
+                log.warning("%s: its columns cannot be used (%s); it is read again", file.entry.path, error)
+                self._models.drop(self._key(file))
+                self._cache.remove(self._key(file))
+                return question(self._model(file))
+
+    def read_ahead(self, files: Sequence[TraceFile], workers: int) -> None:
+        """Read in worker processes what is not in the cache. What cannot be read says so when it is asked for."""
+        missing = [file for file in files if self._is_missing(file)]
+        if not missing:
+            return
+        left = threading.Semaphore(0)
+
+        def heard(job: Job, message: Message | None) -> None:
+            if isinstance(message, Done):
+                self._cache.add(keys[job.id], message.summary)
+            if isinstance(message, Done | Failed):
+                left.release()
+
+        jobs = [self._job(file) for file in missing]
+        keys = {job.id: self._key(file) for job, file in zip(jobs, missing, strict=True)}
+        pool = Pool(min(workers, len(jobs)), heard)
+        try:
+            for job in jobs:
+                pool.submit(job)
+            for _ in jobs:
+                left.acquire()
+        finally:
+            pool.close()
+
+    def _is_missing(self, file: TraceFile) -> bool:
+        try:
+            return self._cache.find(self._key(file)) is None
+        except Unavailable:
+            return False
+
+    def _model(self, file: TraceFile) -> Model:
+        key = self._key(file)
+        held = self._models.get(key)
+        if held is None:
+            summary = self._cache.find(key) or self._read(file, key)
+            trace = column_file.open_trace(self._cache.columns(key))
+            held = open_model(trace, summary), len(trace.events)
+            self._models.put(key, held)
+            self._cache.touch(key)
+        return held[0]
+
+    def _read(self, file: TraceFile, key: str) -> Summary:
+        outcome = perform(self._job(file), lambda _: None)
+        if isinstance(outcome, Done):
+            self._cache.add(key, outcome.summary)
+            return outcome.summary
+        assert isinstance(outcome, Failed)
+        raise Unavailable(f"{file.entry.path} {outcome.reason}")
+
+    def _key(self, file: TraceFile) -> str:
+        key = self._keys.get(file)
+        if key is None:
+            try:
+                key = self._keys[file] = content_key(storage_for(file.entry.url), file.entry)
+            except StorageError as error:
+                raise Unavailable(f"{file.entry.path} {error}") from None
+        return key
+
+    def _job(self, file: TraceFile) -> Job:
+        target = self._cache.columns(self._key(file))
+        return Job.of(next(self._ids), file.entry, target, expansion=self._cache.limits.expansion)
+
+
+def find_traces(path: str) -> Found:
+    """The runs of a log directory or a run's directory, or a single file, whatever its name. Raises StorageError."""
+    storage = storage_for(path)
+    url = storage.resolve(path)
+    try:
+        entry = storage.stat(url)
+    except StorageError as error:
+        if error.passes or error.kind in ("credentials", "package", "clock", "endpoint"):
+            raise  # listing would meet the same
+        return list_runs([Root(root.url, root.name) for root in parse_logdir(url)])
+    return _single(url, entry)
+
+
+def _single(url: str, entry: Entry) -> Found:
+    folder = url.replace("\\", "/").rpartition("/")[0]
+    # whoever names a file says that it is a trace; if it is none, reading it says so
+    found = discover([(Root(folder or url), [entry])], lambda _: Content())
+    if found.runs:
+        return found
+    name = entry.path.rpartition("/")[2]
+    run = folder.rpartition("/")[2] or name
+    return Found((Run(run, (TraceFile(name.partition(".")[0] or name, DEFAULT_SPAN, entry),)),), ())

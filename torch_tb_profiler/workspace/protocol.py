@@ -1,0 +1,151 @@
+"""What the server and its worker processes say to each other: one line of JSON per message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.trace import Limits, Note
+from torch_tb_profiler.workspace.status import OpenTrace
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What is worth knowing about a trace without opening it.
+
+    notes: how many there are in all
+    troubles: those that answers about any view may name, so that they need not be found again
+    views: ids of the views that have data
+    rank, world_size: None when the trace does not say
+    host_name: empty when the trace does not say
+    """
+
+    events: int
+    notes: int
+    troubles: tuple[Note, ...]
+    views: tuple[str, ...]
+    rank: int | None
+    world_size: int | None
+    host_name: str
+
+
+class Answering(msgspec.Struct, frozen=True):
+    """Answer what the pages will ask about a trace.
+
+    questions: the function that names them, as "module:function"; see `Questions` in workspace/child.py
+    trace: its names
+    folder: where the answers are put
+    timeline: where the timeline is written
+    """
+
+    questions: str
+    trace: OpenTrace
+    folder: str
+    timeline: str
+
+
+class Job(msgspec.Struct, frozen=True):
+    """Read the file at `url` and write its columns to `target`, then answer.
+
+    size, modified_ns, etag: of the file when the job was given
+    is_read: whether the columns are there already
+    expansion: to how many times its size the file may unpack
+    """
+
+    id: int
+    url: str
+    size: int
+    modified_ns: int
+    target: str
+    answering: Answering | None = None
+    is_read: bool = False
+    expansion: int = Limits.expansion
+    etag: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        number: int,
+        entry: Entry,
+        target: Path,
+        answering: Answering | None = None,
+        expansion: int = Limits.expansion,
+    ) -> Job:
+        """A job to read the file of `entry`."""
+        return cls(
+            number,
+            entry.url,
+            entry.size,
+            entry.modified_ns,
+            str(target),
+            answering,
+            expansion=expansion,
+            etag=entry.etag,
+        )
+
+    @property
+    def entry(self) -> Entry:
+        """The file as it was when the job was given."""
+        return Entry(self.url.rpartition("/")[2], self.url, self.size, self.modified_ns, self.etag)
+
+
+class Reading(msgspec.Struct, frozen=True, tag="reading"):
+    """How far a job is."""
+
+    bytes_done: int
+    events: int
+
+
+class Done(msgspec.Struct, frozen=True, tag="done"):
+    """The columns are written. The last message of a job that is not to answer."""
+
+    summary: Summary
+    seconds: float
+
+
+#: stands among the names of answers for the timeline of a trace
+TIMELINE = "timeline"
+
+
+class Preparing(msgspec.Struct, frozen=True, tag="preparing"):
+    """These answers are going to be made, in this order; names as in `packed.answer_name`."""
+
+    names: tuple[str, ...]
+
+
+class Answered(msgspec.Struct, frozen=True, tag="answered"):
+    """An answer was put into its folder, or will not be."""
+
+    name: str
+
+
+class Prepared(msgspec.Struct, frozen=True, tag="prepared"):
+    """The last message of a job that is to answer.
+
+    details: for the log, when there are no answers by our fault
+    """
+
+    seconds: float
+    details: str = ""
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """The file cannot be read.
+
+    details: for the log, when it is our fault
+    passes: whether it may be possible later, though the file has not changed
+    """
+
+    reason: Reason
+    details: str = ""
+    passes: bool = False
+
+
+Message = Reading | Done | Preparing | Answered | Prepared | Failed
+
+encode = msgspec.json.Encoder().encode
+decode_job = msgspec.json.Decoder(Job).decode
+decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode

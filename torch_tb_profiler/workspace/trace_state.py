@@ -1,0 +1,69 @@
+"""One trace file as the workspace knows it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.scanner import LONGEST_PAUSE
+from torch_tb_profiler.workspace.status import State, TraceStatus
+
+#: after which a trace is read again that could not be, doubled every time
+FIRST_RETRY_SECONDS = 5.0
+
+
+@dataclass
+class Held:
+    """One trace file as the workspace knows it. Guarded by the lock of `Runs`."""
+
+    id: int
+    run: str
+    file: TraceFile
+    state: State = "queued"
+    key: str = ""
+    bytes_done: int = 0
+    events: int | None = None
+    reason: Reason | None = None
+    summary: Summary | None = None
+    #: a state of the file that the last listing saw for the first time: it may still be growing
+    unsettled: Entry | None = None
+    #: how often reading has failed for a reason that may pass, and when it is tried again (monotonic seconds)
+    tries: int = 0
+    retry_at: float | None = None
+
+    def status(self) -> TraceStatus:
+        summary = self.summary
+        return TraceStatus(
+            worker=self.file.worker,
+            span=self.file.span,
+            file=self.file.entry.path.rpartition("/")[2],
+            size=self.file.entry.size,
+            state=self.state,
+            bytes_done=self.file.entry.size if self.state == "ready" else self.bytes_done,
+            events=summary.events if summary else self.events,
+            reason=self.reason,
+            notes=summary.notes if summary else 0,
+            views=summary.views if summary else (),
+            rank=self.file.rank if summary is None or summary.rank is None else summary.rank,
+            world_size=summary.world_size if summary else None,
+            host_name=summary.host_name if summary else "",
+        )
+
+    def fail(self, reason: Reason, passes: bool) -> None:
+        """Reading has failed; `passes` when it may be possible later."""
+        self.state, self.reason = "failed", reason
+        if passes:
+            self.tries += 1
+            self.retry_at = time.monotonic() + min(FIRST_RETRY_SECONDS * 2 ** (self.tries - 1), LONGEST_PAUSE)
+
+    @property
+    def may_be_tried_again(self) -> bool:
+        if self.state != "failed":
+            return False
+        if not self.key:  # it could not be opened; perhaps now
+            return True
+        return self.retry_at is not None and time.monotonic() >= self.retry_at

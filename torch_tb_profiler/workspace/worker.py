@@ -1,0 +1,187 @@
+"""A worker process: takes jobs from stdin, reads traces, writes columns, answers and timelines, reports on stdout.
+
+It ends with the server: the end of stdin says that the server is gone, however it went.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import os
+import queue
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.timeline import timeline_file
+from torch_tb_profiler.timeline.build import build, release
+from torch_tb_profiler.timeline.inputs import gather
+from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, pack
+from torch_tb_profiler.workspace.protocol import (
+    TIMELINE,
+    Answered,
+    Done,
+    Failed,
+    Job,
+    Message,
+    Prepared,
+    Preparing,
+    Reading,
+    decode_job,
+    encode,
+)
+from torch_tb_profiler.workspace.status import OpenTrace
+from torch_tb_profiler.workspace.summary import summarize
+
+PROGRESS_SECONDS = 0.2
+
+#: what will be asked about a trace: names of answers, and how each is made, together those that have much in common
+Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body]]]]]
+
+
+def main() -> None:
+    jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    replies = _take_stdout()
+    threading.Thread(target=_listen, args=(sys.stdin.buffer, jobs), daemon=True).start()
+
+    def send(message: Message) -> None:
+        try:
+            replies.write(encode(message) + b"\n")
+        except OSError:
+            os._exit(0)
+
+    while True:
+        send(perform(jobs.get(), send))
+        _give_back()
+
+
+def perform(job: Job, send: Callable[[Message], None]) -> Message:
+    """Do one job. `send` is told how far it is; the outcome is returned."""
+    with _uncollected():
+        return _perform(job, send)
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the cyclic collector: a job makes millions of objects, none of them part of a cycle."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def _perform(job: Job, send: Callable[[Message], None]) -> Message:
+    if job.is_read:
+        return _prepare(job, lambda: Model(column_file.open_trace(Path(job.target))), send)
+    outcome = _read(job, send)
+    if isinstance(outcome, Failed):
+        return outcome
+    done, model = outcome
+    if job.answering is None:
+        return done
+    send(done)
+    return _prepare(job, lambda: model, send)
+
+
+def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Failed:
+    began = time.monotonic()
+    try:
+        storage = storage_for(job.url)
+        target = Path(job.target)
+        with storage.open(job.entry) as stream:
+            trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
+        if storage.stat(job.url).version != job.entry.version:
+            target.unlink()
+            return Failed(Reason("still_written", "is still being written; it is read again once it is complete"))
+        model = Model(trace)
+        return Done(summarize(model), time.monotonic() - began), model
+    except StorageError as error:
+        return Failed(error.reason, passes=True)
+    except TraceError as error:
+        return Failed(error.reason)
+    except MemoryError:
+        return Failed(Reason("no_memory", "needs more memory than there is"))
+    except OSError as error:
+        text = f"could not be read or its columns not be written: {error}"
+        return Failed(Reason("not_written", text, {"error": str(error)}))
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
+        told = f"{type(error).__name__}: {error}"
+        return Failed(Reason("unforeseen", f"could not be read: {told}", {"error": told}), traceback.format_exc())
+
+
+def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message], None]) -> Message:
+    """Answer what the pages will ask. What goes wrong here the server will find out, too, when it is asked."""
+    began = time.monotonic()
+    answering = job.answering
+    assert answering is not None
+    try:
+        module, _, function = answering.questions.partition(":")
+        questions: Questions = getattr(importlib.import_module(module), function)
+        model = open_model()
+        bundles = questions(answering.trace, model)
+        send(Preparing((*(name for asked in bundles for name, _ in asked), TIMELINE)))
+        folder = AnswerFolder(Path(answering.folder))
+        is_drawn, gathered = timeline_file.is_there(Path(answering.timeline)), None
+        for asked in bundles:
+            for name, compute in asked:
+                with contextlib.suppress(Exception):
+                    folder.put(name, pack(compute(model)))
+                send(Answered(name))
+            if not is_drawn and gathered is None:
+                gathered = gather(model)  # the first answers have left most of it
+            model.forget_answers()
+        if not is_drawn:
+            release(model)
+            _give_back()
+            with contextlib.suppress(OSError):
+                timeline_file.write(build(model, gathered), Path(answering.timeline))
+        send(Answered(TIMELINE))
+    except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
+        return Prepared(time.monotonic() - began, traceback.format_exc())
+    return Prepared(time.monotonic() - began)
+
+
+def _give_back() -> None:
+    """Freed memory to the system: of a large trace glibc keeps more than half, below some small block in use."""
+    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library, or none to be had
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:
+    sent = 0.0
+
+    def report(progress: Progress) -> None:
+        nonlocal sent
+        now = time.monotonic()
+        if now - sent >= PROGRESS_SECONDS:
+            sent = now
+            send(Reading(progress.bytes_done, progress.events))
+
+    return report
+
+
+def _take_stdout() -> BinaryIO:
+    """Keep stdout for the replies; whatever a library prints goes to stderr."""
+    replies = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)
+    return replies
+
+
+def _listen(stream: BinaryIO, jobs: queue.SimpleQueue[Job]) -> None:
+    for line in stream:
+        jobs.put(decode_job(line))
+    os._exit(0)
