@@ -13,9 +13,9 @@ import pytest
 from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
 from tests.unit.test_diff_whole import check as check_whole
-from torch_tb_profiler.analysis.diff import Comparison, Program, delta, whole_times
-from torch_tb_profiler.analysis.modules import module_sources, modules
-from torch_tb_profiler.analysis.operators import operators
+from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta, whole_times
+from torch_tb_profiler.analysis.modules.table import module_sources, modules
+from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules

@@ -11,7 +11,7 @@ import pytest
 
 from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
-from torch_tb_profiler.analysis.flame_graph import SMALLEST_SHARE, Direction, all_stacks, stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, Direction, all_stacks, stack_weights, stacks
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace

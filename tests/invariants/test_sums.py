@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from tests.tracegen import Config, generate
-from torch_tb_profiler.analysis.kernels import kernels
-from torch_tb_profiler.analysis.memory import memory_records
-from torch_tb_profiler.analysis.memory_blocks import alive, memory_blocks
-from torch_tb_profiler.analysis.memory_curve import memory_bins, memory_curves
-from torch_tb_profiler.analysis.memory_operators import memory_operators
-from torch_tb_profiler.analysis.operator_calls import operator_calls
-from torch_tb_profiler.analysis.operators import operators
+from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.memory.blocks import alive, memory_blocks
+from torch_tb_profiler.analysis.memory.curve import memory_bins, memory_curves
+from torch_tb_profiler.analysis.memory.operators import memory_operators
+from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.operators.calls import operator_calls
+from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.overlap import step_overlap
-from torch_tb_profiler.analysis.overview import step_times
+from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, read_trace

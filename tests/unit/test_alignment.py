@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis import alignment
-from torch_tb_profiler.analysis.alignment import align
+from torch_tb_profiler.analysis.compare import alignment
+from torch_tb_profiler.analysis.compare.alignment import align
 
 sequences = st.lists(st.integers(0, 4), max_size=12)
 

@@ -19,14 +19,14 @@ from torch_tb_profiler.analysis.definitions import (
     TRACES_BY_NAME,
     Definition,
 )
-from torch_tb_profiler.analysis.kernels import KernelTable
-from torch_tb_profiler.analysis.memory_blocks import BlockTable
-from torch_tb_profiler.analysis.memory_operators import MemoryOperators
-from torch_tb_profiler.analysis.operators import LaunchedKernels, OperatorTable
+from torch_tb_profiler.analysis.kernels.table import KernelTable
+from torch_tb_profiler.analysis.memory.blocks import BlockTable
+from torch_tb_profiler.analysis.memory.operators import MemoryOperators
+from torch_tb_profiler.analysis.operators.table import LaunchedKernels, OperatorTable
 from torch_tb_profiler.analysis.overlap import StepOverlap
-from torch_tb_profiler.analysis.overview import CATEGORIES
-from torch_tb_profiler.analysis.run_metrics import Figures
-from torch_tb_profiler.analysis.slices import SliceTable
+from torch_tb_profiler.analysis.overview.overview import CATEGORIES
+from torch_tb_profiler.analysis.run_metrics.metrics import Figures
+from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits

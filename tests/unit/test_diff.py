@@ -11,7 +11,7 @@ import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import EVALUATE, deep, module, training
-from torch_tb_profiler.analysis.diff import Comparison, KernelSums, Node, OperatorSums, Side, delta
+from torch_tb_profiler.analysis.compare.diff import Comparison, KernelSums, Node, OperatorSums, Side, delta
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.old_plugin import diff
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import module, training
-from torch_tb_profiler.analysis import diff_whole
-from torch_tb_profiler.analysis.diff import SUMS, Comparison, Node, Side, turns_of
-from torch_tb_profiler.analysis.diff_sides import OperatorTables, Sides
-from torch_tb_profiler.analysis.diff_whole import Whole, family, whole
+from torch_tb_profiler.analysis.compare import whole as whole_tree
+from torch_tb_profiler.analysis.compare.diff import SUMS, Comparison, Node, Side, turns_of
+from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
+from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
 from torch_tb_profiler.model import Model
 
 #: what ran, and what ran inside of it
@@ -130,7 +130,7 @@ def test_with_a_backward_thread() -> None:
 
 
 def test_operators_come_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diff_whole, "_OPERATORS_OF_A_PIECE", 7)
+    monkeypatch.setattr(whole_tree, "_OPERATORS_OF_A_PIECE", 7)
     model = program([step(*[A] * 10)])
     found = whole(Comparison(model, model, "parts"), 10**9)
     assert len(list(found.operators())) > 5

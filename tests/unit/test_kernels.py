@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import US, annotation, copy, fill, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.kernels import KernelTotals, Transfers, kernel_totals, kernels
+from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 from tests.events import kernel, launch, model_of, op
-from torch_tb_profiler.analysis.kernels import kernels
+from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.launchers import NOT_RECORDED, Unattributed, unattributed
-from torch_tb_profiler.analysis.operators import operators
+from torch_tb_profiler.analysis.operators.table import operators
 
 
 def test_work_outside_operators_is_named_by_what_launched_it() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.events import annotation, frame, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.operators import operator_details
+from torch_tb_profiler.analysis.operators.table import operator_details
 from torch_tb_profiler.web.old_plugin import shapes
 
 

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, memory, model_of, op
-from torch_tb_profiler.analysis.memory import NEVER, NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records, pair
-from torch_tb_profiler.analysis.memory_blocks import BlockFilter, BlockOrder, alive, memory_blocks, memory_events
-from torch_tb_profiler.analysis.memory_curve import memory_bins, memory_curves
-from torch_tb_profiler.analysis.memory_operators import MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.operators import operators
+from torch_tb_profiler.analysis.memory.blocks import BlockFilter, BlockOrder, alive, memory_blocks, memory_events
+from torch_tb_profiler.analysis.memory.curve import memory_bins, memory_curves
+from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
+from torch_tb_profiler.analysis.memory.records import NEVER, NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records, pair
+from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 
 CPU = (0, -1)

@@ -11,7 +11,7 @@ from werkzeug.test import Client
 
 from tests.events import Event, memory, op
 from tests.served import client_of, everything_read, get
-from torch_tb_profiler.analysis.memory import NO_TOTALS, NOT_RECORDED
+from torch_tb_profiler.analysis.memory.records import NO_TOTALS, NOT_RECORDED
 
 BASE_NS = 1_700_000_000_000_000_000
 CPU = (0, -1)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.operator_calls import operator_calls
-from torch_tb_profiler.analysis.operators import OperatorTable, operator_kernels, operator_stacks, operators
+from torch_tb_profiler.analysis.operators.calls import operator_calls
+from torch_tb_profiler.analysis.operators.table import OperatorTable, operator_kernels, operator_stacks, operators
 
 
 def times(table: OperatorTable) -> dict[str, tuple[float, ...]]:

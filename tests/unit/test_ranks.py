@@ -12,7 +12,7 @@ import pytest
 from tests.events import Event, annotation, event, kernel, launch, model_of, op, partly_hidden_all_reduce
 from tests.tracegen import Config, Expected, generate_ranks
 from torch_tb_profiler.analysis.overlap import step_overlap
-from torch_tb_profiler.analysis.overview import communication_spans
+from torch_tb_profiler.analysis.overview.overview import communication_spans
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges

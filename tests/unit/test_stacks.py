@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.flame_graph import (
+from torch_tb_profiler.analysis.launchers import NOT_RECORDED
+from torch_tb_profiler.analysis.stacks.flame_graph import (
     ANY_STEP,
     OTHER_FILES,
     SMALLER,
@@ -24,7 +25,6 @@ from torch_tb_profiler.analysis.flame_graph import (
     stack_weights,
     stacks,
 )
-from torch_tb_profiler.analysis.launchers import NOT_RECORDED
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 

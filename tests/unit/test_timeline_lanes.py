@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.events import Event, memory, model_of
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
-from torch_tb_profiler.analysis.memory_curve import memory_curves
+from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.timeline import counters, grouped, lanes, pyramid, timeline_file
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.build import build

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.overview import role_spans
+from torch_tb_profiler.analysis.overview.overview import role_spans
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Coverage, Spans

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from torch_tb_profiler import discovery
-from torch_tb_profiler.analysis.run_metrics import FigureTable, figures
+from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.trace import TraceProfile

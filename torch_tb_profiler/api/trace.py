@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta, whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
-from torch_tb_profiler.analysis.diff import Comparison, Delta, Times, delta, whole_times
-from torch_tb_profiler.analysis.flame_graph import SMALLEST_SHARE, Direction, StackTable, Weight, stacks
 from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
-from torch_tb_profiler.analysis.kernel_sequences import KernelSequences, kernel_sequences
-from torch_tb_profiler.analysis.kernels import KernelGrouping, KernelTable, kernels
+from torch_tb_profiler.analysis.kernels.sequences import KernelSequences, kernel_sequences
+from torch_tb_profiler.analysis.kernels.table import KernelGrouping, KernelTable, kernels
 from torch_tb_profiler.analysis.launch_delay import LaunchGrouping, LaunchStats, launch_stats
 from torch_tb_profiler.analysis.launch_queue import FULL_QUEUE, QueueLengths, StreamQueue, queue_lengths, stream_queues
-from torch_tb_profiler.analysis.memory import memory_records
-from torch_tb_profiler.analysis.memory_blocks import (
+from torch_tb_profiler.analysis.memory.blocks import (
     AliveTable,
     BlockFilter,
     BlockOrder,
@@ -26,10 +24,11 @@ from torch_tb_profiler.analysis.memory_blocks import (
     alive,
     memory_events,
 )
-from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
-from torch_tb_profiler.analysis.memory_operators import MemoryOperators, memory_operators
-from torch_tb_profiler.analysis.modules import HookTable, ModuleTable, hooks, module_sources, modules
-from torch_tb_profiler.analysis.operators import (
+from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
+from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, module_sources, modules
+from torch_tb_profiler.analysis.operators.table import (
     LaunchedKernels,
     OperatorGrouping,
     OperatorTable,
@@ -37,7 +36,8 @@ from torch_tb_profiler.analysis.operators import (
     operator_stacks,
     operators,
 )
-from torch_tb_profiler.analysis.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, Direction, StackTable, Weight, stacks
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.discovery import TraceFile

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.overview import average_step
+from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
 

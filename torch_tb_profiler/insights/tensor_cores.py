@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.kernels import kernel_totals
-from torch_tb_profiler.analysis.operator_calls import operator_calls
+from torch_tb_profiler.analysis.kernels.table import kernel_totals
+from torch_tb_profiler.analysis.operators.calls import operator_calls
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory_curve import MemoryCurve
+from torch_tb_profiler.analysis.memory.curve import MemoryCurve
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.links import Links, links_of
 

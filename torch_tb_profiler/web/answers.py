@@ -9,9 +9,9 @@ from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.health import health
 from torch_tb_profiler.analysis.health.profiler import LOG_LEVELS, log_lines
 from torch_tb_profiler.analysis.health.recording import NO_KERNELS
-from torch_tb_profiler.analysis.kernels import KernelGrouping, kernels
-from torch_tb_profiler.analysis.operators import OperatorGrouping, operators
-from torch_tb_profiler.analysis.overview import StepTimes, overview, step_gpu_busy
+from torch_tb_profiler.analysis.kernels.table import KernelGrouping, kernels
+from torch_tb_profiler.analysis.operators.table import OperatorGrouping, operators
+from torch_tb_profiler.analysis.overview.overview import StepTimes, overview, step_gpu_busy
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import RULES

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from torch_tb_profiler.analysis.kernels import KernelGrouping
-from torch_tb_profiler.analysis.operators import OperatorGrouping
+from torch_tb_profiler.analysis.kernels.table import KernelGrouping
+from torch_tb_profiler.analysis.operators.table import OperatorGrouping
 from torch_tb_profiler.web import answers
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, Parameters

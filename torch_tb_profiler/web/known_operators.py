@@ -9,9 +9,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.call_stacks import Stacks
 from torch_tb_profiler.analysis.launchers import unattributed
-from torch_tb_profiler.analysis.operators import (
+from torch_tb_profiler.analysis.operators.table import (
     CallGroups,
     LaunchedKernels,
     LaunchGroups,
@@ -19,6 +18,7 @@ from torch_tb_profiler.analysis.operators import (
     OperatorTable,
     operator_details,
 )
+from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Strings

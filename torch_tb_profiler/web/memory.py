@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable
 from dataclasses import asdict, dataclass
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.memory import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
-from torch_tb_profiler.analysis.memory_blocks import BlockTable, alive, memory_events
-from torch_tb_profiler.analysis.memory_curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
-from torch_tb_profiler.analysis.memory_operators import memory_operators
+from torch_tb_profiler.analysis.memory.blocks import BlockTable, alive, memory_events
+from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
+from torch_tb_profiler.analysis.memory.operators import memory_operators
+from torch_tb_profiler.analysis.memory.records import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange, positions
 from torch_tb_profiler.trace import Note

@@ -6,9 +6,19 @@ from functools import partial
 from typing import Any
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.diff import ROOT, Comparison, Delta, Node, Program, Side, Times, delta, whole_times
+from torch_tb_profiler.analysis.compare.diff import (
+    ROOT,
+    Comparison,
+    Delta,
+    Node,
+    Program,
+    Side,
+    Times,
+    delta,
+    whole_times,
+)
 from torch_tb_profiler.analysis.health.recording import NO_MODULES
-from torch_tb_profiler.analysis.modules import HookTable, hooks, module_sources, modules
+from torch_tb_profiler.analysis.modules.table import HookTable, hooks, module_sources, modules
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.web.ask import Route, ask, ask_two

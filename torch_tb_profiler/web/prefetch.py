@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Hashable
 from typing import NoReturn, TypeVar, cast
 
-from torch_tb_profiler.analysis.memory import memory_records
+from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import Parameters
 from torch_tb_profiler.web.routes import ROUTES

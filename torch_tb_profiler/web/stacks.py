@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.flame_graph import (
+from torch_tb_profiler.analysis.health.recording import NO_STACKS
+from torch_tb_profiler.analysis.stacks.flame_graph import (
     SMALLEST_SHARE,
     Direction,
     StackTable,
@@ -14,7 +15,6 @@ from torch_tb_profiler.analysis.flame_graph import (
     stack_weights,
     stacks,
 )
-from torch_tb_profiler.analysis.health.recording import NO_STACKS
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.ask import Route, ask, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters

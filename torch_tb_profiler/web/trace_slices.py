@@ -6,7 +6,7 @@ from dataclasses import asdict
 from functools import partial
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.slices import slice_categories, slices
+from torch_tb_profiler.analysis.slices.table import slice_categories, slices
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web.ask import Route, ask

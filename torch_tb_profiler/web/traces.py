@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.definitions import Definition
-from torch_tb_profiler.analysis.run_metrics import Figures, figures
+from torch_tb_profiler.analysis.run_metrics.metrics import Figures, figures
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.web import calls

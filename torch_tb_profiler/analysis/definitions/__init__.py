@@ -1,16 +1,16 @@
 """What every reported number means, a file per view. Shown by the UI, repeated word for word by docs/views."""
 
-from torch_tb_profiler.analysis.definitions.compare import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
-from torch_tb_profiler.analysis.definitions.definition import ColumnType, Definition, Unit
+from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
+from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
 from torch_tb_profiler.analysis.definitions.distributed import DISTRIBUTED, DISTRIBUTED_OPERATIONS
-from torch_tb_profiler.analysis.definitions.kernels import KERNELS
-from torch_tb_profiler.analysis.definitions.memory import MEMORY
-from torch_tb_profiler.analysis.definitions.modules import HOOKS, MODULES
-from torch_tb_profiler.analysis.definitions.operators import OPERATORS
-from torch_tb_profiler.analysis.definitions.overview import OVERVIEW
-from torch_tb_profiler.analysis.definitions.stacks import STACKS
-from torch_tb_profiler.analysis.definitions.trace import SLICES
-from torch_tb_profiler.analysis.definitions.traces import TRACES, TRACES_BY_NAME
+from torch_tb_profiler.analysis.kernels.columns import KERNELS
+from torch_tb_profiler.analysis.memory.columns import MEMORY
+from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
+from torch_tb_profiler.analysis.operators.columns import OPERATORS
+from torch_tb_profiler.analysis.overview.columns import OVERVIEW
+from torch_tb_profiler.analysis.run_metrics.columns import TRACES, TRACES_BY_NAME
+from torch_tb_profiler.analysis.slices.columns import SLICES
+from torch_tb_profiler.analysis.stacks.columns import STACKS
 
 __all__ = [
     "COMPARE_KERNELS",

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.diff import ROOT, SUMS, Comparison, OperatorSums, turns_of
-from torch_tb_profiler.analysis.diff_sides import OperatorTables, Sides
-from torch_tb_profiler.analysis.diff_whole import Whole, family, whole
+from torch_tb_profiler.analysis.compare.diff import ROOT, SUMS, Comparison, OperatorSums, turns_of
+from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
+from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.microseconds import many_microseconds

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.memory import memory_records, operator_codes
-from torch_tb_profiler.analysis.memory_blocks import MemoryBlocks, blocks_within
-from torch_tb_profiler.analysis.memory_curve import MemoryCurve, memory_curves
-from torch_tb_profiler.analysis.memory_operators import memory_operators
+from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, blocks_within
+from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory.operators import memory_operators
+from torch_tb_profiler.analysis.memory.records import memory_records, operator_codes
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model

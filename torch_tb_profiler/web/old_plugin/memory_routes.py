@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from torch_tb_profiler.analysis.memory import NOT_RECORDED
+from torch_tb_profiler.analysis.memory.records import NOT_RECORDED
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.ask import Route, ask
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torch_tb_profiler.analysis.diff import ROOT
+from torch_tb_profiler.analysis.compare.diff import ROOT
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.ask import Route, ask, ask_two
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters

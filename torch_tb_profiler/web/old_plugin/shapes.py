@@ -13,9 +13,9 @@ from html import escape
 from typing import Any
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.kernels import KernelTable, kernel_totals, kernels
-from torch_tb_profiler.analysis.operators import OperatorDetails, OperatorTable, operators
-from torch_tb_profiler.analysis.overview import average_step, step_times
+from torch_tb_profiler.analysis.kernels.table import KernelTable, kernel_totals, kernels
+from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
+from torch_tb_profiler.analysis.overview.overview import average_step, step_times
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.flame_graph import SMALLEST_SHARE
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web import memory, trace_slices
 from torch_tb_profiler.web.openapi import shapes

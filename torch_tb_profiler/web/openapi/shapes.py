@@ -6,17 +6,13 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis import (
-    capture,
-    kernels,
-    launchers,
-    memory_operators,
-    overview,
-    run_metrics,
-    slices,
-    utilization,
-)
+from torch_tb_profiler.analysis import capture, launchers, utilization
 from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.analysis.kernels.table import Transfers
+from torch_tb_profiler.analysis.memory.operators import MemoryChange
+from torch_tb_profiler.analysis.overview import overview
+from torch_tb_profiler.analysis.run_metrics.metrics import Figures
+from torch_tb_profiler.analysis.slices.table import CategorySlices
 from torch_tb_profiler.insights import Finding
 from torch_tb_profiler.timeline import details, enclosing, totals, tree
 from torch_tb_profiler.trace import Note
@@ -50,11 +46,11 @@ CLASSES: tuple[type[Any], ...] = (
     utilization.DeviceUse,
     overview.TopKernel,
     capture.Capture,
-    run_metrics.Figures,
-    kernels.Transfers,
+    Figures,
+    Transfers,
     launchers.Unattributed,
-    memory_operators.MemoryChange,
-    slices.CategorySlices,
+    MemoryChange,
+    CategorySlices,
     enclosing.Reference,
     details.Details,
     totals.CategoryTotal,

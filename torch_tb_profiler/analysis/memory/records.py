@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.operator_calls import call_heads
+from torch_tb_profiler.analysis.operators.calls import call_heads
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
+from torch_tb_profiler.analysis.definition import Definition, by_key
 
 CALL_STACK = Definition(
     "call_stack",

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from torch_tb_profiler.analysis.diff import Comparison
-from torch_tb_profiler.analysis.diff_sides import Operators, OperatorTables, Siblings, Sides
+from torch_tb_profiler.analysis.compare.diff import Comparison
+from torch_tb_profiler.analysis.compare.sides import Operators, OperatorTables, Siblings, Sides
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.range_sums import positions

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory import (
+from torch_tb_profiler.analysis.memory.records import (
     CPU,
     NO_TOTALS,
     NOT_RECORDED,

@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from torch_tb_profiler.analysis.kernels import kernel_totals
-from torch_tb_profiler.analysis.memory import CPU
-from torch_tb_profiler.analysis.memory_curve import memory_curves
+from torch_tb_profiler.analysis.kernels.table import kernel_totals
+from torch_tb_profiler.analysis.memory.curve import memory_curves
+from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.analysis.overlap import step_overlap
-from torch_tb_profiler.analysis.overview import average_step, overview, step_gpu_busy, step_times
+from torch_tb_profiler.analysis.overview.overview import average_step, overview, step_gpu_busy, step_times
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.model import Model

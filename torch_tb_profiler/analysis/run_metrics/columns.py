@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
+from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.definitions.distributed import DISTRIBUTED
-from torch_tb_profiler.analysis.definitions.overview import OVERVIEW
+from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 
 TRACES = by_key(
     Definition("trace", "Trace", "string", None, "Run, worker, and the span where there are several."),

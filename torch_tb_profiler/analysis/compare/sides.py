@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
+from torch_tb_profiler.analysis.compare.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.range_sums import KeyedSequence, running_sums

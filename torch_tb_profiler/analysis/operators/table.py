@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.call_stacks import Stacks, call_stacks
-from torch_tb_profiler.analysis.operator_calls import OperatorCalls, operator_calls
+from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
+from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.kernels import kernels
-from torch_tb_profiler.analysis.operators import operators
+from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use

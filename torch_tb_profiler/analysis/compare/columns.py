@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.definitions.definition import Definition, by_key
-from torch_tb_profiler.analysis.definitions.kernels import KERNELS
-from torch_tb_profiler.analysis.definitions.operators import OPERATORS
+from torch_tb_profiler.analysis.definition import Definition, by_key
+from torch_tb_profiler.analysis.kernels.columns import KERNELS
+from torch_tb_profiler.analysis.operators.columns import OPERATORS
 
 
 def _of_both(*definitions: Definition) -> dict[str, Definition]:

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory import (
+from torch_tb_profiler.analysis.memory.curve import MemoryAt, memory_curves
+from torch_tb_profiler.analysis.memory.records import (
     NO_ADDRESSES,
     NOT_RECORDED,
     MemoryRecords,
@@ -15,7 +16,6 @@ from torch_tb_profiler.analysis.memory import (
     operator_codes,
     operator_names,
 )
-from torch_tb_profiler.analysis.memory_curve import MemoryAt, memory_curves
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places

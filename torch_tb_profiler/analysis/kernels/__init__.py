@@ -1,0 +1,1 @@
+"""What each kernel cost, and in which order kernels ran."""

@@ -1,0 +1,1 @@
+"""The trace on one page: steps, devices, the largest operators and kernels."""

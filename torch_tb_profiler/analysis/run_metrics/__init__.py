@@ -1,0 +1,1 @@
+"""One row of numbers for each trace."""
