@@ -7,13 +7,13 @@ from dataclasses import fields
 from io import BytesIO
 
 import numpy as np
+from torch_tb_profiler.web.known_operators import _kept, _read
 
 from tests.events import Event, frame, kernel, launch, model_of, op
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.operators.table import operator_details, operator_kernels, operator_stacks, operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.web.known_operators import _kept, _read
 from torch_tb_profiler.workspace import OpenTrace
 
 TRACE = OpenTrace("run", "w", "1", "key", 1, 1)

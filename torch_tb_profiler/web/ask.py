@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
+from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
@@ -56,26 +58,41 @@ class Asked:
         known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
         return cls(trace, repr(known_as), choice, steps, of_steps)
 
+    @classmethod
+    def plainly(
+        cls,
+        trace: OpenTrace,
+        question: Hashable,
+        workers: int | None,
+        of_steps: bool,
+        choice: StepChoice | None = None,
+    ) -> Asked:
+        """`question` about the whole of a trace."""
+        choice = choice or StepChoice()
+        known_as = (question, choice.rule, choice.pattern, workers, None)
+        return cls(trace, repr(known_as), choice, None, of_steps)
+
     def answer(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Answer:
         """Computed once. `compute`: see `ask`."""
-        return Answer(self._packed(workspace, compute))
+        return Answer(self.packed(workspace, compute))
 
-    def _packed(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Packed:
-        def answer(model: Model) -> Body:
-            found = self._found(model, compute)
-            if isinstance(found, _Refusal):
-                return _REFUSAL + dumps([found.status, found.message])
-            return _body(found)
+    def body(self, compute: Callable[[Model, OpenTrace], Any], model: Model) -> Body:
+        """The answer as it is kept."""
+        found = self._found(model, compute)
+        if isinstance(found, _Refusal):
+            return _REFUSAL + dumps([found.status, found.message])
+        return _body(found)
 
+    def packed(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Packed:
         # There are too many ranges to keep the answers about each for long.
-        packed = workspace.answer(self.trace, self.known_as, answer, keep=self.steps is None)
+        packed = workspace.answer(self.trace, self.known_as, partial(self.body, compute), keep=self.steps is None)
         if packed.body.startswith(_REFUSAL):
             raise HttpError(*json.loads(packed.body[len(_REFUSAL) :]))
         return packed
 
     def read(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], bytes], read: Callable[[bytes], P]) -> P:
         """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
-        return workspace.read(self.trace, self.known_as, lambda: read(self._packed(workspace, compute).plain()))
+        return workspace.read(self.trace, self.known_as, lambda: read(self.packed(workspace, compute).plain()))
 
     def part(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], P]) -> P:
         """What answers to many requests are made of; computed once."""
@@ -96,6 +113,8 @@ class Asked:
             return _Refusal(404, str(error))
         except SlowPattern as error:
             return _Refusal(400, f"step_pattern {error}")
+        except Refused as error:
+            return _Refusal(404 if isinstance(error, NotFound) else 400, str(error))
         except HttpError as error:
             return _Refusal(error.status, str(error))
 
@@ -164,7 +183,7 @@ def ask_two(
     workspace: Workspace,
     parameters: Parameters,
     question: Hashable,
-    compute: Callable[[Model, Model], Any],
+    compute: Callable[[tuple[Model, OpenTrace], tuple[Model, OpenTrace]], Any],
 ) -> Answer:
     """The answer to a question about the trace that the request names and the one of its `exp_` parameters.
 
@@ -181,11 +200,13 @@ def ask_two(
 
     def answer(*models: Model) -> Body:
         chosen = [model.with_steps(choice).of_steps(steps) for model, steps in zip(models, ranges, strict=True)]
-        return _body(compute(*chosen))
+        return _body(compute((chosen[0], left), (chosen[1], right)))
 
     try:
         return Answer(workspace.answer_two(left, right, (question, choice, ranges), answer))
-    except UnknownStep as error:
+    except (UnknownStep, NotFound) as error:
         raise HttpError(404, str(error)) from None
+    except Refused as error:
+        raise HttpError(400, str(error)) from None
     except SlowPattern as error:
         raise HttpError(400, f"step_pattern {error}") from None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web import (
     answers,
-    calls,
     distributed,
     logdir,
     memory,
@@ -17,6 +17,7 @@ from torch_tb_profiler.web import (
     traces,
 )
 from torch_tb_profiler.web.ask import Route, ask
+from torch_tb_profiler.web.execute import route_of
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.web.old_plugin import routes as old_plugin
 from torch_tb_profiler.web.timeline import queries, runs
@@ -65,7 +66,7 @@ ROUTES: dict[str, Route] = {
     "/views": logdir.views,
     "/workers": logdir.workers,
     "/spans": logdir.spans,
-    **calls.ROUTES,
+    **{question.path: route_of(question) for question in QUESTIONS},
     **distributed.ROUTES,
     **memory.ROUTES,
     **modules.ROUTES,

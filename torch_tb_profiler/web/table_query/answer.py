@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
+from msgspec import UNSET
+from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.table import Column, Page, Table
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.web.table_query.columns import Column, Numbers, column_of
+from torch_tb_profiler.web.table_query.columns import Numbers, Values, column_of
 from torch_tb_profiler.web.table_query.grammar import Problem, parse_filter
 from torch_tb_profiler.workspace.lru import Lru
 
-Json = dict[str, Any]
-
-#: a table of no more rows is sent whole: the browser sorts and filters it faster than it can ask
-WHOLE = 20_000
 #: rows of a larger one when the request does not say how many
 FIRST_PAGE = 1_000
 MOST_SORTS = 10
@@ -46,41 +44,28 @@ class Query:
 
 @dataclass(frozen=True)
 class TableAnswer:
-    """The answer of a route that is a table.
+    """A table and what is remembered for cutting pages from it."""
 
-    meta      what stands beside it
-    defined   its columns in order
-    values    of each column: an array (masked where values are missing), or a sequence with None
-    totals    column → the sum that its percentages refer to; such columns have shares
-    averages  columns that make sense divided by `calls`
-    whole     with more rows than this it is sent in pages
-    """
-
-    meta: Json
-    defined: Sequence[Definition]
-    values: Mapping[str, Any]
-    totals: Mapping[str, int | None] = field(default_factory=dict)
-    averages: Sequence[str] = ()
-    whole: int = WHOLE
+    table: Table[Any]
 
     @cached_property
-    def _kept(self) -> dict[str, Column]:
+    def _kept(self) -> dict[str, Values]:
         """All columns, with those that are derived from them: as `derive.ts` does."""
-        kept = {d.key: column_of(d.type, self.values[d.key]) for d in self.defined}
-        for d in self.defined:
+        kept = {d.key: column_of(d.type, self.table.values[d.key]) for d in self.table.columns}
+        for d in self.table.columns:
             source = kept[d.key]
             if isinstance(source, Numbers):
-                if total := self.totals.get(d.key):
+                if total := self.table.totals.get(d.key):
                     kept[share_key(d.key)] = Numbers(source.values / total * 100)
-                if d.key in self.averages and "calls" in kept:
+                if d.key in self.table.averages and "calls" in kept:
                     kept[average_key(d.key)] = _average(source, kept["calls"])
         return kept
 
     @cached_property
-    def _descriptions(self) -> list[Json]:
+    def _descriptions(self) -> list[dict[str, Any]]:
         """Of the columns, also of those derived: what a filter may name."""
-        found: list[Json] = []
-        for d in self.defined:
+        found: list[dict[str, Any]] = []
+        for d in self.table.columns:
             found.append({"key": d.key, "label": d.label, "type": d.type, "unit": d.unit})
             for key, unit in ((share_key(d.key), "percent"), (average_key(d.key), d.unit)):
                 if key in self._kept:
@@ -94,45 +79,43 @@ class TableAnswer:
         return sum(column.size for column in self._kept.values()) + 4 * len(self) * _REMEMBERED
 
     def __len__(self) -> int:
-        return len(self.values[self.defined[0].key]) if self.defined else 0
+        return len(self.table)
 
-    def page(self, query: Query | None = None) -> Json:
-        """The rows that are asked for, as JSON. Raises Problem."""
+    def page(self, query: Query | None = None) -> Page[Any]:
+        """The rows that are asked for. Raises Problem."""
         query = query or Query()
         rows, matched = self._rows(query)
         limit = query.limit
-        if limit is None and matched > self.whole:
+        if limit is None and matched > self.table.whole:
             limit = FIRST_PAGE
         # a slice where it can be one: it is ten times faster than a list of rows
         until = matched if limit in (None, "all") else query.offset + int(limit or 0)
         page = slice(query.offset, until) if rows is None else rows[query.offset : until]
-        return {
-            "meta": {**self.meta, "total": len(self), "matched": matched, "offset": query.offset},
-            "columns": self._columns,
-            "rows": {d.key: self._kept[d.key].take(page) for d in self.defined},
-        }
+        return Page(
+            meta=replace(self.table.meta, total=len(self), matched=matched, offset=query.offset),
+            columns=self._columns,
+            rows={d.key: self._kept[d.key].take(page) for d in self.table.columns},
+        )
 
     @cached_property
-    def _columns(self) -> list[Json]:
-        return [self._column(d) for d in self.defined]
+    def _columns(self) -> list[Column]:
+        return [self._column(d) for d in self.table.columns]
 
-    def _column(self, defined: Definition) -> Json:
+    def _column(self, defined: Definition) -> Column:
         key = defined.key
-        found: Json = {
-            "key": key,
-            "label": defined.label,
-            "type": defined.type,
-            "unit": defined.unit,
-            "help": defined.help,
-        }
-        if self.totals.get(key):
-            found["total"] = self.totals[key]
-        if key in self.averages:
-            found["average"] = True
-        column = self._kept[key]
-        if len(self) > self.whole and isinstance(column, Numbers):
-            found |= {"largest": column.largest(), "sum": column.sum()}
-        return found
+        kept = self._kept[key]
+        is_large = len(self) > self.table.whole and isinstance(kept, Numbers)
+        return Column(
+            key=key,
+            label=defined.label,
+            type=defined.type,
+            unit=defined.unit,
+            help=defined.help,
+            total=self.table.totals.get(key) or UNSET,
+            average=True if key in self.table.averages else UNSET,
+            largest=kept.largest() if is_large and isinstance(kept, Numbers) else UNSET,
+            sum=kept.sum() if is_large and isinstance(kept, Numbers) else UNSET,
+        )
 
     @cached_property
     def _remembered(self) -> Lru[tuple[str, ...], Int32]:
@@ -172,7 +155,7 @@ class TableAnswer:
         return kept
 
     def _name_key(self) -> str:
-        texts = [d.key for d in self.defined if d.type == "string"]
+        texts = [d.key for d in self.table.columns if d.type == "string"]
         return "name" if "name" in texts or not texts else texts[0]
 
     def _sorted(self, text: str) -> Int64:
@@ -210,7 +193,7 @@ def _base(key: str) -> str:
     return key.removesuffix("_ns").removesuffix("_bytes")
 
 
-def _average(source: Numbers, calls: Column) -> Numbers:
+def _average(source: Numbers, calls: Values) -> Numbers:
     count = calls.order()[0].astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = source.values / np.where(count == 0, np.nan, count)

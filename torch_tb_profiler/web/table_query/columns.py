@@ -24,7 +24,7 @@ _COMPARE: dict[Operator, np.ufunc] = {
 }
 
 
-class Column(Protocol):
+class Values(Protocol):
     """One column of a table. Numbers that are not there are NaN or masked, other values None."""
 
     @property
@@ -43,7 +43,7 @@ class Column(Protocol):
         """The values of some rows, as JSON has them."""
 
 
-def column_of(kind: str, values: Any) -> Column:
+def column_of(kind: str, values: Any) -> Values:
     """`kind`: string, number or bool. `values`: an array, perhaps masked, or a sequence with None for missing ones."""
     if kind == "string":
         return Texts(values)

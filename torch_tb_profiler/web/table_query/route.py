@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
 from typing import Literal
 
-from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.ask import Asked
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.table_query.answer import Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
-from torch_tb_profiler.workspace import OpenTrace, Workspace
 
 _ASKED = ("sort", "filter", "search", "offset", "limit")
 
 
-def ask_table(
-    workspace: Workspace,
-    parameters: Parameters,
-    question: Hashable,
-    compute: Callable[[Model, OpenTrace], TableAnswer],
-    of_steps: bool = True,
-) -> Answer:
-    """The table about the trace that the request names, or what `sort`, `filter`, `offset`, `limit` ask of it.
-
-    Answers to requests without these are remembered; for others the table is, and they are made of it.
-    `of_steps`: see `ask`.
-    """
-    asked = Asked.of(workspace, parameters, ("table", question), of_steps=of_steps)
-    if not any(parameters.get(name) is not None for name in _ASKED):
-
-        def unasked(model: Model, trace: OpenTrace) -> object:
-            table = compute(model, trace)
-            if len(table) > table.whole:  # its other pages will be asked for
-                asked.keep(workspace, table)
-            return table.page()
-
-        return asked.answer(workspace, unasked)
-
-    return answer_query(asked.part(workspace, compute), parameters)
+def is_queried(parameters: Parameters) -> bool:
+    """Whether a request asks for a page of its own."""
+    return any(parameters.get(name) is not None for name in _ASKED)
 
 
 def answer_query(table: TableAnswer, parameters: Parameters) -> Answer:

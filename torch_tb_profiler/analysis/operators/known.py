@@ -2,89 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.launchers import unattributed
+from torch_tb_profiler.analysis.answer import TraceMeta
+from torch_tb_profiler.analysis.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.operators.table import (
     CallGroups,
-    LaunchedKernels,
     LaunchGroups,
     OperatorDetails,
-    OperatorTable,
     operator_details,
 )
+from torch_tb_profiler.analysis.question import Part, Subject
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Strings
-from torch_tb_profiler.web.ask import Asked
-from torch_tb_profiler.web.http import Parameters
-from torch_tb_profiler.web.table_query import TableAnswer
-from torch_tb_profiler.web.tables import Json, meta_of, table_answer
-from torch_tb_profiler.workspace import OpenTrace, Workspace
 
 T = TypeVar("T")
-
-_DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
 
 
 @dataclass(frozen=True)
 class KnownOperators:
-    """details: see there; meta: what tables of operators of this trace say about themselves; size: bytes, about."""
+    """details: see there; about: the trace; unattributed: device work that no operator launched; size: bytes, about."""
 
     details: OperatorDetails
-    meta: Json
+    about: TraceMeta
+    unattributed: Sequence[Unattributed]
     size: int
-
-    def table(self, found: OperatorTable) -> TableAnswer:
-        return operator_table(self.meta, found)
-
-    def kernels(self, found: LaunchedKernels) -> TableAnswer:
-        keys = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
-        of_operator = {"group_by": "name", "device_ns": int(found.total_ns.sum()), "host_ns": None}
-        meta = {key: value for key, value in self.meta.items() if key != "unattributed"} | of_operator
-        return table_answer(meta, found, keys, definitions.KERNELS, {"total_ns": meta["device_ns"]})
-
-
-def operators_meta(model: Model, trace: OpenTrace) -> Json:
-    return meta_of(model, trace, "operators") | {"unattributed": [asdict(u) for u in unattributed(model)]}
-
-
-def operator_table(meta: Json, found: OperatorTable) -> TableAnswer:
-    """`meta`: of `operators_meta`."""
-    has_work = found.has_device_work
-    meta = meta | {
-        "group_by": found.group_by,
-        "device_ns": found.device_ns if has_work else None,
-        "host_ns": found.host_ns,
-        "unattributed_device_ns": found.unattributed_device_ns if has_work else None,
-    }
-    keys = [
-        key
-        for key in definitions.OPERATORS
-        if getattr(found, key, None) is not None
-        and key != "unattributed_device_ns"
-        and (has_work or key not in _DEVICE_COLUMNS)
-    ]
-    totals = {"device_self_ns": meta["device_ns"], "host_self_ns": meta["host_ns"]}
-    averages = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
-    return table_answer(meta, found, keys, definitions.OPERATORS, totals, averages)
-
-
-def known_operators(workspace: Workspace, parameters: Parameters) -> KnownOperators:
-    """Of the trace that the request names, and of the steps it asks for."""
-    return Asked.of(workspace, parameters, "known operators").read(workspace, _kept, _read)
 
 
 class _Kept(msgspec.Struct):
     """`OperatorDetails` as it is stored. Columns: type and bytes of each; `totals`: its plain numbers."""
 
-    meta: Json
+    about: TraceMeta
+    unattributed: Sequence[Unattributed]
     strings: list[str]
     stacks: dict[str, tuple[str, bytes]]
     groups: dict[str, tuple[str, bytes]]
@@ -95,8 +50,8 @@ class _Kept(msgspec.Struct):
 _TOTALS = ("has_device_work", "device_ns", "host_ns", "unattributed_device_ns")
 
 
-def _kept(model: Model, trace: OpenTrace) -> bytes:
-    details = operator_details(model)
+def _kept(subject: Subject) -> bytes:
+    details = operator_details(subject.model)
     groups, launched = _columns(details.groups), _columns(details.launched)
     stacks, groups["stack"] = details.stacks.only(details.groups.stack)
     columns = {"stacks": _columns(stacks), "groups": groups, "launched": launched}
@@ -107,7 +62,8 @@ def _kept(model: Model, trace: OpenTrace) -> bytes:
         table[key] = np.searchsorted(used, table[key]).astype(np.int32)
     return msgspec.msgpack.encode(
         _Kept(
-            meta=operators_meta(model, trace),
+            about=TraceMeta(**subject.about("operators")),
+            unattributed=unattributed(subject.model),
             strings=[details.strings[code] for code in used.tolist()],
             totals={key: getattr(details, key) for key in _TOTALS},
             **{
@@ -136,8 +92,11 @@ def _read(stored: bytes) -> KnownOperators:
         table(LaunchGroups, kept.launched),
         **totals,
     )
-    return KnownOperators(details, kept.meta, 2 * len(stored))
+    return KnownOperators(details, kept.about, kept.unattributed, 2 * len(stored))
 
 
 def _columns(table: Any) -> dict[str, Any]:
     return {field.name: getattr(table, field.name) for field in fields(table)}
+
+
+KNOWN_OPERATORS = Part(name="known operators", make=_kept, read=_read)

@@ -1,0 +1,69 @@
+"""What each kernel cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Ns
+from torch_tb_profiler.analysis.health.recording import NO_KERNELS
+from torch_tb_profiler.analysis.kernels.columns import KERNELS as COLUMNS
+from torch_tb_profiler.analysis.kernels.table import KernelGrouping, Transfers, kernels
+from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+
+
+class Grouped(msgspec.Struct, frozen=True):
+    """How kernels are grouped."""
+
+    group_by: Annotated[KernelGrouping, Meta(description="What makes a row.")] = "name"
+
+
+class KernelsMeta(TableMeta, frozen=True, kw_only=True):
+    """Beside a table of kernels.
+
+    device_ns       Σ durations of kernels, copies and fills
+    kernel_ns       Σ durations of kernels
+    tensor_core_ns  of kernels known to use tensor cores
+    undecided_ns    of kernels of which it is not known
+    memcpy          copies by kind
+    memset          fills by kind
+    """
+
+    group_by: str
+    device_ns: Ns
+    host_ns: None = None
+    kernel_ns: Ns
+    tensor_core_ns: Ns
+    undecided_ns: Ns
+    memcpy: Sequence[Transfers]
+    memset: Sequence[Transfers]
+
+
+def _kernels(subject: Subject, asked: Grouped) -> Table[KernelsMeta]:
+    found = kernels(subject.model, asked.group_by)
+    meta = KernelsMeta(
+        **subject.about("kernels", *([] if len(found) else [NO_KERNELS])),
+        group_by=found.group_by,
+        device_ns=found.totals.kernel_ns + sum(copy.total_ns for copy in (*found.memcpy, *found.memset)),
+        kernel_ns=found.totals.kernel_ns,
+        tensor_core_ns=found.totals.tensor_core_ns,
+        undecided_ns=found.totals.undecided_ns,
+        memcpy=found.memcpy,
+        memset=found.memset,
+    )
+    keys = [key for key in COLUMNS if getattr(found, key) is not None]
+    return table_of(meta, found, keys, COLUMNS, {"total_ns": found.totals.kernel_ns})
+
+
+KERNELS = TraceQuestion(
+    name="kernels",
+    summary="Kernels",
+    answer=Table[KernelsMeta],
+    parameters=Grouped,
+    compute=_kernels,
+    first=(Grouped("name"), Grouped("name_op_launch")),
+)

@@ -1,0 +1,126 @@
+"""Questions about operators: all of them, and what one of them did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Ns, TraceMeta
+from torch_tb_profiler.analysis.kernels.columns import KERNELS
+from torch_tb_profiler.analysis.launchers import Unattributed, unattributed
+from torch_tb_profiler.analysis.operators.columns import OPERATORS as COLUMNS
+from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
+from torch_tb_profiler.analysis.operators.table import OperatorGrouping, OperatorTable, operators
+from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
+from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+
+_DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
+_LAUNCHED_COLUMNS = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
+
+
+class Grouped(msgspec.Struct, frozen=True):
+    """How operators are grouped."""
+
+    group_by: Annotated[OperatorGrouping, Meta(description="What makes a row.")] = "name"
+
+
+class OneOperator(msgspec.Struct, frozen=True):
+    """Which operator."""
+
+    name: Annotated[str, Meta(description="An operator.")]
+    input_shape: Annotated[str | None, Meta(description="Only its calls with these shapes.")] = None
+
+
+class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
+    """Beside a table of operators.
+
+    device_ns               Σ of device work, null where none was recorded
+    host_ns                 Σ of host time of operators
+    unattributed_device_ns  Σ of device work that no operator launched, null where none was recorded
+    unattributed            the same by why
+    """
+
+    group_by: str
+    device_ns: Ns | None
+    host_ns: Ns
+    unattributed_device_ns: Ns | None
+    unattributed: Sequence[Unattributed]
+
+
+class LaunchedMeta(TableMeta, frozen=True, kw_only=True):
+    """Beside a table of kernels that one operator launched.
+
+    device_ns  Σ of their durations
+    """
+
+    group_by: str
+    device_ns: Ns
+    host_ns: None = None
+
+
+def _operators(subject: Subject, asked: Grouped) -> Table[OperatorsMeta]:
+    model = subject.model
+    return _table(TraceMeta(**subject.about("operators")), unattributed(model), operators(model, asked.group_by))
+
+
+def _stacks(known: KnownOperators, asked: OneOperator) -> Table[OperatorsMeta]:
+    return _table(known.about, known.unattributed, known.details.stacks_of(asked.name, asked.input_shape))
+
+
+def _table(about: TraceMeta, work: Sequence[Unattributed], found: OperatorTable) -> Table[OperatorsMeta]:
+    has_work = found.has_device_work
+    meta = OperatorsMeta(
+        **msgspec.structs.asdict(about),
+        group_by=found.group_by,
+        device_ns=found.device_ns if has_work else None,
+        host_ns=found.host_ns,
+        unattributed_device_ns=found.unattributed_device_ns if has_work else None,
+        unattributed=work,
+    )
+    keys = [
+        key
+        for key in COLUMNS
+        if getattr(found, key, None) is not None
+        and key != "unattributed_device_ns"
+        and (has_work or key not in _DEVICE_COLUMNS)
+    ]
+    totals = {"device_self_ns": meta.device_ns, "host_self_ns": meta.host_ns}
+    averages = ("device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
+    return table_of(meta, found, keys, COLUMNS, totals, averages)
+
+
+def _launched(known: KnownOperators, asked: OneOperator) -> Table[LaunchedMeta]:
+    found = known.details.kernels_of(asked.name, asked.input_shape)
+    meta = LaunchedMeta(**msgspec.structs.asdict(known.about), group_by="name", device_ns=int(found.total_ns.sum()))
+    return table_of(meta, found, _LAUNCHED_COLUMNS, KERNELS, {"total_ns": meta.device_ns})
+
+
+OPERATORS = TraceQuestion(
+    name="operators",
+    summary="Operators",
+    answer=Table[OperatorsMeta],
+    parameters=Grouped,
+    compute=_operators,
+    first=(Grouped("name"), Grouped("name_shape"), Grouped("name_stack")),
+)
+
+OPERATOR_STACKS = PartQuestion(
+    name="operators/stacks",
+    summary="One operator by call stack",
+    answer=Table[OperatorsMeta],
+    parameters=OneOperator,
+    part=KNOWN_OPERATORS,
+    compute=_stacks,
+)
+
+OPERATOR_KERNELS = PartQuestion(
+    name="operators/kernels",
+    summary="Kernels that one operator launched",
+    answer=Table[LaunchedMeta],
+    parameters=OneOperator,
+    part=KNOWN_OPERATORS,
+    compute=_launched,
+)

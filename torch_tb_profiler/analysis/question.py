@@ -1,0 +1,230 @@
+"""Questions: what can be asked, declared once beside the analysis that answers it.
+
+The server, the worker processes that answer ahead, the report, the Python API (`trace.answer`) and the OpenAPI document
+all go by these declarations; `torch_tb_profiler.questions` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+import msgspec
+
+from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.trace import Note
+
+#: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
+Bundle = Literal["calls", "stacks", "modules"]
+BUNDLES: tuple[Bundle, ...] = ("calls", "stacks", "modules")
+
+
+class NoParameters(msgspec.Struct, frozen=True):
+    """Of a question that has none of its own."""
+
+
+class Refused(Exception):
+    """A question that cannot be answered. The message is for a person.
+
+    kind  not_found: there is nothing of this name; bad_request: a parameter has a value that cannot be meant
+    """
+
+    kind: Literal["not_found", "bad_request"] = "bad_request"
+
+
+class NotFound(Refused):
+    """There is nothing of the name that is asked for."""
+
+    kind = "not_found"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The trace a question is about.
+
+    model              of the steps that were chosen
+    run, worker, span  its names
+    file_bytes         size of its file
+    workers            of its run
+    steps              those that were chosen, also where the model holds more (`TraceQuestion.of_steps`); None for all
+    """
+
+    model: Model
+    run: str
+    worker: str
+    span: str
+    file_bytes: int
+    workers: int
+    steps: StepRange | None = None
+
+    def about(self, view: str | None, *more: Note) -> dict[str, Any]:
+        """The fields of `TraceMeta`: with the notes that concern a view (None: all of them), then `more`."""
+        found = [note for note in troubles(self.model) if view is None or view in note.touches]
+        has_device = self.model.has_device_work or self.model.has_runtime
+        return {
+            "run": self.run,
+            "worker": self.worker,
+            "span": self.span,
+            "device_type": "GPU" if has_device else "CPU",
+            "notes": [*found, *more],
+        }
+
+
+P = TypeVar("P", bound=msgspec.Struct)
+A = TypeVar("A")
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question(Generic[P, A]):
+    """What can be asked.
+
+    name        of the route below /api/, and of `trace.answer(name)`
+    summary     one line, as the OpenAPI document has it
+    answer      type of the answer: a Struct, a dataclass, or `Table[its meta]`
+    parameters  Struct of its own parameters; names, types, bounds, defaults and descriptions come from it
+    tag         the chapter of the OpenAPI document
+    more        what else the document says of it
+    route       where it is not /api/ and the name
+    """
+
+    name: str
+    summary: str
+    answer: Any
+    parameters: type[P] = NoParameters  # type: ignore[assignment]
+    tag: str = "trace"
+    more: str = ""
+    route: str = ""
+
+    @property
+    def path(self) -> str:
+        return self.route or f"/api/{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TraceQuestion(Question[P, A]):
+    """A question about one trace.
+
+    compute   the answer; raises Refused
+    of_steps  whether the model holds only what belongs to the steps that are chosen
+    of_run    whether the answer also depends on how many workers the run has
+    first     parameters with which it is answered as soon as a trace has been read
+    bundle    with which other questions
+    """
+
+    compute: Callable[[Subject, P], A]
+    of_steps: bool = True
+    of_run: bool = False
+    first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
+    bundle: Bundle = "calls"
+
+    def asked_first(self, model: Model) -> Sequence[P]:
+        return self.first(model) if callable(self.first) else self.first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part(Generic[K]):
+    """What the answers to several questions about a trace are cut from, without opening the trace; kept with them.
+
+    make  what is kept
+    read  what `make` gave; the result has `size`, bytes
+    """
+
+    name: str
+    make: Callable[[Subject], bytes]
+    read: Callable[[bytes], K]
+    bundle: Bundle = "calls"
+
+
+@dataclass(frozen=True, kw_only=True)
+class PartQuestion(Question[P, A], Generic[P, A, K]):
+    """A question about one trace whose answer is cut from a part that is kept."""
+
+    part: Part[K]
+    compute: Callable[[K, P], A]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairQuestion(Question[P, A]):
+    """A question about two traces, which may be the same one with other steps.
+
+    compute  the answer from baseline and experiment; raises Refused
+    """
+
+    compute: Callable[[Subject, Subject, P], A]
+    tag: str = "several traces"
+
+
+@dataclass(frozen=True)
+class RunSubject(Generic[K]):
+    """All traces of a span of a run.
+
+    parts    of each trace that can be asked, by worker
+    loading  files of the span that are still being read
+    failed   files of the span that could not be read
+    """
+
+    run: str
+    span: str
+    parts: Sequence[K]
+    loading: Sequence[str]
+    failed: Sequence[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunQuestion(Question[P, A], Generic[P, A, K]):
+    """A question about all ranks of a run.
+
+    part      what is kept of each trace
+    part_name under which it is kept: questions that need the same share it
+    """
+
+    part_name: str
+    part: Callable[[Subject], K]
+    compute: Callable[[RunSubject[K], P], A]
+    tag: str = "several traces"
+
+
+State = Literal["queued", "loading", "ready", "failed"]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One of several traces that a question is about; `answer` is known of those that are ready."""
+
+    run: str
+    worker: str
+    span: str
+    file: str
+    state: State
+    answer: Any = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TracesQuestion(Question[P, A]):
+    """A question about any number of traces, of one run or of many.
+
+    each     what is asked of each trace, by name of the answer, given the parameters
+    most     of how many traces that are ready; the others are left out
+    compute  the answer from all traces that were meant; raises Refused
+    """
+
+    each: Callable[[P], Mapping[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]]
+    most: int | None = None
+    compute: Callable[[Sequence[Listed], P], A]
+    tag: str = "several traces"
+
+
+AnyQuestion = (
+    TraceQuestion[Any, Any]
+    | PartQuestion[Any, Any, Any]
+    | PairQuestion[Any, Any]
+    | RunQuestion[Any, Any, Any]
+    | TracesQuestion[Any, Any]
+)
+
+#: bodies that are JSON already
+JsonPieces = bytes | Iterator[bytes]

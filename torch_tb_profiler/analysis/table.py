@@ -1,0 +1,123 @@
+"""Tables that can be asked for a page: sorted, filtered, some rows of many (docs/tables.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import UNSET, UnsetType
+
+from torch_tb_profiler.analysis.answer import Count, Rows, TraceMeta
+from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
+
+#: a table of no more rows is sent whole: the browser sorts and filters it faster than it can ask
+WHOLE = 20_000
+
+
+class PageMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands beside a page of a table; total, matched and offset are filled in when the page is cut.
+
+    total    rows of the table
+    matched  rows that pass the filter
+    offset   rows before the first of this page
+    """
+
+    total: Count = 0
+    matched: Count = 0
+    offset: Count = 0
+
+
+class TableMeta(TraceMeta, frozen=True, kw_only=True):
+    """What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`.
+
+    total    rows of the table
+    matched  rows that pass the filter
+    offset   rows before the first of this page
+    """
+
+    total: Count = 0
+    matched: Count = 0
+    offset: Count = 0
+
+
+M = TypeVar("M", bound=TableMeta | PageMeta)
+
+
+@dataclass(frozen=True)
+class Table(Generic[M]):
+    """A result in rows and columns.
+
+    meta      what stands beside it
+    columns   in order
+    values    of each column by key: an array (masked where values are missing), or a sequence with None
+    totals    column → the sum that its percentages refer to; such columns have shares
+    averages  columns that make sense divided by `calls`
+    whole     with more rows than this it is sent in pages
+    """
+
+    meta: M
+    columns: Sequence[Definition]
+    values: Mapping[str, Any]
+    totals: Mapping[str, int | None] = field(default_factory=dict)
+    averages: Sequence[str] = ()
+    whole: int = WHOLE
+
+    def __len__(self) -> int:
+        return len(self.values[self.columns[0].key]) if self.columns else 0
+
+
+class Column(msgspec.Struct, frozen=True, kw_only=True):
+    """One column of a table.
+
+    key      its name in rows, with the unit at its end
+    help     definition and formula
+    total    what shares of this column refer to
+    average  makes sense divided by calls
+    largest  largest magnitude, of tables of more than 20,000 rows
+    sum      of all rows, of tables of more than 20,000 rows
+    """
+
+    key: str
+    label: str
+    type: ColumnType
+    unit: Unit | None
+    help: str
+    total: float | int | UnsetType = UNSET
+    average: bool | UnsetType = UNSET
+    largest: float | int | UnsetType = UNSET
+    sum: float | int | UnsetType = UNSET
+
+
+class Page(msgspec.Struct, Generic[M], frozen=True, kw_only=True):
+    """Some rows of a table, as parallel lists.
+
+    rows  by column key: a list each, all of the same length
+    """
+
+    meta: M
+    columns: Sequence[Column]
+    rows: Rows
+
+
+def table_of(
+    meta: M,
+    found: Any,
+    keys: Iterable[str],
+    defined: Mapping[str, Definition],
+    totals: Mapping[str, int | None] | None = None,
+    averages: Iterable[str] = (),
+    whole: int = WHOLE,
+) -> Table[M]:
+    """The columns `keys` of a result; `defined` says what they mean. The rest: see `Table`.
+
+    Columns that `found.missing_below_zero` names have no value where they are below zero.
+    """
+    columns = [defined[key] for key in keys]
+    values = {column.key: getattr(found, column.key) for column in columns}
+    for key in getattr(found, "missing_below_zero", ()):
+        if key in values and (values[key] < 0).any():
+            values[key] = np.ma.masked_less(values[key], 0)
+    return Table(meta, columns, values, totals or {}, tuple(averages), whole)

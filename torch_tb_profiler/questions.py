@@ -1,0 +1,15 @@
+"""All that can be asked, a line each. See `analysis.question`."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.kernels.question import KERNELS
+from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
+from torch_tb_profiler.analysis.question import AnyQuestion
+
+#: in the order in which somebody who opens the page comes to them: so they are answered ahead
+QUESTIONS: tuple[AnyQuestion, ...] = (
+    OPERATORS,
+    KERNELS,
+    OPERATOR_STACKS,
+    OPERATOR_KERNELS,
+)

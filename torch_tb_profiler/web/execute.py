@@ -1,0 +1,229 @@
+"""From a declared question to the route that answers it, and to what worker processes answer ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any, get_origin
+
+import msgspec
+
+from torch_tb_profiler.analysis.question import (
+    AnyQuestion,
+    Listed,
+    NotFound,
+    PairQuestion,
+    Part,
+    PartQuestion,
+    Refused,
+    RunQuestion,
+    RunSubject,
+    Subject,
+    TraceQuestion,
+    TracesQuestion,
+)
+from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.web.ask import Asked, Route, ask_two, step_choice
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.web.table_query import TableAnswer, answer_query, is_queried
+from torch_tb_profiler.workspace import Body, OpenTrace, TraceStatus, Workspace, answer_name
+
+AnyTraceQuestion = TraceQuestion[Any, Any]
+
+
+def route_of(question: AnyQuestion) -> Route:
+    """The route of a question."""
+    if isinstance(question, TraceQuestion):
+        return partial(_answer_of_trace, question)
+    if isinstance(question, PartQuestion):
+        return partial(_answer_of_part, question)
+    if isinstance(question, PairQuestion):
+        return partial(_answer_of_pair, question)
+    if isinstance(question, RunQuestion):
+        return partial(_answer_of_run, question)
+    return partial(_answer_of_traces, question)
+
+
+def first_of_trace(
+    questions: Sequence[AnyQuestion], trace: OpenTrace, model: Model, bundle: str
+) -> list[tuple[str, Callable[[Model], Body]]]:
+    """What is answered as soon as a trace has been read: the name of each answer, and what computes it."""
+    found: dict[str, Callable[[Model], Body]] = {}
+    for question in questions:
+        if isinstance(question, TraceQuestion) and question.bundle == bundle:
+            for own in question.asked_first(model):
+                asked = _asked(question, trace, own)
+                found[answer_name(trace, asked.known_as)] = partial(asked.body, partial(_computed, question, own, None))
+        if isinstance(question, PartQuestion) and question.part.bundle == bundle:
+            asked = _asked_part(question.part, trace)
+            found[answer_name(trace, asked.known_as)] = partial(asked.body, partial(_made, question.part))
+    return list(found.items())
+
+
+# one trace ------------------------------------------------------------------------------------------------
+
+
+def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Answer:
+    parameters.need_all("run", "worker")
+    own = read_parameters(question.parameters, parameters)
+    asked = Asked.of(
+        workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
+    )
+    if not _is_table(question):
+        return asked.answer(workspace, partial(_computed, question, own, asked.steps))
+
+    def table_of(model: Model, trace: OpenTrace) -> TableAnswer:
+        return TableAnswer(question.compute(subject_of(model, trace, asked.steps), own))
+
+    if is_queried(parameters):
+        return answer_query(asked.part(workspace, table_of), parameters)
+
+    def page(model: Model, trace: OpenTrace) -> object:
+        table = table_of(model, trace)
+        if len(table) > table.table.whole:  # its other pages will be asked for
+            asked.keep(workspace, table)
+        return table.page()
+
+    return asked.answer(workspace, page)
+
+
+def _asked(question: AnyTraceQuestion, trace: OpenTrace, own: msgspec.Struct) -> Asked:
+    """As a request without anything but names asks it."""
+    workers = trace.workers_of_run if question.of_run else None
+    return Asked.plainly(trace, _known_as(question, own), workers, question.of_steps)
+
+
+def _known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
+    return question.name, *msgspec.structs.astuple(own)
+
+
+def _computed(
+    question: AnyTraceQuestion, own: msgspec.Struct, steps: StepRange | None, model: Model, trace: OpenTrace
+) -> Any:
+    found = question.compute(subject_of(model, trace, steps), own)
+    return TableAnswer(found).page() if isinstance(found, Table) else found
+
+
+def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -> Subject:
+    """`steps`: those that the request names."""
+    return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, steps)
+
+
+def _is_table(question: AnyQuestion) -> bool:
+    return get_origin(question.answer) is Table
+
+
+# parts ----------------------------------------------------------------------------------------------------
+
+
+def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+    parameters.need_all("run", "worker")
+    own = read_parameters(question.parameters, parameters)
+    part = question.part
+    asked = Asked.of(workspace, parameters, part.name)
+    found = question.compute(asked.read(workspace, partial(_made, part), part.read), own)
+    return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
+
+
+def _asked_part(part: Part[Any], trace: OpenTrace) -> Asked:
+    return Asked.plainly(trace, part.name, None, of_steps=True)
+
+
+def _made(part: Part[Any], model: Model, trace: OpenTrace) -> bytes:
+    return part.make(subject_of(model, trace))
+
+
+# two traces -----------------------------------------------------------------------------------------------
+
+
+def _answer_of_pair(question: PairQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+    parameters.need_all("run", "worker", "exp_run", "exp_worker")
+    own = read_parameters(question.parameters, parameters)
+
+    def compute(left: tuple[Model, OpenTrace], right: tuple[Model, OpenTrace]) -> Any:
+        return question.compute(subject_of(*left), subject_of(*right), own)
+
+    return ask_two(workspace, parameters, _known_as(question, own), compute)
+
+
+# many traces ----------------------------------------------------------------------------------------------
+
+
+def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+    opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
+    own = read_parameters(question.parameters, parameters)
+
+    def answer() -> bytes:
+        def part(model: Model, trace: OpenTrace) -> Any:
+            return question.part(subject_of(model, trace))
+
+        parts = [
+            workspace.part(trace, question.part_name, partial(part, trace=trace)) for trace in opened.traces
+        ]
+        failed = [other.file for other in opened.others if other.state == "failed"]
+        loading = [other.file for other in opened.others if other.state != "failed"]
+        try:
+            found = question.compute(RunSubject(opened.run, opened.span, parts, loading, failed), own)
+        except Refused as error:
+            raise HttpError(404 if isinstance(error, NotFound) else 400, str(error)) from None
+        return found if isinstance(found, bytes) else dumps(found)
+
+    return Answer(workspace.answer_of_run(opened, _known_as(question, own), answer))
+
+
+def _answer_of_traces(question: TracesQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+    own = read_parameters(question.parameters, parameters)
+    choice = step_choice(parameters)
+    each = question.each(own)
+    listed: list[Listed] = []
+    ready = 0
+    for run, trace in _wanted(workspace, parameters):
+        answer = None
+        if trace.state == "ready":
+            ready += 1
+            if question.most is None or ready <= question.most:
+                answer = {name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()}
+        listed.append(Listed(run, trace.worker, trace.span, trace.file, trace.state, answer))
+    found = question.compute(listed, own)
+    return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
+
+
+def _typed(
+    workspace: Workspace,
+    question: AnyTraceQuestion,
+    own: msgspec.Struct,
+    run: str,
+    trace: TraceStatus,
+    choice: StepChoice,
+) -> Any:
+    """The answer of another question about one of the traces, as its type; it is kept."""
+    opened = workspace.find(run, trace.worker, trace.span)
+    asked = Asked.plainly(
+        opened,
+        _known_as(question, own),
+        opened.workers_of_run if question.of_run else None,
+        question.of_steps,
+        choice,
+    )
+    return msgspec.json.decode(
+        asked.packed(workspace, partial(_computed, question, own, None)).plain(), type=question.answer
+    )
+
+
+def _wanted(workspace: Workspace, parameters: Parameters) -> list[tuple[str, TraceStatus]]:
+    """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
+    scope = parameters.choice("of", ("runs", "run", "all"))
+    found: list[tuple[str, TraceStatus]] = []
+    for run in workspace.status().runs:
+        if scope == "runs":
+            ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
+            worker = parameters.get("worker")
+            found += [(run.name, next((t for t in ready if t.worker == worker), ready[0]))] if ready else []
+        elif scope == "all" or run.name == parameters.need("run"):
+            found += [(run.name, trace) for trace in run.traces]
+    if scope == "run" and not found:
+        raise HttpError(404, f"there is no run {parameters.need('run')!r}")
+    return found
