@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
+from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, TRACES
+from torch_tb_profiler.insights.question import OVERVIEW
+from torch_tb_profiler.ranks.question import DISTRIBUTED
 
 #: in the order in which somebody who opens the page comes to them: so they are answered ahead
 QUESTIONS: tuple[AnyQuestion, ...] = (
+    OVERVIEW,
     OPERATORS,
     KERNELS,
+    HEALTH,
+    FIGURES,
     OPERATOR_STACKS,
     OPERATOR_KERNELS,
+    DISTRIBUTED,
+    TRACES,
+    NAMES,
 )

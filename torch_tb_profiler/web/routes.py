@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web import (
-    answers,
-    distributed,
     logdir,
     memory,
     modules,
@@ -14,23 +12,14 @@ from torch_tb_profiler.web import (
     static_files,
     trace_file,
     trace_slices,
-    traces,
 )
-from torch_tb_profiler.web.ask import Route, ask
+from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.execute import route_of
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.web.old_plugin import routes as old_plugin
 from torch_tb_profiler.web.timeline import queries, runs
 from torch_tb_profiler.web.timeline import routes as timeline
 from torch_tb_profiler.workspace import Workspace
-
-
-def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
-    return ask(workspace, parameters, "overview", answers.overview_answer, of_run=True)
-
-
-def _health(workspace: Workspace, parameters: Parameters) -> Answer:
-    return ask(workspace, parameters, "health", answers.health_answer, of_steps=False)
 
 
 def _report(workspace: Workspace, parameters: Parameters) -> Answer:
@@ -58,16 +47,12 @@ ROUTES: dict[str, Route] = {
     "/index.js": _entry_module,
     "/api/openapi.json": _openapi,
     "/api/status": logdir.status,
-    "/api/overview": _overview,
-    "/api/health": _health,
     "/api/report": _report,
-    "/health": _health,
     "/runs": logdir.runs,
     "/views": logdir.views,
     "/workers": logdir.workers,
     "/spans": logdir.spans,
-    **{question.path: route_of(question) for question in QUESTIONS},
-    **distributed.ROUTES,
+    **{path: route_of(question) for question in QUESTIONS for path in (question.path, *question.also)},
     **memory.ROUTES,
     **modules.ROUTES,
     **stacks.ROUTES,
@@ -76,6 +61,5 @@ ROUTES: dict[str, Route] = {
     **runs.ROUTES,
     **trace_file.ROUTES,
     **trace_slices.ROUTES,
-    **traces.ROUTES,
     **old_plugin.ROUTES,
 }
