@@ -68,7 +68,8 @@ _HEADERS = {
 @cache
 def document() -> Json:
     """OpenAPI 3.1."""
-    operations = {**of_files.OPERATIONS, **of_traces.OPERATIONS, **of_timeline.OPERATIONS, **of_old_plugin.OPERATIONS}
+    declared = (*QUESTIONS, *OLD_QUESTIONS)
+    operations = {**of_files.OPERATIONS, **of_questions.operations(declared), **of_timeline.OPERATIONS}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -93,7 +94,7 @@ def document() -> Json:
                     for name, (text, schema) in _RESPONSES.items()
                 },
             },
-            "schemas": {**shapes.of_classes(), **shapes.SHARED, **openapi_shapes.SHARED},
+            "schemas": {**components([*types_of(QUESTIONS), *of_files.ANSWERS]), **openapi_shapes.SHARED},
         },
     }
 
