@@ -160,9 +160,7 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
         def part(model: Model, trace: OpenTrace) -> Any:
             return question.part.make(subject_of(model, trace))
 
-        parts = [
-            workspace.part(trace, question.part.name, partial(part, trace=trace)) for trace in opened.traces
-        ]
+        parts = [workspace.part(trace, question.part.name, partial(part, trace=trace)) for trace in opened.traces]
         failed = [other.file for other in opened.others if other.state == "failed"]
         loading = [other.file for other in opened.others if other.state != "failed"]
         try:

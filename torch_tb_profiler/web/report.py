@@ -9,8 +9,8 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from html import escape
 from functools import cached_property
+from html import escape
 from typing import Any
 
 from torch_tb_profiler.analysis.question import AnyQuestion, TraceQuestion, TracesQuestion

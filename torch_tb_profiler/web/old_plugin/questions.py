@@ -288,9 +288,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         _recorded(_memory_events),
         OfEvents,
     ),
-    _of_trace(
-        "/module", "Modules as a tree", schemas.MODULE, _tree(modules.module, _NO_MODULES), bundle="modules"
-    ),
+    _of_trace("/module", "Modules as a tree", schemas.MODULE, _tree(modules.module, _NO_MODULES), bundle="modules"),
     _of_trace(
         "/tree",
         "The call tree of the main thread",
@@ -319,11 +317,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
         compute=_diffnode,
     ),
     _of_ranks("/distributed/gpuinfo", "Devices of all ranks", schemas.GPU_INFO, distributed.gpuinfo),
-    _of_ranks(
-        "/distributed/overlap", "Computation and communication by step", schemas.OF_STEPS, distributed.overlap
-    ),
+    _of_ranks("/distributed/overlap", "Computation and communication by step", schemas.OF_STEPS, distributed.overlap),
     _of_ranks("/distributed/waittime", "Transfer and waiting by step", schemas.OF_STEPS, distributed.waittime),
-    _of_ranks(
-        "/distributed/commops", "Communication operations by worker", schemas.COMMUNICATION, distributed.commops
-    ),
+    _of_ranks("/distributed/commops", "Communication operations by worker", schemas.COMMUNICATION, distributed.commops),
 )

@@ -130,4 +130,3 @@ def _classes(found: Iterable[inspect.Type]) -> Iterator[type]:
             waiting.append(each.value_type)
         elif isinstance(each, inspect.CollectionType):
             waiting.append(each.item_type)
-

@@ -6,10 +6,12 @@ import json
 from functools import cache
 
 from torch_tb_profiler import __version__
+from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.http import JSON
-from torch_tb_profiler.web.old_plugin import openapi as of_old_plugin
 from torch_tb_profiler.web.old_plugin import openapi_shapes
-from torch_tb_profiler.web.openapi import of_files, of_traces, parameters, shapes
+from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
+from torch_tb_profiler.web.openapi import of_files, of_questions, parameters
+from torch_tb_profiler.web.openapi.answers import components, types_of
 from torch_tb_profiler.web.openapi.schema import COUNT, TEXT, Json, closed, one_of, said
 from torch_tb_profiler.web.timeline import openapi as of_timeline
 
