@@ -75,7 +75,9 @@ class Copy:
 def copy_into(folder: Path, *more: str) -> Copy:
     """more: other parts of the repository than the package."""
     for name in ("torch_tb_profiler", *more):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules", "dist"))
+        shutil.copytree(
+            ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules", "dist")
+        )
     return Copy(folder)
 
 

@@ -90,7 +90,9 @@ def test_a_route_of_the_old_plugin(copy: Copy, logs: Path) -> None:
     assert answer
     assert sum(answer.values()) > 0  # type: ignore[call-overload]
     document = json.loads(
-        copy.python("-c", "import json; from torch_tb_profiler.web.openapi import document; print(json.dumps(document()))")
+        copy.python(
+            "-c", "import json; from torch_tb_profiler.web.openapi import document; print(json.dumps(document()))"
+        )
     )
     assert "/streams" in document["paths"]
 

@@ -7,10 +7,10 @@ from typing import get_origin
 
 from torch_tb_profiler.analysis.question import AnyQuestion, PairQuestion, RunQuestion, TracesQuestion
 from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import LISTING, OF_TRACE, Operation
 from torch_tb_profiler.web.openapi.parameters import PAGE, RUN_AND_SPAN, SCOPE, STEPS, TRACE, TWO_TRACES
-from torch_tb_profiler.web.openapi.schema import Json
 from torch_tb_profiler.web.parameters import described
 
 

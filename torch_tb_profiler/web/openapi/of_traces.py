@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web import memory, trace_slices
+from torch_tb_profiler.web.json_schema import NUMBER, TEXT, Json, one_of
 from torch_tb_profiler.web.openapi import shapes
 from torch_tb_profiler.web.openapi.operation import LISTING, Operation
 from torch_tb_profiler.web.openapi.parameters import (
@@ -21,7 +22,6 @@ from torch_tb_profiler.web.openapi.parameters import (
     shared,
     whole,
 )
-from torch_tb_profiler.web.openapi.schema import NUMBER, TEXT, Json, one_of
 
 _OPERATOR = [needed("name", "An operator."), query("input_shape", "Only its calls with these shapes.", TEXT)]
 _HEALTH = Operation("trace", "What was recorded, and what is wrong with it", shapes.HEALTH, [*TRACE, *STEPS])
