@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.kernels.question import KERNELS
+from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
+from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
+from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
+from torch_tb_profiler.analysis.stacks.question import STACKS
 
 #: in the order in which somebody who opens the page comes to them: so they are answered ahead
 QUESTIONS: tuple[AnyQuestion, ...] = (
     OPERATORS,
     KERNELS,
+    MEMORY_CURVE,
     OPERATOR_STACKS,
     OPERATOR_KERNELS,
+    MEMORY_ALIVE,
+    MEMORY_OPERATORS,
+    MEMORY_EVENTS,
+    STACKS,
+    MODULES,
+    TRACE_SLICES,
+    COMPARE,
 )

@@ -9,10 +9,8 @@ import msgspec
 from torch_tb_profiler.analysis import capture, launchers, utilization
 from torch_tb_profiler.analysis.definitions import Definition
 from torch_tb_profiler.analysis.kernels.table import Transfers
-from torch_tb_profiler.analysis.memory.operators import MemoryChange
 from torch_tb_profiler.analysis.overview import overview
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures
-from torch_tb_profiler.analysis.slices.table import CategorySlices
 from torch_tb_profiler.insights import Finding
 from torch_tb_profiler.timeline import details, enclosing, totals, tree
 from torch_tb_profiler.trace import Note
@@ -22,19 +20,18 @@ from torch_tb_profiler.web.json_schema import (
     COMPONENT,
     COUNT,
     NS,
-    NS_PARTS,
     NUMBER,
     TEXT,
     TRUTH,
     WHOLE,
     Json,
     closed,
-    described,
     list_of,
     map_of,
     nullable,
     one_of,
     ref,
+    described,
 )
 
 CLASSES: tuple[type[Any], ...] = (
@@ -49,8 +46,6 @@ CLASSES: tuple[type[Any], ...] = (
     Figures,
     Transfers,
     launchers.Unattributed,
-    MemoryChange,
-    CategorySlices,
     enclosing.Reference,
     details.Details,
     totals.CategoryTotal,
@@ -122,15 +117,6 @@ PAGED = {
     "matched": described(COUNT, "rows that pass the filter"),
     "offset": COUNT,
 }
-_MEMORY_META = {"devices": list_of(TEXT)}
-_MEMORY_AT = ref("MemoryInUse")
-_HOLDS = list_of(BYTES, "bytes, from time_ns of the same place on")
-_DELTAS = {
-    f"{side}{key}": described(NS, "nanoseconds; experiment − baseline" if side == "delta_" else "nanoseconds")
-    for key in ("duration_ns", "device_ns", "total_ns")
-    for side in ("", "exp_", "delta_")
-}
-_TRAIL = {"path": TEXT, "name": nullable(TEXT), "exp_name": nullable(TEXT), "kind": TEXT}
 _WHY = nullable(closed({"kind": TEXT, "values": map_of(ANY_JSON)}))
 _SKIPPED = list_of(
     closed({"file": TEXT, "reason": TEXT, "why": _WHY, "unlisted": TRUTH}), "JSON files that are no traces, and why"
@@ -244,47 +230,6 @@ KERNELS = table(
     )
 )
 
-MEMORY_CURVE = with_meta(
-    {
-        "start_ns": NS,
-        "end_ns": NS,
-        "devices": list_of(
-            closed(
-                {
-                    "device": TEXT,
-                    "records": COUNT,
-                    "peak": _MEMORY_AT,
-                    "peak_in_range": _MEMORY_AT,
-                    "before": closed({"allocated": BYTES, "reserved": BYTES}),
-                    "device_bytes": nullable(BYTES),
-                    "baseline": BYTES,
-                    "unrecorded": BYTES,
-                    "time_ns": list_of(NS),
-                    "allocated_min": _HOLDS,
-                    "allocated_max": _HOLDS,
-                    "allocated": _HOLDS,
-                    "reserved_max": _HOLDS,
-                    "reserved": _HOLDS,
-                }
-            )
-        ),
-    },
-    _MEMORY_META,
-)
-MEMORY_EVENTS = table(envelope({**_MEMORY_META, "group_by": {"type": "null"}, **PAGED}))
-MEMORY_OPERATORS = table(
-    envelope(
-        {**_MEMORY_META, "group_by": TEXT, "device": nullable(TEXT), **PAGED},
-        {"unattributed": ref("MemoryChange"), "all": ref("MemoryChange")},
-    )
-)
-MEMORY_ALIVE = table(
-    envelope(
-        {**_MEMORY_META, "group_by": {"type": "null"}, "device": nullable(TEXT), "total": COUNT},
-        {"at": _MEMORY_AT, "known_bytes": BYTES, "unknown_bytes": BYTES},
-    )
-)
-
 _STEPS_OF_RANK = closed(
     {
         "names": list_of(TEXT),
@@ -295,9 +240,7 @@ _STEPS_OF_RANK = closed(
         "outside": closed({"transfer_ns": NS, "wait_ns": NS}),
     }
 )
-_DEVICE = closed(
-    {"id": WHOLE, "name": nullable(TEXT), "memory_bytes": nullable(BYTES), "compute_capability": nullable(TEXT)}
-)
+_DEVICE = closed({"id": WHOLE, "name": nullable(TEXT), "memory_bytes": nullable(BYTES), "compute_capability": nullable(TEXT)})
 DISTRIBUTED = closed(
     {
         "meta": closed({"run": TEXT, "span": TEXT, "notes": NOTES}),
@@ -331,38 +274,6 @@ DISTRIBUTED = closed(
     }
 )
 
-MODULES = table(envelope({"source": TEXT, "sources": list_of(TEXT), "total": COUNT}), {"hooks": nullable(ref("Table"))})
-STACKS = table(
-    envelope(
-        {
-            "weight": one_of("device", "host"),
-            "weights": list_of(TEXT),
-            "direction": one_of("top_down", "bottom_up"),
-            "files": TEXT,
-            "root": WHOLE,
-            "whole_ns": NS,
-            "all_ns": NS,
-            "no_stack_ns": NS,
-            "entries": COUNT,
-            "limit_ns": NS_PARTS,
-            "has_frames": TRUTH,
-            "above": nullable(ref("Rows")),
-        }
-    )
-)
-COMPARE = with_meta(
-    {"totals": closed(_DELTAS), "parts": ref("Table"), "operators": ref("Table"), "kernels": ref("Table")},
-    {
-        "exp": envelope(),
-        "path": TEXT,
-        "name": nullable(TEXT),
-        "exp_name": nullable(TEXT),
-        "kind": nullable(TEXT),
-        "trail": list_of(closed(_TRAIL)),
-        "steps": COUNT,
-        "exp_steps": COUNT,
-    },
-)
 FIGURES = with_meta({"figures": ref("Figures")})
 TRACES = table(closed({"of": TEXT, "notes": NOTES, **PAGED}))
 TRACES_BY_NAME = table(
@@ -376,17 +287,6 @@ TRACES_BY_NAME = table(
             "left_out": COUNT,
             "notes": NOTES,
             **PAGED,
-        }
-    )
-)
-SLICES = table(
-    envelope(
-        {
-            "total": COUNT,
-            "group_by": {"type": "null"},
-            "offset": COUNT,
-            "duration_ns": NS,
-            "categories": list_of(ref("CategorySlices")),
         }
     )
 )
@@ -412,5 +312,4 @@ SHARED: dict[str, Json] = {
     },
     "Rows": map_of(list_of(CELL), "By column key: a list each, all of the same length."),
     "Table": {**closed(_TABLE), "description": "Rows as parallel lists."},
-    "MemoryInUse": closed({"time_ns": NS, "allocated": BYTES, "reserved": BYTES}),
 }
