@@ -43,6 +43,13 @@ class NotFound(Refused):
 
 
 @dataclass(frozen=True)
+class JsonShape:
+    """In place of the type of an answer whose shape somebody else chose: its JSON Schema."""
+
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Subject:
     """The trace a question is about.
 
@@ -85,7 +92,7 @@ class Question(Generic[P, A]):
 
     name        of the route below /api/, and of `trace.answer(name)`
     summary     one line, as the OpenAPI document has it
-    answer      type of the answer: a Struct, a dataclass, or `Table[its meta]`
+    answer      type of the answer: a Struct, a dataclass, `Table[its meta]`, or a JsonShape
     parameters  Struct of its own parameters; names, types, bounds, defaults and descriptions come from it
     tag         the chapter of the OpenAPI document
     more        what else the document says of it
@@ -106,6 +113,11 @@ class Question(Generic[P, A]):
     def path(self) -> str:
         return self.route or f"/api/{self.name}"
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """All its routes."""
+        return self.path, *self.also
+
 
 @dataclass(frozen=True, kw_only=True)
 class TraceQuestion(Question[P, A]):
@@ -116,6 +128,7 @@ class TraceQuestion(Question[P, A]):
     of_run    whether the answer also depends on how many workers the run has
     first     parameters with which it is answered as soon as a trace has been read
     bundle    with which other questions
+    report    queries of the page about a trace that a report in one file has answers to
     """
 
     compute: Callable[[Subject, P], A]
@@ -123,6 +136,7 @@ class TraceQuestion(Question[P, A]):
     of_run: bool = False
     first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
     bundle: Bundle = "calls"
+    report: Sequence[Mapping[str, str]] = ()
 
     def asked_first(self, model: Model) -> Sequence[P]:
         return self.first(model) if callable(self.first) else self.first
@@ -177,16 +191,23 @@ class RunSubject(Generic[K]):
     failed: Sequence[str]
 
 
+@dataclass(frozen=True)
+class RankPart(Generic[K]):
+    """What is kept of each trace for questions about all of them; `make` gives something with `size`, bytes."""
+
+    name: str
+    make: Callable[[Subject], K]
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunQuestion(Question[P, A], Generic[P, A, K]):
     """A question about all ranks of a run.
 
-    part      what is kept of each trace
-    part_name under which it is kept: questions that need the same share it
+    part     what is needed of each trace
+    compute  the answer; raises Refused
     """
 
-    part_name: str
-    part: Callable[[Subject], K]
+    part: RankPart[K]
     compute: Callable[[RunSubject[K], P], A]
     tag: str = "several traces"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 import numpy as np
@@ -12,6 +12,9 @@ from msgspec import UNSET, UnsetType
 
 from torch_tb_profiler.analysis.answer import Count, Rows, TraceMeta
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: a table of no more rows is sent whole: the browser sorts and filters it faster than it can ask
 WHOLE = 20_000
@@ -68,6 +71,12 @@ class Table(Generic[M]):
     def __len__(self) -> int:
         return len(self.values[self.columns[0].key]) if self.columns else 0
 
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per entry; missing numbers are NaN or NA. Raises ModuleNotFoundError without pandas."""
+        import pandas as pd  # noqa: PLC0415 - not a dependency
+
+        return pd.DataFrame({column.key: _series(self.values[column.key]) for column in self.columns})
+
 
 class Column(msgspec.Struct, frozen=True, kw_only=True):
     """One column of a table.
@@ -121,3 +130,14 @@ def table_of(
         if key in values and (values[key] < 0).any():
             values[key] = np.ma.masked_less(values[key], 0)
     return Table(meta, columns, values, totals or {}, tuple(averages), whole)
+
+
+def _series(values: Any) -> Any:
+    if isinstance(values, np.ma.MaskedArray):
+        plain = values.filled(0)
+        if plain.dtype.kind not in "iu":
+            return values.filled(np.nan)
+        import pandas as pd  # noqa: PLC0415 - not a dependency
+
+        return pd.arrays.IntegerArray(plain.astype(np.int64), np.ma.getmaskarray(values))
+    return values if isinstance(values, np.ndarray) else list(values)

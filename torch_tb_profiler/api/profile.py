@@ -27,7 +27,8 @@ class Run:
 
     def __init__(self, library: Library, run: discovery.Run) -> None:
         self.name = run.name
-        self.traces = tuple(TraceProfile(library, run.name, file) for file in run.traces)
+        workers = len({file.worker for file in run.traces})
+        self.traces = tuple(TraceProfile(library, run.name, file, workers) for file in run.traces)
         self.skipped: Rows[Skipped] = Rows(run.skipped)
 
     def __repr__(self) -> str:

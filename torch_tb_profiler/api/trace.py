@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
 from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta, whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
@@ -37,6 +39,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operators,
 )
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
+from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, Direction, StackTable, Weight, stacks
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
@@ -46,6 +49,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.model.steps import RULES
+from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.local_workspace import Library
 from torch_tb_profiler.workspace.status import Unavailable
@@ -78,10 +82,13 @@ class TraceProfile:
     file, size           path within what was opened, and bytes
     """
 
-    def __init__(self, library: Library, run: str, file: TraceFile, choice: StepChoice | None = None) -> None:
+    def __init__(
+        self, library: Library, run: str, file: TraceFile, workers: int, choice: StepChoice | None = None
+    ) -> None:
         self._library = library
         self._file = file
         self._choice = choice
+        self._workers = workers
         self._chosen: tuple[Model, Model] | None = None
         self.run = run
         self.worker = file.worker
@@ -99,6 +106,30 @@ class TraceProfile:
         except Unavailable as error:
             raise ProfileError(str(error)) from None
 
+    def answer(self, name: str, **parameters: Any) -> Any:
+        """The answer to a question about one trace as /api/`name` gives it: a Struct, or a Table (`.to_pandas()`).
+
+        docs/api.md lists questions and parameters. Raises ProfileError: there is no such question, a parameter has a
+        value that it cannot have, or nothing of what is asked was recorded.
+        """
+        question = next((each for each in QUESTIONS if each.name == name), None)
+        if not isinstance(question, TraceQuestion | PartQuestion):
+            known = ", ".join(each.name for each in QUESTIONS if isinstance(each, TraceQuestion | PartQuestion))
+            raise ProfileError(f"there is no question {name!r} about one trace, only {known}")
+        try:
+            own = msgspec.convert(parameters, question.parameters)
+            return self.ask(lambda model: self._answered(question, model, own))
+        except (msgspec.ValidationError, Refused) as error:
+            raise ProfileError(f"{name}: {error}") from None
+
+    def _answered(
+        self, question: TraceQuestion[Any, Any] | PartQuestion[Any, Any, Any], model: Model, own: msgspec.Struct
+    ) -> Any:
+        subject = Subject(model, self.run, self.worker, self.span, self.size, self._workers)
+        if isinstance(question, TraceQuestion):
+            return question.compute(subject, own)
+        return question.compute(question.part.read(question.part.make(subject)), own)
+
     def _with_steps(self, model: Model) -> Model:
         if self._choice is None:
             return model
@@ -114,7 +145,7 @@ class TraceProfile:
             check_pattern(pattern or "")
         except ValueError as error:
             raise ProfileError(str(error)) from None
-        return TraceProfile(self._library, self.run, self._file, StepChoice(rule, pattern))
+        return TraceProfile(self._library, self.run, self._file, self._workers, StepChoice(rule, pattern))
 
     @property
     def model(self) -> Model:

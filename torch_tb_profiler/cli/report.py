@@ -14,7 +14,6 @@ from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.web.http import HttpError
 from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.web.report import MOST_TRACES, report
-from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.workspace import Unavailable, Workspace, logs, open_workspace
 from torch_tb_profiler.workspace.local_workspace import find_traces
 
@@ -86,6 +85,6 @@ def _report(workspace: Workspace, run: str) -> bytes:
     if not ready:
         raise UserError(f"{traces[0].file} {traces[0].reason}")
     try:
-        return report(workspace, ROUTES, run, ready)
+        return report(workspace, run, ready)
     except (HttpError, Unavailable) as error:
         raise UserError(str(error)) from None

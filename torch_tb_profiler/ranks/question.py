@@ -9,16 +9,13 @@ import msgspec
 from torch_tb_profiler.analysis.absent import absent_traces
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, columns_of, plain
 from torch_tb_profiler.analysis.definition import Definition
-from torch_tb_profiler.analysis.question import NoParameters, NotFound, RunQuestion, RunSubject, Subject
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
 from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
 from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.distributed import Distributed, GroupUse, Waits, distributed, operation_table
 from torch_tb_profiler.ranks.rank import Rank, rank_of
 from torch_tb_profiler.ranks.topology import Device, Place
 from torch_tb_profiler.trace import Note
-
-#: under which the ranks of a run are kept, for all questions that need them
-RANK = "rank"
 
 
 class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,9 +109,12 @@ class DistributedAnswer(Answer, frozen=True, kw_only=True):
     operations: Columns
 
 
-def rank_of_trace(subject: Subject) -> Rank:
-    """What is kept of each trace."""
+def _rank_of(subject: Subject) -> Rank:
     return rank_of(subject.model, subject.worker)
+
+
+#: what is kept of each trace, for all questions that need the ranks
+RANK = RankPart("rank", _rank_of)
 
 
 def distributed_of(subject: RunSubject[Rank]) -> Distributed:
@@ -194,7 +194,6 @@ DISTRIBUTED = RunQuestion(
     name="distributed",
     summary="All ranks of a run",
     answer=DistributedAnswer,
-    part_name=RANK,
-    part=rank_of_trace,
+    part=RANK,
     compute=_distributed,
 )

@@ -31,7 +31,7 @@ from torch_tb_profiler.web.ask import Asked, Route, ask_two, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import TableAnswer, answer_query, is_queried
-from torch_tb_profiler.workspace import Body, OpenTrace, TraceStatus, Workspace, answer_name
+from torch_tb_profiler.workspace import Body, OpenTrace, Status, TraceStatus, Workspace, answer_name
 
 AnyTraceQuestion = TraceQuestion[Any, Any]
 
@@ -46,7 +46,7 @@ def route_of(question: AnyQuestion) -> Route:
         return partial(_answer_of_pair, question)
     if isinstance(question, RunQuestion):
         return partial(_answer_of_run, question)
-    return partial(_answer_of_traces, question)
+    return partial(answer_of_traces, question)
 
 
 def first_of_trace(
@@ -166,9 +166,9 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
 
     def answer() -> bytes:
         def part(model: Model, trace: OpenTrace) -> Any:
-            return question.part(subject_of(model, trace))
+            return question.part.make(subject_of(model, trace))
 
-        parts = [workspace.part(trace, question.part_name, partial(part, trace=trace)) for trace in opened.traces]
+        parts = [workspace.part(trace, question.part.name, partial(part, trace=trace)) for trace in opened.traces]
         failed = [other.file for other in opened.others if other.state == "failed"]
         loading = [other.file for other in opened.others if other.state != "failed"]
         with _refusals():
@@ -178,7 +178,10 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
     return Answer(workspace.answer_of_run(opened, _known_as(question, own), answer))
 
 
-def _answer_of_traces(question: TracesQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+def answer_of_traces(
+    question: TracesQuestion[Any, Any], workspace: Workspace, parameters: Parameters, status: Status | None = None
+) -> Answer:
+    """`status`: what there is; None for all that the workspace has."""
     own = read_parameters(question.parameters, parameters)
     choice = step_choice(parameters)
     with _refusals():
@@ -187,7 +190,7 @@ def _answer_of_traces(question: TracesQuestion[Any, Any], workspace: Workspace, 
         parameters.need("run")
     listed: list[Listed] = []
     ready = 0
-    for run, trace in _meant(workspace, own):
+    for run, trace in _meant(status or workspace.status(), own):
         answers = None
         if trace.state == "ready":
             ready += 1
@@ -220,10 +223,10 @@ def _typed(
     return msgspec.json.decode(kept, type=_sent_as(question))
 
 
-def _meant(workspace: Workspace, scope: Scope) -> list[tuple[str, TraceStatus]]:
+def _meant(status: Status, scope: Scope) -> list[tuple[str, TraceStatus]]:
     """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
     found: list[tuple[str, TraceStatus]] = []
-    for run in workspace.status().runs:
+    for run in status.runs:
         if scope.of == "runs":
             ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
             found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
 from functools import cache
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -41,7 +42,7 @@ def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:
     if isinstance(of, inspect.LiteralType):
         if text in of.values:
             return text
-        raise HttpError(400, f"{name} must be one of {', '.join(_choices(kind, field.name))}")
+        raise HttpError(400, f"{name} must be one of {', '.join(filter(None, _choices(kind, field.name)))}")
     if isinstance(of, inspect.IntType):
         return Parameters({name: text}).whole_number(
             name, None, _LEAST if of.ge is None else of.ge, _MOST if of.le is None else of.le
@@ -54,11 +55,25 @@ def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:
         if (of.ge is None or number >= of.ge) and (of.le is None or number <= of.le):
             return number
         raise HttpError(400, f"{name} must be a number from {of.ge} to {of.le}")
+    if isinstance(of, inspect.DecimalType):
+        return _decimal(name, text, field.type)
     assert isinstance(of, inspect.StrType), f"{kind.__name__}.{name}: queries hold texts, numbers and choices"
     least, most = of.min_length or 0, of.max_length
     if len(text) < least or (most is not None and len(text) > most):
         raise HttpError(400, f"{name} must have {least} to {most} characters")
     return text
+
+
+def _decimal(name: str, text: str, kind: inspect.Type) -> Decimal:
+    """An exact number of what `Meta(extra={"unit": …})` says, not larger than nanoseconds in 64 bits can be."""
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if number.is_finite() and abs(number * 1000) < 2**63:
+        return number
+    unit = (kind.extra or {}).get("unit") if isinstance(kind, inspect.Metadata) else None
+    raise HttpError(400, f"{name} must be a number{f' of {unit}' if unit else ''}")
 
 
 def _bare(kind: inspect.Type) -> inspect.Type:
@@ -78,7 +93,7 @@ def _choices(kind: type[msgspec.Struct], name: str) -> tuple[str, ...]:
     return get_args(hint)
 
 
-def described(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
+def query_parameters(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
     """The parameters as OpenAPI has them: name, description, schema with bounds, choices and default."""
     _, components = msgspec.json.schema_components([kind])
     properties = components[kind.__name__]["properties"]

@@ -9,11 +9,15 @@ from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import cached_property
 from html import escape
-from typing import Any, cast
+from typing import Any
 
-from torch_tb_profiler.web.ask import Route
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters
+from torch_tb_profiler.analysis.question import AnyQuestion, TraceQuestion, TracesQuestion
+from torch_tb_profiler.questions import QUESTIONS
+from torch_tb_profiler.web.execute import answer_of_traces, route_of
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.logdir import status_answer
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
 
@@ -22,20 +26,26 @@ MOST_TRACES = 8
 #: of each trace, whose kernels and call stacks are in the report
 MOST_OPERATORS = 20
 
+#: name of a question, and the query as the page writes it
 Asked = tuple[str, dict[str, str]]
+#: HTTP status, and body
+Reply = tuple[int, str]
+
+#: beside the questions: what there is
+STATUS = "status"
+
+_BY_NAME: dict[str, AnyQuestion] = {question.name: question for question in QUESTIONS}
 
 
 @dataclass(frozen=True)
-class Excerpt:
-    """A workspace of which only some traces are known. Everything else is asked of the workspace itself."""
+class _Excerpt:
+    """Some traces of a run, and what the page is told there is."""
 
     workspace: Workspace
-    run_name: str
-    traces: tuple[tuple[str, str], ...]
+    run: str
+    traces: Sequence[tuple[str, str]]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.workspace, name)
-
+    @cached_property
     def status(self) -> Status:
         found = self.workspace.status()
         return replace(
@@ -45,23 +55,38 @@ class Excerpt:
             error=None,
             scanning=False,
             skipped=(),
-            runs=tuple(self._excerpt(run) for run in found.runs if run.name == self.run_name),
+            runs=tuple(self._of_run(run) for run in found.runs if run.name == self.run),
         )
 
-    def _excerpt(self, run: RunStatus) -> RunStatus:
+    def _of_run(self, run: RunStatus) -> RunStatus:
         traces = tuple(trace for trace in run.traces if (trace.worker, trace.span) in self.traces)
         return replace(run, traces=traces, skipped=())
 
+    def answer(self, name: str, parameters: dict[str, str]) -> Reply:
+        """Status and body, also of what the server would refuse."""
+        question = _BY_NAME.get(name)
+        try:
+            if question is None:
+                answer = Answer(dumps(status_answer(self.status)))
+            elif isinstance(question, TracesQuestion):
+                answer = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
+            else:
+                found = route_of(question)(self.workspace, Parameters(parameters))
+                assert isinstance(found, Answer)
+                answer = found
+        except (HttpError, Unavailable) as error:
+            return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error)})
+        body = answer.body if isinstance(answer.body, bytes) else answer.body.plain()
+        return 200, body.decode()
 
-def report(workspace: Workspace, routes: Mapping[str, Route], run: str, traces: Sequence[tuple[str, str]]) -> bytes:
+
+def report(workspace: Workspace, run: str, traces: Sequence[tuple[str, str]]) -> bytes:
     """The file, for some traces of a run: worker and span of each. Raises Unavailable and HttpError."""
     for worker, span in traces:
         workspace.find(run, worker, span)
-    excerpt = cast(Workspace, Excerpt(workspace, run, tuple(traces)))
+    excerpt = _Excerpt(workspace, run, tuple(traces))
     answers = {
-        _known_as(route, parameters): answer
-        for route, parameters in _questions(excerpt, routes, run, traces)
-        for answer in [_answer(excerpt, routes, route, parameters)]
+        _known_as(name, parameters): excerpt.answer(name, parameters) for name, parameters in _questions(excerpt)
     }
     made = datetime.now(timezone.utc).isoformat(timespec="seconds")
     modules, styles = built_modules()
@@ -71,7 +96,7 @@ def report(workspace: Workspace, routes: Mapping[str, Route], run: str, traces: 
     return page.replace("{{title}}", escape(run)).replace("{{packed}}", packed).encode()
 
 
-def report_answer(workspace: Workspace, parameters: Parameters, routes: Mapping[str, Route]) -> Answer:
+def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
     """/api/report."""
     run, worker = parameters.need("run"), parameters.get("worker")
     if worker is not None:
@@ -84,37 +109,27 @@ def report_answer(workspace: Workspace, parameters: Parameters, routes: Mapping[
     disposition = f'attachment; filename="{safe}.html"'
     # What stands in a report is for those it is sent to: it must not run as a page of this server.
     headers = (("Content-Disposition", disposition), ("Content-Security-Policy", "sandbox"))
-    return Answer(report(workspace, routes, run, traces), "text/html; charset=utf-8", headers=headers)
+    return Answer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
 
 
-def _questions(
-    workspace: Workspace, routes: Mapping[str, Route], run: str, traces: Sequence[tuple[str, str]]
-) -> Iterator[Asked]:
+def _questions(excerpt: _Excerpt) -> Iterator[Asked]:
     """What the page asks, as it asks it."""
-    yield "status", {}
+    run, traces = excerpt.run, excerpt.traces
+    yield STATUS, {}
     for worker, span in traces:
         of_trace = {"run": run, "worker": worker, "span": span}
-        for route, parameters in _OF_TRACE:
-            yield route, of_trace | parameters
-        curve = _read(_answer(workspace, routes, "memory/curve", of_trace))
-        for device in (each["device"] for each in curve.get("devices", ())):
-            for route, parameters in _OF_MEMORY:
-                yield route, of_trace | {"device": device} | parameters
-        operators = _read(_answer(workspace, routes, "operators", of_trace | {"group_by": "name"}))
-        for name in operators.get("rows", {}).get("name", ())[:MOST_OPERATORS]:
-            yield "operators/kernels", of_trace | {"name": name}
-            yield "operators/stacks", of_trace | {"name": name}
+        for question in QUESTIONS:
+            if isinstance(question, TraceQuestion):
+                for parameters in question.report:
+                    yield question.name, of_trace | dict(parameters)
+        yield from _of_devices(excerpt, of_trace)
+        yield from _of_operators(excerpt, of_trace)
         yield "distributed", {"run": run, "span": span}
         yield "traces", {"of": "runs", "worker": worker}
-        for what, measures in (
-            ("operators", ("host_self_ns", "device_self_ns", "calls")),
-            ("kernels", ("total_ns", "calls")),
-        ):
-            for measure in measures:
-                of_names = {"what": what, "measure": measure, "limit": "all"}
-                yield "traces/names", of_names | {"of": "runs", "worker": worker}
-                yield "traces/names", of_names | {"of": "run", "run": run}
-                yield "traces/names", of_names | {"of": "all"}
+        for names in _of_names():
+            yield "traces/names", names | {"of": "runs", "worker": worker}
+            yield "traces/names", names | {"of": "run", "run": run}
+            yield "traces/names", names | {"of": "all"}
     yield "traces", {"of": "run", "run": run}
     yield "traces", {"of": "all"}
     first = traces[0]
@@ -125,25 +140,28 @@ def _questions(
             yield "compare", baseline | experiment | {"path": "0"}
 
 
-_OF_TRACE: tuple[Asked, ...] = (
-    ("health", {}),
-    ("overview", {}),
-    ("operators", {"group_by": "name"}),
-    ("operators", {"group_by": "name_shape"}),
-    ("operators", {"group_by": "name_stack"}),
-    ("kernels", {"group_by": "name"}),
-    ("kernels", {"group_by": "name_op_launch"}),
-    ("memory/curve", {}),
-    ("modules", {"source": "nn"}),
-    ("modules", {"source": "lightning"}),
-    ("stacks", {"direction": "top_down"}),
-    ("stacks", {"direction": "bottom_up"}),
-    ("stacks", {"direction": "top_down", "weight": "host"}),
-    ("stacks", {"direction": "bottom_up", "weight": "host"}),
-    ("stacks", {"direction": "top_down", "weight": "device"}),
-    ("stacks", {"direction": "bottom_up", "weight": "device"}),
-    ("trace/slices", {}),
-)
+def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[Asked]:
+    curve = _read(excerpt.answer("memory/curve", of_trace))
+    for device in (each["device"] for each in curve.get("devices", ())):
+        for name, parameters in _OF_MEMORY:
+            yield name, of_trace | {"device": device} | parameters
+
+
+def _of_operators(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[Asked]:
+    operators = _read(excerpt.answer("operators", of_trace | {"group_by": "name"}))
+    for operator in operators.get("rows", {}).get("name", ())[:MOST_OPERATORS]:
+        yield "operators/kernels", of_trace | {"name": operator}
+        yield "operators/stacks", of_trace | {"name": operator}
+
+
+def _of_names() -> Iterator[dict[str, str]]:
+    for what, measures in (
+        ("operators", ("host_self_ns", "device_self_ns", "calls")),
+        ("kernels", ("total_ns", "calls")),
+    ):
+        for measure in measures:
+            yield {"what": what, "measure": measure, "limit": "all"}
+
 
 _OF_MEMORY: tuple[Asked, ...] = (
     ("memory/alive", {"limit": "10000"}),
@@ -152,22 +170,11 @@ _OF_MEMORY: tuple[Asked, ...] = (
 )
 
 
-def _known_as(route: str, parameters: Mapping[str, str]) -> str:
+def _known_as(name: str, parameters: Mapping[str, str]) -> str:
     """As `api/report.ts` writes a request."""
-    return "\n".join([route, *sorted(f"{key}={value}" for key, value in parameters.items())])
+    return "\n".join([name, *sorted(f"{key}={value}" for key, value in parameters.items())])
 
 
-def _answer(workspace: Workspace, routes: Mapping[str, Route], route: str, parameters: dict[str, str]) -> list[Any]:
-    """Status and body, also of what the server would refuse."""
-    try:
-        answer = routes[f"/api/{route}"](workspace, Parameters(parameters))
-    except (HttpError, Unavailable) as error:
-        return [error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error)})]
-    assert isinstance(answer, Answer)
-    body = answer.body if isinstance(answer.body, bytes) else answer.body.plain()
-    return [200, body.decode()]
-
-
-def _read(answer: list[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(answer[1])
+def _read(reply: Reply) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(reply[1])
     return found

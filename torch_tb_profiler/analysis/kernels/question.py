@@ -66,4 +66,5 @@ KERNELS = TraceQuestion(
     parameters=Grouped,
     compute=_kernels,
     first=(Grouped("name"), Grouped("name_op_launch")),
+    report=({"group_by": "name"}, {"group_by": "name_op_launch"}),
 )

@@ -105,6 +105,7 @@ OPERATORS = TraceQuestion(
     parameters=Grouped,
     compute=_operators,
     first=(Grouped("name"), Grouped("name_shape"), Grouped("name_stack")),
+    report=({"group_by": "name"}, {"group_by": "name_shape"}, {"group_by": "name_stack"}),
 )
 
 OPERATOR_STACKS = PartQuestion(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.web.json_schema import TEXT, Json
+from torch_tb_profiler.web.logdir import StatusAnswer
 from torch_tb_profiler.web.old_plugin import openapi_shapes
-from torch_tb_profiler.web.openapi import shapes
+from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
 from torch_tb_profiler.web.openapi.parameters import TRACE, WINDOW_NS, needed, query, shared
-from torch_tb_profiler.web.openapi.schema import TEXT, Json
+
+#: types of answers that are not those of questions
+ANSWERS = (StatusAnswer,)
 
 _ANY_OBJECT: Json = {"type": "object"}
 _HTML, _SCRIPT = "text/html; charset=utf-8", "text/javascript; charset=utf-8"
@@ -19,7 +23,9 @@ OPERATIONS: dict[str, Operation] = {
     "/index.html": _PAGE,
     "/index.js": Operation("page", "The module that TensorBoard loads", TEXT, fails=MISTAKE, content_type=_SCRIPT),
     "/api/openapi.json": Operation("page", "This document", _ANY_OBJECT, fails=MISTAKE),
-    "/api/status": Operation("log directory", "What is there, and how far it is", shapes.STATUS, fails=MISTAKE),
+    "/api/status": Operation(
+        "log directory", "What is there, and how far it is", schema_of(StatusAnswer), fails=MISTAKE
+    ),
     "/runs": Operation("old plugin", "Names of the runs that can be looked at", openapi_shapes.RUNS, fails=MISTAKE),
     "/views": Operation(
         "old plugin", "Names of the views of a run", openapi_shapes.NAMES, shared("run"), fails=LISTING

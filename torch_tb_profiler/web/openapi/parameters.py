@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.web.openapi.schema import TEXT, WHOLE, Json, one_of, ref
+from torch_tb_profiler.web.json_schema import TEXT, WHOLE, Json, one_of, ref
 
 
 def query(name: str, description: str, schema: Json, required: bool = False) -> Json:
@@ -87,6 +87,8 @@ def shared(*keys: str) -> list[Json]:
 RUN_AND_SPAN = shared("run", "span")
 TRACE = shared("run", "worker", "span")
 STEPS = shared("steps", "step_pattern", "from_step", "to_step")
+#: without a choice of some of them
+STEP_RULES = shared("steps", "step_pattern")
 PAGE = shared("sort", "filter", "search", "offset", "rows")
 TWO_TRACES = [
     *TRACE,

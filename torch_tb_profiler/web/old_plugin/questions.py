@@ -1,0 +1,323 @@
+"""The old plugin's routes about traces, with its parameters; the other modules of this folder make their shapes.
+
+Times are in microseconds, sizes and times as texts where the old plugin had texts. These shapes do not change any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.compare.diff import ROOT
+from torch_tb_profiler.analysis.memory.records import NOT_RECORDED
+from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
+from torch_tb_profiler.analysis.question import (
+    AnyQuestion,
+    Bundle,
+    JsonShape,
+    NoParameters,
+    NotFound,
+    PairQuestion,
+    PartQuestion,
+    Refused,
+    RunQuestion,
+    RunSubject,
+    Subject,
+    TraceQuestion,
+)
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.ranks import Distributed, Rank
+from torch_tb_profiler.ranks.question import RANK, distributed_of
+from torch_tb_profiler.web.json_schema import Json, ref
+from torch_tb_profiler.web.old_plugin import diff, distributed, memory, modules, shapes
+from torch_tb_profiler.web.old_plugin import openapi_shapes as schemas
+
+TAG = "old plugin"
+_MICROSECONDS = "Times in microseconds."
+_NO_MODULES = "no modules are recorded in this trace: with_stack=True or with_modules=True records them"
+_NO_TREE = "the trace holds no host activity: ProfilerActivity.CPU records it"
+
+Size = Literal["", "B", "K", "KB", "M", "MB", "G", "GB"]
+Time = Literal["micro", "microsecond", "us", "milli", "millisecond", "ms", "", "second", "s"]
+_SizeUnit = Annotated[Size, Meta(description="Unit of sizes, powers of 1024.")]
+_TimeUnit = Annotated[Time, Meta(description="Unit of times.")]
+_Timestamp = Annotated[
+    Decimal | None,
+    Meta(description="As the file counts time.", extra_json_schema={"type": "number"}, extra={"unit": "microseconds"}),
+]
+
+
+class ByShape(msgspec.Struct, frozen=True):
+    """Rows of operators."""
+
+    group_by: Annotated[
+        str | None, Meta(description=f"{shapes.BY_SHAPE} for a row of each shape; anything else groups by name.")
+    ] = None
+
+
+class ByKernel(msgspec.Struct, frozen=True):
+    """Rows of kernels."""
+
+    group_by: Annotated[
+        str | None,
+        Meta(description=f"{shapes.BY_KERNEL} groups by name; anything else by operator and launch, too."),
+    ] = None
+
+
+class OfOperator(msgspec.Struct, frozen=True):
+    """One operator."""
+
+    op_name: Annotated[str, Meta(description="An operator.")]
+    group_by: Annotated[
+        str | None, Meta(description=f"{shapes.BY_SHAPE} for a row of each shape; anything else groups by name.")
+    ] = None
+    input_shape: Annotated[
+        str | None, Meta(description=f"As in /operation/table; required with group_by={shapes.BY_SHAPE}.")
+    ] = None
+
+
+class OfMemory(msgspec.Struct, frozen=True):
+    """A window of time."""
+
+    start_ts: _Timestamp = None
+    end_ts: _Timestamp = None
+    memory_metric: _SizeUnit = "KB"
+
+
+class OfCurve(msgspec.Struct, frozen=True):
+    """Units."""
+
+    time_metric: _TimeUnit = "ms"
+    memory_metric: _SizeUnit = "MB"
+
+
+class OfEvents(msgspec.Struct, frozen=True):
+    """A window of time, and units."""
+
+    start_ts: _Timestamp = None
+    end_ts: _Timestamp = None
+    time_metric: _TimeUnit = "ms"
+    memory_metric: _SizeUnit = "KB"
+
+
+class OfPair(msgspec.Struct, frozen=True):
+    """Spans, which the old plugin asked for."""
+
+    span: Annotated[str, Meta(description="The span of the first trace.")]
+    exp_span: Annotated[str, Meta(description="The span of the second trace.")]
+
+
+class OfNode(msgspec.Struct, frozen=True):
+    """Spans, which the old plugin asked for, and a node."""
+
+    span: Annotated[str, Meta(description="The span of the first trace.")]
+    exp_span: Annotated[str, Meta(description="The span of the second trace.")]
+    path: Annotated[str, Meta(description="Which node.")] = ROOT
+
+
+def _of_trace(
+    route: str,
+    summary: str,
+    schema: Json,
+    compute: Callable[[Subject, Any], Any],
+    parameters: type[msgspec.Struct] = NoParameters,
+    first: tuple[msgspec.Struct, ...] | None = None,
+    *,
+    of_run: bool = False,
+    bundle: Bundle = "calls",
+    more: str = _MICROSECONDS,
+) -> AnyQuestion:
+    """`first`: as in `TraceQuestion`; by default without parameters."""
+    return TraceQuestion(
+        name=f"old{route}",
+        route=route,
+        summary=summary,
+        answer=JsonShape(schema),
+        parameters=parameters,
+        tag=TAG,
+        more=more,
+        compute=compute,
+        of_run=of_run,
+        first=(parameters(),) if first is None else first,
+        bundle=bundle,
+    )
+
+
+def _of_ranks(route: str, summary: str, schema: Json, shape: Callable[[Distributed], Any]) -> AnyQuestion:
+    def compute(ranks: RunSubject[Rank], _: NoParameters) -> Any:
+        return shape(distributed_of(ranks))
+
+    return RunQuestion(
+        name=f"old{route}",
+        route=route,
+        summary=summary,
+        answer=JsonShape(schema),
+        tag=TAG,
+        more=_MICROSECONDS,
+        part=RANK,
+        compute=compute,
+    )
+
+
+def _special(group_by: str | None, special: str) -> str | None:
+    """The one value of `group_by` that is told from all others."""
+    return special if group_by == special else None
+
+
+def _operation_stack(known: KnownOperators, asked: OfOperator) -> Any:
+    shape = asked.input_shape
+    if asked.group_by != shapes.BY_SHAPE:
+        shape = None
+    elif shape is None:
+        raise Refused("Must specify input_shape in request url")
+    found = shapes.operation_stack(known.details, asked.op_name, asked.group_by, shape)
+    if found is None:
+        raise NotFound(f"no call stack is known of {asked.op_name!r}")
+    return found
+
+
+def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], Any]:
+    """Refuses where no memory was recorded."""
+
+    def answer(subject: Subject, asked: Any) -> Any:
+        if not len(subject.model.trace.memory):
+            raise NotFound(NOT_RECORDED)
+        return compute(subject.model, asked)
+
+    return answer
+
+
+def _window(model: Model, asked: OfMemory | OfEvents) -> tuple[int | None, int | None]:
+    """Times of the file, relative to the start of the trace, in ns."""
+    origin = memory.file_origin_ns(model)
+    start, end = (None if time is None else int(time * 1000) - origin for time in (asked.start_ts, asked.end_ts))
+    return start, end
+
+
+def _memory(model: Model, asked: OfMemory) -> Any:
+    return memory.memory(model, *_window(model, asked), memory.SIZES[asked.memory_metric])
+
+
+def _memory_curve(model: Model, asked: OfCurve) -> Any:
+    return memory.memory_curve(model, memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric])
+
+
+def _memory_events(model: Model, asked: OfEvents) -> Any:
+    units = memory.TIMES[asked.time_metric], memory.SIZES[asked.memory_metric]
+    return memory.memory_events(model, *_window(model, asked), *units)
+
+
+def _tree(question: Callable[[Model], Iterator[bytes] | None], missing: str) -> Callable[[Subject, Any], Any]:
+    def answer(subject: Subject, _: NoParameters) -> Iterator[bytes]:
+        found = question(subject.model)
+        if found is None:
+            raise NotFound(missing)
+        return found
+
+    return answer
+
+
+def _diffnode(left: Subject, right: Subject, asked: OfNode) -> Any:
+    found = diff.diffnode(left.model, right.model, asked.path or ROOT)
+    if found is None:
+        raise NotFound(f"the comparison has no node {asked.path!r}")
+    return found
+
+
+QUESTIONS: tuple[AnyQuestion, ...] = (
+    _of_trace(
+        "/overview",
+        "Steps, advice and devices",
+        schemas.OVERVIEW,
+        lambda subject, _: shapes.overview(subject.model, subject.workers),
+        of_run=True,
+    ),
+    _of_trace(
+        "/operation",
+        "Pies of operators",
+        schemas.OPERATION,
+        lambda subject, asked: shapes.operation(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
+        ByShape,
+        (ByShape(), ByShape(shapes.BY_SHAPE)),
+    ),
+    _of_trace(
+        "/operation/table",
+        "Operators",
+        schemas.OPERATION_TABLE,
+        lambda subject, asked: shapes.operation_table(subject.model, _special(asked.group_by, shapes.BY_SHAPE)),
+        ByShape,
+        (ByShape(), ByShape(shapes.BY_SHAPE)),
+    ),
+    PartQuestion(
+        name="old/operation/stack",
+        route="/operation/stack",
+        summary="One operator by call stack",
+        answer=JsonShape(schemas.OPERATION_STACK),
+        parameters=OfOperator,
+        tag=TAG,
+        more=_MICROSECONDS,
+        part=KNOWN_OPERATORS,
+        compute=_operation_stack,
+    ),
+    _of_trace("/kernel", "The pie of kernels", schemas.KERNEL, lambda subject, _: shapes.kernel(subject.model)),
+    _of_trace(
+        "/kernel/table",
+        "Kernels",
+        schemas.KERNEL_TABLE,
+        lambda subject, asked: shapes.kernel_table(subject.model, _special(asked.group_by, shapes.BY_KERNEL)),
+        ByKernel,
+        (ByKernel(), ByKernel(shapes.BY_KERNEL)),
+    ),
+    _of_trace(
+        "/kernel/tc_pie",
+        "The share of tensor cores",
+        schemas.KERNEL,
+        lambda subject, _: shapes.kernel_tc_pie(subject.model),
+        more="Fractions of the time of kernels.",
+    ),
+    _of_trace("/memory", "What operators allocated", schemas.MEMORY, _recorded(_memory), OfMemory),
+    _of_trace("/memory_curve", "Memory in use over time", schemas.MEMORY_CURVE, _recorded(_memory_curve), OfCurve),
+    _of_trace(
+        "/memory_events",
+        "Allocations with their releases",
+        schemas.MEMORY_EVENTS,
+        _recorded(_memory_events),
+        OfEvents,
+    ),
+    _of_trace("/module", "Modules as a tree", schemas.MODULE, _tree(modules.module, _NO_MODULES), bundle="modules"),
+    _of_trace(
+        "/tree",
+        "The call tree of the main thread",
+        ref("OldNode"),
+        _tree(modules.tree, _NO_TREE),
+        bundle="modules",
+    ),
+    PairQuestion(
+        name="old/diff",
+        route="/diff",
+        summary="Two traces as a tree",
+        answer=JsonShape(ref("OldDifference")),
+        parameters=OfPair,
+        tag=TAG,
+        more=_MICROSECONDS,
+        compute=lambda left, right, _: diff.diff(left.model, right.model),
+    ),
+    PairQuestion(
+        name="old/diffnode",
+        route="/diffnode",
+        summary="One node of the tree of two traces",
+        answer=JsonShape(ref("OldDifferenceAtPath")),
+        parameters=OfNode,
+        tag=TAG,
+        more=_MICROSECONDS,
+        compute=_diffnode,
+    ),
+    _of_ranks("/distributed/gpuinfo", "Devices of all ranks", schemas.GPU_INFO, distributed.gpuinfo),
+    _of_ranks("/distributed/overlap", "Computation and communication by step", schemas.OF_STEPS, distributed.overlap),
+    _of_ranks("/distributed/waittime", "Transfer and waiting by step", schemas.OF_STEPS, distributed.waittime),
+    _of_ranks("/distributed/commops", "Communication operations by worker", schemas.COMMUNICATION, distributed.commops),
+)

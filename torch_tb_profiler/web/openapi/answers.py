@@ -1,0 +1,132 @@
+"""Schemas of answers, from their types: every field always there unless it may be UNSET, described by the docstring."""
+
+from __future__ import annotations
+
+import inspect as python_inspect
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, get_args, get_origin
+
+import msgspec
+from msgspec import UNSET, inspect
+
+from torch_tb_profiler.analysis.question import AnyQuestion, JsonShape
+from torch_tb_profiler.analysis.table import Column, Table
+from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, list_of, map_of, ref
+
+#: a line of a docstring that says what a field is: `name, other  text`
+_FIELD_LINE = re.compile(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")
+
+_TEMPLATE = COMPONENT.format(kind="schemas", name="{name}")
+
+_CELL: Json = {"type": ["string", "number", "boolean", "null"]}
+ROWS: Json = map_of(list_of(_CELL), "By column key: a list each, all of the same length.")
+
+
+def types_of(questions: Iterable[AnyQuestion]) -> list[Any]:
+    """The types of all answers; of a table that of what stands beside it."""
+    found = [question.answer for question in questions if not isinstance(question.answer, JsonShape)]
+    return [Column, *dict.fromkeys(get_args(each)[0] if get_origin(each) is Table else each for each in found)]
+
+
+def schema_of(answer: Any) -> Json:
+    """The schema of an answer, which refers to its component."""
+    if isinstance(answer, JsonShape):
+        return dict(answer.schema)
+    if get_origin(answer) is not Table:
+        return ref(answer.__name__)
+    (meta,) = get_args(answer)
+    return closed({"meta": ref(meta.__name__), "columns": list_of(ref(Column.__name__)), "rows": ref("Rows")})
+
+
+def components(types: Sequence[Any]) -> dict[str, Json]:
+    """Of the types and of all that they hold, by name of the class. Raises ValueError: two classes have one name."""
+    _, found = msgspec.json.schema_components(types, ref_template=_TEMPLATE, schema_hook=lambda _: ANY_JSON)
+    classes: dict[str, type] = {}
+    for each in _classes(inspect.multi_type_info(types)):
+        if classes.setdefault(each.__name__, each) is not each:
+            raise ValueError(f"{each.__module__} and {classes[each.__name__].__module__} both have a {each.__name__}")
+    return {"Rows": ROWS, **{name: _described(schema, classes.get(name)) for name, schema in found.items()}}
+
+
+def fields_of(docstring: str) -> dict[str, str]:
+    """What a docstring says of each field; a text goes on in the lines below that begin under it."""
+    found: dict[str, str] = {}
+    names: list[str] = []
+    column = 0
+    for line in docstring.splitlines():
+        match = _FIELD_LINE.match(line)
+        if match:
+            names, column = match[1].split(", "), match.start(2)
+            found |= dict.fromkeys(names, match[2].strip())
+        elif names and line.strip() and len(line) - len(line.lstrip()) == column:
+            found |= {name: f"{found[name]} {line.strip()}" for name in names}
+        else:
+            names = []
+    return found
+
+
+def _described(schema: Json, of: type | None) -> Json:
+    if "properties" not in schema or of is None:
+        return schema
+    docstring = python_inspect.cleandoc(_docstring(of))
+    texts = _inherited_fields(of)
+    optional = {field.encode_name for field in _fields(of) if field.default is UNSET}
+    properties = {name: _property(field, texts.get(name)) for name, field in schema["properties"].items()}
+    found = closed(
+        {name: field for name, field in properties.items() if name not in optional},
+        {name: field for name, field in properties.items() if name in optional},
+    )
+    summary = " ".join(docstring.split("\n\n")[0].split())
+    return {**found, "description": summary} if summary else found
+
+
+def _property(schema: Json, text: str | None) -> Json:
+    schema = {key: value for key, value in schema.items() if key != "default"}
+    if text is None:
+        return schema
+    unit = schema.get("description")
+    return {**schema, "description": f"{text} ({unit})" if unit and "$ref" not in schema else text}
+
+
+def _inherited_fields(of: type) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for each in reversed(of.__mro__):
+        found |= fields_of(python_inspect.cleandoc(_docstring(each)))
+    return found
+
+
+def _docstring(of: type) -> str:
+    text = of.__dict__.get("__doc__") or ""
+    # dataclasses without a docstring are given their signature
+    return "" if text.startswith(f"{of.__name__}(") else text
+
+
+def _fields(of: type) -> Sequence[inspect.Field]:
+    info = inspect.type_info(of)
+    assert isinstance(info, inspect.StructType | inspect.DataclassType)
+    return info.fields
+
+
+def _classes(found: Iterable[inspect.Type]) -> Iterator[type]:
+    """All classes below some types, each once."""
+    seen: set[type] = set()
+    waiting = list(found)
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, inspect.StructType | inspect.DataclassType):
+            if each.cls in seen:
+                continue
+            seen.add(each.cls)
+            yield each.cls
+            waiting += [field.type for field in each.fields]
+        elif isinstance(each, inspect.Metadata):
+            waiting.append(each.type)
+        elif isinstance(each, inspect.UnionType):
+            waiting += each.types
+        elif isinstance(each, inspect.TupleType):
+            waiting += each.item_types
+        elif isinstance(each, inspect.DictType):
+            waiting.append(each.value_type)
+        elif isinstance(each, inspect.CollectionType):
+            waiting.append(each.item_type)

@@ -1,0 +1,45 @@
+"""Operations of the questions, from their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import get_origin
+
+from torch_tb_profiler.analysis.question import AnyQuestion, PairQuestion, RunQuestion, TracesQuestion
+from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.web.json_schema import Json
+from torch_tb_profiler.web.openapi.answers import schema_of
+from torch_tb_profiler.web.openapi.operation import LISTING, OF_TRACE, Operation
+from torch_tb_profiler.web.openapi.parameters import PAGE, RUN_AND_SPAN, STEP_RULES, STEPS, TRACE, TWO_TRACES
+from torch_tb_profiler.web.parameters import query_parameters
+
+
+def operations(questions: Iterable[AnyQuestion]) -> dict[str, Operation]:
+    """By path."""
+    return {path: operation(question) for question in questions for path in question.paths}
+
+
+def operation(question: AnyQuestion) -> Operation:
+    own = query_parameters(question.parameters)
+    named = {each["name"] for each in own}
+    pages = PAGE if get_origin(question.answer) is Table else []
+    common = [each for each in _common(question) if each["$ref"].rsplit("/", 1)[1].lower() not in named]
+    return Operation(
+        question.tag,
+        question.summary,
+        schema_of(question.answer),
+        [*common, *own, *pages],
+        question.more,
+        LISTING if isinstance(question, TracesQuestion) else OF_TRACE,
+    )
+
+
+def _common(question: AnyQuestion) -> list[Json]:
+    """The parameters that come with the kind of a question."""
+    if isinstance(question, PairQuestion):
+        return TWO_TRACES
+    if isinstance(question, RunQuestion):
+        return RUN_AND_SPAN
+    if isinstance(question, TracesQuestion):
+        return STEP_RULES
+    return [*TRACE, *STEPS]
