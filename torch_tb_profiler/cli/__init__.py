@@ -16,7 +16,10 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.report import Report
 from torch_tb_profiler.cli.serve import Serve
 
-COMMANDS: tuple[Command, ...] = (Serve(), Report())
+COMMANDS: tuple[Command, ...] = (
+    Serve(),
+    Report(),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

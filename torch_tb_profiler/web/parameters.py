@@ -93,7 +93,7 @@ def _choices(kind: type[msgspec.Struct], name: str) -> tuple[str, ...]:
     return get_args(hint)
 
 
-def described(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
+def query_parameters(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
     """The parameters as OpenAPI has them: name, description, schema with bounds, choices and default."""
     _, components = msgspec.json.schema_components([kind])
     properties = components[kind.__name__]["properties"]

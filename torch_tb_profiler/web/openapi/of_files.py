@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.web.json_schema import TEXT, Json
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.openapi import shapes
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
 from torch_tb_profiler.web.openapi.parameters import TRACE, WINDOW_NS, needed, query, shared
-from torch_tb_profiler.web.openapi.schema import TEXT, Json
 
 _ANY_OBJECT: Json = {"type": "object"}
 _HTML, _SCRIPT = "text/html; charset=utf-8", "text/javascript; charset=utf-8"

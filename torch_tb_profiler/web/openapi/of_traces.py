@@ -14,7 +14,7 @@ from torch_tb_profiler.web.openapi.parameters import (
     query,
     shared,
 )
-from torch_tb_profiler.web.openapi.schema import TEXT, one_of
+from torch_tb_profiler.web.json_schema import TEXT, one_of
 
 _OPERATOR = [needed("name", "An operator."), query("input_shape", "Only its calls with these shapes.", TEXT)]
 _HEALTH = Operation("trace", "What was recorded, and what is wrong with it", shapes.HEALTH, [*TRACE, *STEPS])

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.run_metrics.metrics import Figures
 from torch_tb_profiler.insights import Finding
 from torch_tb_profiler.timeline import details, enclosing, totals, tree
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.web.openapi.schema import (
+from torch_tb_profiler.web.json_schema import (
     ANY_JSON,
     BYTES,
     COMPONENT,
@@ -28,10 +28,10 @@ from torch_tb_profiler.web.openapi.schema import (
     closed,
     list_of,
     map_of,
-    maybe,
+    nullable,
     one_of,
     ref,
-    said,
+    described,
 )
 
 CLASSES: tuple[type[Any], ...] = (
@@ -54,7 +54,7 @@ CLASSES: tuple[type[Any], ...] = (
 )
 
 NOTES = list_of(ref("Note"), "what a person should know about this answer")
-FRACTION = said(NUMBER, "0…1")
+FRACTION = described(NUMBER, "0…1")
 
 
 def of_classes() -> dict[str, Json]:
@@ -64,9 +64,9 @@ def of_classes() -> dict[str, Json]:
     )
     made = {name: _as_sent(schema) for name, schema in found.items()}
     recorded, one = made.pop("Capture"), made.pop("Details")
-    made["RecordedCapture"] = _widened(recorded, {"bytes": said(BYTES, "of the file as stored")})
+    made["RecordedCapture"] = _widened(recorded, {"bytes": described(BYTES, "of the file as stored")})
     of_slice = {key: schema for key, schema in one["properties"].items() if key != "slice"}
-    more = {"track": said(COUNT, "its track"), "step": said(maybe(TEXT), "in which it begins")}
+    more = {"track": described(COUNT, "its track"), "step": described(nullable(TEXT), "in which it begins")}
     made["Slice"] = _widened(made["Reference"], of_slice | more)
     return made
 
@@ -113,11 +113,11 @@ _TABLE = {
 }
 
 PAGED = {
-    "total": said(COUNT, "rows of the table"),
-    "matched": said(COUNT, "rows that pass the filter"),
+    "total": described(COUNT, "rows of the table"),
+    "matched": described(COUNT, "rows that pass the filter"),
     "offset": COUNT,
 }
-_WHY = maybe(closed({"kind": TEXT, "values": map_of(ANY_JSON)}))
+_WHY = nullable(closed({"kind": TEXT, "values": map_of(ANY_JSON)}))
 _SKIPPED = list_of(
     closed({"file": TEXT, "reason": TEXT, "why": _WHY, "unlisted": TRUTH}), "JSON files that are no traces, and why"
 )
@@ -132,14 +132,14 @@ _TRACE_STATUS = closed(
         "state": _STATE,
         "bytes_done": BYTES,
         "bytes_total": BYTES,
-        "events": said(maybe(COUNT), "null until something is known"),
-        "reason": maybe(TEXT),
+        "events": described(nullable(COUNT), "null until something is known"),
+        "reason": nullable(TEXT),
         "why": _WHY,
         "notes": COUNT,
         "views": list_of(TEXT),
-        "rank": maybe(WHOLE),
-        "world_size": maybe(WHOLE),
-        "host_name": maybe(TEXT),
+        "rank": nullable(WHOLE),
+        "world_size": nullable(WHOLE),
+        "host_name": nullable(TEXT),
     }
 )
 
@@ -148,7 +148,7 @@ STATUS = closed(
         "version": TEXT,
         "logdir": TEXT,
         "scanning": TRUTH,
-        "error": maybe(TEXT),
+        "error": nullable(TEXT),
         "why": _WHY,
         "runs": list_of(
             closed(
@@ -177,16 +177,16 @@ OVERVIEW = with_meta(
                 "duration_ns": _PER_STEP,
                 "categories": list_of(TEXT),
                 "category_ns": map_of(_PER_STEP, "by category; they add up to duration_ns"),
-                "gpu_busy_ns": maybe(_PER_STEP),
+                "gpu_busy_ns": nullable(_PER_STEP),
             }
         ),
         "average": ref("AverageStep"),
-        "verdict": maybe(ref("Verdict")),
+        "verdict": nullable(ref("Verdict")),
         "devices": list_of(ref("DeviceUse")),
         "workers": COUNT,
         "findings": list_of(ref("Finding")),
         "top_operators": list_of(
-            closed({"name": TEXT, "host_self_ns": NS, "device_self_ns": maybe(NS), "calls": COUNT})
+            closed({"name": TEXT, "host_self_ns": NS, "device_self_ns": nullable(NS), "calls": COUNT})
         ),
         "top_kernels": list_of(ref("TopKernel")),
         "definitions": map_of(TEXT, "what each number means"),
@@ -205,9 +205,9 @@ OPERATORS = table(
     envelope(
         {
             "group_by": TEXT,
-            "device_ns": maybe(NS),
+            "device_ns": nullable(NS),
             "host_ns": NS,
-            "unattributed_device_ns": maybe(NS),
+            "unattributed_device_ns": nullable(NS),
             "unattributed": list_of(ref("Unattributed")),
             **PAGED,
         }
@@ -240,7 +240,7 @@ _STEPS_OF_RANK = closed(
         "outside": closed({"transfer_ns": NS, "wait_ns": NS}),
     }
 )
-_DEVICE = closed({"id": WHOLE, "name": maybe(TEXT), "memory_bytes": maybe(BYTES), "compute_capability": maybe(TEXT)})
+_DEVICE = closed({"id": WHOLE, "name": nullable(TEXT), "memory_bytes": nullable(BYTES), "compute_capability": nullable(TEXT)})
 DISTRIBUTED = closed(
     {
         "meta": closed({"run": TEXT, "span": TEXT, "notes": NOTES}),
@@ -248,11 +248,11 @@ DISTRIBUTED = closed(
             closed(
                 {
                     "worker": TEXT,
-                    "rank": maybe(WHOLE),
-                    "world_size": maybe(WHOLE),
+                    "rank": nullable(WHOLE),
+                    "world_size": nullable(WHOLE),
                     "node": TEXT,
                     "process": TEXT,
-                    "backend": maybe(TEXT),
+                    "backend": nullable(TEXT),
                     "devices": list_of(_DEVICE),
                     "steps": _STEPS_OF_RANK,
                 }
@@ -264,7 +264,7 @@ DISTRIBUTED = closed(
                     "name": TEXT,
                     "description": TEXT,
                     "ranks": list_of(WHOLE),
-                    "size": maybe(WHOLE),
+                    "size": nullable(WHOLE),
                     "present": COUNT,
                 }
             )
@@ -295,17 +295,17 @@ SHARED: dict[str, Json] = {
     "Column": {
         **closed(
             {
-                "key": said(TEXT, "its name in rows, with the unit at its end"),
+                "key": described(TEXT, "its name in rows, with the unit at its end"),
                 "label": TEXT,
                 "type": one_of("string", "number", "bool"),
                 "unit": {"enum": ["ns", "bytes", "percent", "bytes_per_second", "fraction", "count", None]},
-                "help": said(TEXT, "definition and formula"),
+                "help": described(TEXT, "definition and formula"),
             },
             {
-                "total": said(NUMBER, "what shares of this column refer to"),
-                "average": said(TRUTH, "makes sense divided by calls"),
-                "largest": said(NUMBER, "largest magnitude, of tables of more than 20,000 rows"),
-                "sum": said(NUMBER, "of all rows, of tables of more than 20,000 rows"),
+                "total": described(NUMBER, "what shares of this column refer to"),
+                "average": described(TRUTH, "makes sense divided by calls"),
+                "largest": described(NUMBER, "largest magnitude, of tables of more than 20,000 rows"),
+                "sum": described(NUMBER, "of all rows, of tables of more than 20,000 rows"),
             },
         ),
         "description": "One column of a table.",

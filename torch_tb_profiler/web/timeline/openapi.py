@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.timeline.flows import KINDS
+from torch_tb_profiler.web.json_schema import TEXT, WHOLE, Json
 from torch_tb_profiler.web.openapi.operation import Operation
 from torch_tb_profiler.web.openapi.parameters import (
     NUMBERS,
@@ -15,7 +16,6 @@ from torch_tb_profiler.web.openapi.parameters import (
     query,
     whole,
 )
-from torch_tb_profiler.web.openapi.schema import TEXT, WHOLE, Json
 from torch_tb_profiler.web.timeline import openapi_shapes as shapes
 from torch_tb_profiler.web.timeline import queries, routes
 from torch_tb_profiler.web.timeline.wire import CONTENT_TYPE

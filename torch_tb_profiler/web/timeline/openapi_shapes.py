@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.web.openapi.operation import BINARY
-from torch_tb_profiler.web.openapi.schema import (
+from torch_tb_profiler.web.json_schema import (
     COUNT,
     LANE,
     NS,
@@ -14,12 +13,13 @@ from torch_tb_profiler.web.openapi.schema import (
     WHOLE,
     Json,
     closed,
+    described,
     list_of,
-    maybe,
+    nullable,
     one_of,
     ref,
-    said,
 )
+from torch_tb_profiler.web.openapi.operation import BINARY
 from torch_tb_profiler.web.openapi.shapes import envelope
 
 _PARALLEL_NS = list_of(NS, "ns, by place")
@@ -33,12 +33,12 @@ _LEVEL = closed({"level": COUNT, "width_ns": NS, "tile_ns": NS})
 _TRACK = closed(
     {
         "id": COUNT,
-        "parent": maybe(WHOLE),
+        "parent": nullable(WHOLE),
         "kind": TEXT,
         "name": TEXT,
         "pid": _ID,
         "tid": _ID,
-        "device": maybe(WHOLE),
+        "device": nullable(WHOLE),
         "slices": COUNT,
         "instants": COUNT,
         "busy_ns": NS,
@@ -72,10 +72,10 @@ TIMELINE = closed(
     {
         "meta": envelope(),
         "steps": _STEPS,
-        "version": said(TEXT, "for the parameter v"),
+        "version": described(TEXT, "for the parameter v"),
         "begin_ns": NS,
         "end_ns": NS,
-        "origin_ns": said(TEXT, "of time 0, ns since the epoch or the file's own zero"),
+        "origin_ns": described(TEXT, "of time 0, ns since the epoch or the file's own zero"),
         "events": ref("Account"),
         "names": COUNT,
         "categories": list_of(TEXT),
@@ -86,13 +86,13 @@ TIMELINE = closed(
     }
 )
 
-TILE = said(BINARY, "Little-endian columns: docs/timeline-protocol.md, GET /api/timeline/tiles.")
-EXACT_SLICES = said(BINARY, "Little-endian columns: docs/timeline-protocol.md, GET /api/timeline/slices.")
-COUNTERS = said(BINARY, "Little-endian columns: docs/timeline-protocol.md, GET /api/timeline/counters.")
+TILE = described(BINARY, "Little-endian columns: docs/timeline-protocol.md, GET /api/timeline/tiles.")
+EXACT_SLICES = described(BINARY, "Little-endian columns: docs/timeline-protocol.md, GET /api/timeline/slices.")
+COUNTERS = described(BINARY, "Little-endian columns: docs/timeline-protocol.md, GET /api/timeline/counters.")
 
 NAMES = closed({"total": COUNT, "ids": _COUNTS, "names": list_of(TEXT)})
-ARGS = closed({"row": ROW, "args": said(maybe(TEXT), "JSON text, as in the file"), "length": COUNT})
-NEXT = closed({"slice": maybe(ref("Reference"))})
+ARGS = closed({"row": ROW, "args": described(nullable(TEXT), "JSON text, as in the file"), "length": COUNT})
+NEXT = closed({"slice": nullable(ref("Reference"))})
 
 _OF_NAME: dict[str, Json] = {"name_id": COUNT, "name": TEXT, "count": COUNT, "total_ns": NS, "longest_row": ROW}
 SEARCH = closed(
@@ -152,8 +152,8 @@ RANKS = closed(
             closed(
                 {
                     "worker": TEXT,
-                    "rank": maybe(WHOLE),
-                    "host_name": maybe(TEXT),
+                    "rank": nullable(WHOLE),
+                    "host_name": nullable(TEXT),
                     "state": TEXT,
                     "version": TEXT,
                     "events": COUNT,
@@ -168,7 +168,7 @@ RANKS = closed(
                 }
             )
         ),
-        "absent": list_of(closed({"worker": TEXT, "state": TEXT, "reason": maybe(TEXT)})),
+        "absent": list_of(closed({"worker": TEXT, "state": TEXT, "reason": nullable(TEXT)})),
     }
 )
 COLLECTIVE = closed(
@@ -178,7 +178,7 @@ COLLECTIVE = closed(
         "group": TEXT,
         "total": COUNT,
         "members": list_of(
-            closed({"worker": TEXT, "row": maybe(ROW), "lane": maybe(LANE), "start_ns": NS, "duration_ns": NS})
+            closed({"worker": TEXT, "row": nullable(ROW), "lane": nullable(LANE), "start_ns": NS, "duration_ns": NS})
         ),
     }
 )
