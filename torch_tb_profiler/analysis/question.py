@@ -113,11 +113,6 @@ class Question(Generic[P, A]):
     def path(self) -> str:
         return self.route or f"/api/{self.name}"
 
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """All its routes."""
-        return self.path, *self.also
-
 
 @dataclass(frozen=True, kw_only=True)
 class TraceQuestion(Question[P, A]):

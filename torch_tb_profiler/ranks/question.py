@@ -113,7 +113,7 @@ def _rank_of(subject: Subject) -> Rank:
     return rank_of(subject.model, subject.worker)
 
 
-#: what is kept of each trace, for all questions that need the ranks
+#: what questions about all ranks keep of each trace
 RANK = RankPart("rank", _rank_of)
 
 

@@ -10,7 +10,6 @@ from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import natural_key
 from torch_tb_profiler.reason import Reason, Value
-from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus, Workspace
 from torch_tb_profiler.workspace.status import RunState, State
@@ -118,10 +117,10 @@ class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def status(workspace: Workspace, _: Parameters) -> Answer:
-    return Answer(dumps(status_answer(workspace.status())))
+    return Answer(dumps(status_of(workspace.status())))
 
 
-def status_answer(found: Status) -> StatusAnswer:
+def status_of(found: Status) -> StatusAnswer:
     """/api/status."""
     return StatusAnswer(
         version=__version__,
@@ -214,12 +213,3 @@ def spans(workspace: Workspace, parameters: Parameters) -> Answer:
 
 def _ready(run: RunStatus) -> list[TraceStatus]:
     return [trace for trace in run.traces if trace.state == "ready"]
-
-
-ROUTES: dict[str, Route] = {
-    "/api/status": status,
-    "/runs": runs,
-    "/views": views,
-    "/workers": workers,
-    "/spans": spans,
-}

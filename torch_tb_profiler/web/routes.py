@@ -34,10 +34,18 @@ ROUTES: dict[str, Route] = {
     "/index.js": _entry_module,
     "/api/openapi.json": _openapi,
     "/api/report": report.report_answer,
-    **logdir.ROUTES,
+    "/api/status": logdir.status,
+    "/runs": logdir.runs,
+    "/views": logdir.views,
+    "/workers": logdir.workers,
+    "/spans": logdir.spans,
     **trace_file.ROUTES,
     **timeline.ROUTES,
     **queries.ROUTES,
     **runs.ROUTES,
-    **{path: route_of(question) for question in (*QUESTIONS, *OLD_QUESTIONS) for path in question.paths},
+    **{
+        path: route_of(question)
+        for question in (*QUESTIONS, *OLD_QUESTIONS)
+        for path in (question.path, *question.also)
+    },
 }

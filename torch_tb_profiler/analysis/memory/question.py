@@ -243,20 +243,22 @@ def _of_device(curve: MemoryCurve, start: int, end: int, bins: int) -> DeviceMem
 
 
 def _events(subject: Subject, asked: OnDevice) -> Table[MemoryEventsMeta]:
+    window = _window(subject, asked)
     if asked.device is not None:
         _device_index(subject.model, asked.device)
-    found = memory_events(subject.model, *_window(subject, asked), asked.device)
+    found = memory_events(subject.model, *window, asked.device)
     meta = MemoryEventsMeta(**asdict(_about(subject, found.reason)))
     # a row for each allocation, not for each of a few hundred names: hardly anybody goes through them all
     return table_of(meta, found, _BLOCK_COLUMNS, MEMORY, whole=PAGE)
 
 
 def _operators(subject: Subject, asked: OnDevice) -> Table[MemoryOperatorsMeta]:
+    window = _window(subject, asked)
     if not len(memory_records(subject.model)):
         about = MemoryOperatorsMeta(**asdict(_about(subject, NOT_RECORDED)), device=None)
         return Table(about, [MEMORY[key] for key in _OPERATOR_COLUMNS], dict.fromkeys(_OPERATOR_COLUMNS, ()))
     index = _device_index(subject.model, asked.device)
-    found = memory_operators(subject.model, *_window(subject, asked))[index]
+    found = memory_operators(subject.model, *window)[index]
     meta = MemoryOperatorsMeta(
         **asdict(_about(subject)), device=found.device.name, unattributed=found.unattributed, all=found.all
     )

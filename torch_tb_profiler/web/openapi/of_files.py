@@ -9,14 +9,14 @@ from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
 from torch_tb_profiler.web.openapi.parameters import TRACE, WINDOW_NS, needed, query, shared
 
-#: types of answers that are not those of questions
-ANSWERS = (StatusAnswer,)
-
 _ANY_OBJECT: Json = {"type": "object"}
 _HTML, _SCRIPT = "text/html; charset=utf-8", "text/javascript; charset=utf-8"
 _NO_WORKER = query("worker", "Without it the first eight traces of the run.", TEXT)
 
 _PAGE = Operation("page", "The page", TEXT, fails=MISTAKE, content_type=_HTML, headers=("Content-Security-Policy",))
+
+#: types of answers beside those of questions
+ANSWERS = (StatusAnswer,)
 
 OPERATIONS: dict[str, Operation] = {
     "/": _PAGE,
