@@ -12,7 +12,8 @@ import pytest
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, module_sources, modules
+from torch_tb_profiler.analysis.module_sources import module_sources
+from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.web.old_plugin import modules as old_modules
 from torch_tb_profiler.web.old_plugin import tree_json
 

@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import (
     AnyQuestion,
     Listed,
@@ -111,7 +112,7 @@ def _computed(
 
 def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -> Subject:
     """`steps`: those that the request names."""
-    return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, steps)
+    return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, troubles, steps)
 
 
 def _is_table(question: AnyQuestion) -> bool:
