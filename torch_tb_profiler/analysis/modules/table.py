@@ -24,7 +24,7 @@ class ModuleTable(Tabular):
     """The hierarchy of modules: one entry per path of names (and ids) from an outermost module; all its calls together.
 
     In preorder, siblings in the order of their first calls. Keys, units and definitions of the columns:
-    `definitions.MODULES`. `parent` is an entry's `id`, -1 at the top.
+    `columns.MODULES`. `parent` is an entry's `id`, -1 at the top.
     """
 
     source: Source
