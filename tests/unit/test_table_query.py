@@ -6,7 +6,7 @@ import json
 import random
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -24,9 +24,11 @@ from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.kernels import question as kernels_question
+from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table
 from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.table_query import pattern
-from torch_tb_profiler.web.table_query.answer import FIRST_PAGE, WHOLE, Query, TableAnswer
+from torch_tb_profiler.web.table_query.answer import FIRST_PAGE, Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
 from torch_tb_profiler.web.table_query.natural import natural_key
 from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
@@ -35,12 +37,25 @@ from torch_tb_profiler.workspace import Workspace
 CASES = json.loads((ROOT / "tests" / "cases" / "table_query.json").read_text("utf-8"))
 
 
+def table(
+    defined: Sequence[Definition],
+    values: Mapping[str, Any],
+    totals: Mapping[str, int] | None = None,
+    averages: Sequence[str] = (),
+) -> TableAnswer:
+    return TableAnswer(Table(PageMeta(), defined, values, totals or {}, averages))
+
+
+def page_of(table: TableAnswer, query: Query | None = None) -> Any:
+    """As it is sent."""
+    return json.loads(dumps(table.page(query)))
+
+
 def table_of(columns: list[dict[str, Any]], rows: dict[str, list[Any]]) -> TableAnswer:
     """As the shared cases describe it, with the position of each row in a column of its own."""
     defined = [Definition(c["key"], c["label"], c["type"], c["unit"], "") for c in columns]
     length = len(rows[columns[0]["key"]])
-    return TableAnswer(
-        {},
+    return table(
         [*defined, Definition("place", "Place", "number", None, "")],
         {**rows, "place": np.arange(length)},
         {c["key"]: c["total"] for c in columns if "total" in c},
@@ -52,7 +67,7 @@ TABLE = table_of(CASES["columns"], CASES["rows"])
 
 
 def places(query: Query) -> list[int]:
-    rows: list[int] = TABLE.page(query)["rows"]["place"]
+    rows: list[int] = page_of(TABLE, query)["rows"]["place"]
     return rows
 
 
@@ -71,32 +86,30 @@ def test_cases(case: dict[str, Any]) -> None:
 
 def test_pages() -> None:
     query = Query(sort="-calls", filter="calls>=5")
-    found = TABLE.page(query)
+    found = page_of(TABLE, query)
     assert found["meta"] == {"total": 9, "matched": 6, "offset": 0}
     assert found["rows"]["calls"] == [20, 11, 7, 5, 5, 5]
-    page = TABLE.page(Query(query.sort, query.filter, offset=2, limit=2))
+    page = page_of(TABLE, Query(query.sort, query.filter, offset=2, limit=2))
     assert page["meta"] == {"total": 9, "matched": 6, "offset": 2}
     assert page["rows"]["calls"] == [7, 5]
     assert page["rows"]["name"] == ["kernel_09", "aten::conv2d"]
-    assert TABLE.page(Query(offset=8, limit=5))["rows"]["place"] == [8]
-    assert TABLE.page(Query(offset=9))["rows"]["place"] == []
-    assert TABLE.page(Query(limit="all"))["rows"] == {**CASES["rows"], "place": list(range(9))}
+    assert page_of(TABLE, Query(offset=8, limit=5))["rows"]["place"] == [8]
+    assert page_of(TABLE, Query(offset=9))["rows"]["place"] == []
+    assert page_of(TABLE, Query(limit="all"))["rows"] == {**CASES["rows"], "place": list(range(9))}
 
 
 def test_missing_values_are_null_and_kinds_are_kept() -> None:
-    rows = TABLE.page(Query(sort="place", limit=9))["rows"]
+    rows = page_of(TABLE, Query(sort="place", limit=9))["rows"]
     assert rows["tensor_cores_used"] == CASES["rows"]["tensor_cores_used"]
     assert all(type(value) in (bool, type(None)) for value in rows["tensor_cores_used"])
     assert all(type(value) in (int, type(None)) for value in rows["shared_memory_bytes"])
-    masked = TableAnswer(
-        {}, [Definition("n", "N", "number", None, "")], {"n": np.ma.masked_less(np.array([3, -1, 2]), 0)}
-    )
-    assert masked.page(Query(sort="n"))["rows"]["n"] == [2, 3, None]
-    assert masked.page(Query(filter="n<100"))["rows"]["n"] == [3, 2]
+    masked = table([Definition("n", "N", "number", None, "")], {"n": np.ma.masked_less(np.array([3, -1, 2]), 0)})
+    assert page_of(masked, Query(sort="n"))["rows"]["n"] == [2, 3, None]
+    assert page_of(masked, Query(filter="n<100"))["rows"]["n"] == [3, 2]
 
 
 def test_totals_and_averages_are_declared() -> None:
-    columns = {column["key"]: column for column in TABLE.page()["columns"]}
+    columns = {column["key"]: column for column in page_of(TABLE)["columns"]}
     assert columns["device_self_ns"]["total"] == 12_000_000
     assert columns["device_self_ns"]["average"] is True
     assert not {"total", "average", "largest"} & set(columns["calls"])
@@ -107,27 +120,27 @@ def test_words_are_looked_for_where_the_request_says() -> None:
     assert places(Query(filter="mm")) == [1, 2, 4]
     assert places(Query(filter="mm", search="operator")) == [2, 4]
     assert places(Query(filter="mm", search="gone")) == []
-    other = TableAnswer(
-        {}, [Definition("device", "D", "string", None, ""), Definition("n", "N", "number", None, "")],
+    other = table(
+        [Definition("device", "D", "string", None, ""), Definition("n", "N", "number", None, "")],
         {"device": ("GPU0", "CPU"), "n": np.arange(2)},
     )  # fmt: skip
-    assert other.page(Query(filter="gpu"))["rows"]["n"] == [0]
+    assert page_of(other, Query(filter="gpu"))["rows"]["n"] == [0]
 
 
 def test_large_tables_are_cut() -> None:
     rows = WHOLE + 1
     values = np.arange(rows) - 5
     defined = [Definition("n", "N", "number", "ns", ""), Definition("name", "Name", "string", None, "")]
-    large = TableAnswer({}, defined, {"n": values, "name": tuple(map(str, range(rows)))})
-    first = large.page()
+    large = table(defined, {"n": values, "name": tuple(map(str, range(rows)))})
+    first = page_of(large)
     assert first["meta"] == {"total": rows, "matched": rows, "offset": 0}
     assert first["rows"]["n"] == list(range(-5, FIRST_PAGE - 5))
     assert first["columns"][0] | {"help": ""} == {
         "key": "n", "label": "N", "type": "number", "unit": "ns", "help": "", "largest": rows - 6, "sum": values.sum(),
     }  # fmt: skip
-    assert len(large.page(Query(filter="n>=0"))["rows"]["n"]) == rows - 5, "no more than are sent whole"
-    assert len(large.page(Query(limit="all"))["rows"]["n"]) == rows
-    assert large.page(Query(sort="-n", offset=rows - 2, limit=10))["rows"]["n"] == [-4, -5]
+    assert len(page_of(large, Query(filter="n>=0"))["rows"]["n"]) == rows - 5, "no more than are sent whole"
+    assert len(page_of(large, Query(limit="all"))["rows"]["n"]) == rows
+    assert page_of(large, Query(sort="-n", offset=rows - 2, limit=10))["rows"]["n"] == [-4, -5]
 
 
 def test_what_is_asked_too_much() -> None:
@@ -138,7 +151,7 @@ def test_what_is_asked_too_much() -> None:
         (Query(sort="calls,,name"), "unknown_column"),
     ):
         with pytest.raises(Problem) as raised:
-            TABLE.page(query)
+            page_of(TABLE, query)
         assert raised.value.kind == kind
 
 
@@ -243,9 +256,9 @@ def test_means_what_it_means_in_a_browser(source: str, found: list[str]) -> None
 
 def test_a_slow_filter_is_the_filters_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pattern, "SECONDS", 0.1)
-    table = TableAnswer({}, [Definition("name", "Name", "string", None, "")], {"name": ["a" * 300 + "!"]})
+    slow = table([Definition("name", "Name", "string", None, "")], {"name": ["a" * 300 + "!"]})
     with pytest.raises(Problem, match="takes too long") as problem:
-        table.page(Query(filter="name~(a|aa)+$"))
+        slow.page(Query(filter="name~(a|aa)+$"))
     assert problem.value.kind == "bad_regex"
     assert problem.value.token == "name~(a|aa)+$"
 
@@ -389,12 +402,12 @@ def test_pages_cost_little(client: Client) -> None:
         Definition(key, key, "number", "ns", "") for key in ("total_ns", "mean_ns", "max_ns", "calls")
     ]
     values = {d.key: chance.integers(0, 10**9, rows) for d in defined[1:]}
-    large = TableAnswer({}, defined, {"name": [names[i] for i in chance.integers(0, 1000, rows)], **values})
+    large = table(defined, {"name": [names[i] for i in chance.integers(0, 1000, rows)], **values})
     large.page(Query(sort="name"))
     begin = time.process_time()
     found = large.page(Query("-max_ns,name", "gemm mean>5ms total<900ms", offset=1000, limit=200))
     assert time.process_time() - begin < 0.5, "the machines of CI are slow; here it is 0.1"
-    assert found["meta"]["matched"] > 0.8 * rows
+    assert found.meta.matched > 0.8 * rows
     begin = time.process_time()
     large.page(Query("-max_ns,name", "gemm mean>5ms total<900ms", offset=9000, limit=200))
     assert time.process_time() - begin < 0.05
