@@ -10,10 +10,13 @@ import pytest
 from werkzeug.test import Client
 
 import torch_tb_profiler
+from tests.many import write_many_launches
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.run_metrics.side_by_side import side_by_side
+from torch_tb_profiler.analysis.table import WHOLE
+from torch_tb_profiler.trace import column_file
 
 GPU_RUN = "generated_4gpu_h100"
 CPU_RUNS = ("cnn_workers0", "cnn_workers2")
@@ -89,6 +92,32 @@ def test_is_asked_as_every_table(client: Client) -> None:
     assert get(client, "/api/traces?of=others", 400)
 
 
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("of=run", "Must specify run in request url"),
+        ("of=others", "of must be one of runs, run, all"),
+        ("what=modules", "what must be one of operators, kernels"),
+        ("measure=total_ns", "measure must be one of host_self_ns, device_self_ns, calls"),
+        ("what=kernels&measure=host_self_ns", "measure must be one of total_ns, calls"),
+        ("per=year", "per must be one of step, all"),
+        ("steps=some", "steps must be one of profiler_step, "),
+        ("step_pattern=(", "step_pattern "),
+    ],
+)
+def test_names_are_refused_with_a_reason(client: Client, query: str, message: str) -> None:
+    assert message in get(client, f"/api/traces/names?{query}", 400)["error"]
+
+
+def test_what_is_known_of_each_trace_is_enough(client: Client, samples: Path, cache: Path) -> None:
+    """The tables are made of kept answers: no trace is opened again."""
+    urls = ("/api/traces?of=all", "/api/traces/names?of=all", "/api/traces/names?of=all&what=kernels")
+    known = [get(client, url) for url in urls]
+    with everything_read(samples, cache) as later, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(column_file, "open_trace", lambda _: pytest.fail("the columns are opened"))
+        assert [get(client_of(later), url) for url in urls] == known
+
+
 def test_how_steps_are_found_is_the_same_for_all(client: Client) -> None:
     assert {row["steps"] for row in rows_of(get(client, "/api/traces?of=all&steps=whole_trace"))} == {1}
 
@@ -138,6 +167,14 @@ def test_more_traces_than_columns_are_said(tmp_path: Path) -> None:
         answer = get(client_of(workspace), "/api/traces/names?of=all")
         assert len(answer["meta"]["traces"]) == 32
         assert answer["meta"]["left_out"] == 2
+
+
+def test_a_trace_with_more_names_than_are_sent_at_once_has_all_of_them(tmp_path: Path) -> None:
+    names = WHOLE + 5
+    write_many_launches(tmp_path / "run" / "w.1.pt.trace.json", names, names)
+    with everything_read(tmp_path, tmp_path / "cache") as workspace:
+        answer = get(client_of(workspace), "/api/traces/names?what=kernels&measure=calls&per=all&limit=1")
+        assert answer["meta"]["total"] == names
 
 
 def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:

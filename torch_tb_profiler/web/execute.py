@@ -31,7 +31,7 @@ from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.web.ask import Asked, Route, ask_two, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.web.table_query import TableAnswer, answer_query, is_queried
+from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
 from torch_tb_profiler.workspace import Body, OpenTrace, Status, TraceStatus, Workspace, answer_name
 
 AnyTraceQuestion = TraceQuestion[Any, Any]
@@ -78,9 +78,7 @@ def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameter
     if not _is_table(question):
         return asked.answer(workspace, partial(_computed, question, own, asked.steps))
 
-    def table_of(model: Model, trace: OpenTrace) -> TableAnswer:
-        return TableAnswer(question.compute(subject_of(model, trace, asked.steps), own))
-
+    table_of = partial(_table, question, own, asked.steps)
     if is_queried(parameters):
         return answer_query(asked.part(workspace, table_of), parameters)
 
@@ -108,6 +106,12 @@ def _computed(
 ) -> Any:
     found = question.compute(subject_of(model, trace, steps), own)
     return TableAnswer(found).page() if isinstance(found, Table) else found
+
+
+def _table(
+    question: AnyTraceQuestion, own: msgspec.Struct, steps: StepRange | None, model: Model, trace: OpenTrace
+) -> TableAnswer:
+    return TableAnswer(question.compute(subject_of(model, trace, steps), own))
 
 
 def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -> Subject:
@@ -213,7 +217,7 @@ def _typed(
     trace: TraceStatus,
     choice: StepChoice,
 ) -> Any:
-    """The answer of another question about one of the traces, as its type; it is kept."""
+    """The answer of another question about one of the traces, as its type; it is kept. Of a table all rows."""
     opened = workspace.find(run, trace.worker, trace.span)
     asked = Asked.plainly(
         opened,
@@ -223,7 +227,10 @@ def _typed(
         choice,
     )
     kept = asked.packed(workspace, partial(_computed, question, own, None)).plain()
-    return msgspec.json.decode(kept, type=_sent_as(question))
+    found = msgspec.json.decode(kept, type=_sent_as(question))
+    if isinstance(found, Page) and found.meta.total > len(next(iter(found.rows.values()))):
+        return asked.part(workspace, partial(_table, question, own, None)).page(Query(limit="all"))
+    return found
 
 
 def _meant(status: Status, scope: Scope) -> list[tuple[str, TraceStatus]]:
