@@ -100,4 +100,3 @@ TWO_TRACES = [
 SCOPE = shared("of", "run_of", "worker_of", "steps", "step_pattern")
 VERSION = shared("v")
 WINDOW_NS = [whole("start_ns", "ns since the start of the trace."), whole("end_ns", "ns; included.")]
-DEVICE = query("device", "A device, as in meta.devices.", TEXT)
