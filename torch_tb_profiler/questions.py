@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.compare.question import COMPARE
+from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
+from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
+from torch_tb_profiler.insights.question import OVERVIEW
+from torch_tb_profiler.ranks.question import DISTRIBUTED
 
 #: in the order in which somebody who opens the page comes to them: so they are answered ahead
 QUESTIONS: tuple[AnyQuestion, ...] = (
+    OVERVIEW,
     OPERATORS,
     KERNELS,
+    HEALTH,
+    FIGURES,
     MEMORY_CURVE,
     OPERATOR_STACKS,
     OPERATOR_KERNELS,
@@ -25,4 +32,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     MODULES,
     TRACE_SLICES,
     COMPARE,
+    DISTRIBUTED,
+    TRACES,
+    NAMES,
 )

@@ -104,9 +104,8 @@ def _parameter(kind: type[msgspec.Struct], field: inspect.Field, schema: dict[st
     description = schema.pop("description", "")
     if "anyOf" in schema:
         schema = {**next(each for each in schema["anyOf"] if each != {"type": "null"})}
-    if "enum" in schema:
-        literals = _choices(kind, field.name)
-        schema = {**schema, "type": "string", "enum": list(literals)}
+    if isinstance(_bare(field.type), inspect.LiteralType):
+        schema = {**schema, "type": "string", "enum": list(_choices(kind, field.name))}
     default = field.default
     if default is not NODEFAULT and default is not None and default != "":
         schema["default"] = default

@@ -16,7 +16,7 @@ from torch_tb_profiler.web.parameters import query_parameters
 
 def operations(questions: Iterable[AnyQuestion]) -> dict[str, Operation]:
     """By path."""
-    return {question.path: operation(question) for question in questions}
+    return {path: operation(question) for question in questions for path in (question.path, *question.also)}
 
 
 def operation(question: AnyQuestion) -> Operation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.web.json_schema import TEXT, one_of
 from torch_tb_profiler.web.openapi import shapes
 from torch_tb_profiler.web.openapi.operation import LISTING, Operation
 from torch_tb_profiler.web.openapi.parameters import (
@@ -14,7 +15,6 @@ from torch_tb_profiler.web.openapi.parameters import (
     query,
     shared,
 )
-from torch_tb_profiler.web.json_schema import TEXT, one_of
 
 _OPERATOR = [needed("name", "An operator."), query("input_shape", "Only its calls with these shapes.", TEXT)]
 _HEALTH = Operation("trace", "What was recorded, and what is wrong with it", shapes.HEALTH, [*TRACE, *STEPS])

@@ -26,12 +26,12 @@ from torch_tb_profiler.web.json_schema import (
     WHOLE,
     Json,
     closed,
+    described,
     list_of,
     map_of,
     nullable,
     one_of,
     ref,
-    described,
 )
 
 CLASSES: tuple[type[Any], ...] = (
@@ -240,7 +240,9 @@ _STEPS_OF_RANK = closed(
         "outside": closed({"transfer_ns": NS, "wait_ns": NS}),
     }
 )
-_DEVICE = closed({"id": WHOLE, "name": nullable(TEXT), "memory_bytes": nullable(BYTES), "compute_capability": nullable(TEXT)})
+_DEVICE = closed(
+    {"id": WHOLE, "name": nullable(TEXT), "memory_bytes": nullable(BYTES), "compute_capability": nullable(TEXT)}
+)
 DISTRIBUTED = closed(
     {
         "meta": closed({"run": TEXT, "span": TEXT, "notes": NOTES}),
