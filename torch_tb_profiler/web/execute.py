@@ -132,7 +132,9 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
     own = read_parameters(question.parameters, parameters)
     part = question.part
     asked = Asked.of(workspace, parameters, part.name)
-    found = question.compute(asked.read(workspace, partial(_made, part), part.read), own)
+    kept = asked.read(workspace, partial(_made, part), part.read)
+    with _refusals():
+        found = question.compute(kept, own)
     return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
 
 

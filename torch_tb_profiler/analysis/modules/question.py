@@ -71,4 +71,5 @@ MODULES = TraceQuestion(
     bundle="modules",
     first=(OfSource("nn"), OfSource()),
     report=({"source": "nn"}, {"source": "lightning"}),
+    report=({"source": "nn"}, {"source": "lightning"}),
 )
