@@ -87,12 +87,14 @@ def shared(*keys: str) -> list[Json]:
 RUN_AND_SPAN = shared("run", "span")
 TRACE = shared("run", "worker", "span")
 STEPS = shared("steps", "step_pattern", "from_step", "to_step")
+#: without a choice of some of them
+STEP_RULES = shared("steps", "step_pattern")
 PAGE = shared("sort", "filter", "search", "offset", "rows")
 TWO_TRACES = [
     *TRACE,
     *shared("exp_run", "exp_worker", "exp_span", "steps", "step_pattern"),
     *shared("from_step", "to_step", "exp_from_step", "exp_to_step"),
 ]
-STEP_RULE = shared("steps", "step_pattern")
 VERSION = shared("v")
 WINDOW_NS = [whole("start_ns", "ns since the start of the trace."), whole("end_ns", "ns; included.")]
+DEVICE = query("device", "A device, as in meta.devices.", TEXT)
