@@ -17,9 +17,10 @@ from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.web.timeline.queries import ROUTES as QUESTIONS
-from torch_tb_profiler.web.timeline.routes import ROUTES as TREE
-from torch_tb_profiler.web.timeline.wire import tile_bytes
+from torch_tb_profiler.questions import TIMELINE_QUESTIONS
+from torch_tb_profiler.timeline.question import RunTimelinesQuestion
+from torch_tb_profiler.timeline.questions.steps import TIMELINE_STEPS
+from torch_tb_profiler.timeline.wire import tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
 OF_TRACE = "run=whole&worker=rank0&span=1"
@@ -247,7 +248,10 @@ def test_what_is_wrong_is_said(client: Client, route: str, status: int, part: st
 
 
 def test_names_of_traces_that_are_not_there(client: Client) -> None:
-    for route in sorted({*TREE, *QUESTIONS}):
+    for route in [
+        TIMELINE_STEPS.path,
+        *(q.path for q in TIMELINE_QUESTIONS if not isinstance(q, RunTimelinesQuestion)),
+    ]:
         get(client, f"{route}?run=whole", 400)
         get(client, f"{route}?run=moon&worker=rank0", 404)
         get(client, f"{route}?run=broken&worker=rank1", 422)
