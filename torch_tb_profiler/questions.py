@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.compare.question import COMPARE
+from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
+from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
+from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
+from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, TRACES
+from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
+from torch_tb_profiler.analysis.stacks.question import STACKS
+from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.ranks.collective import COLLECTIVE
+from torch_tb_profiler.ranks.question import DISTRIBUTED
 from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
 from torch_tb_profiler.timeline.questions.flows import FLOWS
-from torch_tb_profiler.timeline.questions.names import NAMES
+from torch_tb_profiler.timeline.questions.names import TIMELINE_NAMES
 from torch_tb_profiler.timeline.questions.one_slice import ARGS, NEXT, SLICE
-from torch_tb_profiler.timeline.questions.overview import OVERVIEW
+from torch_tb_profiler.timeline.questions.overview import TIMELINE_OVERVIEW
 from torch_tb_profiler.timeline.questions.range import RANGE
 from torch_tb_profiler.timeline.questions.search import SEARCH
-from torch_tb_profiler.timeline.questions.steps import TIMELINE_STEPS
 from torch_tb_profiler.timeline.questions.tracks import TIMELINE
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
 
 #: in the order in which somebody who opens the page comes to them: so they are answered ahead
 QUESTIONS: tuple[AnyQuestion, ...] = (
+    OVERVIEW,
     OPERATORS,
     KERNELS,
+    HEALTH,
+    FIGURES,
+    MEMORY_CURVE,
+    TIMELINE_STEPS,
     OPERATOR_STACKS,
     OPERATOR_KERNELS,
-    TIMELINE_STEPS,
+    MEMORY_ALIVE,
+    MEMORY_OPERATORS,
+    MEMORY_EVENTS,
+    STACKS,
+    MODULES,
+    TRACE_SLICES,
+    COMPARE,
+    DISTRIBUTED,
+    TRACES,
+    NAMES,
 )
 
 #: of the Trace view
@@ -32,13 +55,13 @@ TIMELINE_QUESTIONS: tuple[AnyTimelineQuestion, ...] = (
     TILES,
     EXACT_SLICES,
     COUNTERS,
-    NAMES,
+    TIMELINE_NAMES,
     SLICE,
     ARGS,
     NEXT,
     SEARCH,
     RANGE,
     FLOWS,
-    OVERVIEW,
+    TIMELINE_OVERVIEW,
     COLLECTIVE,
 )

@@ -74,8 +74,9 @@ class Copy:
 
 def copy_into(folder: Path, *more: str) -> Copy:
     """more: other parts of the repository than the package."""
+    without = shutil.ignore_patterns("__pycache__", "node_modules", "dist")
     for name in ("torch_tb_profiler", *more):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "node_modules", "dist"))
+        shutil.copytree(ROOT / name, folder / name, ignore=without)
     return Copy(folder)
 
 

@@ -19,7 +19,7 @@ from tests.tiny import write_trace
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.questions import TIMELINE_QUESTIONS
 from torch_tb_profiler.timeline.question import RunTimelinesQuestion
-from torch_tb_profiler.timeline.questions.steps import TIMELINE_STEPS
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
 from torch_tb_profiler.timeline.wire import tile_bytes
 from torch_tb_profiler.workspace import Workspace
 

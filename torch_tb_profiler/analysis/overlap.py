@@ -18,7 +18,7 @@ from torch_tb_profiler.model import Model
 class StepOverlap:
     """Parallel columns, one entry per step, in ns; the four parts add up to `duration_ns` exactly.
 
-    Definitions: `definitions.DISTRIBUTED`.
+    Definitions: `overlap_columns.OVERLAP`.
     """
 
     names: tuple[str, ...]

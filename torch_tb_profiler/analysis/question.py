@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.model import Model
@@ -96,6 +97,7 @@ class Question(Generic[P, A]):
     tag         the chapter of the OpenAPI document
     more        what else the document says of it
     route       where it is not /api/ and the name
+    also        other routes of the same question
     """
 
     name: str
@@ -105,6 +107,7 @@ class Question(Generic[P, A]):
     tag: str = "trace"
     more: str = ""
     route: str = ""
+    also: Sequence[str] = ()
 
     @property
     def path(self) -> str:
@@ -207,30 +210,47 @@ class RunQuestion(Question[P, A], Generic[P, A, K]):
 State = Literal["queued", "loading", "ready", "failed"]
 
 
+class Scope(msgspec.Struct, frozen=True):
+    """Which traces a question about several is about. The parameters of such a question begin with these."""
+
+    of: Annotated[Literal["runs", "run", "all"], Meta(description="One trace of each run, those of a run, or all.")] = (
+        "runs"
+    )
+    run: Annotated[str | None, Meta(description="Which run; required with of=run.")] = None
+    worker: Annotated[str | None, Meta(description="With of=runs: whose trace of each run, where there is one.")] = None
+
+
+S = TypeVar("S", bound=Scope)
+
+
 @dataclass(frozen=True)
 class Listed:
-    """One of several traces that a question is about; `answer` is known of those that are ready."""
+    """One of several traces that a question is about.
+
+    answers  to what is asked of each trace, by the names of `TracesQuestion.each`; None where it is not asked. What
+             is declared as `Table[meta]` is a `Page[meta]` here.
+    """
 
     run: str
     worker: str
     span: str
     file: str
     state: State
-    answer: Any = None
+    answers: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class TracesQuestion(Question[P, A]):
-    """A question about any number of traces, of one run or of many.
+class TracesQuestion(Question[S, A], Generic[S, A]):
+    """A question about any number of traces, of one run or of many. Steps are found in the same way in all of them.
 
-    each     what is asked of each trace, by name of the answer, given the parameters
-    most     of how many traces that are ready; the others are left out
+    each     what is asked of each trace, by name of the answer, given the parameters; raises Refused
+    most     of how many traces that are ready; the others are not asked
     compute  the answer from all traces that were meant; raises Refused
     """
 
-    each: Callable[[P], Mapping[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]]
+    each: Callable[[S], Mapping[str, tuple[TraceQuestion[Any, Any], msgspec.Struct]]]
     most: int | None = None
-    compute: Callable[[Sequence[Listed], P], A]
+    compute: Callable[[Sequence[Listed], S], A]
     tag: str = "several traces"
 
 

@@ -18,7 +18,7 @@ from torch_tb_profiler.trace import Category
 class DeviceUse:
     """One device that ran kernels. Fractions 0…1, None where the trace does not say enough.
 
-    Definitions: `definitions.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
+    Definitions: `overview.columns.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
     `deviceProperties` of the file.
     """
 

@@ -10,12 +10,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns
 from torch_tb_profiler.analysis.answer import Row as RowNumber
-from torch_tb_profiler.analysis.question import NotFound, RankPart, Subject
+from torch_tb_profiler.analysis.question import NotFound
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.distributed import group_label
 from torch_tb_profiler.ranks.matching import match
-from torch_tb_profiler.ranks.rank import Rank, rank_of
+from torch_tb_profiler.ranks.question import RANK
+from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.timeline.question import RunTimelines, RunTimelinesQuestion
 from torch_tb_profiler.timeline.questions.parameters import Row, check_row
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -61,19 +62,12 @@ class SharedCollective:
     members: Sequence[CollectiveMember]
 
 
-def _rank(subject: Subject) -> Rank:
-    return rank_of(subject.model, subject.worker)
-
-
-_RANK = RankPart("rank", _rank)
-
-
 def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     row = asked.row
     own = next(number for number, rank in enumerate(run.ranks) if rank.worker == run.worker)
     timeline = run.ranks[own].timeline()
     check_row(timeline, row)
-    ranks = [rank.part(_RANK) for rank in run.ranks]
+    ranks = [rank.part(RANK) for rank in run.ranks]
     events, found = timeline.trace.events, ranks[own].communications
     operation = _operation_at(found, int(events.start[row]), int(events.end[row]))
     matching = match(ranks)

@@ -36,7 +36,7 @@ class Waits:
 
 @dataclass(frozen=True)
 class OperationTable(Tabular):
-    """Operations grouped; parallel columns. Keys, units and definitions: `definitions.DISTRIBUTED_OPERATIONS`.
+    """Operations grouped; parallel columns. Keys, units and definitions: `columns.DISTRIBUTED_OPERATIONS`.
 
     Sizes and bandwidths are NaN where they are not known.
     """

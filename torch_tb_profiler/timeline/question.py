@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from torch_tb_profiler.analysis.question import Question, RankPart
-from torch_tb_profiler.timeline.questions.steps import StepsAnswer
+from torch_tb_profiler.timeline.steps import StepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits

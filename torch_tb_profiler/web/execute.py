@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, get_origin
+from typing import Any, get_args, get_origin
 
 import msgspec
 
@@ -18,11 +19,12 @@ from torch_tb_profiler.analysis.question import (
     Refused,
     RunQuestion,
     RunSubject,
+    Scope,
     Subject,
     TraceQuestion,
     TracesQuestion,
 )
-from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.web.ask import Asked, Route, ask_two, step_choice
@@ -116,6 +118,12 @@ def _is_table(question: AnyQuestion) -> bool:
     return get_origin(question.answer) is Table
 
 
+def _sent_as(question: AnyQuestion) -> Any:
+    """The type of the JSON."""
+    page: Any = Page
+    return page[get_args(question.answer)] if _is_table(question) else question.answer
+
+
 def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Any:
     """The answer to a question about one trace, as its type, for another answer; it is kept."""
     own = read_parameters(question.parameters, parameters)
@@ -123,7 +131,7 @@ def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters:
         workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
     packed = asked.packed(workspace, partial(_computed, question, own, asked.steps))
-    return msgspec.json.decode(packed.plain(), type=question.answer)
+    return msgspec.json.decode(packed.plain(), type=_sent_as(question))
 
 
 # parts ----------------------------------------------------------------------------------------------------
@@ -173,10 +181,8 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
         parts = [workspace.part(trace, question.part.name, partial(part, trace=trace)) for trace in opened.traces]
         failed = [other.file for other in opened.others if other.state == "failed"]
         loading = [other.file for other in opened.others if other.state != "failed"]
-        try:
+        with _refusals():
             found = question.compute(RunSubject(opened.run, opened.span, parts, loading, failed), own)
-        except Refused as error:
-            raise HttpError(404 if isinstance(error, NotFound) else 400, str(error)) from None
         return found if isinstance(found, bytes) else dumps(found)
 
     return Answer(workspace.answer_of_run(opened, _known_as(question, own), answer))
@@ -188,17 +194,21 @@ def answer_of_traces(
     """`status`: what there is; None for all that the workspace has."""
     own = read_parameters(question.parameters, parameters)
     choice = step_choice(parameters)
-    each = question.each(own)
+    with _refusals():
+        each = question.each(own)
+    if own.of == "run":
+        parameters.need("run")
     listed: list[Listed] = []
     ready = 0
-    for run, trace in _wanted(status or workspace.status(), parameters):
-        answer = None
+    for run, trace in _meant(status or workspace.status(), own):
+        answers = None
         if trace.state == "ready":
             ready += 1
             if question.most is None or ready <= question.most:
-                answer = {name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()}
-        listed.append(Listed(run, trace.worker, trace.span, trace.file, trace.state, answer))
-    found = question.compute(listed, own)
+                answers = {name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()}
+        listed.append(Listed(run, trace.worker, trace.span, trace.file, trace.state, answers))
+    with _refusals():
+        found = question.compute(listed, own)
     return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
 
 
@@ -219,22 +229,28 @@ def _typed(
         question.of_steps,
         choice,
     )
-    return msgspec.json.decode(
-        asked.packed(workspace, partial(_computed, question, own, None)).plain(), type=question.answer
-    )
+    kept = asked.packed(workspace, partial(_computed, question, own, None)).plain()
+    return msgspec.json.decode(kept, type=_sent_as(question))
 
 
-def _wanted(status: Status, parameters: Parameters) -> list[tuple[str, TraceStatus]]:
+def _meant(status: Status, scope: Scope) -> list[tuple[str, TraceStatus]]:
     """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
-    scope = parameters.choice("of", ("runs", "run", "all"))
     found: list[tuple[str, TraceStatus]] = []
     for run in status.runs:
-        if scope == "runs":
+        if scope.of == "runs":
             ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
-            worker = parameters.get("worker")
-            found += [(run.name, next((t for t in ready if t.worker == worker), ready[0]))] if ready else []
-        elif scope == "all" or run.name == parameters.need("run"):
+            found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []
+        elif scope.of == "all" or run.name == scope.run:
             found += [(run.name, trace) for trace in run.traces]
-    if scope == "run" and not found:
-        raise HttpError(404, f"there is no run {parameters.need('run')!r}")
+    if scope.of == "run" and not found:
+        raise HttpError(404, f"there is no run {scope.run!r}")
     return found
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """A question that is refused is an error of HTTP."""
+    try:
+        yield
+    except Refused as error:
+        raise HttpError(404 if isinstance(error, NotFound) else 400, str(error)) from None

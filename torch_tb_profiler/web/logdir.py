@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from torch_tb_profiler import __version__
+from torch_tb_profiler.analysis.answer import Bytes, Count
 from torch_tb_profiler.discovery import natural_key
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
-from torch_tb_profiler.workspace import RunStatus, Skipped, TraceStatus, Workspace
+from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus, Workspace
+from torch_tb_profiler.workspace.status import RunState, State
 
 MOST_SKIPPED = 100
 
@@ -29,63 +32,146 @@ OLD_VIEWS = {
 TOGETHER, ALL_WORKERS = "distributed", "All"
 
 
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reason says, for saying it in another language."""
+
+    kind: str
+    values: Mapping[str, Value]
+
+
+class SkippedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A JSON file that is no trace, or a directory that could not be listed.
+
+    reason    why, a sentence that goes on after the name of the file
+    unlisted  a directory
+    """
+
+    file: str
+    reason: str
+    why: Why | None
+    unlisted: bool
+
+
+class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """A trace and how far it is.
+
+    file         its name within the directory of the run
+    size         of the file
+    bytes_done   how much of it was read
+    bytes_total  of the file
+    events       null until something is known
+    reason       why it failed, a sentence that goes on after the name of the file
+    notes        number of trace-health notes
+    views        that have data
+    rank         as the trace says, else its name
+    world_size   null when the trace does not say
+    host_name    null when the trace does not say
+    """
+
+    worker: str
+    span: str
+    file: str
+    size: Bytes
+    state: State
+    bytes_done: Bytes
+    bytes_total: Bytes
+    events: Count | None
+    reason: str | None
+    why: Why | None
+    notes: Count
+    views: Sequence[str]
+    rank: int | None
+    world_size: int | None
+    host_name: str | None
+
+
+class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """A run.
+
+    traces   by worker, then span
+    skipped  JSON files of the run that are no traces, and why
+    """
+
+    name: str
+    state: RunState
+    traces: Sequence[TraceProgress]
+    skipped: Sequence[SkippedFile]
+
+
+class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is, and how far it is.
+
+    version   of the program
+    scanning  true until the log directory has been listed for the first time
+    error     why it could not be listed the last time
+    skipped   JSON files outside of all runs that are no traces, and why
+    """
+
+    version: str
+    logdir: str
+    scanning: bool
+    error: str | None
+    why: Why | None
+    runs: Sequence[RunProgress]
+    skipped: Sequence[SkippedFile]
+
+
 def status(workspace: Workspace, _: Parameters) -> Answer:
-    found = workspace.status()
-    return Answer(
-        dumps(
-            {
-                "version": __version__,
-                "logdir": found.logdir,
-                "scanning": found.scanning,
-                "error": found.error and found.error.text,
-                "why": why(found.error),
-                "runs": [_run(run) for run in found.runs],
-                "skipped": _skipped(found.skipped),
-            }
-        )
+    return Answer(dumps(status_of(workspace.status())))
+
+
+def status_of(found: Status) -> StatusAnswer:
+    """/api/status."""
+    return StatusAnswer(
+        version=__version__,
+        logdir=found.logdir,
+        scanning=found.scanning,
+        error=found.error.text if found.error else None,
+        why=_why(found.error),
+        runs=[_run(run) for run in found.runs],
+        skipped=_skipped(found.skipped),
     )
 
 
-def _run(run: RunStatus) -> dict[str, Any]:
-    return {
-        "name": run.name,
-        "state": run.state,
-        "traces": [_trace(trace) for trace in run.traces],
-        "skipped": _skipped(run.skipped),
-    }
+def _run(run: RunStatus) -> RunProgress:
+    return RunProgress(
+        name=run.name,
+        state=run.state,
+        traces=[_trace(trace) for trace in run.traces],
+        skipped=_skipped(run.skipped),
+    )
 
 
-def _trace(trace: TraceStatus) -> dict[str, Any]:
-    return {
-        "worker": trace.worker,
-        "span": trace.span,
-        "file": trace.file,
-        "size": trace.size,
-        "state": trace.state,
-        "bytes_done": trace.bytes_done,
-        "bytes_total": trace.size,
-        "events": trace.events,
-        "reason": trace.reason and trace.reason.text,
-        "why": why(trace.reason),
-        "notes": trace.notes,
-        "views": trace.views,
-        "rank": trace.rank,
-        "world_size": trace.world_size,
-        "host_name": trace.host_name or None,
-    }
+def _trace(trace: TraceStatus) -> TraceProgress:
+    return TraceProgress(
+        worker=trace.worker,
+        span=trace.span,
+        file=trace.file,
+        size=trace.size,
+        state=trace.state,
+        bytes_done=trace.bytes_done,
+        bytes_total=trace.size,
+        events=trace.events,
+        reason=trace.reason.text if trace.reason else None,
+        why=_why(trace.reason),
+        notes=trace.notes,
+        views=trace.views,
+        rank=trace.rank,
+        world_size=trace.world_size,
+        host_name=trace.host_name or None,
+    )
 
 
-def why(reason: Reason | None) -> dict[str, Any] | None:
-    """What a reason says, for saying it in another language."""
-    return {"kind": reason.kind, "values": reason.values} if reason else None
+def _why(reason: Reason | None) -> Why | None:
+    return Why(kind=reason.kind, values=reason.values) if reason else None
 
 
-def _skipped(files: Sequence[Skipped]) -> list[dict[str, Any]]:
+def _skipped(files: Sequence[Skipped]) -> list[SkippedFile]:
     """The first of them: a data set of thousands of JSON files must not make this answer heavy."""
     shown = list(files[:MOST_SKIPPED])
     if more := len(files) - len(shown):
         shown.append(Skipped("…", Reason("more_files", f"and {more} more files", {"count": more})))
-    return [{"file": s.file, "reason": s.reason.text, "why": why(s.reason), "unlisted": s.unlisted} for s in shown]
+    return [SkippedFile(file=s.file, reason=s.reason.text, why=_why(s.reason), unlisted=s.unlisted) for s in shown]
 
 
 def runs(workspace: Workspace, _: Parameters) -> Answer:

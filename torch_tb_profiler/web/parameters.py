@@ -93,7 +93,7 @@ def _choices(kind: type[msgspec.Struct], name: str) -> tuple[str, ...]:
     return get_args(hint)
 
 
-def described(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
+def query_parameters(kind: type[msgspec.Struct]) -> list[dict[str, Any]]:
     """The parameters as OpenAPI has them: name, description, schema with bounds, choices and default."""
     _, components = msgspec.json.schema_components([kind])
     properties = components[kind.__name__]["properties"]
@@ -105,9 +105,8 @@ def _parameter(kind: type[msgspec.Struct], field: inspect.Field, schema: dict[st
     if "anyOf" in schema:
         schema = {**next(each for each in schema["anyOf"] if each != {"type": "null"})}
         description = schema.pop("description", description)
-    if "enum" in schema:
-        literals = _choices(kind, field.name)
-        schema = {**schema, "type": "string", "enum": list(literals)}
+    if isinstance(_bare(field.type), inspect.LiteralType):
+        schema = {**schema, "type": "string", "enum": list(_choices(kind, field.name))}
     default = field.default
     if default is not NODEFAULT and default is not None and default != "":
         schema["default"] = default

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.question import AnyQuestion, TraceQuestion, Trac
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.execute import answer_of_traces, route_of
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
-from torch_tb_profiler.web.logdir import status_answer
+from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
 
@@ -67,7 +67,7 @@ class _Excerpt:
         question = _BY_NAME.get(name)
         try:
             if question is None:
-                answer = Answer(dumps(status_answer(self.status)))
+                answer = Answer(dumps(status_of(self.status)))
             elif isinstance(question, TracesQuestion):
                 answer = answer_of_traces(question, self.workspace, Parameters(parameters), self.status)
             else:

@@ -27,18 +27,22 @@ def _entry_module(_: Workspace, __: Parameters) -> Answer:
     return static_files.entry_module()
 
 
-_DECLARED: dict[str, Route] = {question.path: route_of(question) for question in (*QUESTIONS, *OLD_QUESTIONS)}
-
 ROUTES: dict[str, Route] = {
     "/": _page,
     "/index.html": _page,
     "/index.js": _entry_module,
     "/api/openapi.json": _openapi,
     "/api/report": report.report_answer,
-    **logdir.ROUTES,
+    "/api/status": logdir.status,
+    "/runs": logdir.runs,
+    "/views": logdir.views,
+    "/workers": logdir.workers,
+    "/spans": logdir.spans,
     **trace_file.ROUTES,
     **{question.path: timeline_route_of(question) for question in TIMELINE_QUESTIONS},
-    **_DECLARED,
-    # the same under the name that the first release gave it
-    "/health": _DECLARED["/api/health"],
+    **{
+        path: route_of(question)
+        for question in (*QUESTIONS, *OLD_QUESTIONS)
+        for path in (question.path, *question.also)
+    },
 }

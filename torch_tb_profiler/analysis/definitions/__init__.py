@@ -2,7 +2,6 @@
 
 from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
 from torch_tb_profiler.analysis.definition import ColumnType, Definition, Unit
-from torch_tb_profiler.analysis.definitions.distributed import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
@@ -16,8 +15,6 @@ __all__ = [
     "COMPARE_KERNELS",
     "COMPARE_OPERATORS",
     "COMPARE_PARTS",
-    "DISTRIBUTED",
-    "DISTRIBUTED_OPERATIONS",
     "HOOKS",
     "KERNELS",
     "MEMORY",

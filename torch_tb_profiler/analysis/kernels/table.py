@@ -48,7 +48,7 @@ class KernelTotals:
 class KernelTable(Tabular):
     """Kernels grouped; parallel columns, by total time, descending.
 
-    Keys, units and definitions of the columns: `definitions.KERNELS`. Columns from `operator` to
+    Keys, units and definitions of the columns: `columns.KERNELS`. Columns from `operator` to
     `operator_tensor_core_eligible` are None when grouped by name alone; `mean_blocks_per_sm` and
     `mean_achieved_occupancy` are None when no kernel of the trace has them, NaN for groups without.
     Missing registers or shared memory: -1.

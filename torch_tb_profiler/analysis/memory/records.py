@@ -132,7 +132,7 @@ def operator_names(model: Model, node: Int64) -> tuple[list[str], list[str]]:
 def operator_codes(model: Model, node: Int64) -> tuple[Int32, Int32]:
     """The same as codes of strings; 0 is the empty one.
 
-    Nested calls that count as one call (`definitions.OPERATORS["calls"]`) have the same parent.
+    Nested calls that count as one call (`operators.columns.OPERATORS["calls"]`) have the same parent.
     """
     tree = model.tree
     name, parent = np.zeros(len(node), np.int32), np.zeros(len(node), np.int32)

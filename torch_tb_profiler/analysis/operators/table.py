@@ -25,7 +25,7 @@ OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack
 class OperatorTable(Tabular):
     """Operators grouped; parallel columns, by device self time, else host self time, descending.
 
-    Keys, units and definitions of the columns: `definitions.OPERATORS`. `input_shape` and `call_stack` are None
+    Keys, units and definitions of the columns: `columns.OPERATORS`. `input_shape` and `call_stack` are None
     unless grouped by them. Tensor-core columns are percent, NaN where there is no device time, or where of no part of
     it is known whether it uses them.
     `device_ns` is the time of all kernels, copies and fills; `host_ns` the sum of host self times: the totals

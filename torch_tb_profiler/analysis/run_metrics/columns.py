@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
-from torch_tb_profiler.analysis.definitions.distributed import DISTRIBUTED
+from torch_tb_profiler.analysis.overlap_columns import OVERLAP
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 
 TRACES = by_key(
@@ -28,9 +28,9 @@ TRACES = by_key(
         OVERVIEW[key]
         for key in ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
     ),
-    DISTRIBUTED["computation_ns"],
-    DISTRIBUTED["overlap_ns"],
-    replace(DISTRIBUTED["communication_ns"], key="exposed_ns", label="Exposed communication"),
+    OVERLAP["computation_ns"],
+    OVERLAP["overlap_ns"],
+    replace(OVERLAP["communication_ns"], key="exposed_ns", label="Exposed communication"),
     Definition(
         "peak_bytes",
         "Memory peak",

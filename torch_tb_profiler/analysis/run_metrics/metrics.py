@@ -21,7 +21,7 @@ from torch_tb_profiler.model import Model
 class Figures:
     """One trace in a row of numbers; None where it does not say, or has no steps.
 
-    Times are means over the steps, in ns; shares 0…1, means over the devices. Definitions: `definitions.TRACES`.
+    Times are means over the steps, in ns; shares 0…1, means over the devices. Definitions: `columns.TRACES`.
     """
 
     devices: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,6 +12,12 @@ from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.store import Track
+
+if TYPE_CHECKING:
+    CategoryName = str  # type checkers know only literals that are written out
+else:
+    #: a `Category` in small letters
+    CategoryName = Literal[tuple(category.name.lower() for category in Category)]
 
 #: as long as the recording and no work of anybody: only shown when asked for
 _FRAMES = (Category.SPAN,)

@@ -52,7 +52,7 @@ def _names(timeline: Timeline, asked: WhichNames) -> NamesOfSlices:
     return NamesOfSlices(len(timeline.names), known, [strings[code[number]] for number in known])
 
 
-NAMES = TimelineQuestion(
+TIMELINE_NAMES = TimelineQuestion(
     name="timeline/names",
     summary="Texts of names",
     answer=NamesOfSlices,

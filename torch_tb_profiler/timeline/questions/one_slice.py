@@ -14,7 +14,7 @@ from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import SliceReference
 from torch_tb_profiler.timeline.question import TimelineFileQuestion, TimelineQuestion, TimelineStepsQuestion
 from torch_tb_profiler.timeline.questions.parameters import Row, check_row
-from torch_tb_profiler.timeline.questions.steps import StepsAnswer
+from torch_tb_profiler.timeline.steps import StepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.raw_event import raw_args

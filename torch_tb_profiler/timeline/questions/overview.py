@@ -104,7 +104,7 @@ def _rank(rank: RankTimeline, summary: Summary, density: RankDensity) -> RankOve
     )
 
 
-OVERVIEW = RunTimelinesQuestion(
+TIMELINE_OVERVIEW = RunTimelinesQuestion(
     name="timeline/overview",
     summary="All ranks of a run",
     answer=RunOverview,

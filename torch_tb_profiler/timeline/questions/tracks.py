@@ -11,8 +11,8 @@ from torch_tb_profiler.timeline.bands import BAND_NAMES, BandName
 from torch_tb_profiler.timeline.counters import extremes
 from torch_tb_profiler.timeline.pyramid import tile_length, width_of
 from torch_tb_profiler.timeline.question import TimelineStepsQuestion
-from torch_tb_profiler.timeline.questions.steps import StepsAnswer
 from torch_tb_profiler.timeline.series import COUNTER_KINDS, Counter, CounterKind, CounterUnit
+from torch_tb_profiler.timeline.steps import StepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import EventAccount, Tree, account, tree_of
 from torch_tb_profiler.trace import Category

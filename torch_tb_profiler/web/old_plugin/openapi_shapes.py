@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.web.openapi.schema import (
+from torch_tb_profiler.web.json_schema import (
     ANY_JSON,
     BYTES,
     COUNT,
@@ -13,12 +13,12 @@ from torch_tb_profiler.web.openapi.schema import (
     WHOLE,
     Json,
     closed,
+    described,
     list_of,
     map_of,
-    maybe,
+    nullable,
     one_of,
     ref,
-    said,
 )
 
 _COLUMN = closed(
@@ -33,18 +33,23 @@ _TITLED = closed({"title": TEXT, "value": TEXT})
 RUNS = closed({"runs": list_of(TEXT), "loading": TRUTH})
 NAMES = list_of(TEXT)
 
-_PERFORMANCE = {"name": TEXT, "description": TEXT, "value": said(WHOLE, "microseconds"), "extra": said(NUMBER, "%")}
+_PERFORMANCE = {
+    "name": TEXT,
+    "description": TEXT,
+    "value": described(WHOLE, "microseconds"),
+    "extra": described(NUMBER, "%"),
+}
 OVERVIEW = closed(
     {
         "steps": ref("OldTable"),
         "performance": list_of(closed({**_PERFORMANCE, "children": list_of(closed(_PERFORMANCE))})),
-        "recommendations": said(TEXT, "HTML"),
+        "recommendations": described(TEXT, "HTML"),
         "environments": list_of(_TITLED),
     },
     {"gpu_metrics": closed({"title": TEXT, "data": list_of(_TITLED), "tooltip": TEXT})},
 )
 
-_PIE = maybe(closed({"title": TEXT, **_TABLE}))
+_PIE = nullable(closed({"title": TEXT, **_TABLE}))
 OPERATION = closed(dict.fromkeys(("device_total_time", "device_self_time", "host_total_time", "host_self_time"), _PIE))
 _OPERATOR = {
     "name": TEXT,
@@ -52,8 +57,8 @@ _OPERATOR = {
     "host_self_duration": US,
     "host_total_duration": US,
     "tc_eligible": one_of("Yes", "No"),
-    "tc_self_ratio": said(NUMBER, "%"),
-    "tc_total_ratio": said(NUMBER, "%"),
+    "tc_self_ratio": described(NUMBER, "%"),
+    "tc_total_ratio": described(NUMBER, "%"),
 }
 _SOMETIMES = {"input_shape": TEXT, "device_self_duration": US, "device_total_duration": US}
 
@@ -64,13 +69,13 @@ def _operators(last: dict[str, Json]) -> Json:
 
 
 OPERATION_TABLE = _operators({"has_call_stack": TRUTH})
-OPERATION_STACK = _operators({"call_stack": said(TEXT, "frames separated by ;, innermost first")})
+OPERATION_STACK = _operators({"call_stack": described(TEXT, "frames separated by ;, innermost first")})
 
-KERNEL = maybe(closed({"total": ref("OldTable")}))
-KERNEL_TABLE = maybe(closed({"metadata": closed({"sort": TEXT}), "data": ref("OldTable")}))
+KERNEL = nullable(closed({"total": ref("OldTable")}))
+KERNEL_TABLE = nullable(closed({"metadata": closed({"sort": TEXT}), "data": ref("OldTable")}))
 
 _DEVICE = closed({}, {"Name": TEXT, "Memory": TEXT, "Memory Raw": BYTES, "Compute Capability": TEXT})
-GPU_INFO = maybe(
+GPU_INFO = nullable(
     closed({"metadata": closed({"title": TEXT}), "data": map_of(map_of(map_of(_DEVICE)), "by node, process and GPU")})
 )
 _PARTS = list_of(US, "in the order of metadata.legends, microseconds")
@@ -121,7 +126,7 @@ SHARED: dict[str, Json] = {
     "OldModule": closed(
         {
             "name": TEXT,
-            "id": maybe(WHOLE),
+            "id": nullable(WHOLE),
             "occurences": COUNT,
             "operators": COUNT,
             "host_duration": US,

@@ -32,9 +32,9 @@ from torch_tb_profiler.analysis.question import (
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import Distributed, Rank
 from torch_tb_profiler.ranks.question import RANK, distributed_of
+from torch_tb_profiler.web.json_schema import Json, ref
 from torch_tb_profiler.web.old_plugin import diff, distributed, memory, modules, shapes
 from torch_tb_profiler.web.old_plugin import openapi_shapes as schemas
-from torch_tb_profiler.web.openapi.schema import Json, ref
 
 TAG = "old plugin"
 _MICROSECONDS = "Times in microseconds."

@@ -12,7 +12,7 @@ from msgspec import UNSET, inspect
 
 from torch_tb_profiler.analysis.question import JsonShape, Question
 from torch_tb_profiler.analysis.table import Column, Table
-from torch_tb_profiler.web.openapi.schema import ANY_JSON, COMPONENT, Json, closed, list_of, map_of, ref
+from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, list_of, map_of, ref
 
 #: a line of a docstring that says what a field is: `name, other  text`
 _FIELD_LINE = re.compile(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")

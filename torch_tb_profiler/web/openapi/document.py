@@ -8,11 +8,11 @@ from functools import cache
 from torch_tb_profiler import __version__
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web.http import JSON
+from torch_tb_profiler.web.json_schema import COUNT, TEXT, Json, closed, described, one_of
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
 from torch_tb_profiler.web.openapi import of_files, of_questions, of_timeline_questions, parameters
 from torch_tb_profiler.web.openapi.answers import components, types_of
-from torch_tb_profiler.web.openapi.schema import COUNT, TEXT, Json, closed, one_of, said
 
 _ABOUT = """\
 What the page of torch-tb-profiler asks, and what else there is. docs/api.md and docs/timeline-protocol.md say more
@@ -37,7 +37,7 @@ _TAGS = {
     "old plugin": "The routes of the old torch-tb-profiler, in its shapes, which do not change any more.",
 }
 
-_ERROR = {"error": said(TEXT, "what is wrong, for a person")}
+_ERROR = {"error": described(TEXT, "what is wrong, for a person")}
 _PROBLEM = closed({"kind": TEXT, "token": TEXT, "name": {"type": ["string", "null"]}})
 _PROGRESS = closed({"bytes_done": COUNT, "bytes_total": COUNT, "events": COUNT})
 
@@ -45,7 +45,7 @@ _RESPONSES: dict[str, tuple[str, Json]] = {
     "BadRequest": ("A parameter is missing or has a bad value.", closed(_ERROR, {"problem": _PROBLEM})),
     "NotFound": (
         "There is no such run, worker, span, step, row, or nothing of what is asked was recorded.",
-        closed(_ERROR, {"version": said(TEXT, "of the timeline, when the request names another")}),
+        closed(_ERROR, {"version": described(TEXT, "of the timeline, when the request names another")}),
     ),
     "Loading": (
         "The trace is still being read.",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.web.json_schema import TEXT, Json
+from torch_tb_profiler.web.logdir import StatusAnswer
 from torch_tb_profiler.web.old_plugin import openapi_shapes
-from torch_tb_profiler.web.openapi import shapes
+from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import BINARY, LISTING, MISTAKE, Operation
 from torch_tb_profiler.web.openapi.parameters import TRACE, WINDOW_NS, needed, query, shared
-from torch_tb_profiler.web.openapi.schema import TEXT, Json
 
 _ANY_OBJECT: Json = {"type": "object"}
 _HTML, _SCRIPT = "text/html; charset=utf-8", "text/javascript; charset=utf-8"
@@ -14,12 +15,17 @@ _NO_WORKER = query("worker", "Without it the first eight traces of the run.", TE
 
 _PAGE = Operation("page", "The page", TEXT, fails=MISTAKE, content_type=_HTML, headers=("Content-Security-Policy",))
 
+#: types of answers beside those of questions
+ANSWERS = (StatusAnswer,)
+
 OPERATIONS: dict[str, Operation] = {
     "/": _PAGE,
     "/index.html": _PAGE,
     "/index.js": Operation("page", "The module that TensorBoard loads", TEXT, fails=MISTAKE, content_type=_SCRIPT),
     "/api/openapi.json": Operation("page", "This document", _ANY_OBJECT, fails=MISTAKE),
-    "/api/status": Operation("log directory", "What is there, and how far it is", shapes.STATUS, fails=MISTAKE),
+    "/api/status": Operation(
+        "log directory", "What is there, and how far it is", schema_of(StatusAnswer), fails=MISTAKE
+    ),
     "/runs": Operation("old plugin", "Names of the runs that can be looked at", openapi_shapes.RUNS, fails=MISTAKE),
     "/views": Operation(
         "old plugin", "Names of the views of a run", openapi_shapes.NAMES, shared("run"), fails=LISTING

@@ -7,20 +7,20 @@ from typing import get_origin
 
 from torch_tb_profiler.analysis.question import AnyQuestion, PairQuestion, RunQuestion, TracesQuestion
 from torch_tb_profiler.analysis.table import Table
+from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import LISTING, OF_TRACE, Operation
 from torch_tb_profiler.web.openapi.parameters import PAGE, RUN_AND_SPAN, SCOPE, STEPS, TRACE, TWO_TRACES
-from torch_tb_profiler.web.openapi.schema import Json
-from torch_tb_profiler.web.parameters import described
+from torch_tb_profiler.web.parameters import query_parameters
 
 
 def operations(questions: Iterable[AnyQuestion]) -> dict[str, Operation]:
     """By path."""
-    return {question.path: operation(question) for question in questions}
+    return {path: operation(question) for question in questions for path in (question.path, *question.also)}
 
 
 def operation(question: AnyQuestion) -> Operation:
-    own = described(question.parameters)
+    own = query_parameters(question.parameters)
     named = {each["name"] for each in own}
     pages = PAGE if get_origin(question.answer) is Table else []
     common = [each for each in _common(question) if each["$ref"].rsplit("/", 1)[1].lower() not in named]

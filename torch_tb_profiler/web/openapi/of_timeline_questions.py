@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from torch_tb_profiler.timeline.question import AnyTimelineQuestion, RunTimelinesQuestion, TimelineStepsQuestion
 from torch_tb_profiler.web.http import JSON
+from torch_tb_profiler.web.json_schema import Json, described
 from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import BINARY, Operation
 from torch_tb_profiler.web.openapi.parameters import RUN_AND_SPAN, STEPS, TRACE, VERSION
-from torch_tb_profiler.web.openapi.schema import Json, said
-from torch_tb_profiler.web.parameters import described
+from torch_tb_profiler.web.parameters import query_parameters
 from torch_tb_profiler.web.timeline.execute import BINARY as BINARY_TYPE
 
 
@@ -25,14 +25,14 @@ def operation(question: AnyTimelineQuestion) -> Operation:
         question.tag,
         question.summary,
         _layout(question.path) if is_binary else schema_of(question.answer),
-        [*_common(question), *described(question.parameters)],
+        [*_common(question), *query_parameters(question.parameters)],
         question.more,
         content_type=BINARY_TYPE if is_binary else JSON,
     )
 
 
 def _layout(path: str) -> Json:
-    return said(BINARY, f"Little-endian columns: docs/timeline-protocol.md, GET {path}.")
+    return described(BINARY, f"Little-endian columns: docs/timeline-protocol.md, GET {path}.")
 
 
 def _common(question: AnyTimelineQuestion) -> list[Json]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch_tb_profiler.web.http import JSON
-from torch_tb_profiler.web.openapi.schema import Json, ref
+from torch_tb_profiler.web.json_schema import Json, ref
 
 #: what can go wrong: without a trace in the request, with one, and where the timeline's version is named
 MISTAKE = ("Mistake",)
@@ -25,7 +25,7 @@ class Operation:
     summary    a line
     schema     of the answer's body
     takes      parameters of the query
-    more       what else is to be said
+    more       what else is to be described
     content_type, headers, packs  of the answer; packs: whether it can be gzip
     fails      keys of `STATUS`
     """

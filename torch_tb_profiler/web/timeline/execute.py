@@ -22,7 +22,7 @@ from torch_tb_profiler.timeline.question import (
     TimelineQuestion,
     TimelineStepsQuestion,
 )
-from torch_tb_profiler.timeline.questions.steps import TIMELINE_STEPS, StepsAnswer
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, StepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError

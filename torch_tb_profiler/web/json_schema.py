@@ -27,12 +27,12 @@ def ref(name: str, kind: str = "schemas") -> Json:
     return {"$ref": COMPONENT.format(kind=kind, name=name)}
 
 
-def said(schema: Json, description: str) -> Json:
+def described(schema: Json, description: str) -> Json:
     """The same, with what it is."""
     return {**schema, "description": description}
 
 
-def maybe(schema: Json) -> Json:
+def nullable(schema: Json) -> Json:
     """The same, or null."""
     kind = schema.get("type")
     if isinstance(kind, str) and "enum" not in schema:
@@ -46,13 +46,13 @@ def one_of(*values: str) -> Json:
 
 def list_of(items: Json, description: str | None = None) -> Json:
     found: Json = {"type": "array", "items": items}
-    return found if description is None else said(found, description)
+    return found if description is None else described(found, description)
 
 
 def map_of(values: Json, description: str | None = None) -> Json:
     """An object whose keys are data."""
     found: Json = {"type": "object", "additionalProperties": values}
-    return found if description is None else said(found, description)
+    return found if description is None else described(found, description)
 
 
 def closed(properties: Mapping[str, Json], optional: Mapping[str, Json] | None = None) -> Json:

@@ -1,0 +1,27 @@
+"""Which traces are not in an answer about several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from torch_tb_profiler.trace import Note, Severity
+
+#: of files in a sentence
+MOST_NAMES = 4
+
+
+def absent_traces(
+    view: str, loading: Sequence[str], failed: Sequence[str], while_loading: str, when_failed: str
+) -> Iterator[Note]:
+    """What the answer of a view says of files that are still being read, and of those that could not be read.
+
+    while_loading, when_failed: the beginning of the sentence that lists the files
+    """
+    kinds: tuple[tuple[str, Severity, str, Sequence[str]], ...] = (
+        ("traces_loading", "info", while_loading, loading),
+        ("traces_failed", "error", when_failed, failed),
+    )
+    for kind, severity, text, files in kinds:
+        if files:
+            listed = ", ".join(files[:MOST_NAMES]) + (" …" if len(files) > MOST_NAMES else "")
+            yield Note(kind, severity, f"{text}: {listed}.", len(files), (view,), values={"files": listed})

@@ -1,0 +1,64 @@
+"""The question what was recorded, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.answer import Answer, Bytes, TraceMeta
+from torch_tb_profiler.analysis.capture import Capture, capture
+from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health.profiler import LOG_LEVELS, log_lines
+from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.trace import Note
+
+#: of what the profiler logged; it may have done so for every step
+MOST_LOG_LINES = 100
+LONGEST_LOG_LINE = 1000
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedCapture(Capture):
+    """One recording and its file.
+
+    bytes  of the file as stored
+    """
+
+    bytes: Bytes
+
+
+class HealthAnswer(Answer, frozen=True, kw_only=True):
+    """What was recorded, and what is wrong with it.
+
+    notes  all there are, also of what was not recorded
+    log    lines of the profiler's own log, by level
+    """
+
+    meta: TraceMeta
+    notes: Sequence[Note]
+    log: Mapping[str, Sequence[str]]
+    capture: RecordedCapture
+
+
+def _health(subject: Subject, _: NoParameters) -> HealthAnswer:
+    model = subject.model
+    return HealthAnswer(
+        meta=TraceMeta(**subject.about(None)),
+        notes=health(model),
+        log={
+            level.lower(): [line[:LONGEST_LOG_LINE] for line in log_lines(model, level)[:MOST_LOG_LINES]]
+            for level in LOG_LEVELS
+        },
+        capture=RecordedCapture(bytes=subject.file_bytes, **vars(capture(model))),
+    )
+
+
+HEALTH = TraceQuestion(
+    name="health",
+    summary="What was recorded, and what is wrong with it",
+    answer=HealthAnswer,
+    compute=_health,
+    also=("/health",),
+    of_steps=False,
+    first=(NoParameters(),),
+)

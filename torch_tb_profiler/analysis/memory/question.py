@@ -1,0 +1,377 @@
+"""Questions about memory: in use over time, allocations, what operators allocated, blocks in use at a time.
+
+What is in use in a step was allocated before it, so a choice of steps is a window of time here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import asdict
+
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, TraceMeta, plain
+from torch_tb_profiler.analysis.memory.blocks import BlockTable, alive, memory_events
+from torch_tb_profiler.analysis.memory.columns import MEMORY
+from torch_tb_profiler.analysis.memory.curve import MemoryAt, MemoryCurve, memory_bins, memory_curves
+from torch_tb_profiler.analysis.memory.operators import MemoryChange, memory_operators
+from torch_tb_profiler.analysis.memory.records import NO_ADDRESSES, NO_TOTALS, NOT_RECORDED, memory_records
+from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.step_range import positions
+from torch_tb_profiler.trace import Note
+
+MOST_BINS = 2000
+#: blocks of one answer, unless asked otherwise
+PAGE = 1000
+LARGEST_PAGE = 10_000
+
+_REMEDY = "profile(profile_memory=True)"
+_NOTES = {
+    NOT_RECORDED: Note("no_memory", "info", NOT_RECORDED, touches=("memory",), remedy=_REMEDY),
+    NO_TOTALS: Note("no_memory_totals", "info", NO_TOTALS, touches=("memory",)),
+    NO_ADDRESSES: Note("no_memory_addresses", "info", NO_ADDRESSES, touches=("memory",)),
+}
+
+_OPERATOR_COLUMNS = (
+    "name",
+    "calls",
+    "size_increase",
+    "self_size_increase",
+    "allocation_count",
+    "self_allocation_count",
+    "allocation_size",
+    "self_allocation_size",
+)
+_BLOCK_COLUMNS = ("device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns")
+
+_Start = Annotated[int | None, Meta(description="Where the window begins; ns since the start of the trace.")]
+_End = Annotated[int | None, Meta(description="Where the window ends, included; ns since the start of the trace.")]
+_Device = Annotated[
+    str | None, Meta(description="A device, as in meta.devices; without it the first, of memory/events all.")
+]
+
+
+class Bins(msgspec.Struct, frozen=True):
+    """A window of time, and how exactly it is drawn."""
+
+    start_ns: _Start = None
+    end_ns: _End = None
+    bins: Annotated[int, Meta(description="Pieces at most.", ge=1, le=MOST_BINS)] = MOST_BINS
+
+
+class OnDevice(msgspec.Struct, frozen=True):
+    """A window of time, and a device."""
+
+    start_ns: _Start = None
+    end_ns: _End = None
+    device: _Device = None
+
+
+class AliveAt(msgspec.Struct, frozen=True):
+    """A time, and a device."""
+
+    device: _Device = None
+    at_ns: Annotated[int | None, Meta(description="ns since the start of the trace; without it the peak.")] = None
+    limit: Annotated[int, Meta(description="Rows of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
+
+
+class MemoryHeld(msgspec.Struct, frozen=True, kw_only=True):
+    """How much memory is in use and reserved.
+
+    allocated  in use by tensors
+    reserved   what the caching allocator holds of the device, in use or not
+    """
+
+    allocated: Bytes
+    reserved: Bytes
+
+
+class MemoryInUse(MemoryHeld, frozen=True, kw_only=True):
+    """How much memory is in use and reserved at a time.
+
+    time_ns  since the start of the trace
+    """
+
+    time_ns: Ns
+
+
+class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """The memory of one device in a window of time, in pieces: parallel lists, each piece holds until the next begins.
+
+    device         name of the device
+    records        allocations and releases in the whole trace
+    peak           when most was in use in the whole trace
+    peak_in_range  when most was in use in the window
+    before         what holds until the first piece
+    device_bytes   what the device has, null where the file does not say and for the CPU
+    baseline       in use before the first record
+    unrecorded     what changed without a record
+    time_ns        where each piece begins
+    allocated_min  least in use in each piece
+    allocated_max  most in use in each piece
+    allocated      in use at the end of each piece
+    reserved_max   most reserved in each piece
+    reserved       reserved at the end of each piece
+    """
+
+    device: str
+    records: Count
+    peak: MemoryInUse
+    peak_in_range: MemoryInUse
+    before: MemoryHeld
+    device_bytes: Bytes | None
+    baseline: Bytes
+    unrecorded: Bytes
+    time_ns: Sequence[Ns]
+    allocated_min: Sequence[Bytes]
+    allocated_max: Sequence[Bytes]
+    allocated: Sequence[Bytes]
+    reserved_max: Sequence[Bytes]
+    reserved: Sequence[Bytes]
+
+
+class MemoryMeta(TraceMeta, frozen=True, kw_only=True):
+    """Beside an answer about memory.
+
+    devices  whose memory was recorded: accelerators, then the CPU
+    """
+
+    devices: Sequence[str]
+
+
+class MemoryCurveAnswer(Answer, frozen=True, kw_only=True):
+    """Memory in use over time.
+
+    start_ns  where the window begins
+    end_ns    where it ends
+    devices   of each device whose memory in use was recorded
+    """
+
+    meta: MemoryMeta
+    start_ns: Ns
+    end_ns: Ns
+    devices: Sequence[DeviceMemory]
+
+
+class MemoryEventsMeta(TableMeta, frozen=True, kw_only=True):
+    """Beside a table of allocations.
+
+    devices  whose memory was recorded: accelerators, then the CPU
+    """
+
+    devices: Sequence[str]
+    group_by: None = None
+
+
+class MemoryOperatorsMeta(TableMeta, frozen=True, kw_only=True):
+    """Beside a table of operators that changed the memory of a device.
+
+    devices       whose memory was recorded: accelerators, then the CPU
+    device        which the table is about, null where no memory was recorded
+    unattributed  what happened outside of operators; not there where no memory was recorded
+    all           everything that happened on the device; not there where no memory was recorded
+    """
+
+    devices: Sequence[str]
+    group_by: str = "name"
+    device: str | None
+    unattributed: MemoryChange | UnsetType = UNSET
+    all: MemoryChange | UnsetType = UNSET
+
+
+class MemoryAliveMeta(MemoryMeta, frozen=True, kw_only=True):
+    """Beside the blocks in use at a time; the last three fields are not there where no memory was recorded.
+
+    device         which the answer is about, null where no memory was recorded
+    total          blocks in use, of which the rows are the largest
+    at             the time, and what was in use then
+    known_bytes    of the blocks whose allocations were recorded
+    unknown_bytes  of what was allocated before the recording began
+    """
+
+    device: str | None
+    total: Count
+    group_by: None = None
+    at: MemoryInUse | UnsetType = UNSET
+    known_bytes: Bytes | UnsetType = UNSET
+    unknown_bytes: Bytes | UnsetType = UNSET
+
+
+class MemoryAliveAnswer(Columns, frozen=True, kw_only=True):
+    """Blocks in use at a time, the largest first."""
+
+    meta: MemoryAliveMeta
+
+
+def _curve(subject: Subject, asked: Bins) -> MemoryCurveAnswer:
+    found = memory_curves(subject.model)
+    start_ns, end_ns = _window(subject, asked)
+    begins = [int(curve.time_ns[0]) for curve in found.curves]
+    ends = [int(curve.time_ns[-1]) for curve in found.curves]
+    start = min(begins, default=0) if start_ns is None else start_ns
+    end = max(max(ends, default=0) if end_ns is None else end_ns, start)
+    return MemoryCurveAnswer(
+        meta=_about(subject, found.reason),
+        start_ns=start,
+        end_ns=end,
+        devices=[_of_device(curve, start, end, asked.bins) for curve in found.curves],
+    )
+
+
+def _of_device(curve: MemoryCurve, start: int, end: int, bins: int) -> DeviceMemory:
+    found = memory_bins(curve, start, end, bins)
+    return DeviceMemory(
+        device=curve.device.name,
+        records=len(curve),
+        peak=_in_use(curve.peak),
+        peak_in_range=_in_use(found.peak),
+        before=MemoryHeld(allocated=found.before.allocated, reserved=found.before.reserved),
+        device_bytes=curve.device_bytes,
+        baseline=curve.baseline,
+        unrecorded=curve.unrecorded,
+        time_ns=plain(found.time_ns),
+        allocated_min=plain(found.allocated_min),
+        allocated_max=plain(found.allocated_max),
+        allocated=plain(found.allocated_last),
+        reserved_max=plain(found.reserved_max),
+        reserved=plain(found.reserved_last),
+    )
+
+
+def _events(subject: Subject, asked: OnDevice) -> Table[MemoryEventsMeta]:
+    window = _window(subject, asked)
+    if asked.device is not None:
+        _device_index(subject.model, asked.device)
+    found = memory_events(subject.model, *window, asked.device)
+    meta = MemoryEventsMeta(**asdict(_about(subject, found.reason)))
+    # a row for each allocation, not for each of a few hundred names: hardly anybody goes through them all
+    return table_of(meta, found, _BLOCK_COLUMNS, MEMORY, whole=PAGE)
+
+
+def _operators(subject: Subject, asked: OnDevice) -> Table[MemoryOperatorsMeta]:
+    window = _window(subject, asked)
+    if not len(memory_records(subject.model)):
+        about = MemoryOperatorsMeta(**asdict(_about(subject, NOT_RECORDED)), device=None)
+        return Table(about, [MEMORY[key] for key in _OPERATOR_COLUMNS], dict.fromkeys(_OPERATOR_COLUMNS, ()))
+    index = _device_index(subject.model, asked.device)
+    found = memory_operators(subject.model, *window)[index]
+    meta = MemoryOperatorsMeta(
+        **asdict(_about(subject)), device=found.device.name, unattributed=found.unattributed, all=found.all
+    )
+    totals = {"self_allocation_size": found.all.allocation_size, "self_allocation_count": found.all.allocation_count}
+    return table_of(meta, found, _OPERATOR_COLUMNS, MEMORY, totals, ("allocation_size",))
+
+
+def _alive(subject: Subject, asked: AliveAt) -> MemoryAliveAnswer:
+    records = memory_records(subject.model)
+    columns = [MEMORY[key] for key in _BLOCK_COLUMNS]
+    if not len(records):
+        meta = MemoryAliveMeta(**asdict(_about(subject, NOT_RECORDED)), device=None, total=0)
+        return MemoryAliveAnswer(meta=meta, columns=columns, rows={key: [] for key in _BLOCK_COLUMNS})
+    device = records.devices[_device_index(subject.model, asked.device)].name
+    found = alive(subject.model, device, asked.at_ns, asked.limit)
+    meta = MemoryAliveMeta(
+        **asdict(_about(subject, found.blocks.reason)),
+        device=device,
+        total=found.blocks.total,
+        at=_in_use(found.at),
+        known_bytes=found.known_bytes,
+        unknown_bytes=found.unknown_bytes,
+    )
+    rows = {key: plain(getattr(found.blocks, key)) for key in _BLOCK_COLUMNS}
+    for key in BlockTable.missing_below_zero:
+        if key in rows:
+            rows[key] = [None if value < 0 else value for value in rows[key]]
+    return MemoryAliveAnswer(meta=meta, columns=columns, rows=rows)
+
+
+def _about(subject: Subject, reason: str | None = None) -> MemoryMeta:
+    """`reason`: why something is missing."""
+    notes = [] if reason is None else [_NOTES[reason]]
+    devices = [device.name for device in memory_records(subject.model).devices]
+    return MemoryMeta(**subject.about("memory", *notes), devices=devices)
+
+
+def _in_use(at: MemoryAt) -> MemoryInUse:
+    return MemoryInUse(time_ns=at.time_ns, allocated=at.allocated, reserved=at.reserved)
+
+
+def _device_index(model: Model, device: str | None) -> int:
+    """Which device is asked about; by default the first, an accelerator if there is one."""
+    index = 0 if device is None else memory_records(model).device_index(device)
+    if index is None:
+        raise NotFound(f"no memory of {device!r} was recorded")
+    return index
+
+
+def _window(subject: Subject, asked: Bins | OnDevice) -> tuple[int | None, int | None]:
+    """A window of time; without an end that of the steps that are chosen, without those that of the trace."""
+    if subject.steps is None:
+        return asked.start_ns, asked.end_ns
+    steps = subject.model.steps
+    chosen = positions(steps, subject.steps)
+    start, end = int(steps.start[chosen][0]), int(steps.end[chosen][-1])
+    return start if asked.start_ns is None else asked.start_ns, end if asked.end_ns is None else asked.end_ns
+
+
+P = TypeVar("P", OnDevice, AliveAt)
+
+
+def _of_first_device(asked: Callable[[str | None], P]) -> Callable[[Model], Sequence[P]]:
+    """About the first device: the page names it, others who ask mean it."""
+
+    def first(model: Model) -> Sequence[P]:
+        devices = memory_records(model).devices
+        return [asked(devices[0].name), asked(None)] if devices else []
+
+    return first
+
+
+MEMORY_CURVE = TraceQuestion(
+    name="memory/curve",
+    summary="Memory in use over time",
+    answer=MemoryCurveAnswer,
+    parameters=Bins,
+    tag="memory",
+    compute=_curve,
+    of_steps=False,
+    first=(Bins(),),
+    report=({},),
+)
+
+MEMORY_ALIVE = TraceQuestion(
+    name="memory/alive",
+    summary="Blocks in use at a time",
+    answer=MemoryAliveAnswer,
+    parameters=AliveAt,
+    tag="memory",
+    compute=_alive,
+    of_steps=False,
+    first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE)),
+)
+
+MEMORY_OPERATORS = TraceQuestion(
+    name="memory/operators",
+    summary="What operators allocated",
+    answer=Table[MemoryOperatorsMeta],
+    parameters=OnDevice,
+    tag="memory",
+    compute=_operators,
+    of_steps=False,
+    first=_of_first_device(lambda device: OnDevice(device=device)),
+)
+
+MEMORY_EVENTS = TraceQuestion(
+    name="memory/events",
+    summary="Allocations with their releases",
+    answer=Table[MemoryEventsMeta],
+    parameters=OnDevice,
+    tag="memory",
+    compute=_events,
+    of_steps=False,
+    first=_of_first_device(lambda device: OnDevice(device=device)),
+)

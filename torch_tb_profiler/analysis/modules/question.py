@@ -1,0 +1,74 @@
+"""Time by module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Columns, Count, TraceMeta, columns_of
+from torch_tb_profiler.analysis.health.recording import NO_MODULES
+from torch_tb_profiler.analysis.modules.columns import HOOKS
+from torch_tb_profiler.analysis.modules.columns import MODULES as COLUMNS
+from torch_tb_profiler.analysis.modules.table import hooks, module_sources, modules
+from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.model.program_tree import Source
+
+
+class OfSource(msgspec.Struct, frozen=True):
+    """Whose modules."""
+
+    source: Annotated[Source | None, Meta(description="Who named the modules; without it the first.")] = None
+
+
+class ModulesMeta(TraceMeta, frozen=True, kw_only=True):
+    """Beside modules.
+
+    source   who named them
+    sources  who named modules or hooks in this trace
+    total    modules
+    """
+
+    source: Source
+    sources: Sequence[Source]
+    total: Count
+
+
+class ModulesAnswer(Columns, frozen=True, kw_only=True):
+    """Modules as a tree in a table: `parent` is an `id`, -1 at the top.
+
+    hooks  Lightning's hooks by name; null where none were recorded
+    """
+
+    meta: ModulesMeta
+    hooks: Columns | None
+
+
+def _modules(subject: Subject, asked: OfSource) -> ModulesAnswer:
+    model = subject.model
+    sources = module_sources(model)
+    shown = asked.source or (sources[0] if sources else "nn")
+    found, called = modules(model, shown), hooks(model)
+    notes = [] if len(found) else [NO_MODULES]
+    table = columns_of(found, [d for d in COLUMNS.values() if model.has_device_work or "device" not in d.key])
+    return ModulesAnswer(
+        meta=ModulesMeta(**subject.about("modules", *notes), source=shown, sources=sources, total=len(found)),
+        columns=table.columns,
+        rows=table.rows,
+        hooks=columns_of(called, list(HOOKS.values())) if len(called) else None,
+    )
+
+
+MODULES = TraceQuestion(
+    name="modules",
+    summary="Modules as a tree in a table",
+    answer=ModulesAnswer,
+    parameters=OfSource,
+    compute=_modules,
+    # they need another tree, and nothing of what is computed for the questions about calls
+    bundle="modules",
+    first=(OfSource("nn"), OfSource()),
+    report=({"source": "nn"}, {"source": "lightning"}),
+)

@@ -1,0 +1,38 @@
+"""How the time of a step is shared between computation and communication."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definition import Definition, by_key
+
+OVERLAP = by_key(
+    Definition(
+        "computation_ns",
+        "Computation",
+        "number",
+        "ns",
+        "Time of the step in which a compute kernel ran on a device and no communication. In a trace without compute "
+        "kernels: an operator or optimizer step on the host.",
+    ),
+    Definition(
+        "overlap_ns",
+        "Overlapping",
+        "number",
+        "ns",
+        "Time of the step in which computation and communication ran at the same time.",
+    ),
+    Definition(
+        "communication_ns",
+        "Communication",
+        "number",
+        "ns",
+        "Exposed communication: time of the step in which communication ran and no computation. Communication is its "
+        "kernels; of libraries without kernels (gloo, MPI) it is the calls on the host.",
+    ),
+    Definition(
+        "other_ns",
+        "Other",
+        "number",
+        "ns",
+        "Time of the step with neither. Computation + Overlapping + Communication + Other = step time, exactly.",
+    ),
+)

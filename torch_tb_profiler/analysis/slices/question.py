@@ -1,0 +1,79 @@
+"""The longest events of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Columns, Count, Ns, TraceMeta, columns_of
+from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.slices.columns import SLICES as COLUMNS
+from torch_tb_profiler.analysis.slices.table import CategoryName, CategorySlices, slice_categories, slices
+
+#: events of one answer, unless asked otherwise
+PAGE = 100
+LARGEST_PAGE = 10_000
+
+
+class WhichSlices(msgspec.Struct, frozen=True):
+    """Which events, and which of their pages."""
+
+    name: Annotated[str | None, Meta(description="A part of the name.")] = None
+    category: Annotated[CategoryName | None, Meta(description="As in meta.categories; without it all but span.")] = None
+    start_ns: Annotated[int | None, Meta(description="Where the window begins; ns since the start of the trace.")] = (
+        None
+    )
+    end_ns: Annotated[
+        int | None, Meta(description="Where the window ends, included; ns since the start of the trace.")
+    ] = None
+    offset: Annotated[int, Meta(description="Rows to leave out.", ge=0)] = 0
+    limit: Annotated[int, Meta(description="Rows of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
+
+
+class SlicesMeta(TraceMeta, frozen=True, kw_only=True):
+    """Beside a page of events.
+
+    total        events that are meant, on all pages
+    offset       events before the first of this page
+    duration_ns  when the last event of the trace ends, since the start of the trace
+    categories   those that have events in the trace, most events first
+    """
+
+    total: Count
+    group_by: None = None
+    offset: Count
+    duration_ns: Ns
+    categories: Sequence[CategorySlices]
+
+
+class SlicesAnswer(Columns, frozen=True, kw_only=True):
+    """A page of events, the longest first."""
+
+    meta: SlicesMeta
+
+
+def _slices(subject: Subject, asked: WhichSlices) -> SlicesAnswer:
+    trace = subject.model.trace
+    found = slices(trace, *msgspec.structs.astuple(asked))
+    table = columns_of(found, list(COLUMNS.values()))
+    meta = SlicesMeta(
+        **subject.about("trace"),
+        total=found.total,
+        offset=asked.offset,
+        duration_ns=int(trace.events.end.max(initial=0)),
+        categories=slice_categories(trace),
+    )
+    return SlicesAnswer(meta=meta, columns=table.columns, rows=table.rows)
+
+
+TRACE_SLICES = TraceQuestion(
+    name="trace/slices",
+    summary="The longest events",
+    answer=SlicesAnswer,
+    parameters=WhichSlices,
+    compute=_slices,
+    report=({},),
+)

@@ -1,0 +1,120 @@
+"""Where the time goes by call stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMeta, columns_of
+from torch_tb_profiler.analysis.health.recording import NO_STACKS
+from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.stacks.columns import STACKS as COLUMNS
+from torch_tb_profiler.analysis.stacks.flame_graph import (
+    SMALLEST_SHARE,
+    Direction,
+    Weight,
+    all_stacks,
+    stack_weights,
+    stacks,
+)
+
+#: of file filters: longer ones are no words that anybody typed
+LONGEST_FILTER = 1000
+
+
+class WhichStacks(msgspec.Struct, frozen=True):
+    """Which stacks, and how they are seen."""
+
+    weight: Annotated[Weight | None, Meta(description="Whose time; without it the first that there is.")] = None
+    direction: Annotated[Direction, Meta(description="From callers to called, or the other way.")] = "top_down"
+    files: Annotated[
+        str,
+        Meta(
+            description="Words of which the path of a frame must have one, and none after a minus; of longer texts "
+            f"the first {LONGEST_FILTER} characters count."
+        ),
+    ] = ""
+    root: Annotated[int, Meta(description="The id of the only entry that is asked about.", ge=0, le=2**53)] = 0
+    smallest_share: Annotated[
+        float, Meta(description="Entries with less of the whole are folded into one.", ge=0, le=1)
+    ] = SMALLEST_SHARE
+
+
+class StacksMeta(TraceMeta, frozen=True, kw_only=True):
+    """Beside call stacks.
+
+    weight       whose time the stacks are weighted by
+    weights      by whose time stacks of this trace can be weighted, the one that matters most first
+    files        words by which frames were chosen
+    root         id of the only entry that is shown with what is below it, 0 for everything
+    whole_ns     time of what is shown
+    all_ns       time of all stacks
+    no_stack_ns  of the device time what was launched outside of all frames, operators and annotations
+    entries      different stacks with any time of this weight, shown or not
+    limit_ns     entries with less are folded together
+    has_frames   whether Python frames were recorded
+    above        the entries around `root`, from the top down; null when everything is shown
+    """
+
+    weight: Weight
+    weights: Sequence[Weight]
+    direction: Direction
+    files: str
+    root: int
+    whole_ns: Ns
+    all_ns: Ns
+    no_stack_ns: Ns
+    entries: Count
+    limit_ns: Ns
+    has_frames: bool
+    above: Rows | None
+
+
+class StacksAnswer(Columns, frozen=True, kw_only=True):
+    """Call stacks as a tree in a table: `parent` is a row, -1 at the top."""
+
+    meta: StacksMeta
+
+
+def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
+    model, files = subject.model, asked.files.strip()[:LONGEST_FILTER]
+    found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share)
+    if found is None:
+        raise NotFound(f"there is no call stack {asked.root} here")
+    has_frames = all_stacks(model).has_frames
+    columns = list(COLUMNS.values())
+    meta = StacksMeta(
+        **subject.about("stacks", *([] if has_frames else [NO_STACKS])),
+        weight=found.weight,
+        weights=stack_weights(model),
+        direction=found.direction,
+        files=files,
+        root=asked.root,
+        whole_ns=found.whole_ns,
+        all_ns=found.all_ns,
+        no_stack_ns=found.no_stack_ns,
+        entries=found.entries,
+        limit_ns=found.limit_ns,
+        has_frames=has_frames,
+        above=None if found.above is None else columns_of(found.above, columns).rows,
+    )
+    table = columns_of(found, columns)
+    return StacksAnswer(meta=meta, columns=table.columns, rows=table.rows)
+
+
+_VIEWS = ({"direction": "top_down"}, {"direction": "bottom_up"})
+
+STACKS = TraceQuestion(
+    name="stacks",
+    summary="Time by call stack as a tree in a table",
+    answer=StacksAnswer,
+    parameters=WhichStacks,
+    compute=_stacks,
+    # the most memory for a moment, so when what was computed for the others is gone
+    bundle="stacks",
+    first=(WhichStacks(),),
+    report=(*_VIEWS, *(view | {"weight": weight} for weight in ("host", "device") for view in _VIEWS)),
+)

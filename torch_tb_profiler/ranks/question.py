@@ -1,0 +1,199 @@
+"""The question about all ranks of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from torch_tb_profiler.analysis.absent import absent_traces
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, columns_of, plain
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
+from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
+from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.distributed import Distributed, GroupUse, Waits, distributed, operation_table
+from torch_tb_profiler.ranks.rank import Rank, rank_of
+from torch_tb_profiler.ranks.topology import Device, Place
+from torch_tb_profiler.trace import Note
+
+
+class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
+    """Which traces an answer is about.
+
+    notes  what a person should know about this answer
+    """
+
+    run: str
+    span: str
+    notes: Sequence[Note]
+
+
+class Outside(Answer, frozen=True, kw_only=True):
+    """Operations outside of all steps."""
+
+    transfer_ns: Ns
+    wait_ns: Ns
+
+
+class RankSteps(Answer, frozen=True, kw_only=True):
+    """How the steps of a rank were spent, as parallel lists. `definitions` of the answer says what the times are.
+
+    outside  operations outside of all steps
+    """
+
+    names: Sequence[str]
+    duration_ns: Sequence[Ns]
+    computation_ns: Sequence[Ns]
+    overlap_ns: Sequence[Ns]
+    communication_ns: Sequence[Ns]
+    other_ns: Sequence[Ns]
+    transfer_ns: Sequence[Ns]
+    wait_ns: Sequence[Ns]
+    outside: Outside
+
+
+class RankDevice(Answer, frozen=True, kw_only=True):
+    """A device that did some work; null where the trace does not say."""
+
+    id: int
+    name: str | None
+    memory_bytes: Bytes | None
+    compute_capability: str | None
+
+
+class RankAnswer(Answer, frozen=True, kw_only=True):
+    """One rank; null where its trace does not say.
+
+    node, process  from the trace, else from the name of the worker, else counted
+    """
+
+    worker: str
+    rank: int | None
+    world_size: int | None
+    node: str
+    process: str
+    backend: str | None
+    devices: Sequence[RankDevice]
+    steps: RankSteps
+
+
+class GroupAnswer(Answer, frozen=True, kw_only=True):
+    """A process group.
+
+    ranks    its members; empty when the traces do not say
+    size     how many it has; null when the traces do not say
+    present  how many of them are among the traces
+    """
+
+    name: str
+    description: str
+    ranks: Sequence[int]
+    size: int | None
+    present: Count
+
+
+class DistributedAnswer(Answer, frozen=True, kw_only=True):
+    """All ranks of a run.
+
+    workers      one for each trace
+    groups       process groups
+    definitions  what the times of the steps mean
+    operations   of every rank, by name, process group and element type
+    """
+
+    meta: RunMeta
+    workers: Sequence[RankAnswer]
+    groups: Sequence[GroupAnswer]
+    definitions: Sequence[Definition]
+    operations: Columns
+
+
+def _rank_of(subject: Subject) -> Rank:
+    return rank_of(subject.model, subject.worker)
+
+
+#: what questions about all ranks keep of each trace
+RANK = RankPart("rank", _rank_of)
+
+
+def distributed_of(subject: RunSubject[Rank]) -> Distributed:
+    """What the ranks say together. Raises NotFound: none of them communicated."""
+    if not any(len(rank.communications) > 0 or (rank.world_size or 0) > 1 for rank in subject.parts):
+        raise NotFound(f"no communication was found in {subject.run!r}, span {subject.span}")
+    return distributed(subject.parts)
+
+
+def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswer:
+    found = distributed_of(subject)
+    absent = absent_traces(
+        "distributed",
+        loading=subject.loading,
+        failed=subject.failed,
+        while_loading="Traces of this span are still being read and not in these numbers",
+        when_failed="Traces of this span could not be read and are not in these numbers",
+    )
+    return DistributedAnswer(
+        meta=RunMeta(run=subject.run, span=subject.span, notes=[*absent, *found.notes]),
+        workers=[_rank(*of) for of in zip(found.ranks, found.places, found.waits, strict=True)],
+        groups=[_group(use) for use in found.groups],
+        definitions=list(COLUMNS.values()),
+        operations=columns_of(operation_table(found), list(DISTRIBUTED_OPERATIONS.values())),
+    )
+
+
+def _rank(rank: Rank, place: Place, waits: Waits) -> RankAnswer:
+    return RankAnswer(
+        worker=rank.worker,
+        rank=rank.rank,
+        world_size=rank.world_size,
+        node=place.node,
+        process=place.process,
+        backend=rank.backend or None,
+        devices=[_device(device) for device in rank.devices],
+        steps=_steps(rank, waits),
+    )
+
+
+def _device(device: Device) -> RankDevice:
+    return RankDevice(
+        id=device.id,
+        name=device.name,
+        memory_bytes=device.memory_bytes,
+        compute_capability=device.compute_capability,
+    )
+
+
+def _steps(rank: Rank, waits: Waits) -> RankSteps:
+    """Transfer and wait have one entry more, for operations outside of all steps."""
+    of = rank.overlap
+    return RankSteps(
+        names=of.names,
+        duration_ns=plain(of.duration_ns),
+        computation_ns=plain(of.computation_ns),
+        overlap_ns=plain(of.overlap_ns),
+        communication_ns=plain(of.communication_ns),
+        other_ns=plain(of.other_ns),
+        transfer_ns=plain(waits.transfer_ns[:-1]),
+        wait_ns=plain(waits.wait_ns[:-1]),
+        outside=Outside(transfer_ns=int(waits.transfer_ns[-1]), wait_ns=int(waits.wait_ns[-1])),
+    )
+
+
+def _group(use: GroupUse) -> GroupAnswer:
+    return GroupAnswer(
+        name=use.group.name,
+        description=use.group.description,
+        ranks=use.group.ranks,
+        size=use.group.size or None,
+        present=use.present,
+    )
+
+
+DISTRIBUTED = RunQuestion(
+    name="distributed",
+    summary="All ranks of a run",
+    answer=DistributedAnswer,
+    part=RANK,
+    compute=_distributed,
+)
