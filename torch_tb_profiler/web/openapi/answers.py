@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 from msgspec import UNSET, inspect
 
-from torch_tb_profiler.analysis.question import AnyQuestion, JsonShape
+from torch_tb_profiler.analysis.question import JsonShape, Question
 from torch_tb_profiler.analysis.table import Column, Table
 from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, list_of, map_of, ref
 
@@ -23,10 +23,14 @@ _CELL: Json = {"type": ["string", "number", "boolean", "null"]}
 ROWS: Json = map_of(list_of(_CELL), "By column key: a list each, all of the same length.")
 
 
-def types_of(questions: Iterable[AnyQuestion]) -> list[Any]:
+def types_of(questions: Iterable[Question[Any, Any]]) -> list[Any]:
     """The types of all answers; of a table that of what stands beside it."""
-    found = [question.answer for question in questions if not isinstance(question.answer, JsonShape)]
+    found = [question.answer for question in questions if _is_typed(question.answer)]
     return [Column, *dict.fromkeys(get_args(each)[0] if get_origin(each) is Table else each for each in found)]
+
+
+def _is_typed(answer: Any) -> bool:
+    return answer is not bytes and not isinstance(answer, JsonShape)
 
 
 def schema_of(answer: Any) -> Json:
