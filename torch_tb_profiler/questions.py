@@ -13,7 +13,18 @@ from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, TRAC
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.insights.question import OVERVIEW
+from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
+from torch_tb_profiler.timeline.question import AnyTimelineQuestion
+from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
+from torch_tb_profiler.timeline.questions.flows import FLOWS
+from torch_tb_profiler.timeline.questions.names import TIMELINE_NAMES
+from torch_tb_profiler.timeline.questions.one_slice import ARGS, NEXT, SLICE
+from torch_tb_profiler.timeline.questions.overview import TIMELINE_OVERVIEW
+from torch_tb_profiler.timeline.questions.range import RANGE
+from torch_tb_profiler.timeline.questions.search import SEARCH
+from torch_tb_profiler.timeline.questions.tracks import TIMELINE
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
 
 #: in the order in which somebody who opens the page comes to them: so they are answered ahead
 QUESTIONS: tuple[AnyQuestion, ...] = (
@@ -23,6 +34,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     HEALTH,
     FIGURES,
     MEMORY_CURVE,
+    TIMELINE_STEPS,
     OPERATOR_STACKS,
     OPERATOR_KERNELS,
     MEMORY_ALIVE,
@@ -35,4 +47,21 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     DISTRIBUTED,
     TRACES,
     NAMES,
+)
+
+#: of the Trace view
+TIMELINE_QUESTIONS: tuple[AnyTimelineQuestion, ...] = (
+    TIMELINE,
+    TILES,
+    EXACT_SLICES,
+    COUNTERS,
+    TIMELINE_NAMES,
+    SLICE,
+    ARGS,
+    NEXT,
+    SEARCH,
+    RANGE,
+    FLOWS,
+    TIMELINE_OVERVIEW,
+    COLLECTIVE,
 )

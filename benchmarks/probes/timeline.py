@@ -53,8 +53,8 @@ def serve(columns: str, timeline: str) -> None:
     import numpy as np
 
     from torch_tb_profiler.timeline.pyramid import tile_length, width_of
+    from torch_tb_profiler.timeline.wire import tile_bytes
     from torch_tb_profiler.trace import column_file
-    from torch_tb_profiler.web.timeline.wire import tile_bytes
     from torch_tb_profiler.workspace import compressed
 
     began = cpu()

@@ -126,4 +126,4 @@ def test_the_overview_is_explained_in_chinese() -> None:
 
 
 def test_the_curves_of_the_timeline_are_named_in_chinese() -> None:
-    assert {name for name, _ in series.KINDS.values()} - texts() == set()
+    assert {name for name, _ in series.COUNTER_KINDS.values()} - texts() == set()

@@ -15,7 +15,7 @@ from torch_tb_profiler.model.patterns import SlowPattern
 from torch_tb_profiler.timeline import search as search_module
 from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import self_time
-from torch_tb_profiler.timeline.flows import KINDS, of_slice, of_window
+from torch_tb_profiler.timeline.flows import FLOW_KINDS, of_slice, of_window
 from torch_tb_profiler.timeline.search import search
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import totals
@@ -209,7 +209,7 @@ def rows(found: tuple[object, ...]) -> list[int]:
 
 def test_details_of_a_kernel(timeline: Timeline) -> None:
     found = details(timeline, KERNEL)
-    assert (found.slice.name, found.slice.category, found.slice.start_ns, found.slice.duration_ns) == (
+    assert (found.name, found.category, found.start_ns, found.duration_ns) == (
         "gemm",
         "kernel",
         120,
@@ -284,7 +284,7 @@ def test_arrows_of_a_window_and_of_a_slice(timeline: Timeline) -> None:
     assert (cut.total, cut.arrows.target.tolist(), cut.loose) == (2, [KERNEL], 1)
     assert of_slice(timeline, COPY, 10).arrows.source.tolist() == [COPY_CALL]
     assert of_slice(timeline, MM, 10, ("launch",)).total == 0
-    assert set(KINDS) == {"launch", "forward_backward"}
+    assert set(FLOW_KINDS) == {"launch", "forward_backward"}
 
 
 def test_next_and_previous_of_the_same_name(timeline: Timeline) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Literal, get_args
 
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int32, UInt8
 from torch_tb_profiler.trace import Category, Phase
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Events
+
+#: of a band, in answers
+BandName = Literal["python", "host", "annotation", "device", "sync", "span", "overhead", "instant"]
 
 
 class Band(IntEnum):
@@ -22,6 +26,9 @@ class Band(IntEnum):
     SPAN = 5  # the recording window
     OVERHEAD = 6
     INSTANT = 7  # events without length
+
+
+BAND_NAMES: tuple[BandName, ...] = get_args(BandName)
 
 
 _BAND_OF = {

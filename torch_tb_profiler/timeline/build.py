@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.counters import with_counters
-from torch_tb_profiler.timeline.inputs import Gathered, gather
+from torch_tb_profiler.timeline.inputs import TimelineInputs, inputs_of
 from torch_tb_profiler.timeline.lanes import place
 from torch_tb_profiler.timeline.pyramid import pyramid
 from torch_tb_profiler.timeline.summary import summarize
@@ -16,16 +16,16 @@ from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 _NEEDED = (Events, Launches, DeviceWork)
 
 
-def build(model: Model, gathered: Gathered | None = None) -> Timeline:
+def build(model: Model, inputs: TimelineInputs | None = None) -> Timeline:
     """Place all slices and merge them level by level.
 
-    gathered   what is needed of the model, if that is known already
+    inputs   what is needed of the model, if that is known already
 
     The model is released: what it holds would be in memory beside the timeline.
     """
-    gathered = gathered or gather(model)
+    inputs = inputs or inputs_of(model)
     release(model)
-    return _assemble(model.trace, gathered)
+    return _assemble(model.trace, inputs)
 
 
 def release(model: Model) -> None:
@@ -34,12 +34,12 @@ def release(model: Model) -> None:
     model.trace.forget(but=_NEEDED)
 
 
-def _assemble(trace: Trace, gathered: Gathered) -> Timeline:
+def _assemble(trace: Trace, inputs: TimelineInputs) -> Timeline:
     placed = place(trace)
     slices = slices_of(trace, placed)
     begin = int(slices.start.min()) if len(slices) else 0
     end = int(slices.end.max()) if len(slices) else 0
     kept = pyramid(slices, trace.events.duration, begin, end)
     levels = {level: bounded(items, len(placed.lanes)) for level, items in {0: slices, **kept}.items()}
-    summary = summarize(trace, gathered, placed, begin, end)
-    return with_counters(Timeline(trace, placed, levels, gathered.links, summary), gathered.curves)
+    summary = summarize(trace, inputs, placed, begin, end)
+    return with_counters(Timeline(trace, placed, levels, inputs.links, summary), inputs.curves)

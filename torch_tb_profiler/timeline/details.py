@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,9 +11,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.timeline.enclosing import Reference, enclosing, launch_of, launched_by, reference, self_time
+from torch_tb_profiler.timeline.enclosing import SliceReference, enclosing, launch_of, launched_by, reference, self_time
 from torch_tb_profiler.timeline.flows import Flow, flows_of
 from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import Collectives, DeviceWork, Launches, Memory, Operators, PythonFrames, Table
 
@@ -31,8 +32,12 @@ _EXACT = 2**53
 
 
 @dataclass(frozen=True)
-class Histogram:
-    """Bins of equal width on a logarithmic scale. edges_ns: one more than counts."""
+class DurationHistogram:
+    """Bins of equal width on a logarithmic scale.
+
+    edges_ns  where bins begin and end: one more than counts
+    counts    slices of each bin
+    """
 
     edges_ns: tuple[float, ...]
     counts: tuple[int, ...]
@@ -40,7 +45,13 @@ class Histogram:
 
 @dataclass(frozen=True)
 class SameName:
-    """All slices of one name. position: how many begin before this one; histogram: None when all are equally long."""
+    """All slices of one name.
+
+    total_ns     Σ of their durations
+    longest_row  row of the longest one, of equals the first
+    position     how many begin before this one
+    histogram    of their durations; null when all are equally long
+    """
 
     count: int
     total_ns: int
@@ -51,43 +62,69 @@ class SameName:
     max_ns: int
     longest_row: int
     position: int
-    histogram: Histogram | None
+    histogram: DurationHistogram | None
 
 
 @dataclass(frozen=True)
-class Frame:
-    """A Python frame around a slice."""
+class StackFrame:
+    """A Python frame around a slice.
+
+    row    number of the frame's event
+    frame  file, line and function
+    """
 
     row: int
     frame: str
 
 
 @dataclass(frozen=True)
-class Launched:
-    """Device work that was started inside of a slice; of `slices` there may be fewer than `total`."""
+class LaunchedWork:
+    """Device work that was started inside of a slice.
+
+    total     how much of it there is
+    total_ns  Σ of durations of all of it
+    slices    the longest of it, at most 100
+    """
 
     total: int
     total_ns: int
-    slices: tuple[Reference, ...]
+    slices: tuple[SliceReference, ...]
 
 
 @dataclass(frozen=True)
-class Details:
-    """docs/timeline-protocol.md says what each is."""
+class Details(SliceReference):
+    """Everything about one slice.
 
-    slice: Reference
+    track       id of the track it stands on
+    name_id     number of its name
+    self_ns     its duration less what its children in its own band cover
+    args        what the columns hold of its arguments, by the names that the file uses
+    parents     the slices of its track that enclose it, outermost first
+    stack       Python frames around it (of device work: around its launch), outermost first
+    call_stack  frames of the argument `Call stack`, innermost first
+    modules     nn.Module calls around it, outermost first
+    launch      of device work the call that started it
+    launched    device work that was started inside of it
+    operator    of device work and of API calls the innermost operator around the call
+    forward     of an operator of the backward pass those that it belongs to
+    backward    of an operator of the forward pass those that belong to it
+    flows       arrows from it and to it, at most 200
+    same_name   all slices of its name
+    """
+
+    track: int
     name_id: int
     self_ns: int
     args: dict[str, Any]
-    parents: tuple[Reference, ...]
-    stack: tuple[Frame, ...]
+    parents: tuple[SliceReference, ...]
+    stack: tuple[StackFrame, ...]
     call_stack: tuple[str, ...]
     modules: tuple[str, ...]
-    launch: Reference | None
-    launched: Launched
-    operator: Reference | None
-    forward: tuple[Reference, ...]
-    backward: tuple[Reference, ...]
+    launch: SliceReference | None
+    launched: LaunchedWork
+    operator: SliceReference | None
+    forward: tuple[SliceReference, ...]
+    backward: tuple[SliceReference, ...]
     flows: tuple[Flow, ...]
     same_name: SameName
 
@@ -105,20 +142,21 @@ def details(timeline: Timeline, row: int) -> Details:
     args = arguments(trace, row)
     calls = args.get("Call stack")
     return Details(
-        slice=reference(timeline, row),
+        **vars(reference(timeline, row)),
+        track=int(tree_of(timeline).lanes.node[timeline.placed.of_row[row]]),
         name_id=int(timeline.names.number[events.name[row]]),
         self_ns=self_time(timeline, row),
         args=args,
         parents=_references(timeline, parents),
         stack=tuple(
-            Frame(frame, trace.strings[events.name[frame]])
+            StackFrame(frame, trace.strings[events.name[frame]])
             for frame in around
             if events.category[frame] == Category.PYTHON_FUNCTION
         ),
         call_stack=tuple(calls.split(";")) if isinstance(calls, str) else (),
         modules=_modules(trace, [*around, row]),
         launch=None if launch is None else reference(timeline, launch),
-        launched=Launched(
+        launched=LaunchedWork(
             len(work), int(events.duration[work].sum()), _references(timeline, work[:MOST_LAUNCHED].tolist())
         ),
         operator=_operator(timeline, around) if launch is not None or is_call else None,
@@ -139,12 +177,12 @@ def _around(timeline: Timeline, row: int) -> list[int]:
     return enclosing(timeline, int(events.track[row]), int(events.start[row]), int(events.end[row]))
 
 
-def _operator(timeline: Timeline, around: list[int]) -> Reference | None:
+def _operator(timeline: Timeline, around: list[int]) -> SliceReference | None:
     operators = [row for row in around if timeline.trace.events.category[row] == Category.OPERATOR]
     return reference(timeline, operators[-1]) if operators else None
 
 
-def _references(timeline: Timeline, rows: list[int]) -> tuple[Reference, ...]:
+def _references(timeline: Timeline, rows: list[int]) -> tuple[SliceReference, ...]:
     return tuple(reference(timeline, row) for row in rows)
 
 
@@ -212,7 +250,7 @@ def same_name(timeline: Timeline, row: int) -> SameName:
     )
 
 
-def _histogram(duration: Int64) -> Histogram | None:
+def _histogram(duration: Int64) -> DurationHistogram | None:
     low, high = int(duration.min()), int(duration.max())
     if low == high:
         return None
@@ -220,19 +258,13 @@ def _histogram(duration: Int64) -> Histogram | None:
     edges[0], edges[-1] = low, high
     if any(a >= b for a, b in pairwise(edges.tolist())):  # a few ns apart
         edges = np.linspace(low, high, HISTOGRAM_BINS + 1)
-    return Histogram(tuple(edges.tolist()), tuple(np.histogram(duration, edges)[0].tolist()))
+    return DurationHistogram(tuple(edges.tolist()), tuple(np.histogram(duration, edges)[0].tolist()))
 
 
-def neighbour(timeline: Timeline, row: int, forwards: bool) -> Reference | None:
+def neighbour(timeline: Timeline, row: int, forwards: bool) -> SliceReference | None:
     """The slice of the same name that begins next, or before; of equal starts rows count."""
     events = timeline.trace.events
     rows = timeline.rows_named(int(events.name[row]))
     rows = rows[np.lexsort((rows, events.start[rows]))]
     place = int(np.flatnonzero(rows == row)[0]) + (1 if forwards else -1)
     return reference(timeline, int(rows[place])) if 0 <= place < len(rows) else None
-
-
-def as_json(found: Details) -> dict[str, Any]:
-    """One object, the fields of `slice` among the others."""
-    fields = asdict(found)
-    return {**fields.pop("slice"), **fields}

@@ -1,4 +1,4 @@
-"""What stands around a slice: what encloses it, what runs below it."""
+"""What encloses a slice, and what runs below it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.timeline.bands import Band
@@ -18,21 +19,25 @@ _ENCLOSING = (Band.PYTHON, Band.HOST, Band.ANNOTATION, Band.DEVICE)
 
 
 @dataclass(frozen=True)
-class Reference:
-    """A slice, as every answer names it."""
+class SliceReference:
+    """A slice, as every answer names it.
 
-    row: int
-    lane: int
+    row   number of its event
+    lane  number of the lane it stands on
+    """
+
+    row: Row
+    lane: Count
     name: str
     category: str
-    start_ns: int
-    duration_ns: int
+    start_ns: Ns
+    duration_ns: Ns
 
 
-def reference(timeline: Timeline, row: int) -> Reference:
+def reference(timeline: Timeline, row: int) -> SliceReference:
     """Of a row that stands on a lane."""
     trace, events = timeline.trace, timeline.trace.events
-    return Reference(
+    return SliceReference(
         row,
         int(timeline.placed.of_row[row]),
         trace.strings[events.name[row]],

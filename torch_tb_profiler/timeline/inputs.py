@@ -10,7 +10,7 @@ from torch_tb_profiler.timeline.links import Links, links_of
 
 
 @dataclass(frozen=True)
-class Gathered:
+class TimelineInputs:
     """step_ns: where steps begin; curves: the memory of each device."""
 
     links: Links
@@ -18,5 +18,5 @@ class Gathered:
     curves: tuple[MemoryCurve, ...]
 
 
-def gather(model: Model) -> Gathered:
-    return Gathered(links_of(model), tuple(model.steps.start.tolist()), memory_curves(model).curves)
+def inputs_of(model: Model) -> TimelineInputs:
+    return TimelineInputs(links_of(model), tuple(model.steps.start.tolist()), memory_curves(model).curves)

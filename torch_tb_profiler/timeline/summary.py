@@ -7,7 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.timeline.inputs import Gathered
+from torch_tb_profiler.timeline.inputs import TimelineInputs
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
@@ -46,7 +46,7 @@ def edges(begin: int, end: int, bins: int = BINS) -> np.ndarray[tuple[int], np.d
     return begin + np.arange(bins + 1, dtype=np.int64) * (end - begin) // bins
 
 
-def summarize(trace: Trace, gathered: Gathered, placed: Placed, begin: int, end: int) -> Summary:
+def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, end: int) -> Summary:
     events = trace.events
     cuts = edges(begin, end)
 
@@ -67,8 +67,8 @@ def summarize(trace: Trace, gathered: Gathered, placed: Placed, begin: int, end:
         slices=int(np.count_nonzero(placed.of_row >= 0)),
         device=covered(np.flatnonzero(one_of(events.category, DEVICE_WORK))),
         host=covered(np.flatnonzero(events.category == Category.OPERATOR)),
-        communication=covered(work[gathered.links.work.is_communication > 0]),
-        step_ns=list(gathered.step_ns),
+        communication=covered(work[inputs.links.work.is_communication > 0]),
+        step_ns=list(inputs.step_ns),
     )
 
 

@@ -66,7 +66,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Account:
+class EventAccount:
     """Where every event of the file is; all but `total` add up to it.
 
     flows     ends of arrows
@@ -86,7 +86,7 @@ class Account:
     other: int
 
 
-def account(timeline: Timeline) -> Account:
+def account(timeline: Timeline) -> EventAccount:
     events = timeline.trace.events
     on_lane = timeline.placed.of_row >= 0
     counts = np.bincount(events.phase[~on_lane], minlength=len(Phase))
@@ -100,7 +100,7 @@ def account(timeline: Timeline) -> Account:
         "metadata": int(counts[Phase.METADATA]),
         "too_deep": too_deep,
     }
-    return Account(len(events), **found, other=len(events) - sum(found.values()))
+    return EventAccount(len(events), **found, other=len(events) - sum(found.values()))
 
 
 def tree_of(timeline: Timeline) -> Tree:

@@ -129,6 +129,16 @@ def _sent_as(question: AnyQuestion) -> Any:
     return page[get_args(question.answer)] if _is_table(question) else question.answer
 
 
+def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters: Parameters) -> Any:
+    """The answer to a question about one trace, as its type, for another answer; it is kept."""
+    own = read_parameters(question.parameters, parameters)
+    asked = Asked.of(
+        workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
+    )
+    packed = asked.packed(workspace, partial(_computed, question, own, asked.steps))
+    return msgspec.json.decode(packed.plain(), type=_sent_as(question))
+
+
 # parts ----------------------------------------------------------------------------------------------------
 
 

@@ -83,9 +83,10 @@ class Answer:
 class Stream:
     """A body that is made while it is sent, and what describes it.
 
-    etag   changes with the content
-    open   begins a body; it is told whether the body is to be gzip
-    packs  whether the client may have it as gzip
+    etag     changes with the content
+    open     begins a body; it is told whether the body is to be gzip
+    packs    whether the client may have it as gzip
+    prepare  called once before the answer begins, unless the client has it already; raises HttpError and Unavailable
     """
 
     etag: str
@@ -94,6 +95,7 @@ class Stream:
     headers: tuple[tuple[str, str], ...] = ()
     packs: bool = True
     cache_control: str = NO_CACHE
+    prepare: Callable[[], None] = lambda: None
 
 
 def dumps(value: Any) -> bytes:

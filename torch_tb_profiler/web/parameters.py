@@ -104,6 +104,7 @@ def _parameter(kind: type[msgspec.Struct], field: inspect.Field, schema: dict[st
     description = schema.pop("description", "")
     if "anyOf" in schema:
         schema = {**next(each for each in schema["anyOf"] if each != {"type": "null"})}
+        description = schema.pop("description", description)
     if isinstance(_bare(field.type), inspect.LiteralType):
         schema = {**schema, "type": "string", "enum": list(_choices(kind, field.name))}
     default = field.default

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.questions import QUESTIONS
+from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web import logdir, report, static_files, trace_file
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.execute import route_of
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
-from torch_tb_profiler.web.timeline import queries, runs
-from torch_tb_profiler.web.timeline import routes as timeline
+from torch_tb_profiler.web.timeline.execute import route_of as timeline_route_of
 from torch_tb_profiler.workspace import Workspace
 
 
@@ -40,9 +39,7 @@ ROUTES: dict[str, Route] = {
     "/workers": logdir.workers,
     "/spans": logdir.spans,
     **trace_file.ROUTES,
-    **timeline.ROUTES,
-    **queries.ROUTES,
-    **runs.ROUTES,
+    **{question.path: timeline_route_of(question) for question in TIMELINE_QUESTIONS},
     **{
         path: route_of(question)
         for question in (*QUESTIONS, *OLD_QUESTIONS)

@@ -67,6 +67,7 @@ def _respond_with_stream(request: Request, stream: Stream) -> Response:
     known = parse_etags(request.headers.get("If-None-Match"))
     if known.contains_weak(stream.etag) or known.contains_weak(f"{stream.etag}-gz"):
         return _NotModified(status=304, headers=headers, content_type=stream.content_type)
+    stream.prepare()
     if packed:
         headers["Content-Encoding"] = "gzip"
     # what is opened for a HEAD request would never be read to its end

@@ -24,7 +24,7 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build, release
-from torch_tb_profiler.timeline.inputs import gather
+from torch_tb_profiler.timeline.inputs import inputs_of
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, pack
 from torch_tb_profiler.workspace.protocol import (
@@ -135,20 +135,20 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         bundles = questions(answering.trace, model)
         send(Preparing((*(name for asked in bundles for name, _ in asked), TIMELINE)))
         folder = AnswerFolder(Path(answering.folder))
-        is_drawn, gathered = timeline_file.is_there(Path(answering.timeline)), None
+        is_drawn, inputs = timeline_file.is_there(Path(answering.timeline)), None
         for asked in bundles:
             for name, compute in asked:
                 with contextlib.suppress(Exception):
                     folder.put(name, pack(compute(model)))
                 send(Answered(name))
-            if not is_drawn and gathered is None:
-                gathered = gather(model)  # the first answers have left most of it
+            if not is_drawn and inputs is None:
+                inputs = inputs_of(model)  # the first answers have left most of it
             model.forget_answers()
         if not is_drawn:
             release(model)
             _give_back()
             with contextlib.suppress(OSError):
-                timeline_file.write(build(model, gathered), Path(answering.timeline))
+                timeline_file.write(build(model, inputs), Path(answering.timeline))
         send(Answered(TIMELINE))
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())

@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin
 import msgspec
 from msgspec import UNSET, inspect
 
-from torch_tb_profiler.analysis.question import AnyQuestion, JsonShape
+from torch_tb_profiler.analysis.question import JsonShape, Question
 from torch_tb_profiler.analysis.table import Column, Table
 from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, list_of, map_of, ref
 
@@ -23,10 +23,14 @@ _CELL: Json = {"type": ["string", "number", "boolean", "null"]}
 ROWS: Json = map_of(list_of(_CELL), "By column key: a list each, all of the same length.")
 
 
-def types_of(questions: Iterable[AnyQuestion]) -> list[Any]:
+def types_of(questions: Iterable[Question[Any, Any]]) -> list[Any]:
     """The types of all answers; of a table that of what stands beside it."""
-    found = [question.answer for question in questions if not isinstance(question.answer, JsonShape)]
+    found = [question.answer for question in questions if _is_typed(question.answer)]
     return [Column, *dict.fromkeys(get_args(each)[0] if get_origin(each) is Table else each for each in found)]
+
+
+def _is_typed(answer: Any) -> bool:
+    return answer is not bytes and not isinstance(answer, JsonShape)
 
 
 def schema_of(answer: Any) -> Json:
@@ -71,7 +75,7 @@ def _described(schema: Json, of: type | None) -> Json:
         return schema
     docstring = python_inspect.cleandoc(_docstring(of))
     texts = _inherited_fields(of)
-    optional = {field.encode_name for field in _fields(of) if field.default is UNSET}
+    optional = _unset_fields(of)
     properties = {name: _property(field, texts.get(name)) for name, field in schema["properties"].items()}
     found = closed(
         {name: field for name, field in properties.items() if name not in optional},
@@ -102,10 +106,11 @@ def _docstring(of: type) -> str:
     return "" if text.startswith(f"{of.__name__}(") else text
 
 
-def _fields(of: type) -> Sequence[inspect.Field]:
-    info = inspect.type_info(of)
-    assert isinstance(info, inspect.StructType | inspect.DataclassType)
-    return info.fields
+def _unset_fields(of: type) -> set[str]:
+    """Fields that are left out when they are UNSET; `inspect` does not tell."""
+    if not issubclass(of, msgspec.Struct):
+        return set()
+    return {field.encode_name for field in msgspec.structs.fields(of) if field.default is UNSET}
 
 
 def _classes(found: Iterable[inspect.Type]) -> Iterator[type]:

@@ -6,14 +6,13 @@ import json
 from functools import cache
 
 from torch_tb_profiler import __version__
-from torch_tb_profiler.questions import QUESTIONS
+from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.json_schema import COUNT, TEXT, Json, closed, described, one_of
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
-from torch_tb_profiler.web.openapi import of_files, of_questions, parameters
+from torch_tb_profiler.web.openapi import of_files, of_questions, of_timeline_questions, parameters
 from torch_tb_profiler.web.openapi.answers import components, types_of
-from torch_tb_profiler.web.timeline import openapi as of_timeline
 
 _ABOUT = """\
 What the page of torch-tb-profiler asks, and what else there is. docs/api.md and docs/timeline-protocol.md say more
@@ -71,7 +70,11 @@ _HEADERS = {
 def document() -> Json:
     """OpenAPI 3.1."""
     declared = (*QUESTIONS, *OLD_QUESTIONS)
-    operations = {**of_files.OPERATIONS, **of_questions.operations(declared), **of_timeline.OPERATIONS}
+    operations = {
+        **of_files.OPERATIONS,
+        **of_questions.operations(declared),
+        **of_timeline_questions.operations(TIMELINE_QUESTIONS),
+    }
     return {
         "openapi": "3.1.0",
         "info": {
@@ -96,7 +99,10 @@ def document() -> Json:
                     for name, (text, schema) in _RESPONSES.items()
                 },
             },
-            "schemas": {**components([*types_of(QUESTIONS), *of_files.ANSWERS]), **openapi_shapes.SHARED},
+            "schemas": {
+                **components([*types_of((*QUESTIONS, *TIMELINE_QUESTIONS)), *of_files.ANSWERS]),
+                **openapi_shapes.SHARED,
+            },
         },
     }
 

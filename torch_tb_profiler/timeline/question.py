@@ -1,0 +1,131 @@
+"""Questions about timelines, declared as those of `analysis.question` are; `torch_tb_profiler.questions` lists them.
+
+The type of an answer is `bytes` where it is sent in a binary layout (docs/timeline-protocol.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Protocol, TypeVar
+
+from torch_tb_profiler.analysis.question import Question, RankPart
+from torch_tb_profiler.timeline.steps import StepsAnswer
+from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace import Limits
+
+P = TypeVar("P", bound=Any)
+A = TypeVar("A")
+K = TypeVar("K")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelineQuestion(Question[P, A]):
+    """A question about the timeline of one trace.
+
+    compute  the answer; raises Refused
+    """
+
+    compute: Callable[[Timeline, P], A]
+    tag: str = "timeline"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelineStepsQuestion(Question[P, A]):
+    """A question about the timeline of one trace whose answer depends on its steps, too.
+
+    compute  the answer, of the timeline, its version and the steps that the request means; raises Refused
+    """
+
+    compute: Callable[[Timeline, str, StepsAnswer, P], A]
+    tag: str = "timeline"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelineFileQuestion(Question[P, A]):
+    """A question about the timeline of one trace that needs the file of the trace.
+
+    check    whether there is an answer, before the file is opened; raises Refused
+    compute  the answer, of the timeline, the file and what it may unpack to; raises TraceError: the file is damaged or
+             another one
+    """
+
+    check: Callable[[Timeline, P], None]
+    compute: Callable[[Timeline, BinaryIO, Limits, P], A]
+    tag: str = "timeline"
+
+
+class RankTimeline(Protocol):
+    """One of the traces of a run that can be asked."""
+
+    @property
+    def worker(self) -> str: ...
+
+    @property
+    def rank(self) -> int | None:
+        """Of its process; None when neither the trace nor its name says."""
+
+    @property
+    def host_name(self) -> str: ...
+
+    @property
+    def version(self) -> str:
+        """Of its timeline."""
+
+    def summary(self) -> Summary:
+        """What is kept of it for the overview of its run."""
+
+    def timeline(self) -> Timeline:
+        """Opened."""
+
+    def part(self, part: RankPart[K]) -> K:
+        """What is kept of it for questions about all ranks."""
+
+
+@dataclass(frozen=True)
+class AbsentTrace:
+    """A trace of the run that cannot be asked.
+
+    reason  why it failed, null while it is being read
+    """
+
+    worker: str
+    state: str
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class RunTimelines:
+    """The traces of a span of a run.
+
+    worker  the trace that the request names, in questions that begin at one
+    ranks   those that can be asked, by worker
+    """
+
+    run: str
+    span: str
+    worker: str
+    ranks: Sequence[RankTimeline]
+    absent: Sequence[AbsentTrace]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunTimelinesQuestion(Question[P, A]):
+    """A question about the timelines of all ranks of a run.
+
+    of_worker  whether it begins at one of them
+    compute    the answer; raises Refused
+    """
+
+    of_worker: bool = False
+    compute: Callable[[RunTimelines, P], A]
+    tag: str = "timeline"
+
+
+AnyTimelineQuestion = (
+    TimelineQuestion[Any, Any]
+    | TimelineStepsQuestion[Any, Any]
+    | TimelineFileQuestion[Any, Any]
+    | RunTimelinesQuestion[Any, Any]
+)

@@ -1,0 +1,61 @@
+"""Texts of the names that binary answers have as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.timeline.question import TimelineQuestion
+from torch_tb_profiler.timeline.questions.parameters import EXAMPLES, NUMBERS_PATTERN, needed, numbers
+from torch_tb_profiler.timeline.timeline import Timeline
+
+MOST_NAMES = 10_000
+
+_IDS = "Numbers of names and ranges; without it from and count are required."
+
+
+class WhichNames(msgspec.Struct, frozen=True):
+    """Some of them, or a range."""
+
+    ids: Annotated[str, Meta(pattern=NUMBERS_PATTERN, examples=EXAMPLES, description=_IDS)] | None = None
+    first: Annotated[int, Meta(ge=0, description="The first name.")] | None = msgspec.field(name="from", default=None)
+    count: Annotated[int, Meta(ge=1, le=MOST_NAMES, description="How many names.")] | None = None
+
+
+@dataclass(frozen=True)
+class NamesOfSlices:
+    """Names by number; those that do not exist are left out.
+
+    total  how many names there are
+    ids    numbers of the names here
+    names  parallel to ids
+    """
+
+    total: Count
+    ids: list[Count]
+    names: list[str]
+
+
+def _names(timeline: Timeline, asked: WhichNames) -> NamesOfSlices:
+    if asked.ids is not None:
+        ids = numbers("ids", asked.ids, MOST_NAMES)
+    else:
+        first = needed("from", asked.first)
+        ids = first + np.arange(needed("count", asked.count))
+    known = ids[ids < len(timeline.names)].tolist()
+    code, strings = timeline.names.code, timeline.trace.strings
+    return NamesOfSlices(len(timeline.names), known, [strings[code[number]] for number in known])
+
+
+TIMELINE_NAMES = TimelineQuestion(
+    name="timeline/names",
+    summary="Texts of names",
+    answer=NamesOfSlices,
+    parameters=WhichNames,
+    compute=_names,
+)

@@ -1,0 +1,111 @@
+"""One slice: everything about it, its arguments in the file, the next one of its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, BinaryIO, Literal
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Count
+from torch_tb_profiler.analysis.answer import Row as RowNumber
+from torch_tb_profiler.timeline.details import Details, details, neighbour
+from torch_tb_profiler.timeline.enclosing import SliceReference
+from torch_tb_profiler.timeline.question import TimelineFileQuestion, TimelineQuestion, TimelineStepsQuestion
+from torch_tb_profiler.timeline.questions.parameters import Row, check_row
+from torch_tb_profiler.timeline.steps import StepsAnswer
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.trace.raw_event import raw_args
+
+#: characters of the arguments of an event, as they stand in the file
+LONGEST_ARGS = 200_000
+
+
+class OneSlice(msgspec.Struct, frozen=True):
+    """Which slice."""
+
+    row: Row
+
+
+class NextOf(msgspec.Struct, frozen=True):
+    """Which neighbour of which slice."""
+
+    row: Row
+    direction: Annotated[Literal["next", "previous"], Meta(description="Which neighbour.")] = "next"
+
+
+@dataclass(frozen=True)
+class SliceDetails(Details):
+    """Everything about one slice, and its step.
+
+    step  the name of the step in which it begins
+    """
+
+    step: str | None
+
+
+@dataclass(frozen=True)
+class EventArguments:
+    """The arguments of an event, as they stand in the file.
+
+    args    JSON text, at most 200,000 characters; null when the event has none
+    length  characters of all of it
+    """
+
+    row: RowNumber
+    args: str | None
+    length: Count
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """The slice of the same name that begins next, or before.
+
+    slice  null when there is none
+    """
+
+    slice: SliceReference | None
+
+
+def _slice(timeline: Timeline, _: str, steps: StepsAnswer, asked: OneSlice) -> SliceDetails:
+    check_row(timeline, asked.row)
+    found = details(timeline, asked.row)
+    return SliceDetails(**vars(found), step=steps.steps.at(found.start_ns))
+
+
+def _args(timeline: Timeline, file: BinaryIO, limits: Limits, asked: OneSlice) -> EventArguments:
+    text = raw_args(timeline.trace, asked.row, file, limits)
+    return EventArguments(asked.row, None if text is None else text[:LONGEST_ARGS], len(text or ""))
+
+
+def _next(timeline: Timeline, asked: NextOf) -> Neighbour:
+    check_row(timeline, asked.row)
+    return Neighbour(neighbour(timeline, asked.row, asked.direction == "next"))
+
+
+SLICE = TimelineStepsQuestion(
+    name="timeline/slice",
+    summary="One slice",
+    answer=SliceDetails,
+    parameters=OneSlice,
+    compute=_slice,
+)
+
+ARGS = TimelineFileQuestion(
+    name="timeline/args",
+    summary="Arguments of an event as they stand in the file",
+    answer=EventArguments,
+    parameters=OneSlice,
+    check=lambda timeline, asked: check_row(timeline, asked.row),
+    compute=_args,
+)
+
+NEXT = TimelineQuestion(
+    name="timeline/next",
+    summary="The next slice of the same name",
+    answer=Neighbour,
+    parameters=NextOf,
+    compute=_next,
+)

@@ -1,0 +1,188 @@
+"""The track tree, with the steps and the counters of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.answer import Count, Ns
+from torch_tb_profiler.analysis.question import NoParameters
+from torch_tb_profiler.timeline.bands import BAND_NAMES, BandName
+from torch_tb_profiler.timeline.counters import extremes
+from torch_tb_profiler.timeline.pyramid import tile_length, width_of
+from torch_tb_profiler.timeline.question import TimelineStepsQuestion
+from torch_tb_profiler.timeline.series import COUNTER_KINDS, Counter, CounterKind, CounterUnit
+from torch_tb_profiler.timeline.steps import StepsAnswer
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.tree import EventAccount, Tree, account, tree_of
+from torch_tb_profiler.trace import Category
+
+
+@dataclass(frozen=True)
+class TimelineLevel:
+    """How coarse tiles can be.
+
+    level     0: every slice as it is
+    width_ns  slices shorter than this are merged into cells
+    tile_ns   the length of a tile
+    """
+
+    level: Count
+    width_ns: Ns
+    tile_ns: Ns
+
+
+@dataclass(frozen=True)
+class Track:
+    """A process, or a thread or stream of the one above it.
+
+    id                its place in the list
+    parent            id of its process, null for a process
+    pid, tid          as in the file; tid is null for a process
+    device            number of the GPU, null on the host
+    busy_ns           time in which at least one slice ran; of a process the sum of its parts
+    begin_ns, end_ns  where its first slice begins, where its last one ends
+    """
+
+    id: Count
+    parent: int | None
+    kind: str
+    name: str
+    pid: int | str | None
+    tid: int | str | None
+    device: int | None
+    slices: Count
+    instants: Count
+    busy_ns: Ns
+    begin_ns: Ns
+    end_ns: Ns
+
+
+@dataclass(frozen=True)
+class LaneColumns:
+    """Parallel lists; the position is the number of the lane.
+
+    track             id of the track it belongs to
+    depth             how many lanes of its band are above it
+    slices            slices and instants
+    busy_ns           Σ of their durations
+    begin_ns, end_ns  where the first begins, where the last ends
+    """
+
+    track: list[int]
+    band: list[BandName]
+    depth: list[Count]
+    slices: list[Count]
+    busy_ns: list[Ns]
+    begin_ns: list[Ns]
+    end_ns: list[Ns]
+
+
+@dataclass(frozen=True)
+class CounterSeries:
+    """A counter of one device.
+
+    id        for the parameter `ids`
+    min, max  over the whole trace, in `unit`
+    """
+
+    id: str
+    kind: CounterKind
+    name: str
+    device: str
+    unit: CounterUnit
+    min: float
+    max: float
+
+
+class TimelineAnswer(StepsAnswer, frozen=True, kw_only=True):
+    """What a page needs before it asks for tiles.
+
+    version           for the parameter v
+    begin_ns, end_ns  where the first slice begins, where the last one ends
+    origin_ns         of time 0, ns since the epoch or the file's own zero
+    events            where every event of the file is
+    names             how many distinct names of slices there are
+    categories        by the code that binary answers have
+    tracks            in the order in which they are drawn, a parent before its parts
+    """
+
+    version: str
+    begin_ns: Ns
+    end_ns: Ns
+    origin_ns: str
+    events: EventAccount
+    names: Count
+    categories: Sequence[str]
+    levels: Sequence[TimelineLevel]
+    tracks: Sequence[Track]
+    lanes: LaneColumns
+    counters: Sequence[CounterSeries]
+
+
+def _timeline(timeline: Timeline, version: str, steps: StepsAnswer, _: NoParameters) -> TimelineAnswer:
+    tree = tree_of(timeline)
+    return TimelineAnswer(
+        meta=steps.meta,
+        steps=steps.steps,
+        version=version,
+        begin_ns=timeline.begin,
+        end_ns=timeline.end,
+        origin_ns=str(timeline.trace.origin_ns),
+        events=account(timeline),
+        names=len(timeline.names),
+        categories=[category.name.lower() for category in Category],
+        levels=[
+            TimelineLevel(level, width_of(level), tile_length(level)) for level in range(timeline.highest_level + 1)
+        ],
+        tracks=_tracks(tree),
+        lanes=_lanes(timeline, tree),
+        counters=[_counter(timeline, counter) for counter in timeline.counters.listed],
+    )
+
+
+def _tracks(tree: Tree) -> list[Track]:
+    return [
+        Track(
+            id=number,
+            parent=node.parent,
+            kind=node.kind,
+            name=node.name,
+            pid=node.pid,
+            tid=node.tid,
+            device=node.device,
+            slices=node.slices,
+            instants=node.instants,
+            busy_ns=node.busy,
+            begin_ns=node.begin,
+            end_ns=node.end,
+        )
+        for number, node in enumerate(tree.nodes)
+    ]
+
+
+def _lanes(timeline: Timeline, tree: Tree) -> LaneColumns:
+    lanes = timeline.placed.lanes
+    return LaneColumns(
+        track=tree.lanes.node.tolist(),
+        band=[BAND_NAMES[band] for band in lanes.band.tolist()],
+        depth=lanes.depth.tolist(),
+        slices=tree.lanes.slices.tolist(),
+        busy_ns=tree.lanes.busy.tolist(),
+        begin_ns=tree.lanes.begin.tolist(),
+        end_ns=tree.lanes.end.tolist(),
+    )
+
+
+def _counter(timeline: Timeline, counter: Counter) -> CounterSeries:
+    name, unit = COUNTER_KINDS[counter.kind]
+    low, high = extremes(timeline, counter)
+    return CounterSeries(counter.id, counter.kind, name, counter.device, unit, low, high)
+
+
+TIMELINE = TimelineStepsQuestion(
+    name="timeline",
+    summary="The track tree, steps and counters",
+    answer=TimelineAnswer,
+    compute=_timeline,
+)

@@ -1,0 +1,209 @@
+"""From a declared question about timelines to the route that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from hashlib import blake2b
+from typing import Any, BinaryIO, TypeVar
+
+from torch_tb_profiler import __version__
+from torch_tb_profiler.analysis.question import NotFound, RankPart, Refused
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.timeline import timeline_file, wire
+from torch_tb_profiler.timeline.question import (
+    AbsentTrace,
+    AnyTimelineQuestion,
+    RunTimelines,
+    RunTimelinesQuestion,
+    TimelineFileQuestion,
+    TimelineQuestion,
+    TimelineStepsQuestion,
+)
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, StepsAnswer
+from torch_tb_profiler.timeline.summary import Summary
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.trace import TraceError
+from torch_tb_profiler.web.ask import Route, step_choice, step_range
+from torch_tb_profiler.web.execute import answer_as_type, subject_of
+from torch_tb_profiler.web.http import JSON, Answer, HttpError, Parameters, Stream, dumps
+from torch_tb_profiler.web.parameters import read_parameters
+from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
+
+K = TypeVar("K")
+
+BINARY = "application/octet-stream"
+
+IMMUTABLE = "private, max-age=31536000, immutable"
+
+
+def route_of(question: AnyTimelineQuestion) -> Route:
+    """The route of a question."""
+    if isinstance(question, TimelineQuestion):
+        return partial(_answer_of_timeline, question)
+    if isinstance(question, TimelineStepsQuestion):
+        return partial(_answer_with_steps, question)
+    if isinstance(question, TimelineFileQuestion):
+        return partial(_answer_of_file, question)
+    return partial(_answer_of_run, question)
+
+
+def version_of(trace: OpenTrace) -> str:
+    """Changes when a tile of the same name may hold something else."""
+    text = f"{trace.key}\0{timeline_file.VERSION}\0{wire.VERSION}\0{__version__}"
+    return blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Why there is no answer, as HTTP has it."""
+    try:
+        yield
+    except Refused as error:
+        raise HttpError(404 if isinstance(error, NotFound) else 400, str(error)) from None
+    except TraceError as error:
+        raise HttpError(422, f"the file {error}") from None
+
+
+# one trace ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The trace that a request names. is_known: whether the request names the version of its timeline."""
+
+    workspace: Workspace
+    trace: OpenTrace
+    version: str
+    is_known: bool
+
+    @property
+    def timeline(self) -> Timeline:
+        return self.workspace.timeline(self.trace)
+
+    def stream(self, question: AnyTimelineQuestion, asked: object, compute: Callable[[], Any]) -> Stream:
+        """The answer, computed only when the client does not have it.
+
+        asked  all that it depends on beside the trace; its `repr` is part of the ETag
+        """
+        trace = self.trace
+        known_as = f"{self.version}\0{trace.run}\0{trace.worker}\0{trace.span}\0{question.name}\0{asked!r}"
+        etag = blake2b(known_as.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        made: list[bytes] = []
+
+        def prepare() -> None:
+            with _refusals():
+                found = compute()
+            made.append(found if isinstance(found, bytes) else dumps(found))
+
+        return Stream(
+            etag,
+            lambda packed: [b"".join(compressed(made))] if packed else made,
+            BINARY if question.answer is bytes else JSON,
+            cache_control=IMMUTABLE if self.is_known else "no-cache",
+            prepare=prepare,
+        )
+
+
+def _drawn(workspace: Workspace, parameters: Parameters) -> _Drawn:
+    run, worker = parameters.need_all("run", "worker")
+    trace = workspace.find(run, worker, parameters.get("span"))
+    version, named = version_of(trace), parameters.get("v")
+    if named not in (None, version):
+        raise HttpError(404, f"there is no version {named!r} of this trace any more", {"version": version})
+    return _Drawn(workspace, trace, version, named is not None)
+
+
+def _answer_of_timeline(question: TimelineQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Stream:
+    drawn = _drawn(workspace, parameters)
+    own = read_parameters(question.parameters, parameters)
+    return drawn.stream(question, own, lambda: question.compute(drawn.timeline, own))
+
+
+def _answer_with_steps(
+    question: TimelineStepsQuestion[Any, Any], workspace: Workspace, parameters: Parameters
+) -> Stream:
+    drawn = _drawn(workspace, parameters)
+    own = read_parameters(question.parameters, parameters)
+
+    def compute() -> Any:
+        timeline = drawn.timeline
+        steps: StepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
+        return question.compute(timeline, drawn.version, steps, own)
+
+    return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
+
+
+def _answer_of_file(question: TimelineFileQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+    drawn = _drawn(workspace, parameters)
+    own = read_parameters(question.parameters, parameters)
+    timeline = drawn.timeline
+
+    def answer(file: BinaryIO) -> bytes:
+        return dumps(question.compute(timeline, file, workspace.limits, own))
+
+    with _refusals():
+        question.check(timeline, own)
+        return Answer(workspace.answer_of_original(drawn.trace, (question.name, own), answer))
+
+
+# all ranks of a run ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Rank:
+    """See `timeline.question.RankTimeline`."""
+
+    workspace: Workspace
+    trace: OpenTrace
+    rank: int | None
+    host_name: str
+
+    @property
+    def worker(self) -> str:
+        return self.trace.worker
+
+    @property
+    def version(self) -> str:
+        return version_of(self.trace)
+
+    def summary(self) -> Summary:
+        return self.workspace.rank_summary(self.trace)
+
+    def timeline(self) -> Timeline:
+        return self.workspace.timeline(self.trace)
+
+    def part(self, part: RankPart[K]) -> K:
+        def make(model: Model) -> Any:
+            return part.make(subject_of(model, self.trace))
+
+        found: K = self.workspace.part(self.trace, part.name, make)
+        return found
+
+
+def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
+    worker = ""
+    if question.of_worker:
+        run, worker = parameters.need_all("run", "worker")
+        trace = workspace.find(run, worker, parameters.get("span"))
+        opened = workspace.find_span(trace.run, trace.span)
+    else:
+        opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
+    own = read_parameters(question.parameters, parameters)
+
+    def answer() -> bytes:
+        status = {(trace.worker, trace.span): trace for trace in workspace.run(opened.run).traces}
+        ranks = []
+        for trace in opened.traces:
+            known = status[trace.worker, trace.span]
+            ranks.append(_Rank(workspace, trace, known.rank, known.host_name))
+        absent = [
+            AbsentTrace(trace.worker, trace.state, trace.reason.text if trace.reason else None)
+            for trace in opened.others
+        ]
+        return dumps(question.compute(RunTimelines(opened.run, opened.span, worker, ranks, absent), own))
+
+    with _refusals():
+        return Answer(workspace.answer_of_run(opened, (question.name, worker, own), answer))
