@@ -51,17 +51,17 @@ class ProgramTree(Table):
     """
 
     table_name: ClassVar[str] = "program_tree"
-    row: Int32 = column("i4", "row, -1 for BACKWARD", "the event")
-    kind: UInt8 = column("u1", "Kind", "category and name")
-    parent: Int32 = column("i4", "position, -1 at the top of a thread", "nesting")
-    depth: Int32 = column("i4", "number of enclosing nodes", "nesting")
-    start: Int64 = column("i8", "ns", "events.start; of BACKWARD the earliest of its operators")
-    end: Int64 = column("i8", "ns", "not after the parent's; of BACKWARD the latest of its operators")
-    duration: Int64 = column("i8", "ns", "events.duration; of BACKWARD end - start")
-    track: Int32 = column("i4", "index into Trace.tracks", "events.track; of BACKWARD that of its first operator")
-    lane: Int32 = column("i4", "index into Trace.tracks", "see above")
-    name: Int32 = column("i4", "string", "events.name; of BACKWARD that of the module")
-    module: Int32 = column("i4", "position of a MODULE, -1", "of BACKWARD: the call it is the backward of")
+    row: Int32 = column("row, -1 for BACKWARD", "the event")
+    kind: UInt8 = column("Kind", "category and name")
+    parent: Int32 = column("position, -1 at the top of a thread", "nesting")
+    depth: Int32 = column("number of enclosing nodes", "nesting")
+    start: Int64 = column("ns", "events.start; of BACKWARD the earliest of its operators")
+    end: Int64 = column("ns", "not after the parent's; of BACKWARD the latest of its operators")
+    duration: Int64 = column("ns", "events.duration; of BACKWARD end - start")
+    track: Int32 = column("index into Trace.tracks", "events.track; of BACKWARD that of its first operator")
+    lane: Int32 = column("index into Trace.tracks", "see above")
+    name: Int32 = column("string", "events.name; of BACKWARD that of the module")
+    module: Int32 = column("position of a MODULE, -1", "of BACKWARD: the call it is the backward of")
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class Writer:
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append rows to a table. Raises OSError."""
         blocks = self._tables.setdefault(kind.table_name, {name: [] for name in kind.column_names()})
-        follows = {f.name: f.metadata["follows"] for f in kind.column_fields()}
+        follows = {c.name: c.follows for c in kind.schema()}
         for name, values in kind.from_columns(columns).columns().items():
             packed, width, first = _pack(values, follows[name])
             blocks[name].append(_Block(len(values), self._out.tell(), len(packed), width, first))
@@ -204,12 +204,9 @@ class _Reader:
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
-        table = kind.from_columns(
-            {
-                f.name: self._column(columns[f.name], np.dtype(f.metadata["dtype"]), f.metadata["follows"])
-                for f in kind.column_fields()
-            }
-        )
+        if columns.keys() != set(kind.column_names()):
+            raise ColumnFileError(f"has other columns of {kind.table_name}")
+        table = kind.from_columns({c.name: self._column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
         return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
     def _column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
