@@ -1,7 +1,7 @@
-"""JSON text of one chunk of events → typed event objects, with a ladder for damaged or odd text.
+"""JSON text of one chunk of events → typed events, with fallbacks for damaged or odd text.
 
-The first rung is one msgspec call for the whole chunk. Each further rung is slower and keeps more:
-repair the text, decode event by event, coerce a single odd event, and at last drop it with a note.
+The normal way is one msgspec call for the whole chunk. Each fallback is slower and recovers more: decode event by event
+and leave out fields of a wrong type; repair the text; and finally drop single events that cannot be read, with a note.
 """
 
 from __future__ import annotations
@@ -30,21 +30,18 @@ class _Kind(msgspec.Struct, gc=False, frozen=True):
 
 @dataclass(frozen=True)
 class _Kinds:
-    """The spellings of `ph` and `cat` that are known.
-
-    What is known is decoded to the one string there is of it, which then is found again without a look at its text.
-    """
+    """The spellings of `ph` and `cat` that are known, which `event_type` makes the values of these fields."""
 
     phases: frozenset[str]
     categories: frozenset[str]
 
     def with_those_of(self, text: memoryview | bytes) -> _Kinds:
-        """Those of a chunk as well. Raises msgspec.ValidationError when they cannot be read."""
+        """With the spellings in a chunk added. Raises msgspec.ValidationError when they are not strings."""
         found = _kinds.decode(text)
         return _Kinds(self.phases | {k.ph for k in found}, self.categories | {k.cat for k in found if k.cat})
 
     def are_too_many(self) -> bool:
-        """Whether these are no kinds at all, but different in every event."""
+        """Whether the values differ from event to event, so that listing them gains nothing."""
         return len(self.phases) + len(self.categories) > 200
 
 
@@ -53,7 +50,7 @@ _kinds = msgspec.json.Decoder(list[_Kind], strict=False)
 
 @lru_cache(maxsize=16)
 def _decoder(exact: bool, kinds: _Kinds) -> msgspec.json.Decoder[list[Event]]:
-    """For chunks of events of these kinds, or of all kinds if these are too many."""
+    """Decodes a list of events; kinds that are too many are not listed."""
     if kinds.are_too_many():
         return msgspec.json.Decoder(list[event_type(exact)], strict=False)  # type: ignore[misc]
     return msgspec.json.Decoder(list[event_type(exact, kinds.phases, kinds.categories)], strict=False)  # type: ignore[misc]
@@ -71,7 +68,7 @@ class EventDecoder:
         self._note = note
 
     def strictly(self, text: memoryview | bytes) -> list[Event]:
-        """The first rung: the whole chunk, or msgspec.DecodeError (ValidationError when only a type is odd)."""
+        """Decode a whole chunk at once. Raises msgspec.DecodeError; ValidationError when only a type is wrong."""
         try:
             return self._chunk.decode(text)
         except msgspec.ValidationError:
@@ -85,7 +82,7 @@ class EventDecoder:
             return self._chunk.decode(text)
 
     def repaired(self, text: bytes, offset: int) -> list[Event] | None:
-        """The next rungs for a chunk (`[event, …]`) that `strictly` refused; None when they do not help."""
+        """Decode a chunk (`[event, …]`) that `strictly` refused; None when repairing its text does not make it JSON."""
         try:
             return self._each(_split.decode(text), offset)
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -110,7 +107,7 @@ class EventDecoder:
 
     def _note_repairs(self, repairs: list[Repair], offset: int) -> None:
         for repair in repairs:
-            # the chunk begins with a bracket of ours
+            # the text of a chunk has an opening bracket put before it
             self._note(repair_note(replace(repair, first=offset + repair.first - 1)))
 
     def _each(self, raws: list[msgspec.Raw], offset: int) -> list[Event]:
@@ -123,7 +120,7 @@ class EventDecoder:
         return events
 
     def _coerce(self, raw: bytes, offset: int) -> Event:
-        """An event with a field of an unexpected type: keep what converts, leave out what does not."""
+        """An event without those of its fields that have an unexpected type."""
         value = json.loads(raw)
         self._note(
             Note(
@@ -144,27 +141,28 @@ class EventDecoder:
             for name, item in args.items():
                 _keep_if_valid(Args, kept, name, item)
             known["args"] = kept
-        # through JSON text, so that Raw fields and renamed fields are read as they always are
+        # encoded again, so that Raw and renamed fields are decoded as usual
         return self._one.decode(msgspec.json.encode(known))
 
     def each_readable(self, text: bytes, offset: int) -> list[Event]:
-        """The last rung: walk from event to event and drop only what cannot be read.
+        """Decode object by object, and drop those that cannot be read.
 
-        Offsets are one less than positions: the text begins with a bracket of ours.
+        Offsets are one less than positions: the text of a chunk has an opening bracket put before it.
         """
         text, repairs = repair_text(text)
         self._note_repairs(repairs, offset)
         events: list[Event] = []
         for begin, end in objects(text):
+            if end is None:
+                self._note_dropped(offset + begin - 1)
+                break
             try:
-                if end is None:
-                    raise ValueError("cut off")
                 events += self._each([msgspec.Raw(text[begin:end])], offset + begin - 1)
             except ValueError:  # DecodeError of msgspec and JSONDecodeError among them
-                self._dropped(offset + begin - 1)
+                self._note_dropped(offset + begin - 1)
         return events
 
-    def _dropped(self, offset: int) -> None:
+    def _note_dropped(self, offset: int) -> None:
         self._note(
             Note(
                 "dropped_events",

@@ -15,11 +15,11 @@ Number = float | None
 
 
 class TrackArgs(msgspec.Struct, gc=False, frozen=True):
-    """The arguments of metadata events, which name processes and threads."""
+    """The arguments of metadata events, which name processes and threads. `Args` has them too."""
 
     name: msgspec.Raw = msgspec.Raw(b"")
     labels: msgspec.Raw = msgspec.Raw(b"")
-    sort_index: Number = math.nan
+    sort_index: Number = float("nan")
 
 
 class Event(msgspec.Struct, gc=False, frozen=True):
@@ -63,10 +63,10 @@ def event_type(exact: bool, phases: Iterable[str] = (), categories: Iterable[str
 
 
 def _args_type() -> type[TrackArgs]:
-    """One attribute for each key that is the source of a column.
+    """One attribute for each key that is the source of a column, and those of `TrackArgs`.
 
-    msgspec looks for a key from the place of the last one on, so keys that are written one after the other are declared
-    so, and other spellings come last.
+    msgspec starts to look for a key after the one it found last. So attributes stand in the order in which torch writes
+    the keys; rare spellings and what only metadata has come last.
     """
     columns = [column for table in TRACE_TABLES for column in table.schema() if column.source]
     first = [(column.source[0], column) for column in columns]
@@ -78,7 +78,8 @@ def _args_type() -> type[TrackArgs]:
         if types.setdefault(key, kind) != kind:
             raise TypeError(f"columns read {key!r} in different ways")
         fields.setdefault(key, (attribute(key), kind, default))
-    return msgspec.defstruct("Args", [*fields.values()], bases=(TrackArgs,), gc=False, frozen=True)  # type: ignore[return-value]
+    of_tracks = [(f.name, f.type, f.default) for f in msgspec.structs.fields(TrackArgs)]
+    return msgspec.defstruct("Args", [*fields.values(), *of_tracks], gc=False, frozen=True)  # type: ignore[return-value]
 
 
 def _type_and_default(column: Column, key: str) -> tuple[Any, Any]:

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 class Decoder(Protocol[T]):
-    """The rungs of the ladder that `EventDecoder` describes."""
+    """The ways to decode a chunk, from the strictest to the most tolerant; `EventDecoder` describes them."""
 
     def strictly(self, text: memoryview | bytes, /) -> list[T]: ...
 

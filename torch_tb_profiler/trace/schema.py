@@ -10,6 +10,7 @@ Conventions
     time        integer nanoseconds, relative to `Trace.origin_ns`.
     string      an int32 code into `Trace.strings`; code 0 is the empty string and means "missing".
     missing     -1 in integer columns, NaN in float columns, unless the column says otherwise.
+    order       columns of arguments stand in the order in which torch writes the arguments: decoding is then fastest.
 """
 
 from __future__ import annotations
@@ -236,10 +237,10 @@ class Operators(Table):
         "number", "joins forward and backward; autograd only", source="Sequence number", follows=True
     )
     forward_thread: Int64 = column("number", "autograd only", source="Fwd thread id", follows=True)
-    input_dims: Int32 = column(JSON_TEXT, "record_shapes only", source=("Input Dims", "Input dims"))
+    concrete_inputs: Int32 = column(JSON_TEXT, "record_shapes only, since 2023", source="Concrete Inputs")
     input_type: Int32 = column(JSON_TEXT, "record_shapes only", source="Input type")
     input_strides: Int32 = column(JSON_TEXT, "record_shapes only, since 2024", source="Input Strides")
-    concrete_inputs: Int32 = column(JSON_TEXT, "record_shapes only, since 2023", source="Concrete Inputs")
+    input_dims: Int32 = column(JSON_TEXT, "record_shapes only", source=("Input Dims", "Input dims"))
     call_stack: Int32 = column(STRING, "frames joined by ;, innermost first; with_stack, verbose", source="Call stack")
 
 
@@ -250,10 +251,10 @@ class Launches(Table):
     table_name: ClassVar[str] = "launches"
     categories = (Category.RUNTIME, Category.DRIVER)
     row: Int32 = column("row", follows=True)
-    correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
     external_id: Int64 = column(
         "id", "equals the correlation in files of 2022-23", source=("External id", "external id"), follows=True
     )
+    correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
 
 
 @dataclass(frozen=True)
@@ -263,7 +264,6 @@ class DeviceWork(Table):
     table_name: ClassVar[str] = "device_work"
     categories = (*DEVICE_WORK, Category.GPU_USER_ANNOTATION, Category.SYNC)
     row: Int32 = column("row", follows=True)
-    correlation: Int64 = column("id", source="correlation", follows=True)
     external_id: Int64 = column("id", source=("External id", "external id"), follows=True)
     device: Int32 = column("device number", "without the argument the pid, when it is small", source="device")
     stream: Int64 = column(
@@ -273,11 +273,12 @@ class DeviceWork(Table):
         also_missing=2**32 - 1,
         may_be_text=True,
     )
-    grid: Int32 = column(JSON_TEXT, "[x, y, z] blocks; kernels only", source="grid")
-    block: Int32 = column(JSON_TEXT, "[x, y, z] threads; kernels only", source="block")
+    correlation: Int64 = column("id", source="correlation", follows=True)
     registers: Int32 = column("registers per thread", "not on ROCm", source="registers per thread")
     shared_memory: Int64 = column("bytes per block", "not on ROCm kernels", source="shared memory")
     blocks_per_sm: Float64 = column("blocks", "not on ROCm", source="blocks per SM")
+    grid: Int32 = column(JSON_TEXT, "[x, y, z] blocks; kernels only", source="grid")
+    block: Int32 = column(JSON_TEXT, "[x, y, z] threads; kernels only", source="block")
     occupancy: Float64 = column("percent", "not on ROCm", source="est. achieved occupancy %")
     bytes: Int64 = column("bytes", "copies and sets", source="bytes")
     bandwidth: Float64 = column("GB/s", "copies and sets", source="memory bandwidth (GB/s)")
@@ -292,8 +293,8 @@ class PythonFrames(Table):
     table_name: ClassVar[str] = "python_frames"
     categories = (Category.PYTHON_FUNCTION,)
     row: Int32 = column("row", follows=True)
-    python_id: Int64 = column("id", source="Python id", follows=True)
     parent_id: Int64 = column("id", "may be null", source="Python parent id", follows=True)
+    python_id: Int64 = column("id", source="Python id", follows=True)
     module_id: Int64 = column("id", "only nn.Module calls", source="Python module id")
 
 
@@ -304,12 +305,12 @@ class Memory(Table):
     table_name: ClassVar[str] = "memory"
     categories = (Category.MEMORY,)
     row: Int32 = column("row", follows=True)
-    address: Int64 = column("address", "since 1.10; exact below 2^53", source="Addr")
-    bytes: Int64 = column("bytes, negative for a release", source="Bytes", missing=0)
-    total_allocated: Int64 = column("bytes", "since 1.10", source="Total Allocated")
     total_reserved: Int64 = column("bytes", "since 1.10", source="Total Reserved")
-    device_type: Int32 = column("c10::DeviceType: 0 CPU, 1 CUDA, …", source="Device Type")
+    total_allocated: Int64 = column("bytes", "since 1.10", source="Total Allocated")
+    bytes: Int64 = column("bytes, negative for a release", source="Bytes", missing=0)
     device: Int32 = column("device number, -1 on CPU", source="Device Id")
+    device_type: Int32 = column("c10::DeviceType: 0 CPU, 1 CUDA, …", source="Device Type")
+    address: Int64 = column("address", "since 1.10; exact below 2^53", source="Addr")
 
 
 @dataclass(frozen=True)
