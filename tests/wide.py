@@ -133,8 +133,4 @@ def _add_events(out: column_file.Writer, track: int, columns: dict[str, npt.NDAr
 def _filled(kind: type[Table], **known: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
     """The other columns are missing, as the schema says it."""
     count = len(known["row"])
-    columns: dict[str, npt.NDArray[Any]] = {}
-    for each in kind.column_fields():
-        is_string, is_float = each.metadata["unit"].startswith("string"), each.metadata["dtype"].startswith("f")
-        columns[each.name] = known.get(each.name, np.full(count, 0 if is_string else np.nan if is_float else -1))
-    return columns
+    return {column.name: known.get(column.name, np.full(count, column.fill)) for column in kind.schema()}

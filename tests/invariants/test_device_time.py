@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
+from tests.invariants.test_sums import CONFIGURATIONS
+from tests.recorded import ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import Window, device_time

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
+from tests.invariants.test_sums import CONFIGURATIONS
+from tests.recorded import ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
 from tests.unit.test_diff_whole import check as check_whole
 from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta, whole_times

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
+from tests.invariants.test_sums import CONFIGURATIONS
+from tests.recorded import ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, Direction, all_stacks, stack_weights, stacks
 from torch_tb_profiler.arrays import intervals

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.recorded import ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.memory.blocks import alive, memory_blocks
@@ -24,25 +25,6 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, read_trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.web.old_plugin import shapes
-
-ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared" / "data" / "traces"
-
-
-def traces(folder: Path) -> list[Path]:
-    """Trace files below a folder; what export_memory_timeline writes is not one."""
-    if not folder.is_dir():
-        return []
-    return sorted(p for p in folder.rglob("*.json*") if "memory_timeline" not in p.name and p.is_file())
-
-
-def short(path: Path) -> str:
-    return "/".join(path.parts[-3:])
-
-
-def model_of(path: Path) -> Model:
-    with path.open("rb") as stream:
-        return Model(read_trace(stream))
 
 
 def check_sums(model: Model) -> None:

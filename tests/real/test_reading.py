@@ -6,12 +6,13 @@ import gzip
 import json
 from pathlib import Path
 
+from tests.recorded import traces
 from tests.unit.test_reader import check_arguments, check_events
 from torch_tb_profiler.trace import read_trace
 
 
 def test_recorded_traces_are_read_exactly(shared_traces: Path) -> None:
-    paths = sorted(p for p in shared_traces.rglob("*.json*") if "memory_timeline" not in p.name)
+    paths = traces(shared_traces)
     assert len(paths) > 60
     for path in paths:
         content = path.read_bytes()

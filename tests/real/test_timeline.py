@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.recorded import traces
 from tests.timelines import check_all
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.build import build
@@ -13,9 +14,9 @@ from torch_tb_profiler.timeline.tree import account
 from torch_tb_profiler.trace import TraceError, read_trace
 
 
-@pytest.mark.parametrize("folder", ["saf", "param", "kineto", "TraceLens", "torch213", "HTA"])
+@pytest.mark.parametrize("folder", ["saf", "param", "kineto", "TraceLens", "torch213", "HTA", "program"])
 def test_recorded_traces(shared_traces: Path, folder: str) -> None:
-    files = sorted((shared_traces / folder).rglob("*.pt.trace.json*"))
+    files = traces(shared_traces / folder)
     assert files
     read = 0
     for path in files:

@@ -4,6 +4,7 @@ import json
 import math
 import os
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.tracegen import Config, generate
 from torch_tb_profiler.trace import Trace, TraceError, collect, column_file, read_to_file, read_trace
-from torch_tb_profiler.trace.schema import TRACE_TABLES
+from torch_tb_profiler.trace.schema import TRACE_TABLES, Memory
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,15 @@ def test_an_older_version_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(column_file, "FORMAT_VERSION", column_file.FORMAT_VERSION + 1)
     with pytest.raises(column_file.ColumnFileError, match="version"):
         column_file.open_trace(path)
+
+
+def test_a_file_without_a_column_of_the_schema_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    more = (*Memory.schema(), replace(Memory.schema()[-1], name="added"))
+    monkeypatch.setattr(Memory, "schema", lambda: more)
+    with pytest.raises(column_file.ColumnFileError, match="other columns of memory"):
+        column_file.open_trace(path)
+    monkeypatch.undo()
+    assert len(column_file.open_trace(path).memory)
 
 
 def test_nothing_is_left_behind_when_reading_fails(tmp_path: Path) -> None:

@@ -150,6 +150,45 @@ def test_two_arrows_into_one_backward() -> None:
     assert outline(nn_program(model_of(events)))[4:] == ["A_0.backward", f" {EVALUATE}MmBackward0"]
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_order_of_arrows_does_not_matter(order: int) -> None:
+    """Two forward operators that begin at the same time, in two threads, share a backward node."""
+    arrows = [(10, 300, 1), (10, 300, 2), (110, 300, 1)]
+    events = [
+        module("A_0", 0, 100),
+        op("aten::mm", 10, 50),
+        module("B_0", 100, 100),
+        op("aten::mm", 110, 50),
+        module("C_0", 0, 100, 2),
+        op("aten::mm", 10, 50, 2),
+        op(EVALUATE + "MmBackward0", 300, 50),
+        *(event for forward, backward, tid in arrows[::order] for event in arrow(forward, backward, tid)),
+    ]
+    timed = nn_program(model_of(events))
+    assert "A_0.backward" in outline(timed, timed.main)
+    assert sum(".backward" in name for name in outline(timed, timed.main)) == 1
+
+
+def test_the_backward_of_a_module_begins_in_the_thread_of_its_first_operator() -> None:
+    events = [
+        module("A_0", 0, 200),
+        op("aten::mm", 10, 50),
+        module("B_0", 100, 80),
+        op("aten::mm", 110, 50),
+        op(EVALUATE + "MmBackward0", 300, 50, 2),
+        op(EVALUATE + "MmBackward0", 400, 50, 3),
+        *arrow(10, 300, backward_tid=2),
+        *arrow(110, 400, backward_tid=3),
+    ]
+    model = model_of(events)
+    timed = nn_program(model)
+    tids = {timed.name(i): model.trace.tracks[timed.tree.track[i]].tid for i in range(len(timed.tree))}
+    assert tids["nn.Module: B_0.backward"] == 3
+    assert tids["nn.Module: A_0.backward"] == 2
+    (outer,) = [i for i in range(len(timed.tree)) if timed.name(i) == "nn.Module: A_0.backward"]
+    assert (int(timed.tree.duration[outer]), len(timed.tree)) == (150 * US, 8)
+
+
 def test_a_pass_that_begins_with_accumulate_grad() -> None:
     """Defect 6.2-6: the file was lost."""
     accumulate = EVALUATE + "torch::autograd::AccumulateGrad"

@@ -320,9 +320,9 @@ def test_every_column_is_documented_and_typed() -> None:
     trace = read('[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1}]')
     for kind in TRACE_TABLES:
         table = trace.table(kind)
-        for field in kind.column_fields():
-            assert getattr(table, field.name).dtype.str.lstrip("<|") == field.metadata["dtype"]
-            assert field.metadata["unit"]
-            assert field.metadata["origin"] or kind.table_name == "chunks"
-            assert len(getattr(table, field.name)) == len(table)
+        for column in kind.schema():
+            assert getattr(table, column.name).dtype == column.dtype
+            assert column.unit
+            assert column.meaning or column.source or column.name == "row" or kind.table_name == "chunks"
+            assert len(getattr(table, column.name)) == len(table)
     assert Events.column_names()[0] == "phase"

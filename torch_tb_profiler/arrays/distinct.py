@@ -27,7 +27,7 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
         counted: npt.NDArray[T] = np.flatnonzero(np.bincount(values)).astype(values.dtype)
         return counted
     ordered = np.sort(values)
-    found: npt.NDArray[T] = ordered[_differs_from_last(ordered)]
+    found: npt.NDArray[T] = ordered[begins_run(ordered)]
     return found
 
 
@@ -37,7 +37,7 @@ def distinct_places(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray
     if not 0 < span <= _DENSE * len(values):
         order = stable_order(values)
         ordered = values[order]
-        is_new = _differs_from_last(ordered)
+        is_new = begins_run(ordered)
         place = np.empty(len(values), np.int64)
         place[order] = np.cumsum(is_new) - 1
         return ordered[is_new], place
@@ -55,10 +55,19 @@ def one_of(values: npt.NDArray[T], wanted: Iterable[int]) -> Bool:
     return found
 
 
-def _differs_from_last(values: npt.NDArray[T]) -> Bool:
-    differs = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=differs[1:])
-    return differs
+def begins_run(*columns: npt.NDArray[Any]) -> Bool:
+    """Where a run of equal rows begins: rows that differ from the one before in any column. The first row always does.
+
+    columns   each of shape (n,)
+
+    >>> begins_run(np.array([5, 5, 7, 7]), np.array([1, 1, 1, 2])).tolist()
+    [True, False, True, True]
+    """
+    begins = np.zeros(len(columns[0]), np.bool_)
+    begins[:1] = True
+    for values in columns:
+        begins[1:] |= values[1:] != values[:-1]
+    return begins
 
 
 def _span(values: npt.NDArray[T]) -> int:

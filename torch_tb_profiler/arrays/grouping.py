@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
+from torch_tb_profiler.arrays.order import inverse, stable_order
 from torch_tb_profiler.arrays.types import Float64, Int64
 
 Ints = npt.NDArray[np.integer[Any]]
+T = TypeVar("T", bound=np.generic)
 
 #: values of one key that may be combined with those of others as they are
 WIDEST = 2**31
@@ -50,15 +52,11 @@ class Groups:
 
     def max(self, values: Int64) -> Int64:
         """Largest value of each group."""
-        found = np.full(len(self), np.iinfo(np.int64).min)
-        np.maximum.at(found, self.of, values)
-        return found
+        return greatest_at(self.of, values, len(self))
 
     def min(self, values: Int64) -> Int64:
         """Smallest value of each group."""
-        found = np.full(len(self), np.iinfo(np.int64).max)
-        np.minimum.at(found, self.of, values)
-        return found
+        return least_at(self.of, values, len(self))
 
     def mean(self, values: Float64, weights: Int64) -> Float64:
         """Mean of the values that are there (not NaN), weighted; NaN where there is none, or no weight."""
@@ -83,12 +81,9 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
     used, of = distinct_places(combined)
     groups = len(used)
     position = np.arange(rows, dtype=np.int64) if rank is None else rank
-    seen = np.full(groups, np.iinfo(np.int64).max)
-    np.minimum.at(seen, of, position)
+    seen = least_at(of, position, groups)
     order = np.argsort(seen)
-    renumber = np.empty(groups, np.int64)
-    renumber[order] = np.arange(groups)
-    of = renumber[of]
+    of = inverse(order)[of]
     first = np.empty(groups, np.int64)
     leads = position == seen[order][of]
     first[of[leads]] = np.flatnonzero(leads)
@@ -104,6 +99,52 @@ def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
     sums = np.zeros(size, np.int64)
     np.add.at(sums, place, values)
     return sums
+
+
+def least_at(place: Ints, values: Ints, size: int) -> Int64:
+    """The smallest value at each of `size` places; the largest int64 where there is none.
+
+    place    shape (n,), 0 … size - 1
+    values   shape (n,)
+
+    >>> least_at(np.array([2, 0, 2]), np.array([7, 5, 3]), 3).tolist() == [5, 2**63 - 1, 3]
+    True
+    """
+    found = np.full(size, np.iinfo(np.int64).max)
+    np.minimum.at(found, place, values)
+    return found
+
+
+def greatest_at(place: Ints, values: Ints, size: int) -> Int64:
+    """The largest value at each of `size` places; the smallest int64 where there is none.
+
+    place    shape (n,), 0 … size - 1
+    values   shape (n,)
+
+    >>> greatest_at(np.array([1, 0, 1]), np.array([7, 5, 3]), 2).tolist()
+    [5, 7]
+    """
+    found = np.full(size, np.iinfo(np.int64).min)
+    np.maximum.at(found, place, values)
+    return found
+
+
+def first_at(place: Ints, values: npt.NDArray[T], size: int, missing: int = -1) -> npt.NDArray[T]:
+    """The first value given for each of `size` places, `missing` where there is none.
+
+    Use it where a place may be given more than once: numpy leaves open which value wins in `found[place] = values`.
+
+    place    shape (n,), 0 … size - 1
+    values   shape (n,); the result has its type
+
+    >>> first_at(np.array([2, 0, 2]), np.array([7, 5, 3]), 4).tolist()
+    [5, -1, 7, -1]
+    """
+    found = np.full(size, missing, values.dtype)
+    order = stable_order(place)
+    leads = order[begins_run(place[order])]
+    found[place[leads]] = values[leads]
+    return found
 
 
 def _is_small(values: npt.NDArray[Any]) -> bool:

@@ -31,3 +31,14 @@ def stable_order(values: npt.NDArray[np.integer[Any]]) -> Int64:
     packed.sort()
     packed &= (1 << bits) - 1
     return packed
+
+
+def inverse(order: npt.NDArray[np.integer[Any]]) -> Int64:
+    """The position of each number in a permutation of 0 … n - 1: `inverse(order)[order[i]] == i`.
+
+    >>> inverse(np.array([2, 0, 1])).tolist()
+    [1, 2, 0]
+    """
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place

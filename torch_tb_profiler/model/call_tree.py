@@ -30,16 +30,16 @@ class CallTree(Table):
     """
 
     table_name: ClassVar[str] = "call_tree"
-    row: Int32 = column("i4", "row", "the event")
-    parent: Int32 = column("i4", "position, -1 at the top of a thread", "nesting")
-    depth: Int32 = column("i4", "number of enclosing nodes", "nesting")
-    start: Int64 = column("i8", "ns", "events.start")
-    end: Int64 = column("i8", "ns, not after the parent's", "events.end")
-    track: Int32 = column("i4", "index into Trace.tracks", "events.track")
-    category: UInt8 = column("u1", "OPERATOR or USER_ANNOTATION", "events.category")
-    name: Int32 = column("i4", "string", "events.name")
-    operator: Int32 = column("i4", "index into Trace.operators", "operators.row")
-    frame: Int32 = column("i4", "position in the frame tree, -1", "innermost Python frame around the start")
+    row: Int32 = column("row", "the event")
+    parent: Int32 = column("position, -1 at the top of a thread", "nesting")
+    depth: Int32 = column("number of enclosing nodes", "nesting")
+    start: Int64 = column("ns", "events.start")
+    end: Int64 = column("ns, not after the parent's", "events.end")
+    track: Int32 = column("index into Trace.tracks", "events.track")
+    category: UInt8 = column("OPERATOR or USER_ANNOTATION", "events.category")
+    name: Int32 = column("string", "events.name")
+    operator: Int32 = column("index into Trace.operators", "operators.row")
+    frame: Int32 = column("position in the frame tree, -1", "innermost Python frame around the start")
 
     @property
     def is_operator(self) -> Bool:
@@ -52,13 +52,13 @@ class FrameTree(Table):
     """One node per Python frame, in preorder as in `CallTree`."""
 
     table_name: ClassVar[str] = "frame_tree"
-    row: Int32 = column("i4", "row", "the event")
-    parent: Int32 = column("i4", "position of the caller, -1", "nesting")
-    depth: Int32 = column("i4", "number of callers", "nesting")
-    start: Int64 = column("i8", "ns", "events.start")
-    end: Int64 = column("i8", "ns, not after the parent's", "events.end")
-    track: Int32 = column("i4", "index into Trace.tracks", "events.track")
-    name: Int32 = column("i4", "string: file(line): function, or nn.Module: Name_k", "events.name")
+    row: Int32 = column("row", "the event")
+    parent: Int32 = column("position of the caller, -1", "nesting")
+    depth: Int32 = column("number of callers", "nesting")
+    start: Int64 = column("ns", "events.start")
+    end: Int64 = column("ns, not after the parent's", "events.end")
+    track: Int32 = column("index into Trace.tracks", "events.track")
+    name: Int32 = column("string: file(line): function, or nn.Module: Name_k", "events.name")
 
 
 def nest_category(trace: Trace, categories: tuple[Category, ...]) -> tuple[Int32, Nesting]:

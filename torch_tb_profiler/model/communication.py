@@ -55,17 +55,17 @@ class Operations(Table):
     """One row per operation of this rank, in the order in which the host called them."""
 
     table_name: ClassVar[str] = "operations"
-    name: Int32 = column("i4", "index into Communications.names", "the host range, else `library:kind`")
-    kind: Int8 = column("i1", "index into KINDS", "collective name, host range, kernel name")
-    group: Int32 = column("i4", "index into Communications.groups", "arguments, else distributedInfo")
-    dtype: Int32 = column("i4", "index into Communications.dtypes; 0 is unknown", "arguments, else Input type")
-    in_bytes: Int64 = column("i8", "bytes, -1", "In msg nelems × size of dtype, else Input Dims and Input type")
-    out_bytes: Int64 = column("i8", "bytes, -1", "Out msg nelems × size of dtype")
-    sequence: Int64 = column("i8", "number within the group, -1", "Seq")
-    host_start: Int64 = column("i8", "ns, -1", "the call on the host")
-    host_end: Int64 = column("i8", "ns, -1", "the call on the host")
-    on_device: Bool = column("?", "", "its ranges are kernels, not the call")
-    recognised: Int8 = column("i1", "index into RECOGNISED", "")
+    name: Int32 = column("index into Communications.names", "the host range, else `library:kind`")
+    kind: Int8 = column("index into KINDS", "collective name, host range, kernel name")
+    group: Int32 = column("index into Communications.groups", "arguments, else distributedInfo")
+    dtype: Int32 = column("index into Communications.dtypes; 0 is unknown", "arguments, else Input type")
+    in_bytes: Int64 = column("bytes, -1", "In msg nelems × size of dtype, else Input Dims and Input type")
+    out_bytes: Int64 = column("bytes, -1", "Out msg nelems × size of dtype")
+    sequence: Int64 = column("number within the group, -1", "Seq")
+    host_start: Int64 = column("ns, -1", "the call on the host")
+    host_end: Int64 = column("ns, -1", "the call on the host")
+    on_device: Bool = column("", "its ranges are kernels, not the call")
+    recognised: Int8 = column("index into RECOGNISED")
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class Ranges(Table):
     """When the operations ran, by operation and start: kernels, or the call on the host where there can be none."""
 
     table_name: ClassVar[str] = "ranges"
-    operation: Int32 = column("i4", "row of Operations", "")
-    start: Int64 = column("i8", "ns", "")
-    end: Int64 = column("i8", "ns", "")
+    operation: Int32 = column("row of Operations")
+    start: Int64 = column("ns")
+    end: Int64 = column("ns")
 
 
 @dataclass(frozen=True)

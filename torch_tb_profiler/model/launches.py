@@ -26,9 +26,9 @@ class LaunchLinks(Table):
     """Parallel to `Trace.launches`."""
 
     table_name: ClassVar[str] = "launch_links"
-    node: Int32 = column("i4", "position in the call tree, -1", "innermost operator or annotation around the start")
-    operator_node: Int32 = column("i4", "position in the call tree, -1", "innermost operator around the start")
-    duration: Int64 = column("i8", "ns", "of the call inside its node; 0 for a call inside another API call")
+    node: Int32 = column("position in the call tree, -1", "innermost operator or annotation around the start")
+    operator_node: Int32 = column("position in the call tree, -1", "innermost operator around the start")
+    duration: Int64 = column("ns", "of the call inside its node; 0 for a call inside another API call")
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class DeviceLinks(Table):
     """Parallel to `Trace.device_work`."""
 
     table_name: ClassVar[str] = "device_links"
-    launch: Int32 = column("i4", "index into Trace.launches, -1", "same correlation; -1: launched before the window")
-    node: Int32 = column("i4", "position in the call tree, -1", "of the launch")
-    operator_node: Int32 = column("i4", "position in the call tree, -1", "of the launch; -1: unattributed")
-    is_communication: Bool = column("?", "kernel of a collective", "see communication")
+    launch: Int32 = column("index into Trace.launches, -1", "same correlation; -1: launched before the window")
+    node: Int32 = column("position in the call tree, -1", "of the launch")
+    operator_node: Int32 = column("position in the call tree, -1", "of the launch; -1: unattributed")
+    is_communication: Bool = column("kernel of a collective", "see communication")
 
 
 def launch_links(trace: Trace, tree: CallTree, nesting: Nesting) -> LaunchLinks:

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.grouping import first_at, greatest_at
 from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64, UInt8
@@ -51,17 +52,17 @@ class ProgramTree(Table):
     """
 
     table_name: ClassVar[str] = "program_tree"
-    row: Int32 = column("i4", "row, -1 for BACKWARD", "the event")
-    kind: UInt8 = column("u1", "Kind", "category and name")
-    parent: Int32 = column("i4", "position, -1 at the top of a thread", "nesting")
-    depth: Int32 = column("i4", "number of enclosing nodes", "nesting")
-    start: Int64 = column("i8", "ns", "events.start; of BACKWARD the earliest of its operators")
-    end: Int64 = column("i8", "ns", "not after the parent's; of BACKWARD the latest of its operators")
-    duration: Int64 = column("i8", "ns", "events.duration; of BACKWARD end - start")
-    track: Int32 = column("i4", "index into Trace.tracks", "events.track; of BACKWARD that of its first operator")
-    lane: Int32 = column("i4", "index into Trace.tracks", "see above")
-    name: Int32 = column("i4", "string", "events.name; of BACKWARD that of the module")
-    module: Int32 = column("i4", "position of a MODULE, -1", "of BACKWARD: the call it is the backward of")
+    row: Int32 = column("row, -1 for BACKWARD", "the event")
+    kind: UInt8 = column("Kind", "category and name")
+    parent: Int32 = column("position, -1 at the top of a thread", "nesting")
+    depth: Int32 = column("number of enclosing nodes", "nesting")
+    start: Int64 = column("ns", "events.start; of BACKWARD the earliest of its operators")
+    end: Int64 = column("ns", "not after the parent's; of BACKWARD the latest of its operators")
+    duration: Int64 = column("ns", "events.duration; of BACKWARD end - start")
+    track: Int32 = column("index into Trace.tracks", "events.track; of BACKWARD that of its first operator")
+    lane: Int32 = column("index into Trace.tracks", "see above")
+    name: Int32 = column("string", "events.name; of BACKWARD that of the module")
+    module: Int32 = column("position of a MODULE, -1", "of BACKWARD: the call it is the backward of")
 
 
 @dataclass(frozen=True)
@@ -265,19 +266,17 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     made[modules] = nodes + np.arange(len(modules), dtype=np.int32)
     above = made[outer[modules]]
 
-    start = np.full(len(modules), np.iinfo(np.int64).max)
-    end = np.full(len(modules), np.iinfo(np.int64).min)
-    first = np.full(len(modules), -1, np.int32)
-    latest_first = moved[np.argsort(-draft.start[moved], kind="stable")]
-    at = made[owner[latest_first]]
-    roots = latest_first
+    # the module calls of each autograd node that is moved: its own, and those around that one
+    at, roots = made[owner[moved]], moved
+    pairs: list[tuple[Int32, Int64]] = []
     while len(roots):
-        k = at - nodes
-        first[k] = roots  # the last to write is the earliest
-        np.minimum.at(start, k, draft.start[roots])
-        np.maximum.at(end, k, draft.end[roots])
-        on = above[k] >= 0
-        at, roots = above[k][on], roots[on]
+        pairs.append((at - nodes, roots))
+        on = above[at - nodes] >= 0
+        at, roots = above[at - nodes][on], roots[on]
+    call, root = (np.concatenate(side) for side in zip(*pairs, strict=True)) if pairs else (at, roots)
+    in_time = np.lexsort((root, draft.start[root]))
+    first = first_at(call[in_time], root[in_time], len(modules))
+    start, end = draft.start[first], greatest_at(call, draft.end[root], len(modules))
 
     top = above < 0
     above[top] = _step_of(draft, main, first[top])
@@ -313,9 +312,9 @@ def _owners(draft: _Draft, is_root: Bool, forward: Int32, backward: Int32) -> In
     root = nearest(draft.parent, is_root, backward)
     # an operator that ran inside a backward node is recomputation, not its forward
     fits = np.flatnonzero((module >= 0) & (root >= 0) & (draft.start[forward] < draft.start[root]))
-    fits = fits[np.argsort(-draft.start[forward[fits]], kind="stable")]
-    owner = np.full(nodes + 1, -1, np.int32)
-    owner[root[fits]] = module[fits]  # the last to write is the earliest
+    # a backward node of several forward operators belongs to the module of the earliest
+    fits = fits[np.lexsort((forward[fits], draft.start[forward[fits]]))]
+    owner = first_at(root[fits], module[fits], nodes + 1)
 
     roots = np.flatnonzero(is_root)
     roots = roots[np.lexsort((draft.start[roots], draft.parent[roots], draft.track[roots]))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,7 +15,7 @@ from torch_tb_profiler.timeline.flows import Flow, flows_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import Collectives, DeviceWork, Launches, Memory, Operators, PythonFrames, Table
+from torch_tb_profiler.trace.schema import JSON_TEXT, TRACE_TABLES, Column
 
 MOST_LAUNCHED = 100
 MOST_FLOWS = 200
@@ -24,9 +23,8 @@ HISTOGRAM_BINS = 30
 
 MODULE = "nn.Module: "
 
-_TABLES: tuple[type[Table], ...] = (Operators, Launches, DeviceWork, PythonFrames, Memory, Collectives)
-#: in the origin of a column the name of its argument, as most files spell it
-_ARGUMENT = re.compile(r"args\.([^,;:]+)")
+#: what has columns of arguments
+_TABLES = tuple(table for table in TRACE_TABLES if any(column.source for column in table.schema()))
 #: larger integers are no numbers of JavaScript
 _EXACT = 2**53
 
@@ -200,23 +198,22 @@ def arguments(trace: Trace, row: int) -> dict[str, Any]:
         place = int(np.searchsorted(rows, row))
         if place == len(rows) or rows[place] != row:
             continue
-        for each in kind.column_fields():
-            argument = _ARGUMENT.match(each.metadata["origin"])
-            value = _argument(trace, getattr(table, each.name)[place], each.metadata["unit"])
-            if argument and (value is not None or (kind is Memory and each.name == "bytes")):
-                found[argument[1]] = value if value is not None else -1
+        for column in kind.schema():
+            value = _argument(trace, getattr(table, column.name)[place], column) if column.source else None
+            if value is not None:
+                found[column.source[0]] = value
     return found
 
 
-def _argument(trace: Trace, value: np.generic, unit: str) -> Any:
-    """As Python and JSON have it; None for what is missing."""
-    if unit.startswith("string"):
+def _argument(trace: Trace, value: np.generic, column: Column) -> Any:
+    """As Python and JSON have it; None for what is missing. Where 0 stands for missing it is shown."""
+    if column.is_string:
         text = trace.strings[int(value)]
-        return _parsed(text) if "JSON" in unit and text else text or None
+        return _parsed(text) if column.unit == JSON_TEXT and text else text or None
     number = value.item()
     if isinstance(number, float):
         return None if np.isnan(number) else number
-    if number == -1:
+    if number == column.missing == -1:
         return None
     return number if abs(number) < _EXACT else str(number)
 

@@ -14,7 +14,7 @@ class LaneOfRow(Table):
     """Parallel to `events`."""
 
     table_name: ClassVar[str] = "lane_of_row"
-    lane: Int32 = column("i4", "index into lanes, -1", "see `lanes`; -1: not drawn", follows=True)
+    lane: Int32 = column("index into lanes, -1", "see `lanes`; -1: not drawn", follows=True)
 
 
 @dataclass(frozen=True)
@@ -22,9 +22,9 @@ class Lanes(Table):
     """One line of slices that do not overlap; lanes of a band of a track follow one another, the outermost first."""
 
     table_name: ClassVar[str] = "lanes"
-    track: Int32 = column("i4", "index into Trace.tracks", "events.track")
-    band: UInt8 = column("u1", "Band", "events.category")
-    depth: Int32 = column("i4", "number of lanes of the band above it", "nesting and overlap", follows=True)
+    track: Int32 = column("index into Trace.tracks", "events.track")
+    band: UInt8 = column("Band", "events.category")
+    depth: Int32 = column("number of lanes of the band above it", "nesting and overlap", follows=True)
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class BusyTracks(Table):
     """Parallel to `Trace.tracks`."""
 
     table_name: ClassVar[str] = "busy_tracks"
-    busy: Int64 = column("i8", "ns", "time in which at least one slice ran")
+    busy: Int64 = column("ns", "time in which at least one slice ran")
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Cells(Table):
     """
 
     table_name: ClassVar[str] = "cells"
-    level: Int32 = column("i4", "level", "", follows=True)
-    count: Int32 = column("i4", "slices", "")
-    longest: Int32 = column("i4", "row", "of the longest slice, of equals the first", follows=True)
+    level: Int32 = column("level", follows=True)
+    count: Int32 = column("slices")
+    longest: Int32 = column("row", "of the longest slice, of equals the first", follows=True)
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class WorkLinks(Table):
     """Parallel to `device_work`."""
 
     table_name: ClassVar[str] = "work_links"
-    launch: Int32 = column("i4", "index into launches, -1", "model.launches", follows=True)
-    is_communication: UInt8 = column("u1", "1 for a kernel of a collective", "model.communication")
+    launch: Int32 = column("index into launches, -1", "model.launches", follows=True)
+    is_communication: UInt8 = column("1 for a kernel of a collective", "model.communication")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class CallLinks(Table):
     """Parallel to `launches`."""
 
     table_name: ClassVar[str] = "call_links"
-    operator: Int32 = column("i4", "string", "name of the innermost operator around the call; model.launches")
+    operator: Int32 = column("string", "name of the innermost operator around the call; model.launches")
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,8 @@ class Partners(Table):
     """Forward operators, and the outermost operator of the backward of each."""
 
     table_name: ClassVar[str] = "partners"
-    forward: Int32 = column("i4", "row", "model.forward_backward", follows=True)
-    backward: Int32 = column("i4", "row", "model.forward_backward", follows=True)
+    forward: Int32 = column("row", "model.forward_backward", follows=True)
+    backward: Int32 = column("row", "model.forward_backward", follows=True)
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,10 @@ class MemoryPoints(Table):
     """The memory in use, device by device; a value holds until the next of its device."""
 
     table_name: ClassVar[str] = "memory_points"
-    device: Int32 = column("i4", "index into the list of devices with memory", "analysis.memory_curve")
-    time: Int64 = column("i8", "ns", "")
-    allocated: Int64 = column("i8", "bytes", "")
-    reserved: Int64 = column("i8", "bytes", "")
+    device: Int32 = column("index into the list of devices with memory", "analysis.memory_curve")
+    time: Int64 = column("ns")
+    allocated: Int64 = column("bytes")
+    reserved: Int64 = column("bytes")
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,11 @@ class MemoryPlaces(Table):
     """`MemoryPoints` on disk: the trace holds their times already."""
 
     table_name: ClassVar[str] = "memory_places"
-    device: Int32 = column("i4", "as in memory_points", "analysis.memory_curve", follows=True)
-    record: Int32 = column(
-        "i4", "which memory record of the trace, in order of time, is the first at or after", "", follows=True
-    )
-    ahead: Int64 = column("i8", "ns from the point to that record", "")
-    allocated: Int64 = column("i8", "bytes", "", follows=True)
-    reserved: Int64 = column("i8", "bytes", "", follows=True)
+    device: Int32 = column("as in memory_points", "analysis.memory_curve", follows=True)
+    record: Int32 = column("which memory record of the trace, in order of time, is the first at or after", follows=True)
+    ahead: Int64 = column("ns from the point to that record")
+    allocated: Int64 = column("bytes", follows=True)
+    reserved: Int64 = column("bytes", follows=True)
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,7 @@ class CounterBins(Table):
     """Every counter in equal bins, counter by counter."""
 
     table_name: ClassVar[str] = "counter_bins"
-    low: Float64 = column("f8", "unit of the counter", "least value in the bin; NaN outside of the trace")
-    high: Float64 = column("f8", "unit of the counter", "largest value")
-    last: Float64 = column("f8", "unit of the counter", "value at the end")
-    mean: Float64 = column("f8", "unit of the counter", "over time")
+    low: Float64 = column("unit of the counter", "least value in the bin; NaN outside of the trace")
+    high: Float64 = column("unit of the counter", "largest value")
+    last: Float64 = column("unit of the counter", "value at the end")
+    mean: Float64 = column("unit of the counter", "over time")

@@ -1,7 +1,7 @@
-"""Attributes of many objects → columns, with as little Python for each object as can be.
+"""Attributes of many objects → columns, with as little Python per object as possible.
 
-What is here knows nothing of traces. Values are gathered as bytes, one piece for each chunk of events, and become
-arrays a row group at a time: a step of numpy costs the same for a hundred values as for a few thousand.
+Nothing here depends on traces. Values are gathered as bytes, one piece per call of `add`, and become arrays when they
+are taken: a step of numpy costs the same for a hundred values as for a few thousand.
 """
 
 from __future__ import annotations
@@ -126,8 +126,48 @@ class Codes(dict[Key, bytes]):
         return made
 
 
+class TextCodes:
+    """Texts numbered in the order in which they are first seen; 0 is the empty text, and None.
+
+    texts: by their numbers
+    """
+
+    def __init__(self) -> None:
+        self.texts = [""]
+        self._codes: dict[str | None, int] = {"": 0, None: 0}
+
+    def code(self, text: str | None) -> int:
+        code = self._codes.get(text)
+        if code is None:
+            code = self._codes[text] = len(self.texts)
+            self.texts.append(cast(str, text))
+        return code
+
+
 class Texts:
-    """Attributes that are JSON text; all of an object together are looked up in one step."""
+    """Attributes that are texts or None, as columns of their codes."""
+
+    def __init__(self, code: Callable[[str | None], int], *names: str) -> None:
+        self._names = names
+        self._getters = [getter(name) for name in names]
+        self._code = code
+        self._pieces: list[bytes] = []
+
+    def add(self, objects: Sequence[Any]) -> None:
+        columns = [get(objects) for get in self._getters]
+        if any(map(any, columns)):
+            codes = [self._code(text) for row in zip(*columns, strict=True) for text in row]
+            self._pieces.append(struct.pack(f"<{len(codes)}i", *codes))
+        else:
+            self._pieces.append(bytes(4 * len(self._names) * len(objects)))
+
+    def take(self) -> dict[str, npt.NDArray[np.int32]]:
+        """All that was added since this was last called."""
+        return _columns_of_records(self._pieces, self._names)
+
+
+class JsonTexts:
+    """Attributes that are JSON text, as columns of their codes; all of an object are looked up in one step."""
 
     def __init__(self, code: Callable[[bytes], int], *names: str) -> None:
         self._names = names
@@ -154,6 +194,11 @@ class Texts:
 
     def take(self) -> dict[str, npt.NDArray[np.int32]]:
         """All that was added since this was last called."""
-        table = np.frombuffer(b"".join(self._pieces), dtype="<i4").reshape(-1, len(self._names))
-        self._pieces.clear()
-        return {name: table[:, i].astype(np.int32) for i, name in enumerate(self._names)}
+        return _columns_of_records(self._pieces, self._names)
+
+
+def _columns_of_records(pieces: list[bytes], names: Sequence[str]) -> dict[str, npt.NDArray[np.int32]]:
+    """Columns of records of one int32 per name; `pieces` is emptied."""
+    table = np.frombuffer(b"".join(pieces), dtype="<i4").reshape(-1, len(names))
+    pieces.clear()
+    return {name: table[:, i].astype(np.int32) for i, name in enumerate(names)}

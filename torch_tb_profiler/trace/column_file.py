@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.trace.notes import Note
-from torch_tb_profiler.trace.schema import Events, Table
+from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
 from torch_tb_profiler.trace.table_writer import Described, from_first_event
 
@@ -100,7 +100,7 @@ class Writer:
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append rows to a table. Raises OSError."""
         blocks = self._tables.setdefault(kind.table_name, {name: [] for name in kind.column_names()})
-        follows = {f.name: f.metadata["follows"] for f in kind.column_fields()}
+        follows = {c.name: c.follows for c in kind.schema()}
         for name, values in kind.from_columns(columns).columns().items():
             packed, width, first = _pack(values, follows[name])
             blocks[name].append(_Block(len(values), self._out.tell(), len(packed), width, first))
@@ -136,6 +136,8 @@ class Writer:
 def open_trace(path: Path) -> Trace:
     """The trace of a column file; each table is read when first asked for. Raises ColumnFileError, OSError."""
     reader = _Reader(path)
+    for kind in TRACE_TABLES:
+        reader.check_columns(kind)
     index = reader.index
     return Trace(
         Header(index.header),
@@ -200,16 +202,17 @@ class _Reader:
         except _INFLATE_ERRORS as error:
             raise ColumnFileError(str(error)) from None
 
+    def check_columns(self, kind: type[Table]) -> None:
+        """Raises ColumnFileError when the columns of a table are not those of the schema."""
+        if self.index.tables.get(kind.table_name, {}).keys() not in (set(), set(kind.column_names())):
+            raise ColumnFileError(f"has other columns of {kind.table_name}")
+
     def table(self, kind: type[Table]) -> Table:
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
-        table = kind.from_columns(
-            {
-                f.name: self._column(columns[f.name], np.dtype(f.metadata["dtype"]), f.metadata["follows"])
-                for f in kind.column_fields()
-            }
-        )
+        self.check_columns(kind)
+        table = kind.from_columns({c.name: self._column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
         return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
     def _column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:

@@ -14,10 +14,11 @@ from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, repair_note
+from torch_tb_profiler.trace.json_scan import end_of_list
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.table_writer import Described, MemorySink, Sink
-from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError, end_of_list
+from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 
 PROGRESS_BYTES = 4 * 1024 * 1024
@@ -48,7 +49,7 @@ T = TypeVar("T")
 
 
 class Decoder(Protocol[T]):
-    """The rungs of the ladder that `EventDecoder` describes."""
+    """The ways to decode a chunk, from the strictest to the most tolerant; `EventDecoder` describes them."""
 
     def strictly(self, text: memoryview | bytes, /) -> list[T]: ...
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.trace.json_scan import inside_strings
 
 
 @dataclass(frozen=True)
@@ -123,21 +124,6 @@ class _Repairer:
         self._note("control_characters", "raw control characters became blanks", control.tolist())
         # outside of strings they are blanks already
         self.text = self.text.translate(_CONTROL_TO_BLANK)
-
-
-def inside_strings(text: bytes) -> Bool:
-    """For each byte whether it lies in a string, the opening quote included; escapes must be whole."""
-    codes = np.frombuffer(text, np.uint8)
-    quotes = codes == ord('"')
-    if b"\\" in text:
-        backslashes = np.flatnonzero(codes == ord("\\"))
-        # the odd ones of each unbroken row of backslashes escape what follows
-        rows = np.concatenate(([True], np.diff(backslashes) != 1))
-        number = np.arange(len(backslashes)) - np.maximum.accumulate(np.where(rows, np.arange(len(backslashes)), 0))
-        escaped = backslashes[number % 2 == 0] + 1
-        quotes[escaped[escaped < len(codes)]] = False
-    inside: Bool = np.logical_xor.accumulate(quotes)
-    return inside
 
 
 def _bad_escapes(text: bytes) -> Iterable[tuple[int, int]]:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.trace.decode import end_of_object
+from torch_tb_profiler.trace.json_scan import objects
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText, NotATraceError
@@ -165,17 +165,8 @@ class _EventTexts:
     def each_readable(self, text: bytes, _: int) -> list[bytes]:
         self.damaged = True
         text, _repairs = repair_text(text)
-        found: list[bytes] = []
-        position = text.find(b"{")
-        while position >= 0:
-            end = end_of_object(text, position)
-            if end is None:
-                break
-            piece = text[position:end]
-            if _is_json(b"[" + piece + b"]"):
-                found.append(piece)
-            position = text.find(b"{", end)
-        return found
+        pieces = (text[begin:end] for begin, end in objects(text) if end is not None)
+        return [piece for piece in pieces if _is_json(b"[" + piece + b"]")]
 
 
 class _Times(msgspec.Struct):

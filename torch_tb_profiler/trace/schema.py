@@ -1,6 +1,8 @@
-"""Every table and column of a trace, with type, unit, origin and when it is missing.
+"""Every table and column of a trace, with type, unit, source in the file and when it is missing.
 
-This is the room everyone passes: a new fact from trace files enters here first.
+A new field of trace files is declared here and nowhere else: its line in a table says how the field is written in the
+file. The decoder's event types (`events`), the buffers that fill the column (`arguments`), the column file and the
+details of a slice in the timeline are made from it.
 
 Conventions
     row         the number of an event in its file, counted from 0; it never changes, and every table points
@@ -8,16 +10,15 @@ Conventions
     time        integer nanoseconds, relative to `Trace.origin_ns`.
     string      an int32 code into `Trace.strings`; code 0 is the empty string and means "missing".
     missing     -1 in integer columns, NaN in float columns, unless the column says otherwise.
-
-Origins are written as they appear in the chrome trace event (`args.correlation` is `event["args"]["correlation"]`).
+    order       columns of arguments stand in the order in which torch writes the arguments: decoding is then fastest.
 """
 
 from __future__ import annotations
 
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -68,13 +69,67 @@ DEVICE_WORK = (Category.KERNEL, Category.MEMCPY, Category.MEMSET)
 
 AnyTable = TypeVar("AnyTable", bound="Table")
 
+#: unit of a column of texts
+STRING = "string"
+#: unit of a column of texts that are JSON: in the file they are lists or objects
+JSON_TEXT = "string, JSON text"
 
-def column(dtype: str, unit: str, origin: str, *, follows: bool = False) -> Any:
-    """Declare a column: its numpy type, its unit or meaning, and where it comes from.
 
-    follows: integers that are mostly a little more than the one before, or equal to it. On disk they are differences.
+@dataclass(frozen=True)
+class Column:
+    """What is declared of one column; `column` says what each field means."""
+
+    name: str
+    dtype: np.dtype[Any]
+    unit: str
+    meaning: str
+    source: tuple[str, ...]
+    missing: int
+    also_missing: int | None
+    may_be_text: bool
+    follows: bool
+
+    @property
+    def is_string(self) -> bool:
+        return self.unit.startswith(STRING)
+
+    @property
+    def fill(self) -> float:
+        """What stands in a row that has no value: NaN in float columns, 0 in strings."""
+        return float("nan") if self.dtype.kind == "f" else 0 if self.is_string else self.missing
+
+
+def column(
+    unit: str,
+    meaning: str = "",
+    *,
+    source: str | tuple[str, ...] = (),
+    missing: int = -1,
+    also_missing: int | None = None,
+    may_be_text: bool = False,
+    follows: bool = False,
+) -> Any:
+    """Declare a column; its annotation is its type.
+
+    unit          the unit of numbers; STRING, JSON_TEXT, or what an integer points to
+    meaning       what the value is, where it comes from, and when it is missing
+    source        the key in the event's `args`; of several spellings the first that an event has counts, and the first
+                  of all is the name that people see
+    missing       what stands for "no value" in an integer column
+    also_missing  an integer in files that means "no value"
+    may_be_text   files hold text in place of the number; text that is no number is missing
+    follows       integers that are mostly equal to or a little larger than the one before; stored as differences
     """
-    return field(metadata={"dtype": dtype, "unit": unit, "origin": origin, "follows": follows})
+    declared = {
+        "unit": unit,
+        "meaning": meaning,
+        "source": (source,) if isinstance(source, str) else source,
+        "missing": missing,
+        "also_missing": also_missing,
+        "may_be_text": may_be_text,
+        "follows": follows,
+    }
+    return field(metadata={"column": declared})
 
 
 def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -85,34 +140,39 @@ def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     return values.astype(dtype, copy=False)
 
 
-_FIELDS: dict[type[Table], tuple[Field[Any], ...]] = {}
+_SCHEMAS: dict[type[Table], tuple[Column, ...]] = {}
 
 
 @dataclass(frozen=True)
 class Table:
-    """Parallel columns of equal length."""
+    """Parallel columns of equal length.
+
+    categories: of the events that have a row in the table, if that is what decides it
+    """
 
     table_name: ClassVar[str]
+    categories: ClassVar[tuple[Category, ...]] = ()
 
     def __len__(self) -> int:
-        return len(getattr(self, self.column_fields()[0].name))
+        return len(getattr(self, self.schema()[0].name))
 
     @classmethod
-    def column_fields(cls) -> tuple[Field[Any], ...]:
+    def schema(cls) -> tuple[Column, ...]:
+        """The columns, as they are declared."""
         # looked up thousands of times for each trace
-        known = _FIELDS.get(cls)
+        known = _SCHEMAS.get(cls)
         if known is None:
-            known = _FIELDS[cls] = tuple(f for f in fields(cls) if "dtype" in f.metadata)
+            known = _SCHEMAS[cls] = _declared(cls)
         return known
 
     @classmethod
     def column_names(cls) -> tuple[str, ...]:
-        return tuple(f.name for f in cls.column_fields())
+        return tuple(c.name for c in cls.schema())
 
     @classmethod
     def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:
         """Build a table, casting every column to its declared type."""
-        return cls(**{f.name: _cast(columns[f.name], np.dtype(f.metadata["dtype"])) for f in cls.column_fields()})
+        return cls(**{c.name: _cast(columns[c.name], c.dtype) for c in cls.schema()})
 
     @classmethod
     def empty(cls: type[AnyTable]) -> AnyTable:
@@ -135,17 +195,29 @@ class Table:
         return type(self)(**{name: cast(npt.NDArray[Any], getattr(self, name))[index] for name in self.column_names()})
 
 
+def _declared(table: type[Table]) -> tuple[Column, ...]:
+    # of NDArray[np.int64], which is ndarray[shape, dtype[int64]], the type of the elements
+    types = {
+        name: get_args(get_args(hint)[1])[0] for name, hint in get_type_hints(table).items() if len(get_args(hint)) == 2
+    }
+    return tuple(
+        Column(name=f.name, dtype=np.dtype(types[f.name]), **f.metadata["column"])
+        for f in fields(table)
+        if "column" in f.metadata
+    )
+
+
 @dataclass(frozen=True)
 class Events(Table):
     """Every event of the file, in file order; the position is the row."""
 
     table_name: ClassVar[str] = "events"
-    phase: UInt8 = column("u1", "Phase", "ph")
-    category: UInt8 = column("u1", "Category", "cat, in one vocabulary; annotations written as operators are moved")
-    name: Int32 = column("i4", "string", "name")
-    track: Int32 = column("i4", "index into Trace.tracks", "pid, tid", follows=True)
-    start: Int64 = column("i8", "ns from Trace.origin_ns", "ts; 0 for metadata and where it is missing", follows=True)
-    duration: Int64 = column("i8", "ns", "dur; -1 when the event has none")
+    phase: UInt8 = column("Phase", "ph")
+    category: UInt8 = column("Category", "cat, in one vocabulary; annotations written as operators are moved")
+    name: Int32 = column(STRING, "name")
+    track: Int32 = column("index into Trace.tracks", "pid, tid", follows=True)
+    start: Int64 = column("ns from Trace.origin_ns", "ts; 0 for metadata and where it is missing", follows=True)
+    duration: Int64 = column("ns", "dur; -1 when the event has none")
 
     @cached_property
     def end(self) -> Int64:
@@ -158,19 +230,18 @@ class Operators(Table):
     """Host ranges that torch records: operators and user annotations."""
 
     table_name: ClassVar[str] = "operators"
-    row: Int32 = column("i4", "row", "events of category OPERATOR or USER_ANNOTATION", follows=True)
-    external_id: Int64 = column("i8", "id", "args.External id, args.external id", follows=True)
+    categories = (Category.OPERATOR, Category.USER_ANNOTATION)
+    row: Int32 = column("row", follows=True)
+    external_id: Int64 = column("id", source=("External id", "external id"), follows=True)
     sequence: Int64 = column(
-        "i8", "number", "args.Sequence number: joins forward and backward; autograd only", follows=True
+        "number", "joins forward and backward; autograd only", source="Sequence number", follows=True
     )
-    forward_thread: Int64 = column("i8", "number", "args.Fwd thread id; autograd only", follows=True)
-    input_dims: Int32 = column("i4", "string, JSON text", "args.Input Dims, args.Input dims; record_shapes only")
-    input_type: Int32 = column("i4", "string, JSON text", "args.Input type; record_shapes only")
-    input_strides: Int32 = column("i4", "string, JSON text", "args.Input Strides; record_shapes only, since 2024")
-    concrete_inputs: Int32 = column("i4", "string, JSON text", "args.Concrete Inputs; record_shapes only, since 2023")
-    call_stack: Int32 = column(
-        "i4", "string, frames joined by ;", "args.Call stack; innermost first; with_stack, verbose"
-    )
+    forward_thread: Int64 = column("number", "autograd only", source="Fwd thread id", follows=True)
+    concrete_inputs: Int32 = column(JSON_TEXT, "record_shapes only, since 2023", source="Concrete Inputs")
+    input_type: Int32 = column(JSON_TEXT, "record_shapes only", source="Input type")
+    input_strides: Int32 = column(JSON_TEXT, "record_shapes only, since 2024", source="Input Strides")
+    input_dims: Int32 = column(JSON_TEXT, "record_shapes only", source=("Input Dims", "Input dims"))
+    call_stack: Int32 = column(STRING, "frames joined by ;, innermost first; with_stack, verbose", source="Call stack")
 
 
 @dataclass(frozen=True)
@@ -178,13 +249,12 @@ class Launches(Table):
     """Host calls of a device API, runtime and driver."""
 
     table_name: ClassVar[str] = "launches"
-    row: Int32 = column("i4", "row", "events of category RUNTIME or DRIVER", follows=True)
-    correlation: Int64 = column(
-        "i8", "id", "args.correlation: the device work it started carries the same", follows=True
-    )
+    categories = (Category.RUNTIME, Category.DRIVER)
+    row: Int32 = column("row", follows=True)
     external_id: Int64 = column(
-        "i8", "id", "args.External id; equals the correlation in files of 2022-23", follows=True
+        "id", "equals the correlation in files of 2022-23", source=("External id", "external id"), follows=True
     )
+    correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
 
 
 @dataclass(frozen=True)
@@ -192,23 +262,28 @@ class DeviceWork(Table):
     """What ran on a device: kernels, copies, sets, and the shadows of user annotations."""
 
     table_name: ClassVar[str] = "device_work"
-    row: Int32 = column(
-        "i4", "row", "events of category KERNEL, MEMCPY, MEMSET, GPU_USER_ANNOTATION, SYNC", follows=True
+    categories = (*DEVICE_WORK, Category.GPU_USER_ANNOTATION, Category.SYNC)
+    row: Int32 = column("row", follows=True)
+    external_id: Int64 = column("id", source=("External id", "external id"), follows=True)
+    device: Int32 = column("device number", "without the argument the pid, when it is small", source="device")
+    stream: Int64 = column(
+        "stream number",
+        "0 is a real stream on ROCm; -1 is written unsigned; in launches on ROCm it is a pointer",
+        source="stream",
+        also_missing=2**32 - 1,
+        may_be_text=True,
     )
-    correlation: Int64 = column("i8", "id", "args.correlation", follows=True)
-    external_id: Int64 = column("i8", "id", "args.External id", follows=True)
-    device: Int32 = column("i4", "device number", "args.device; else pid when that is a small number")
-    stream: Int64 = column("i8", "stream number", "args.stream; 0 is a real stream on ROCm; 2^32-1 is none")
-    grid: Int32 = column("i4", "string, JSON text", "args.grid: [x, y, z] blocks; kernels only")
-    block: Int32 = column("i4", "string, JSON text", "args.block: [x, y, z] threads; kernels only")
-    registers: Int32 = column("i4", "registers per thread", "args.registers per thread; not on ROCm")
-    shared_memory: Int64 = column("i8", "bytes per block", "args.shared memory; not on ROCm kernels")
-    blocks_per_sm: Float64 = column("f8", "blocks", "args.blocks per SM; not on ROCm")
-    occupancy: Float64 = column("f8", "percent", "args.est. achieved occupancy %; not on ROCm")
-    bytes: Int64 = column("i8", "bytes", "args.bytes; copies and sets")
-    bandwidth: Float64 = column("f8", "GB/s", "args.memory bandwidth (GB/s); copies and sets")
-    graph_id: Int64 = column("i8", "id", "args.graph id; CUDA graphs, since 2026")
-    graph_node_id: Int64 = column("i8", "id", "args.graph node id; CUDA graphs, since 2026")
+    correlation: Int64 = column("id", source="correlation", follows=True)
+    registers: Int32 = column("registers per thread", "not on ROCm", source="registers per thread")
+    shared_memory: Int64 = column("bytes per block", "not on ROCm kernels", source="shared memory")
+    blocks_per_sm: Float64 = column("blocks", "not on ROCm", source="blocks per SM")
+    grid: Int32 = column(JSON_TEXT, "[x, y, z] blocks; kernels only", source="grid")
+    block: Int32 = column(JSON_TEXT, "[x, y, z] threads; kernels only", source="block")
+    occupancy: Float64 = column("percent", "not on ROCm", source="est. achieved occupancy %")
+    bytes: Int64 = column("bytes", "copies and sets", source="bytes")
+    bandwidth: Float64 = column("GB/s", "copies and sets", source="memory bandwidth (GB/s)")
+    graph_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph id")
+    graph_node_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph node id")
 
 
 @dataclass(frozen=True)
@@ -216,10 +291,11 @@ class PythonFrames(Table):
     """Python frames, recorded with with_stack or with_modules."""
 
     table_name: ClassVar[str] = "python_frames"
-    row: Int32 = column("i4", "row", "events of category PYTHON_FUNCTION", follows=True)
-    python_id: Int64 = column("i8", "id", "args.Python id", follows=True)
-    parent_id: Int64 = column("i8", "id", "args.Python parent id; may be null", follows=True)
-    module_id: Int64 = column("i8", "id", "args.Python module id; only nn.Module calls")
+    categories = (Category.PYTHON_FUNCTION,)
+    row: Int32 = column("row", follows=True)
+    parent_id: Int64 = column("id", "may be null", source="Python parent id", follows=True)
+    python_id: Int64 = column("id", source="Python id", follows=True)
+    module_id: Int64 = column("id", "only nn.Module calls", source="Python module id")
 
 
 @dataclass(frozen=True)
@@ -227,13 +303,14 @@ class Memory(Table):
     """Allocations and releases, recorded with profile_memory."""
 
     table_name: ClassVar[str] = "memory"
-    row: Int32 = column("i4", "row", "events named [memory]", follows=True)
-    address: Int64 = column("i8", "address", "args.Addr; since 1.10; exact below 2^53")
-    bytes: Int64 = column("i8", "bytes, negative for a release", "args.Bytes; 0 when missing")
-    total_allocated: Int64 = column("i8", "bytes", "args.Total Allocated; since 1.10")
-    total_reserved: Int64 = column("i8", "bytes", "args.Total Reserved; since 1.10")
-    device_type: Int32 = column("i4", "c10::DeviceType: 0 CPU, 1 CUDA, …", "args.Device Type")
-    device: Int32 = column("i4", "device number, -1 on CPU", "args.Device Id")
+    categories = (Category.MEMORY,)
+    row: Int32 = column("row", follows=True)
+    total_reserved: Int64 = column("bytes", "since 1.10", source="Total Reserved")
+    total_allocated: Int64 = column("bytes", "since 1.10", source="Total Allocated")
+    bytes: Int64 = column("bytes, negative for a release", source="Bytes", missing=0)
+    device: Int32 = column("device number, -1 on CPU", source="Device Id")
+    device_type: Int32 = column("c10::DeviceType: 0 CPU, 1 CUDA, …", source="Device Type")
+    address: Int64 = column("address", "since 1.10; exact below 2^53", source="Addr")
 
 
 @dataclass(frozen=True)
@@ -241,25 +318,26 @@ class Flows(Table):
     """Ends of arrows."""
 
     table_name: ClassVar[str] = "flows"
-    row: Int32 = column("i4", "row", "events of category FLOW_LAUNCH or FLOW_FORWARD_BACKWARD", follows=True)
-    id: Int64 = column("i8", "id, unique only within a category", "id", follows=True)
+    categories = (Category.FLOW_LAUNCH, Category.FLOW_FORWARD_BACKWARD)
+    row: Int32 = column("row", follows=True)
+    id: Int64 = column("id", "the event's id, unique only within a category", follows=True)
 
 
 @dataclass(frozen=True)
 class Collectives(Table):
-    """Events that carry the arguments of a collective: record_param_comms operators and communication kernels."""
+    """Operators and device work that carry the arguments of a collective: `record_param_comms` and its kernels."""
 
     table_name: ClassVar[str] = "collectives"
-    row: Int32 = column("i4", "row", "operators and device work with args.Collective name", follows=True)
-    name: Int32 = column("i4", "string", "args.Collective name")
-    dtype: Int32 = column("i4", "string", "args.dtype")
-    group: Int32 = column("i4", "string", "args.Process Group Name")
-    group_description: Int32 = column("i4", "string", "args.Process Group Description")
-    group_ranks: Int32 = column("i4", "string, JSON text", "args.Process Group Ranks")
-    group_size: Int32 = column("i4", "ranks", "args.Group size")
-    in_elements: Int64 = column("i8", "elements", "args.In msg nelems")
-    out_elements: Int64 = column("i8", "elements", "args.Out msg nelems")
-    sequence: Int64 = column("i8", "number", "args.Seq; since 2026", follows=True)
+    row: Int32 = column("row", "has a name of a collective", follows=True)
+    name: Int32 = column(STRING, source="Collective name")
+    dtype: Int32 = column(STRING, source="dtype")
+    group: Int32 = column(STRING, source="Process Group Name")
+    group_description: Int32 = column(STRING, source="Process Group Description")
+    group_ranks: Int32 = column(JSON_TEXT, source="Process Group Ranks")
+    group_size: Int32 = column("ranks", source="Group size")
+    in_elements: Int64 = column("elements", source="In msg nelems")
+    out_elements: Int64 = column("elements", source="Out msg nelems")
+    sequence: Int64 = column("number", "since 2026", source="Seq", follows=True)
 
 
 @dataclass(frozen=True)
@@ -267,9 +345,9 @@ class Chunks(Table):
     """Where the text of each stretch of events stands in the (uncompressed) file."""
 
     table_name: ClassVar[str] = "chunks"
-    offset: Int64 = column("i8", "bytes from the start of the text", "", follows=True)
-    length: Int64 = column("i8", "bytes", "")
-    first_row: Int32 = column("i4", "row", "the first event of the chunk", follows=True)
+    offset: Int64 = column("bytes from the start of the text", follows=True)
+    length: Int64 = column("bytes")
+    first_row: Int32 = column("row", "the first event of the chunk", follows=True)
 
 
 TRACE_TABLES: tuple[type[Table], ...] = (

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import msgspec
-import numpy as np
 
 from torch_tb_profiler.reason import Reason, reason_of
-from torch_tb_profiler.trace.decode import end_of_object, first_object
-from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, inside_strings, repair_text
+from torch_tb_profiler.trace.json_scan import end_of_list, end_of_object, first_object
+from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
@@ -291,31 +290,6 @@ class ChunkedText:
                 end = found[1] + max(0, len(rest) + 1 - len(repaired))
                 within = [repair for repair in repairs if repair.first < end]
                 self._note_repairs(within, self.offset + len(text) - len(rest) - 1)
-
-
-# +1 opens a list or an object, -1 closes one
-_DEPTH = np.zeros(256, dtype=np.int8)
-_DEPTH[list(b"[{")] = 1
-_DEPTH[list(b"]}")] = -1
-
-
-def end_of_list(text: bytes) -> tuple[int, bool]:
-    """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it.
-
-    Behind an object, what is no object counts as an event too when the list is closed.
-    """
-    steps = _DEPTH[np.frombuffer(text, dtype=np.uint8)]
-    places = np.flatnonzero(steps.astype(np.bool_) & ~inside_strings(text))
-    depth = np.cumsum(steps[places], dtype=np.int64)
-    closing = np.flatnonzero(depth < 0)
-    closed = len(closing) > 0 and text[places[closing[0]]] == ord("]")
-    ends = np.flatnonzero(depth[: closing[0] if len(closing) else None] == 0)
-    if not len(ends):
-        return 0, closed
-    end = int(places[ends[-1]]) + 1
-    if closed:
-        end += len(text[end : places[closing[0]]].rstrip(b", \t\r\n"))
-    return end, closed
 
 
 def _no_trace_events(why: str, first: str = "") -> Reason:

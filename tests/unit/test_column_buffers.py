@@ -13,17 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.trace import column_buffers
-from torch_tb_profiler.trace.collect import exact_ns
 from torch_tb_profiler.trace.column_buffers import (
     Codes,
+    JsonTexts,
     Number,
     Numbers,
+    TextCodes,
     Texts,
     getter,
     integers,
     pack_floats,
     unpack_floats,
 )
+from torch_tb_profiler.trace.times import exact_ns
 
 NUMBERS = st.one_of(st.floats(), st.none())
 
@@ -84,12 +86,25 @@ def test_text_attributes_become_codes(chunks: list[list[tuple[str, str]]]) -> No
             known.append(text)
         return known.index(text)
 
-    texts = Texts(code, "a", "b")
+    texts = JsonTexts(code, "a", "b")
     for chunk in chunks:
         texts.add([Thing(msgspec.Raw(a.encode()), msgspec.Raw(b.encode())) for a, b in chunk])
     taken = texts.take()
     found = [(known[a].decode(), known[b].decode()) for a, b in zip(taken["a"], taken["b"], strict=True)]
     assert found == [pair for chunk in chunks for pair in chunk]
+
+
+@given(st.lists(st.lists(st.tuples(st.none() | st.text(max_size=2), st.none() | st.text(max_size=2)))))
+def test_plain_text_attributes_become_codes(chunks: list[list[tuple[str | None, str | None]]]) -> None:
+    codes = TextCodes()
+    texts = Texts(codes.code, "a", "b")
+    for chunk in chunks:
+        texts.add([Thing(a, b) for a, b in chunk])
+    taken = texts.take()
+    found = [(codes.texts[a], codes.texts[b]) for a, b in zip(taken["a"], taken["b"], strict=True)]
+    assert found == [(a or "", b or "") for chunk in chunks for a, b in chunk]
+    assert len(set(codes.texts)) == len(codes.texts)
+    assert all(len(column) == 0 for column in texts.take().values())
 
 
 def test_codes_are_forgotten_and_made_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,96 @@
+"""The typed events that the decoder makes of JSON: of the arguments, those that the schema has columns for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from torch_tb_profiler.trace.schema import JSON_TEXT, TRACE_TABLES, Column
+
+Number = float | None
+
+
+class TrackArgs(msgspec.Struct, gc=False, frozen=True):
+    """The arguments of metadata events, which name processes and threads. `Args` has them too."""
+
+    name: msgspec.Raw = msgspec.Raw(b"")
+    labels: msgspec.Raw = msgspec.Raw(b"")
+    sort_index: Number = float("nan")
+
+
+class Event(msgspec.Struct, gc=False, frozen=True):
+    """One chrome trace event. `event_type` makes the types that text is decoded to.
+
+    ts: microseconds; their text, if a double cannot hold them
+    """
+
+    ph: str = ""
+    cat: str | None = ""
+    name: str | None = ""
+    pid: int | str | None = None
+    tid: int | str | None = None
+    ts: Number | msgspec.Raw = math.nan
+    dur: Number = math.nan
+    id: int | str | None = None
+    args: TrackArgs | None = None
+
+
+def attribute(key: str) -> str:
+    """The attribute of `Args` that holds the argument with this key."""
+    return "arg_" + re.sub(r"\W", "_", key, flags=re.ASCII)
+
+
+def event_type(exact: bool, phases: Iterable[str] = (), categories: Iterable[str] = ()) -> type[Event]:
+    """The type of an event.
+
+    exact                the text of `ts` is kept
+    phases, categories   the only values of `ph` and `cat`, beside the empty one; without any, all are taken
+
+    A known value is decoded to the one string object there is of it, which is then looked up by its identity.
+    """
+    fields: dict[str, tuple[Any, Any]] = {f.name: (f.type, f.default) for f in msgspec.structs.fields(Event)}
+    fields["args"] = Args | None, None
+    fields["ts"] = (msgspec.Raw, msgspec.Raw(b"")) if exact else (Number, math.nan)
+    if phases and categories:
+        fields["ph"] = Literal[tuple(sorted({*phases, ""}))], ""
+        fields["cat"] = Literal[tuple(sorted({*categories, ""}))] | None, ""
+    made = [(name, *kind_and_default) for name, kind_and_default in fields.items()]
+    return msgspec.defstruct("Event", made, gc=False, frozen=True)  # type: ignore[return-value]
+
+
+def _args_type() -> type[TrackArgs]:
+    """One attribute for each key that is the source of a column, and those of `TrackArgs`.
+
+    msgspec starts to look for a key after the one it found last. So attributes stand in the order in which torch writes
+    the keys; rare spellings and what only metadata has come last.
+    """
+    columns = [column for table in TRACE_TABLES for column in table.schema() if column.source]
+    first = [(column.source[0], column) for column in columns]
+    others = [(key, column) for column in columns for key in column.source[1:]]
+    types: dict[str, Any] = {}
+    fields: dict[str, tuple[str, Any, Any]] = {}
+    for key, column in first + others:
+        kind, default = _type_and_default(column, key)
+        if types.setdefault(key, kind) != kind:
+            raise TypeError(f"columns read {key!r} in different ways")
+        fields.setdefault(key, (attribute(key), kind, default))
+    of_tracks = [(f.name, f.type, f.default) for f in msgspec.structs.fields(TrackArgs)]
+    return msgspec.defstruct("Args", [*fields.values(), *of_tracks], gc=False, frozen=True)  # type: ignore[return-value]
+
+
+def _type_and_default(column: Column, key: str) -> tuple[Any, Any]:
+    # A default for each attribute: one NaN for all would have its references counted some forty times for each object.
+    # Numbers are read as floats, so that integers, numbers in quotes and null are taken.
+    if column.unit == JSON_TEXT:
+        return msgspec.Raw, msgspec.field(name=key, default=msgspec.Raw(b""))
+    if column.is_string:
+        return str | None, msgspec.field(name=key, default="")
+    return float | str | None if column.may_be_text else Number, msgspec.field(name=key, default=float("nan"))
+
+
+Args = _args_type()
+NO_ARGS = Args()

@@ -1,0 +1,89 @@
+"""Where strings, objects and lists begin and end in JSON text that may be damaged."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Bool
+
+_STRING_OR_BRACE = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
+_loose_strings = json.JSONDecoder(strict=False)
+
+# +1 opens a list or an object, -1 closes one
+_DEPTH = np.zeros(256, dtype=np.int8)
+_DEPTH[list(b"[{")] = 1
+_DEPTH[list(b"]}")] = -1
+
+
+def inside_strings(text: bytes) -> Bool:
+    """For each byte whether it lies in a string, the opening quote included; escapes must be whole."""
+    codes = np.frombuffer(text, np.uint8)
+    quotes = codes == ord('"')
+    if b"\\" in text:
+        backslashes = np.flatnonzero(codes == ord("\\"))
+        # the odd ones of each unbroken row of backslashes escape what follows
+        rows = np.concatenate(([True], np.diff(backslashes) != 1))
+        number = np.arange(len(backslashes)) - np.maximum.accumulate(np.where(rows, np.arange(len(backslashes)), 0))
+        escaped = backslashes[number % 2 == 0] + 1
+        quotes[escaped[escaped < len(codes)]] = False
+    inside: Bool = np.logical_xor.accumulate(quotes)
+    return inside
+
+
+def end_of_list(text: bytes) -> tuple[int, bool]:
+    """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it.
+
+    Behind an object, what is no object counts as an event too when the list is closed.
+    """
+    steps = _DEPTH[np.frombuffer(text, dtype=np.uint8)]
+    places = np.flatnonzero(steps.astype(np.bool_) & ~inside_strings(text))
+    depth = np.cumsum(steps[places], dtype=np.int64)
+    closing = np.flatnonzero(depth < 0)
+    closed = len(closing) > 0 and text[places[closing[0]]] == ord("]")
+    ends = np.flatnonzero(depth[: closing[0] if len(closing) else None] == 0)
+    if not len(ends):
+        return 0, closed
+    end = int(places[ends[-1]]) + 1
+    if closed:
+        end += len(text[end : places[closing[0]]].rstrip(b", \t\r\n"))
+    return end, closed
+
+
+def end_of_object(text: bytes, start: int) -> int | None:
+    """The position after the object that opens at `start`; None when the text ends before it closes."""
+    depth = 0
+    for match in _STRING_OR_BRACE.finditer(text, start):
+        token = match.group()
+        if token == b"{":
+            depth += 1
+        elif token == b"}":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return None
+
+
+def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
+    """The JSON object at the start of `text` and the position after it; None when it is not complete."""
+    try:
+        # latin-1 keeps positions equal to byte offsets
+        value, end = _loose_strings.raw_decode(text.decode("latin-1"))
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return (value, end) if isinstance(value, dict) else None
+
+
+def objects(text: bytes) -> Iterator[tuple[int, int | None]]:
+    """Each object in turn: where it begins, and the position after it; None, at last, for one that is cut off."""
+    position = text.find(b"{")
+    while position >= 0:
+        end = end_of_object(text, position)
+        yield position, end
+        if end is None:
+            return
+        position = text.find(b"{", end)

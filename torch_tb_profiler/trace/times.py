@@ -1,0 +1,131 @@
+"""Starts and durations of events: microseconds in the file → integer nanoseconds; what is missing is counted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
+from torch_tb_profiler.trace.column_buffers import integers, pack_floats, unpack_floats
+from torch_tb_profiler.trace.events import Event
+from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.schema import Category, Phase
+
+
+class Times:
+    """Gathers the times of events.
+
+    origin_us: the whole microsecond that starts are relative to, that of the first event with a time; None before it
+    first_ns: the earliest start of what is shown, relative to that; None while there is nothing
+    """
+
+    def __init__(self) -> None:
+        self.origin_us: int | None = None
+        self.first_ns: int | None = None
+        self._starts: list[bytes] = []
+        self._exact_starts: list[tuple[Int64, Bool]] = []
+        self._durations: list[bytes] = []
+        self._without_start = self._without_duration = self._negative = 0
+
+    def add(self, events: Sequence[Event]) -> None:
+        starts: list[Any] = [e.ts for e in events]
+        if isinstance(starts[0], msgspec.Raw):
+            self._exact_starts.append(exact_ns(starts))
+        else:
+            self._starts.append(pack_floats(starts))
+        self._durations.append(pack_floats([e.dur for e in events]))
+
+    def take(self, phase: UInt8, category: UInt8) -> tuple[Int64, Int64]:
+        """Starts (ns from `origin_us`) and durations (ns) of all that was added since this was last called.
+
+        A missing start is 0, a missing or negative duration 0; the duration of what is not COMPLETE is -1.
+        """
+        start, missing = self._take_starts(phase != Phase.METADATA)
+        us = unpack_floats(self._durations)
+        self._durations.clear()
+        duration = integers(us * 1000.0)
+        complete = phase == Phase.COMPLETE
+        self._without_start += int(np.count_nonzero(missing & complete))
+        self._without_duration += int(np.count_nonzero(complete & ~np.isfinite(us)))
+        self._negative += int(np.count_nonzero(complete & (us < 0)))
+        duration[complete & (duration < 0)] = 0
+        duration[~complete] = -1
+        shown = complete | (category == Category.MEMORY)
+        if shown.any():
+            first = int(start[shown].min())
+            self.first_ns = first if self.first_ns is None else min(first, self.first_ns)
+        return start, duration
+
+    def _take_starts(self, timed: Bool) -> tuple[Int64, Bool]:
+        """ns from the whole microsecond of the first event that is `timed`, and which are missing (they are 0)."""
+        if self._exact_starts:
+            ns = np.concatenate([ns for ns, _ in self._exact_starts])
+            missing = np.concatenate([missing for _, missing in self._exact_starts])
+            self._exact_starts.clear()
+            known = np.flatnonzero(timed & ~missing)
+            if self.origin_us is None and len(known):
+                self.origin_us = int(ns[known[0]]) // 1000
+            return np.where(missing, 0, ns - (self.origin_us or 0) * 1000), missing
+        us = unpack_floats(self._starts)
+        self._starts.clear()
+        missing = ~np.isfinite(us)
+        known = np.flatnonzero(timed & ~missing)
+        if self.origin_us is None and len(known):
+            self.origin_us = math.floor(us[known[0]])
+        # exact: both are below 2^53 and the difference is small, so ns are recovered to the last digit
+        return integers((us - float(self.origin_us or 0)) * 1000.0, missing=0), missing
+
+    def notes(self) -> Iterator[Note]:
+        """What was missing or impossible in the times of all events so far."""
+        touches = ("overview", "operators", "kernels")
+        if self._without_start:
+            text = "Events without a start time were placed near the first event."
+            yield Note("missing_time", "error", text, count=self._without_start, touches=touches)
+        if self._without_duration:
+            text = "Events without a duration count as 0 long."
+            yield Note("missing_duration", "warning", text, count=self._without_duration, touches=touches)
+        if self._negative:
+            text = "Events with a negative duration count as 0 long."
+            yield Note("negative_duration", "warning", text, count=self._negative, touches=touches)
+
+
+def exact_ns(texts: Sequence[msgspec.Raw]) -> tuple[Int64, Bool]:
+    """Nanoseconds of decimal numbers of microseconds, from their text, and which are no such number (they are 0)."""
+    joined = b"\n".join(texts) + b"\n"
+    found = _equally_long_ns(np.frombuffer(joined, np.uint8), len(texts))
+    if found is not None:
+        return found, np.zeros(len(texts), dtype=np.bool_)
+    each = [_exact_ns(text) for text in joined[:-1].split(b"\n")]
+    return np.array([ns or 0 for ns in each], dtype=np.int64), np.array([ns is None for ns in each], dtype=np.bool_)
+
+
+def _equally_long_ns(codes: npt.NDArray[np.uint8], count: int) -> Int64 | None:
+    """The same for texts of the same length with three decimals, each followed by a newline; else None."""
+    width, rest = divmod(len(codes), count)
+    whole = width - 5  # digits before the point
+    if rest or not 0 < whole <= 15:
+        return None
+    table = codes.reshape(count, width)
+    digits = np.delete(table, (whole, width - 1), axis=1) - np.uint8(ord("0"))
+    if (digits > 9).any() or (table[:, whole] != ord(".")).any() or (table[:, -1] != ord("\n")).any():
+        return None
+    return digits @ 10 ** np.arange(whole + 2, -1, -1, dtype=np.int64)
+
+
+def _exact_ns(text: bytes) -> int | None:
+    text = text.strip().strip(b'"')
+    try:
+        if b"e" in text.lower():
+            ns = round(float(text) * 1000)
+        else:
+            whole, _, fraction = text.partition(b".")
+            sign = -1 if whole.startswith(b"-") else 1
+            ns = int(whole) * 1000 + sign * int(fraction[:3].ljust(3, b"0"))
+    except (ValueError, OverflowError):
+        return None
+    return ns if abs(ns) < 2**62 else None

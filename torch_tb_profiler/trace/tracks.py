@@ -1,0 +1,89 @@
+"""Threads and streams: the tracks that events name by `pid` and `tid`, and what metadata events say about them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.trace.events import NO_ARGS, Event
+from torch_tb_profiler.trace.store import Track
+
+# a pid below this names a device, not a process, on device tracks
+_MAX_DEVICE_NUMBER = 4096
+
+
+class Tracks:
+    """The tracks of a trace, numbered in the order in which they are first seen."""
+
+    def __init__(self) -> None:
+        self._keys: list[tuple[int | str, int | str]] = []
+        self._codes: dict[tuple[int | str, int | str], int] = {}
+        self._of_track: dict[int, dict[str, Any]] = {}
+        self._of_process: dict[int | str, dict[str, Any]] = {}
+
+    def code(self, pid: int | str | None, tid: int | str | None) -> int:
+        key = (number_or_text(pid), number_or_text(tid))
+        code = self._codes.get(key)
+        if code is None:
+            code = self._codes[key] = len(self._keys)
+            self._keys.append(key)
+        return code
+
+    def describe(self, event: Event) -> None:
+        """Take what a metadata event says."""
+        args, name = event.args or NO_ARGS, event.name or ""
+        value: Any = None
+        if name in ("process_name", "thread_name"):
+            value = _decoded(args.name)
+        elif name == "process_labels":
+            value = _decoded(args.labels)
+        elif name in ("process_sort_index", "thread_sort_index"):
+            value = args.sort_index
+        if value is None or value == "":
+            return
+        track = self.code(event.pid, event.tid)
+        if name.startswith("process_"):
+            self._of_process.setdefault(self._keys[track][0], {})[name] = value
+        else:
+            self._of_track.setdefault(track, {})[name] = value
+
+    def devices(self) -> npt.NDArray[np.int64]:
+        """Shape (tracks,): the device that the pid names, -1 for none."""
+        pids = [pid for pid, _ in self._keys]
+        return np.array([p if isinstance(p, int) and 0 <= p < _MAX_DEVICE_NUMBER else -1 for p in pids], dtype=np.int64)
+
+    def all(self) -> list[Track]:
+        return [self._track(code) for code in range(len(self._keys))]
+
+    def _track(self, code: int) -> Track:
+        pid, tid = self._keys[code]
+        of_process, of_track = self._of_process.get(pid, {}), self._of_track.get(code, {})
+        sort_index = of_track.get("thread_sort_index", 0)
+        return Track(
+            pid,
+            tid,
+            str(of_process.get("process_name", "")),
+            str(of_process.get("process_labels", "")),
+            str(of_track.get("thread_name", "")),
+            int(sort_index) if isinstance(sort_index, float) and math.isfinite(sort_index) else 0,
+        )
+
+
+def number_or_text(value: int | str | None) -> int | str:
+    """pid, tid and flow ids: numbers written as text are the numbers they spell."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lstrip("-").isdigit() and text.isascii():
+            return int(text)
+        return text
+    return value
+
+
+def _decoded(raw: msgspec.Raw) -> Any:
+    return msgspec.json.decode(raw) if bytes(raw) else None
