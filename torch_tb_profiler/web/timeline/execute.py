@@ -22,7 +22,7 @@ from torch_tb_profiler.timeline.question import (
     TimelineQuestion,
     TimelineStepsQuestion,
 )
-from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, StepsAnswer
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, TimelineStepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError
@@ -130,7 +130,7 @@ def _answer_with_steps(
 
     def compute() -> Any:
         timeline = drawn.timeline
-        steps: StepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
+        steps: TimelineStepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
         return question.compute(timeline, drawn.version, steps, own)
 
     return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
