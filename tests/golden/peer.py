@@ -6,23 +6,30 @@ import importlib.util
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
+from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.question import (
+    AnyQuestion,
+    PairQuestion,
+    PartQuestion,
+    Refused,
+    RunQuestion,
+    RunSubject,
+    Subject,
+    TraceQuestion,
+)
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
-from torch_tb_profiler.web import distributed
-from torch_tb_profiler.web.ask import Route
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters
-from torch_tb_profiler.web.old_plugin import routes
-from torch_tb_profiler.workspace import Body, Packed, pack
-
-T = TypeVar("T")
+from torch_tb_profiler.web.http import HttpError, Parameters, dumps
+from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
+from torch_tb_profiler.web.parameters import read_parameters
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 GOLDENS = SHARED / "data" / "goldens" / "peer"
@@ -51,8 +58,9 @@ ROUTES = (
     "/distributed/waittime",
     "/distributed/commops",
 )
-TWO_TRACES = ("/diff", "/diffnode")
 ALL_TRACES = "/distributed/"
+
+QUESTIONS = {question.path: question for question in OLD_QUESTIONS}
 
 TRACE_FILE = re.compile(r"(?P<worker>.+?)(?:\.(?P<stamp>\d+))?\.pt\.trace\.json(?:\.gz)?")
 
@@ -122,88 +130,39 @@ def workers_of(recording: str, run: str) -> set[str]:
     return {name["worker"] for name in names if name}
 
 
-@dataclass(frozen=True)
-class _OneTrace:
-    """As much of a workspace as a route about one trace needs."""
-
-    model: Model
-    workers_of_run: int
-    run: str = ""
-    worker: str = ""
-    span: str = ""
-
-    def find(self, *_: object) -> _OneTrace:
-        return self
-
-    def read(self, _: object, __: object, read: Callable[[], T]) -> T:
-        return read()
-
-    def answer(self, _: object, __: object, compute: Callable[[Model], Body], keep: bool) -> Packed:
-        return pack(compute(self.model))
-
-
-@dataclass(frozen=True)
-class _TwoTraces:
-    """The same for a route about two."""
-
-    recording: str
-
-    def find(self, run: str, worker: str, span: str) -> Model:
-        path = trace_file(self.recording, {"run": run, "worker": worker, "span": span})
-        assert path is not None
-        return model_of(path)
-
-    def answer_two(self, left: Model, right: Model, _: object, compute: Callable[[Model, Model], Body]) -> Packed:
-        return pack(compute(left, right))
-
-
-@dataclass(frozen=True)
-class _OneSpan:
-    """The same for a route about all traces of a span."""
-
-    files: dict[str, Path]
-    run: str
-    span: str
-
-    @property
-    def traces(self) -> list[_Worker]:
-        return [_Worker(*of) for of in self.files.items()]
-
-    def find_span(self, *_: object) -> _OneSpan:
-        return self
-
-    def part(self, trace: _Worker, _: object, compute: Callable[[Model], Any]) -> Any:
-        return compute(model_of(trace.path))
-
-    def answer_of_run(self, _: object, __: object, compute: Callable[[], Body]) -> Packed:
-        return pack(compute())
-
-
-class _Worker(NamedTuple):
-    worker: str
-    path: Path
-
-
 def answer(golden: Golden) -> tuple[int, Any]:
     """Our status and body for what was asked."""
-    if golden.route.startswith(ALL_TRACES):
-        files = trace_files(golden.recording, golden.route, golden.params)
-        return _ask(distributed.ROUTES, golden, _OneSpan(files, golden.params["run"], golden.params["span"]))
-    path = trace_file(golden.recording, golden.params)
-    assert path is not None
-    traces: Any = _OneTrace(model_of(path), len(workers_of(golden.recording, golden.params["run"])))
-    if golden.route in TWO_TRACES:
-        traces = _TwoTraces(golden.recording)
-    return _ask(routes.ROUTES, golden, traces)
-
-
-def _ask(routes: dict[str, Route], golden: Golden, traces: Any) -> tuple[int, Any]:
     try:
-        answer = routes[golden.route](traces, Parameters(golden.params))
-        assert isinstance(answer, Answer)
-        return 200, json.loads(answer.body if isinstance(answer.body, bytes) else answer.body.plain())
+        found = _computed(QUESTIONS[golden.route], golden)
     except HttpError as error:
         return error.status, None
+    except Refused:
+        return 404, None
+    return 200, json.loads(b"".join(found) if isinstance(found, Iterator) else dumps(found))
+
+
+def _computed(question: AnyQuestion, golden: Golden) -> Any:
+    recording, params = golden.recording, golden.params
+    own = read_parameters(question.parameters, Parameters(params))
+    if isinstance(question, RunQuestion):
+        files = trace_files(recording, golden.route, params)
+        parts = [question.part.make(_subject(recording, params | {"worker": worker})) for worker in files]
+        return question.compute(RunSubject(params["run"], params["span"], parts, loading=(), failed=()), own)
+    subject = _subject(recording, params)
+    if isinstance(question, PairQuestion):
+        other = {key: params[f"exp_{key}"] for key in ("run", "worker", "span")}
+        return question.compute(subject, _subject(recording, other), own)
+    if isinstance(question, PartQuestion):
+        return question.compute(question.part.read(question.part.make(subject)), own)
+    assert isinstance(question, TraceQuestion)
+    return question.compute(subject, own)
+
+
+def _subject(recording: str, params: dict[str, str]) -> Subject:
+    path = trace_file(recording, params)
+    assert path is not None
+    names = params["run"], params["worker"], params["span"]
+    return Subject(model_of(path), *names, path.stat().st_size, len(workers_of(recording, params["run"])), troubles)
 
 
 class Difference(NamedTuple):

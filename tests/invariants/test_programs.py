@@ -14,7 +14,8 @@ from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, s
 from tests.tracegen import Config, generate
 from tests.unit.test_diff_whole import check as check_whole
 from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta, whole_times
-from torch_tb_profiler.analysis.modules.table import module_sources, modules
+from torch_tb_profiler.analysis.module_sources import module_sources
+from torch_tb_profiler.analysis.modules.table import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.model import Model

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.definitions import Definition
+from tests.definitions import PACKAGE, all_definitions
+from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.storage import errors
 from torch_tb_profiler.storage.blob import Blobs
@@ -21,7 +21,6 @@ from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.timeline import series
 
 SAID = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/said.ts"
-PACKAGE = Path(definitions.__file__).parents[2]
 TABLE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/server.ts"
 # Sums and curves: numbers of answers, not columns of tables.
 NO_COLUMNS = {
@@ -47,28 +46,13 @@ def texts() -> set[str]:
     return {json.loads(quoted) if quoted else bare for quoted, bare in keys}
 
 
-@pytest.mark.parametrize(
-    "group",
-    [
-        "OPERATORS",
-        "KERNELS",
-        "MEMORY",
-        "DISTRIBUTED",
-        "DISTRIBUTED_OPERATIONS",
-        "MODULES",
-        "HOOKS",
-        "STACKS",
-        "COMPARE_PARTS",
-        "COMPARE_OPERATORS",
-        "COMPARE_KERNELS",
-        "SLICES",
-        "TRACES",
-        "TRACES_BY_NAME",
-    ],
-)
+DEFINED = all_definitions()
+
+
+# OVERVIEW is not shown as columns: below
+@pytest.mark.parametrize("group", sorted(DEFINED.keys() - {"OVERVIEW"}))
 def test_every_column_has_chinese_words(group: str) -> None:
-    defined: dict[str, Definition] = getattr(definitions, group)
-    shown = [d for key, d in defined.items() if key not in NO_COLUMNS.get(group, ())]
+    shown = [d for key, d in DEFINED[group].items() if key not in NO_COLUMNS.get(group, ())]
     known = texts()
     missing = [text for d in shown for text in (d.label, d.help) if SIDES.sub("", text) not in known]
     assert missing == []
@@ -138,7 +122,7 @@ def test_remedies_in_words_are_known_in_chinese() -> None:
 
 
 def test_the_overview_is_explained_in_chinese() -> None:
-    assert {definition.help for definition in definitions.OVERVIEW.values()} - texts() == set()
+    assert {definition.help for definition in OVERVIEW.values()} - texts() == set()
 
 
 def test_the_curves_of_the_timeline_are_named_in_chinese() -> None:

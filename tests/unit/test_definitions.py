@@ -7,48 +7,52 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.analysis.definitions import (
-    DISTRIBUTED,
-    DISTRIBUTED_OPERATIONS,
-    KERNELS,
-    MEMORY,
-    OPERATORS,
-    OVERVIEW,
-    SLICES,
-    TRACES,
-    TRACES_BY_NAME,
-    Definition,
-)
+from tests.definitions import all_definitions
+from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.memory.blocks import BlockTable
+from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators
+from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.table import LaunchedKernels, OperatorTable
 from torch_tb_profiler.analysis.overlap import StepOverlap
+from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES
+from torch_tb_profiler.analysis.run_metrics.columns import TRACES
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures
+from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.insights import RULES
+from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits
 
+#: whose docs have the definitions
+VIEWS = {
+    "OVERVIEW": "overview",
+    "OPERATORS": "operators",
+    "KERNELS": "kernels",
+    "MEMORY": "memory",
+    "OVERLAP": "distributed",
+    "DISTRIBUTED": "distributed",
+    "DISTRIBUTED_OPERATIONS": "distributed",
+    "SLICES": "trace",
+    "TRACES": "compare",
+    "TRACES_BY_NAME": "compare",
+    "COMPARE_PARTS": "compare",
+    "COMPARE_OPERATORS": "compare",
+    "COMPARE_KERNELS": "compare",
+    "MODULES": "modules",
+    "HOOKS": "modules",
+    "STACKS": "stacks",
+}
 
-@pytest.mark.parametrize(
-    ("view", "defined"),
-    [
-        ("overview", OVERVIEW),
-        ("operators", OPERATORS),
-        ("kernels", KERNELS),
-        ("memory", MEMORY),
-        ("distributed", DISTRIBUTED),
-        ("distributed", DISTRIBUTED_OPERATIONS),
-        ("trace", SLICES),
-        ("compare", TRACES),
-        ("compare", TRACES_BY_NAME),
-    ],
-)
-def test_the_docs_repeat_the_definitions(repository: Path, view: str, defined: dict[str, Definition]) -> None:
-    text = (repository / "docs" / "views" / f"{view}.md").read_text()
-    missing = [d.key for d in defined.values() if f"| {d.help} |" not in text or f"| {d.label} |" not in text]
+
+@pytest.mark.parametrize("group", sorted(all_definitions()))
+def test_the_docs_repeat_the_definitions(repository: Path, group: str) -> None:
+    text = (repository / "docs" / "views" / f"{VIEWS[group]}.md").read_text()
+    defined = all_definitions()[group].values()
+    missing = [d.key for d in defined if f"| {d.help} |" not in text or f"| {d.label} |" not in text]
     assert not missing
 
 

@@ -10,7 +10,7 @@ from werkzeug.test import Client
 from tests.served import everything_read, get
 from tests.tiny import write_trace
 from tests.tracegen import Config, write_run
-from torch_tb_profiler.analysis.definitions import DISTRIBUTED, DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.workspace import Workspace
 
 RANKS = 3

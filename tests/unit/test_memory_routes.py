@@ -9,8 +9,17 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tests.events import Event, memory, op
+from tests.events import Event, memory, model_of, op
 from tests.served import client_of, everything_read, get
+from torch_tb_profiler.analysis.memory.question import (
+    MEMORY_ALIVE,
+    MEMORY_CURVE,
+    MEMORY_EVENTS,
+    MEMORY_OPERATORS,
+    AliveAt,
+    Bins,
+    OnDevice,
+)
 from torch_tb_profiler.analysis.memory.records import NO_TOTALS, NOT_RECORDED
 
 BASE_NS = 1_700_000_000_000_000_000
@@ -140,6 +149,24 @@ def test_bad_values_of_memory_routes(client: Client) -> None:
         get(client, f"/api/memory/events?{NEW}&{query}", 400)
     for route in ("events", "operators", "alive"):
         get(client, f"/api/memory/{route}?{NEW}&device=GPU7", 404)
+
+
+def test_a_step_that_does_not_exist(client: Client) -> None:
+    for worker in ("new", "none"):
+        for route in ("curve", "events", "operators"):
+            url = f"/api/memory/{route}?run=logs&worker={worker}&from_step=77&to_step=77"
+            assert "no step '77'" in get(client, url, 404)["error"]
+
+
+def test_what_is_asked_first() -> None:
+    """The page names the first device, others who ask mean it."""
+    with_memory, without = model_of(TRACES["new"]), model_of(TRACES["none"])
+    assert MEMORY_ALIVE.asked_first(with_memory) == [AliveAt("GPU0", limit=10_000), AliveAt(limit=10_000)]
+    for question in (MEMORY_EVENTS, MEMORY_OPERATORS):
+        assert question.asked_first(with_memory) == [OnDevice(device="GPU0"), OnDevice()]
+        assert question.asked_first(without) == []
+    assert MEMORY_ALIVE.asked_first(without) == []
+    assert MEMORY_CURVE.asked_first(without) == (Bins(),)
 
 
 def test_old_times_are_those_of_the_file(client: Client) -> None:

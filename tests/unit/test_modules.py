@@ -11,8 +11,10 @@ import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import deep, module, training
-from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, module_sources, modules
+from torch_tb_profiler.analysis.compare.columns import COMPARE_KERNELS, COMPARE_OPERATORS, COMPARE_PARTS
+from torch_tb_profiler.analysis.module_sources import module_sources
+from torch_tb_profiler.analysis.modules.columns import HOOKS, MODULES
+from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.web.old_plugin import modules as old_modules
 from torch_tb_profiler.web.old_plugin import tree_json
 
@@ -248,8 +250,8 @@ def test_a_tree_too_large_loses_its_deepest_levels(monkeypatch: pytest.MonkeyPat
 
 def test_the_docs_repeat_the_definitions(repository: Path) -> None:
     for view, tables in (
-        ("modules", (definitions.MODULES, definitions.HOOKS)),
-        ("compare", (definitions.COMPARE_PARTS, definitions.COMPARE_OPERATORS, definitions.COMPARE_KERNELS)),
+        ("modules", (MODULES, HOOKS)),
+        ("compare", (COMPARE_PARTS, COMPARE_OPERATORS, COMPARE_KERNELS)),
     ):
         text = (repository / "docs" / "views" / f"{view}.md").read_text()
         for d in (d for table in tables for d in table.values()):
@@ -257,8 +259,8 @@ def test_the_docs_repeat_the_definitions(repository: Path) -> None:
 
 
 def test_every_column_is_defined() -> None:
-    assert [f.name for f in fields(ModuleTable) if f.name != "source"] == list(definitions.MODULES)
-    assert [f.name for f in fields(HookTable)] == list(definitions.HOOKS)
+    assert [f.name for f in fields(ModuleTable) if f.name != "source"] == list(MODULES)
+    assert [f.name for f in fields(HookTable)] == list(HOOKS)
 
 
 def test_nested_json() -> None:

@@ -11,9 +11,9 @@ from werkzeug.test import Client
 
 from tests.events import US, Event, annotation, event, kernel, launch, memory, model_of, op
 from tests.served import client_of, everything_read, get
-from torch_tb_profiler.analysis.definitions import SLICES
+from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import slice_categories, slices, track_name
-from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.store import Track
 
 EVENTS: list[Event] = [
@@ -131,6 +131,13 @@ def test_the_answer(client: Client) -> None:
     meta = answer["meta"]
     assert (meta["total"], meta["offset"], meta["duration_ns"]) == (3, 1, 1000 * US)
     assert meta["categories"][0] == {"category": "operator", "slices": 3}
+
+
+def test_every_category_can_be_asked_for(client: Client) -> None:
+    listed = {each["category"]: each["slices"] for each in get(client, WHERE)["meta"]["categories"]}
+    for category in Category:
+        meta = get(client, f"{WHERE}&category={category.name.lower()}")["meta"]
+        assert meta["total"] == listed.get(category.name.lower(), 0)
 
 
 def test_a_window(client: Client) -> None:

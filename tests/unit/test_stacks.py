@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
-from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.launchers import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.flame_graph import (
     ANY_STEP,
@@ -356,11 +355,3 @@ def test_samples(repository: Path) -> None:
             for row in np.flatnonzero(up.parent < 0).tolist():
                 if up.kind[row] != "smaller":
                     assert up.total_ns[row] == self_by_name[up.name[row], up.kind[row]]
-
-
-def test_the_docs_repeat_the_definitions(repository: Path) -> None:
-    text = (repository / "docs" / "views" / "stacks.md").read_text()
-    missing = [
-        d.key for d in definitions.STACKS.values() if f"| {d.help} |" not in text or f"| {d.label} |" not in text
-    ]
-    assert not missing

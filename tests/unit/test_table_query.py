@@ -22,7 +22,8 @@ from tests.events import annotation, kernel, launch, memory, op
 from tests.many import write_many_launches
 from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until
-from torch_tb_profiler.analysis.definitions import Definition
+from torch_tb_profiler.analysis.definition import Definition
+from torch_tb_profiler.analysis.kernels import question as kernels_question
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.web.table_query import pattern
 from torch_tb_profiler.web.table_query.answer import FIRST_PAGE, WHOLE, Query, TableAnswer
@@ -307,11 +308,9 @@ def test_a_small_answer_is_whole(client: Client) -> None:
 
 
 def test_the_table_is_made_once(client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    from torch_tb_profiler.web import answers
-
     route = f"/api/kernels?{WHERE}&group_by=name_op_launch"
     get(client, route)
-    monkeypatch.setattr(answers, "kernels", lambda *_: pytest.fail("it was made again"))
+    monkeypatch.setattr(kernels_question, "kernels", lambda *_: pytest.fail("it was made again"))
     get(client, f"{route}&filter=gemm&limit=1")
     get(client, f"{route}&sort=name&limit=1")
 

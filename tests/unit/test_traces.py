@@ -12,8 +12,8 @@ from werkzeug.test import Client
 import torch_tb_profiler
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
-from torch_tb_profiler.analysis.definitions import OPERATORS
-from torch_tb_profiler.web.traces import side_by_side
+from torch_tb_profiler.analysis.operators.columns import OPERATORS
+from torch_tb_profiler.analysis.run_metrics.side_by_side import side_by_side
 
 GPU_RUN = "generated_4gpu_h100"
 CPU_RUNS = ("cnn_workers0", "cnn_workers2")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from torch_tb_profiler.analysis import definitions
+from tests.definitions import PACKAGE, column_modules
 
 #: as the specification numbers them
 ITEMS = [*(f"D{number}" for number in range(1, 23)), *(f"M{number}" for number in range(1, 18))]
@@ -55,6 +55,7 @@ def test_the_tests_it_names_exist(item: str, rows: dict[str, list[str]], reposit
 
 
 def test_words_that_were_misspelled(repository: Path) -> None:
-    texts = [*(repository / "fe/src/i18n/en").glob("*.ts"), *Path(definitions.__file__).parent.glob("*.py")]
+    columns = [PACKAGE.parent / f"{name.replace('.', '/')}.py" for name in column_modules()]
+    texts = [*(repository / "fe/src/i18n/en").glob("*.ts"), *columns]
     assert len(texts) > 10
     assert [path.name for path in texts if MISSPELLED.search(path.read_text("utf-8"))] == []

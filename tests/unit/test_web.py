@@ -18,7 +18,7 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.web import logdir
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.routes import ROUTES
-from torch_tb_profiler.workspace import Skipped, Workspace
+from torch_tb_profiler.workspace import Skipped, Status, Workspace
 
 TRACE = "run=run&worker=w&span=1"
 OF_TRACE = (
@@ -100,11 +100,12 @@ def test_status(client: Client, workspace: Workspace) -> None:
 
 
 def test_long_lists_of_skipped_files_are_cut() -> None:
-    shown = logdir._skipped([Skipped(str(number), Reason("empty", "is empty")) for number in range(500)])
+    skipped = tuple(Skipped(str(number), Reason("empty", "is empty")) for number in range(500))
+    shown = logdir.status_of(Status("logs", scanning=False, error=None, runs=(), skipped=skipped)).skipped
     assert len(shown) == logdir.MOST_SKIPPED + 1
-    assert shown[0]["why"] == {"kind": "empty", "values": {}}
-    assert shown[-1]["reason"] == "and 400 more files"
-    assert shown[-1]["why"] == {"kind": "more_files", "values": {"count": 400}}
+    assert shown[0].why == logdir.Why(kind="empty", values={})
+    assert shown[-1].reason == "and 400 more files"
+    assert shown[-1].why == logdir.Why(kind="more_files", values={"count": 400})
 
 
 def test_old_lists(client: Client) -> None:

@@ -102,8 +102,15 @@ def test_what_cannot_be_meant(client: Client, query: str) -> None:
     get(client, f"{GPU}&{query}", 400)
 
 
-def test_steps_change_nothing(client: Client) -> None:
+def test_the_rule_for_steps_changes_nothing_of_the_whole_trace(client: Client) -> None:
     assert get(client, f"{GPU}&steps=whole_trace") == get(client, GPU)
+
+
+def test_of_one_step(client: Client) -> None:
+    """Named as the rule that the request asks for names it."""
+    whole = get(client, GPU)["meta"]["whole_ns"]
+    assert 0 < get(client, f"{GPU}&from_step=1&to_step=1")["meta"]["whole_ns"] < whole
+    assert "no step '1'" in get(client, f"{GPU}&steps=whole_trace&from_step=1&to_step=1", 404)["error"]
 
 
 def test_the_status_names_the_view(client: Client) -> None:

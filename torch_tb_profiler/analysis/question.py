@@ -13,7 +13,6 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 import msgspec
 from msgspec import Meta
 
-from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.trace import Note
@@ -57,6 +56,7 @@ class Subject:
     run, worker, span  its names
     file_bytes         size of its file
     workers            of its run
+    troubles           finds what is wrong with a trace
     steps              those that were chosen, also where the model holds more (`TraceQuestion.of_steps`); None for all
     """
 
@@ -66,11 +66,12 @@ class Subject:
     span: str
     file_bytes: int
     workers: int
+    troubles: Callable[[Model], Sequence[Note]]
     steps: StepRange | None = None
 
     def about(self, view: str | None, *more: Note) -> dict[str, Any]:
         """The fields of `TraceMeta`: with the notes that concern a view (None: all of them), then `more`."""
-        found = [note for note in troubles(self.model) if view is None or view in note.touches]
+        found = [note for note in self.troubles(self.model) if view is None or view in note.touches]
         has_device = self.model.has_device_work or self.model.has_runtime
         return {
             "run": self.run,

@@ -12,7 +12,7 @@ import msgspec
 from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta, whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
-from torch_tb_profiler.analysis.health import health
+from torch_tb_profiler.analysis.health import health, troubles
 from torch_tb_profiler.analysis.idle import KERNEL_WAIT_NS, IdleGaps, IdleTimes, Lanes, idle_gaps, idle_times
 from torch_tb_profiler.analysis.kernels.sequences import KernelSequences, kernel_sequences
 from torch_tb_profiler.analysis.kernels.table import KernelGrouping, KernelTable, kernels
@@ -29,7 +29,8 @@ from torch_tb_profiler.analysis.memory.blocks import (
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.operators import MemoryOperators, memory_operators
 from torch_tb_profiler.analysis.memory.records import memory_records
-from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, module_sources, modules
+from torch_tb_profiler.analysis.module_sources import module_sources
+from torch_tb_profiler.analysis.modules.table import HookTable, ModuleTable, hooks, modules
 from torch_tb_profiler.analysis.operators.table import (
     LaunchedKernels,
     OperatorGrouping,
@@ -125,7 +126,7 @@ class TraceProfile:
     def _answered(
         self, question: TraceQuestion[Any, Any] | PartQuestion[Any, Any, Any], model: Model, own: msgspec.Struct
     ) -> Any:
-        subject = Subject(model, self.run, self.worker, self.span, self.size, self._workers)
+        subject = Subject(model, self.run, self.worker, self.span, self.size, self._workers, troubles)
         if isinstance(question, TraceQuestion):
             return question.compute(subject, own)
         return question.compute(question.part.read(question.part.make(subject)), own)

@@ -129,4 +129,5 @@ OVERVIEW = TraceQuestion(
     compute=_overview,
     of_run=True,
     first=(NoParameters(),),
+    report=({},),
 )

@@ -15,10 +15,10 @@ from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
+from torch_tb_profiler.ranks.locations import Location, locations
 from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.missing import what_is_missing
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.ranks.topology import Place, places
 from torch_tb_profiler.trace import Note
 
 
@@ -75,7 +75,7 @@ class Distributed:
     """What the ranks of one run and span say together; lists are parallel to `ranks`."""
 
     ranks: tuple[Rank, ...]
-    places: tuple[Place, ...]
+    places: tuple[Location, ...]
     waits: tuple[Waits, ...]
     groups: tuple[GroupUse, ...]
     matching: Matching
@@ -87,7 +87,7 @@ def distributed(ranks: Sequence[Rank]) -> Distributed:
     groups = _groups(ranks, matching)
     return Distributed(
         ranks=tuple(ranks),
-        places=tuple(places(ranks)),
+        places=tuple(locations(ranks)),
         waits=tuple(_waits(rank, transfer) for rank, transfer in zip(ranks, matching.transfer, strict=True)),
         groups=groups,
         matching=matching,

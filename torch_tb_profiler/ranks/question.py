@@ -12,9 +12,10 @@ from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
 from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
 from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
+from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import Distributed, GroupUse, Waits, distributed, operation_table
+from torch_tb_profiler.ranks.locations import Location
 from torch_tb_profiler.ranks.rank import Rank, rank_of
-from torch_tb_profiler.ranks.topology import Device, Place
 from torch_tb_profiler.trace import Note
 
 
@@ -142,7 +143,7 @@ def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswe
     )
 
 
-def _rank(rank: Rank, place: Place, waits: Waits) -> RankAnswer:
+def _rank(rank: Rank, place: Location, waits: Waits) -> RankAnswer:
     return RankAnswer(
         worker=rank.worker,
         rank=rank.rank,

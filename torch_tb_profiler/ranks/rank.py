@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.overlap import StepOverlap, step_of_operations, 
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
-from torch_tb_profiler.ranks.topology import Device, devices_of
+from torch_tb_profiler.ranks.devices import Device, devices_of
 from torch_tb_profiler.trace import Header
 
 

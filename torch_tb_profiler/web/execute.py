@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import (
     AnyQuestion,
     Listed,
@@ -111,7 +112,7 @@ def _computed(
 
 def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -> Subject:
     """`steps`: those that the request names."""
-    return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, steps)
+    return Subject(model, trace.run, trace.worker, trace.span, trace.size, trace.workers_of_run, troubles, steps)
 
 
 def _is_table(question: AnyQuestion) -> bool:
@@ -142,7 +143,9 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
     own = read_parameters(question.parameters, parameters)
     part = question.part
     asked = Asked.of(workspace, parameters, part.name)
-    found = question.compute(asked.read(workspace, partial(_made, part), part.read), own)
+    known = asked.read(workspace, partial(_made, part), part.read)
+    with _refusals():
+        found = question.compute(known, own)
     return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
 
 

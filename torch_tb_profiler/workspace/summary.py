@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.health import health, troubles
-from torch_tb_profiler.analysis.modules.table import module_sources
+from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.remember import remember
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import is_distributed, place_of

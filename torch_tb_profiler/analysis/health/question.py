@@ -61,4 +61,5 @@ HEALTH = TraceQuestion(
     also=("/health",),
     of_steps=False,
     first=(NoParameters(),),
+    report=({},),
 )

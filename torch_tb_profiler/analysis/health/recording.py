@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from torch_tb_profiler.analysis.modules.table import module_sources
+from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Note
 

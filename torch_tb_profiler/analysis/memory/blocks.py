@@ -56,7 +56,7 @@ class MemoryBlocks:
 
 @dataclass(frozen=True)
 class BlockTable(Tabular):
-    """Blocks as they are shown; parallel columns. Keys, units and definitions: `definitions.MEMORY`.
+    """Blocks as they are shown; parallel columns. Keys, units and definitions: `columns.MEMORY`.
 
     Times in ns; -1 when that end was not recorded. `total`: how many there are, of which these are the first.
     """

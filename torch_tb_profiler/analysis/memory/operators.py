@@ -31,7 +31,7 @@ class MemoryChange:
 class MemoryOperators(Tabular):
     """Operators that changed the memory of one device; parallel columns, by self size increase, descending.
 
-    Keys, units and definitions of the columns: `definitions.MEMORY`.
+    Keys, units and definitions of the columns: `columns.MEMORY`.
     `unattributed` is what happened outside operators: Σ self + unattributed = `all`, exactly.
     """
 

@@ -341,6 +341,7 @@ MEMORY_CURVE = TraceQuestion(
     of_steps=False,
     first=(Bins(),),
     report=({},),
+    report=({},),
 )
 
 MEMORY_ALIVE = TraceQuestion(

@@ -10,9 +10,10 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Columns, Count, TraceMeta, columns_of
 from torch_tb_profiler.analysis.health.recording import NO_MODULES
+from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.columns import HOOKS
 from torch_tb_profiler.analysis.modules.columns import MODULES as COLUMNS
-from torch_tb_profiler.analysis.modules.table import hooks, module_sources, modules
+from torch_tb_profiler.analysis.modules.table import hooks, modules
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.model.program_tree import Source
 
@@ -70,5 +71,6 @@ MODULES = TraceQuestion(
     # they need another tree, and nothing of what is computed for the questions about calls
     bundle="modules",
     first=(OfSource("nn"), OfSource()),
+    report=({"source": "nn"}, {"source": "lightning"}),
     report=({"source": "nn"}, {"source": "lightning"}),
 )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.program_times import TimedProgram, lightning_program, nn_program
-from torch_tb_profiler.analysis.remember import lasting, remembered
+from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import group, sums_at
@@ -15,7 +15,7 @@ from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.modules import hook_name, lightning_hooks, lightning_modules, module_name, nn_modules
+from torch_tb_profiler.model.modules import hook_name, lightning_hooks, module_name, nn_modules
 from torch_tb_profiler.model.program_tree import Kind, Source
 
 
@@ -24,7 +24,7 @@ class ModuleTable(Tabular):
     """The hierarchy of modules: one entry per path of names (and ids) from an outermost module; all its calls together.
 
     In preorder, siblings in the order of their first calls. Keys, units and definitions of the columns:
-    `definitions.MODULES`. `parent` is an entry's `id`, -1 at the top.
+    `columns.MODULES`. `parent` is an entry's `id`, -1 at the top.
     """
 
     source: Source
@@ -74,17 +74,6 @@ class HookCalls:
     start: Int64
     end: Int64
     track: Int32
-
-
-@lasting
-def module_sources(model: Model) -> tuple[Source, ...]:
-    """Who named modules or hooks in this trace; Lightning first, because its names are paths."""
-    found: list[Source] = []
-    if len(lightning_modules(model.trace)):
-        found.append("lightning")
-    if len(nn_modules(model.trace).row):
-        found.append("nn")
-    return tuple(found)
 
 
 def modules(model: Model, source: Source) -> ModuleTable:

@@ -76,4 +76,5 @@ TRACE_SLICES = TraceQuestion(
     parameters=WhichSlices,
     compute=_slices,
     report=({},),
+    report=({},),
 )

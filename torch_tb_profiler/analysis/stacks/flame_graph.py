@@ -54,7 +54,7 @@ Hash = npt.NDArray[np.uint64]
 class StackTable(Tabular):
     """Stacks as a tree in preorder, siblings as they were first seen; parallel columns, times in ns.
 
-    Definitions of the columns: `definitions.STACKS`. `parent` is a row of this table, -1 at the top. Of every row,
+    Definitions of the columns: `columns.STACKS`. `parent` is a row of this table, -1 at the top. Of every row,
     total_ns = self_ns + Σ total_ns of the rows directly below; Σ self_ns = whole_ns.
 
     above        the entries around what was asked for, from the top down; None when it is everything

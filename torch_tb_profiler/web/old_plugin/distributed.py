@@ -6,8 +6,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.ranks import Distributed
+from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import operation_table
-from torch_tb_profiler.ranks.topology import Device
 from torch_tb_profiler.web.microseconds import microseconds
 from torch_tb_profiler.web.tables import Json
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.memory.blocks import MemoryBlocks, blocks_within
+from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.operators import memory_operators
 from torch_tb_profiler.analysis.memory.records import memory_records, operator_codes
@@ -247,4 +247,4 @@ def _default_device(rows: Json) -> str:
 
 
 def _column(name: str, key: str) -> Json:
-    return {"name": name, "type": "number", "tooltip": definitions.MEMORY[key].help}
+    return {"name": name, "type": "number", "tooltip": MEMORY[key].help}

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
-from torch_tb_profiler.analysis import definitions
+from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.kernels.table import KernelTable, kernel_totals, kernels
+from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
+from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.arrays.grouping import descending
@@ -113,7 +115,7 @@ def kernel_table(model: Model, group_by: str | None) -> Json | None:
         ("mean_achieved_occupancy", "Mean Est. Achieved Occupancy (%)", table.mean_achieved_occupancy),
     ):
         if values is not None:
-            columns.append(_column("number", label, definitions.KERNELS[key].help))
+            columns.append(_column("number", label, KERNELS[key].help))
             cells.append([0 if math.isnan(value) else round(value, 2) for value in values.tolist()])
     rows = [list(row) for row in zip(*cells, strict=True)]
     return {"metadata": {"sort": "Total Duration (us)"}, "data": {"columns": columns, "rows": rows}}
@@ -132,7 +134,7 @@ def kernel_tc_pie(model: Model) -> Json | None:
 
 def _steps(model: Model) -> Json:
     times = step_times(model)
-    labels = [definitions.OVERVIEW[category].label for category in times.categories]
+    labels = [OVERVIEW[category].label for category in times.categories]
     columns: list[Json] = [{"type": "string", "name": "Step"}]
     for label in labels:
         columns.append({"type": "number", "name": label})
@@ -164,7 +166,7 @@ def _performance(model: Model) -> Json:
     def part(name: str, ns: float, share: float) -> Json:
         return {"name": name, "description": "", "value": round(ns / 1000), "extra": round(100 * share, 2)}
 
-    children = [part(definitions.OVERVIEW[c].label, ns, average.share(c)) for c, ns in average.category_ns.items()]
+    children = [part(OVERVIEW[c].label, ns, average.share(c)) for c, ns in average.category_ns.items()]
     root = part("Average Step Time", average.step_ns, 1.0)
     return {**root, "extra": 100, "children": children}
 
@@ -204,7 +206,7 @@ def _gpu_metrics(devices: Iterable[DeviceUse]) -> Json:
                 data.append({"title": title, "value": f"{round(share * 100, 2)} %"})
                 if key not in shown:
                     shown.append(key)
-    explained = [f"{definitions.OVERVIEW[key].label}:\n{definitions.OVERVIEW[key].help}" for key in shown]
+    explained = [f"{OVERVIEW[key].label}:\n{OVERVIEW[key].help}" for key in shown]
     return {"title": "GPU Summary", "data": data, "tooltip": "\n\n".join(["GPU usage metrics:", *explained])}
 
 
@@ -217,9 +219,9 @@ def _operators(model: Model, group_by: str | None) -> OperatorTable:
 
 def _operation_envelope(table: OperatorTable, last_key: Sequence[Json]) -> Json:
     tooltips = {
-        "tc_eligible": definitions.OPERATORS["tensor_core_eligible"].help,
-        "tc_self_ratio": definitions.OPERATORS["tensor_core_self"].help,
-        "tc_total_ratio": definitions.OPERATORS["tensor_core_total"].help,
+        "tc_eligible": OPERATORS["tensor_core_eligible"].help,
+        "tc_self_ratio": OPERATORS["tensor_core_self"].help,
+        "tc_total_ratio": OPERATORS["tensor_core_total"].help,
     }
     sort = "device_self_duration" if table.has_device_work else "host_self_duration"
     return {
@@ -250,7 +252,7 @@ def _operator_row(table: OperatorTable, i: int) -> Json:
 def _kernels_by_name(table: KernelTable) -> tuple[list[Json], list[list[Any]]]:
     columns = [
         _column("string", "Name"),
-        _column("string", "Tensor Cores Used", definitions.KERNELS["tensor_cores_used"].help),
+        _column("string", "Tensor Cores Used", KERNELS["tensor_cores_used"].help),
         *_duration_columns(),
     ]
     cells: list[list[Any]] = [
@@ -273,8 +275,8 @@ def _kernels_by_launch(table: KernelTable) -> tuple[list[Json], list[list[Any]]]
         _column("string", "Block"),
         _column("number", "Register Per Thread"),
         _column("number", "Shared Memory"),
-        _column("string", "Kernel Uses Tensor Cores", definitions.KERNELS["tensor_cores_used"].help),
-        _column("string", "Op is Tensor Cores eligible", definitions.KERNELS["operator_tensor_core_eligible"].help),
+        _column("string", "Kernel Uses Tensor Cores", KERNELS["tensor_cores_used"].help),
+        _column("string", "Op is Tensor Cores eligible", KERNELS["operator_tensor_core_eligible"].help),
         *_duration_columns(),
     ]
     cells: list[list[Any]] = [

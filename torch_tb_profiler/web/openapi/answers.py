@@ -75,7 +75,7 @@ def _described(schema: Json, of: type | None) -> Json:
         return schema
     docstring = python_inspect.cleandoc(_docstring(of))
     texts = _inherited_fields(of)
-    optional = {field.encode_name for field in _fields(of) if field.default is UNSET}
+    optional = _unset_fields(of)
     properties = {name: _property(field, texts.get(name)) for name, field in schema["properties"].items()}
     found = closed(
         {name: field for name, field in properties.items() if name not in optional},
@@ -106,10 +106,11 @@ def _docstring(of: type) -> str:
     return "" if text.startswith(f"{of.__name__}(") else text
 
 
-def _fields(of: type) -> Sequence[inspect.Field]:
-    info = inspect.type_info(of)
-    assert isinstance(info, inspect.StructType | inspect.DataclassType)
-    return info.fields
+def _unset_fields(of: type) -> set[str]:
+    """Fields that are left out when they are UNSET; `inspect` does not tell."""
+    if not issubclass(of, msgspec.Struct):
+        return set()
+    return {field.encode_name for field in msgspec.structs.fields(of) if field.default is UNSET}
 
 
 def _classes(found: Iterable[inspect.Type]) -> Iterator[type]:

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import LISTING, OF_TRACE, Operation
-from torch_tb_profiler.web.openapi.parameters import PAGE, RUN_AND_SPAN, SCOPE, STEPS, TRACE, TWO_TRACES
+from torch_tb_profiler.web.openapi.parameters import PAGE, RUN_AND_SPAN, STEP_RULES, STEPS, TRACE, TWO_TRACES
 from torch_tb_profiler.web.parameters import query_parameters
 
 
@@ -41,5 +41,5 @@ def _common(question: AnyQuestion) -> list[Json]:
     if isinstance(question, RunQuestion):
         return RUN_AND_SPAN
     if isinstance(question, TracesQuestion):
-        return SCOPE
+        return STEP_RULES
     return [*TRACE, *STEPS]

@@ -43,9 +43,6 @@ SHARED: dict[str, Json] = {
     "step_pattern": query("step_pattern", "A regular expression: annotations that match it are the steps.", TEXT),
     "from_step": query("from_step", "With to_step: only what belongs to these steps and those between.", TEXT),
     "to_step": query("to_step", "See from_step.", TEXT),
-    "of": choice("of", "One trace of each run, those of a run, or all.", ("runs", "run", "all")),
-    "run_of": query("run", "Which run; required with of=run.", TEXT),
-    "worker_of": query("worker", "With of=runs: whose trace of each run, where there is one.", TEXT),
     "exp_run": needed("exp_run", "The run of the second trace."),
     "exp_worker": needed("exp_worker", "The worker of the second trace."),
     "exp_span": query("exp_span", "The span of the second trace.", TEXT),
@@ -90,14 +87,14 @@ def shared(*keys: str) -> list[Json]:
 RUN_AND_SPAN = shared("run", "span")
 TRACE = shared("run", "worker", "span")
 STEPS = shared("steps", "step_pattern", "from_step", "to_step")
+#: without a choice of some of them
+STEP_RULES = shared("steps", "step_pattern")
 PAGE = shared("sort", "filter", "search", "offset", "rows")
 TWO_TRACES = [
     *TRACE,
     *shared("exp_run", "exp_worker", "exp_span", "steps", "step_pattern"),
     *shared("from_step", "to_step", "exp_from_step", "exp_to_step"),
 ]
-#: which of several traces
-SCOPE = shared("of", "run_of", "worker_of", "steps", "step_pattern")
 VERSION = shared("v")
 WINDOW_NS = [whole("start_ns", "ns since the start of the trace."), whole("end_ns", "ns; included.")]
 DEVICE = query("device", "A device, as in meta.devices.", TEXT)

@@ -1,19 +1,10 @@
-"""Nodes, processes and devices of a run."""
+"""Devices of a rank."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from torch_tb_profiler.model import Model
-
-if TYPE_CHECKING:
-    from torch_tb_profiler.ranks.rank import Rank
-
-#: `node1_0`, as tensorboard_trace_handler names workers by default: host, process
-_NODE_AND_PROCESS = re.compile(r"(.*)_(\d+)")
 
 
 @dataclass(frozen=True)
@@ -25,14 +16,6 @@ class Device:
     memory_bytes: int | None
     compute_capability: str | None
     has_properties: bool
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a rank ran."""
-
-    node: str
-    process: str
 
 
 def devices_of(model: Model) -> tuple[Device, ...]:
@@ -51,17 +34,3 @@ def _device(model: Model, number: int) -> Device:
         compute_capability=None if major is None or minor is None else f"{major}.{minor}",
         has_properties=properties is not None,
     )
-
-
-def places(ranks: Sequence[Rank]) -> list[Place]:
-    """Node and process of each rank: from `host_name` and rank, else from the worker's name, else counted."""
-    found = []
-    for index, rank in enumerate(ranks):
-        named = _NODE_AND_PROCESS.match(rank.worker)
-        node = rank.host_name or (named[1] if named else rank.worker)
-        if named:
-            process = named[2]
-        else:
-            process = str(index if rank.rank is None else rank.rank)
-        found.append(Place(node, process))
-    return found
