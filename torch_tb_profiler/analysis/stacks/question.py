@@ -117,9 +117,4 @@ STACKS = TraceQuestion(
     bundle="stacks",
     first=(WhichStacks(),),
     report=(*_VIEWS, *(view | {"weight": weight} for weight in ("host", "device") for view in _VIEWS)),
-    report=tuple(
-        {"direction": direction, **weight}
-        for weight in ({}, {"weight": "host"}, {"weight": "device"})
-        for direction in ("top_down", "bottom_up")
-    ),
 )
