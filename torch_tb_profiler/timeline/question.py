@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, TypeVar
 
+import msgspec
+
 from torch_tb_profiler.analysis.question import Question, RankPart
 from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 
-P = TypeVar("P", bound=Any)
+P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
 K = TypeVar("K")
 
