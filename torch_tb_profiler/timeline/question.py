@@ -9,13 +9,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, TypeVar
 
+import msgspec
+
 from torch_tb_profiler.analysis.question import Question, RankPart
-from torch_tb_profiler.timeline.steps import StepsAnswer
+from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 
-P = TypeVar("P", bound=Any)
+P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
 K = TypeVar("K")
 
@@ -38,7 +40,7 @@ class TimelineStepsQuestion(Question[P, A]):
     compute  the answer, of the timeline, its version and the steps that the request means; raises Refused
     """
 
-    compute: Callable[[Timeline, str, StepsAnswer, P], A]
+    compute: Callable[[Timeline, str, TimelineStepsAnswer, P], A]
     tag: str = "timeline"
 
 

@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQues
 
 
 @dataclass(frozen=True)
-class StepTimes:
+class TimelineSteps:
     """The steps, in order, as parallel lists.
 
     rule         by which they were found
@@ -30,25 +30,25 @@ class StepTimes:
         return None
 
 
-class StepsAnswer(Answer, frozen=True, kw_only=True):
+class TimelineStepsAnswer(Answer, frozen=True, kw_only=True):
     """The steps of a trace."""
 
     meta: TraceMeta
-    steps: StepTimes
+    steps: TimelineSteps
 
 
-def _steps(subject: Subject, _: NoParameters) -> StepsAnswer:
+def _steps(subject: Subject, _: NoParameters) -> TimelineStepsAnswer:
     steps = subject.model.steps
-    return StepsAnswer(
+    return TimelineStepsAnswer(
         meta=TraceMeta(**subject.about("trace")),
-        steps=StepTimes(steps.rule, list(steps.names), steps.start.tolist(), (steps.end - steps.start).tolist()),
+        steps=TimelineSteps(steps.rule, list(steps.names), steps.start.tolist(), (steps.end - steps.start).tolist()),
     )
 
 
 TIMELINE_STEPS = TraceQuestion(
     name="timeline/steps",
     summary="Steps alone",
-    answer=StepsAnswer,
+    answer=TimelineStepsAnswer,
     tag="timeline",
     compute=_steps,
     first=(NoParameters(),),

@@ -14,7 +14,7 @@ from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import SliceReference
 from torch_tb_profiler.timeline.question import TimelineFileQuestion, TimelineQuestion, TimelineStepsQuestion
 from torch_tb_profiler.timeline.questions.parameters import Row, check_row
-from torch_tb_profiler.timeline.steps import StepsAnswer
+from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.raw_event import raw_args
@@ -69,7 +69,7 @@ class Neighbour:
     slice: SliceReference | None
 
 
-def _slice(timeline: Timeline, _: str, steps: StepsAnswer, asked: OneSlice) -> SliceDetails:
+def _slice(timeline: Timeline, _: str, steps: TimelineStepsAnswer, asked: OneSlice) -> SliceDetails:
     check_row(timeline, asked.row)
     found = details(timeline, asked.row)
     return SliceDetails(**vars(found), step=steps.steps.at(found.start_ns))

@@ -12,7 +12,7 @@ from torch_tb_profiler.timeline.counters import extremes
 from torch_tb_profiler.timeline.pyramid import tile_length, width_of
 from torch_tb_profiler.timeline.question import TimelineStepsQuestion
 from torch_tb_profiler.timeline.series import COUNTER_KINDS, Counter, CounterKind, CounterUnit
-from torch_tb_profiler.timeline.steps import StepsAnswer
+from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import EventAccount, Tree, account, tree_of
 from torch_tb_profiler.trace import Category
@@ -95,7 +95,7 @@ class CounterSeries:
     max: float
 
 
-class TimelineAnswer(StepsAnswer, frozen=True, kw_only=True):
+class TimelineAnswer(TimelineStepsAnswer, frozen=True, kw_only=True):
     """What a page needs before it asks for tiles.
 
     version           for the parameter v
@@ -120,7 +120,7 @@ class TimelineAnswer(StepsAnswer, frozen=True, kw_only=True):
     counters: Sequence[CounterSeries]
 
 
-def _timeline(timeline: Timeline, version: str, steps: StepsAnswer, _: NoParameters) -> TimelineAnswer:
+def _timeline(timeline: Timeline, version: str, steps: TimelineStepsAnswer, _: NoParameters) -> TimelineAnswer:
     tree = tree_of(timeline)
     return TimelineAnswer(
         meta=steps.meta,

@@ -22,13 +22,13 @@ from torch_tb_profiler.timeline.question import (
     TimelineQuestion,
     TimelineStepsQuestion,
 )
-from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, StepsAnswer
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, TimelineStepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.web.ask import Route, step_choice, step_range
 from torch_tb_profiler.web.execute import answer_as_type, subject_of
-from torch_tb_profiler.web.http import JSON, Answer, HttpError, Parameters, Stream, dumps
+from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
 
@@ -63,8 +63,6 @@ def _refusals() -> Iterator[None]:
         yield
     except Refused as error:
         raise HttpError(404 if isinstance(error, NotFound) else 400, str(error)) from None
-    except TraceError as error:
-        raise HttpError(422, f"the file {error}") from None
 
 
 # one trace ------------------------------------------------------------------------------------------------
@@ -102,7 +100,7 @@ class _Drawn:
             etag,
             lambda packed: [b"".join(compressed(made))] if packed else made,
             BINARY if question.answer is bytes else JSON,
-            cache_control=IMMUTABLE if self.is_known else "no-cache",
+            cache_control=IMMUTABLE if self.is_known else NO_CACHE,
             prepare=prepare,
         )
 
@@ -130,7 +128,7 @@ def _answer_with_steps(
 
     def compute() -> Any:
         timeline = drawn.timeline
-        steps: StepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
+        steps: TimelineStepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
         return question.compute(timeline, drawn.version, steps, own)
 
     return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
@@ -146,7 +144,10 @@ def _answer_of_file(question: TimelineFileQuestion[Any, Any], workspace: Workspa
 
     with _refusals():
         question.check(timeline, own)
+    try:
         return Answer(workspace.answer_of_original(drawn.trace, (question.name, own), answer))
+    except TraceError as error:
+        raise HttpError(422, f"the file {error}") from None
 
 
 # all ranks of a run ---------------------------------------------------------------------------------------
