@@ -341,7 +341,6 @@ MEMORY_CURVE = TraceQuestion(
     of_steps=False,
     first=(Bins(),),
     report=({},),
-    report=({},),
 )
 
 MEMORY_ALIVE = TraceQuestion(

@@ -71,5 +71,4 @@ MODULES = TraceQuestion(
     bundle="modules",
     first=(OfSource("nn"), OfSource()),
     report=({"source": "nn"}, {"source": "lightning"}),
-    report=({"source": "nn"}, {"source": "lightning"}),
 )

@@ -76,5 +76,4 @@ TRACE_SLICES = TraceQuestion(
     parameters=WhichSlices,
     compute=_slices,
     report=({},),
-    report=({},),
 )
