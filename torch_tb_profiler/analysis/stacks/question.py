@@ -105,8 +105,6 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
     return StacksAnswer(meta=meta, columns=table.columns, rows=table.rows)
 
 
-_VIEWS = ({"direction": "top_down"}, {"direction": "bottom_up"})
-
 STACKS = TraceQuestion(
     name="stacks",
     summary="Time by call stack as a tree in a table",
@@ -116,5 +114,9 @@ STACKS = TraceQuestion(
     # the most memory for a moment, so when what was computed for the others is gone
     bundle="stacks",
     first=(WhichStacks(),),
-    report=(*_VIEWS, *(view | {"weight": weight} for weight in ("host", "device") for view in _VIEWS)),
+    report=tuple(
+        {"direction": direction, **weight}
+        for weight in ({}, {"weight": "host"}, {"weight": "device"})
+        for direction in ("top_down", "bottom_up")
+    ),
 )
