@@ -7,16 +7,15 @@ from dataclasses import fields
 from io import BytesIO
 
 import numpy as np
-from torch_tb_profiler.web.known_operators import _kept, _read
 
 from tests.events import Event, frame, kernel, launch, model_of, op
 from tests.tracegen import Config, generate
+from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS
 from torch_tb_profiler.analysis.operators.table import operator_details, operator_kernels, operator_stacks, operators
+from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
-from torch_tb_profiler.workspace import OpenTrace
-
-TRACE = OpenTrace("run", "w", "1", "key", 1, 1)
 
 
 def assert_same(one: object, other: object) -> None:
@@ -25,7 +24,7 @@ def assert_same(one: object, other: object) -> None:
 
 
 def assert_kept(model: Model) -> None:
-    known = _read(_kept(model, TRACE))
+    known = KNOWN_OPERATORS.read(KNOWN_OPERATORS.make(Subject(model, "run", "w", "1", 1, 1, troubles)))
     table = operators(model, "name_shape")
     assert table.input_shape is not None
     assert_same(known.details.table("name_shape_stack"), operator_details(model).table("name_shape_stack"))
@@ -33,7 +32,7 @@ def assert_kept(model: Model) -> None:
         for wanted in (None, shape):
             assert_same(known.details.stacks_of(name, wanted), operator_stacks(model, name, wanted))
             assert_same(known.details.kernels_of(name, wanted), operator_kernels(model, name, wanted))
-    assert known.meta["worker"] == "w"
+    assert known.about.worker == "w"
     assert known.size > 0
 
 

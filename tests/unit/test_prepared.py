@@ -13,16 +13,20 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.events import memory, model_of, op
 from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until, write_trace
 from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.question import TraceQuestion
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.trace import column_file, read_trace
-from torch_tb_profiler.web.prefetch import QUESTIONS, questions, requests_about
+from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
+from torch_tb_profiler.web.prefetch import QUESTIONS, questions
 from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
 from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
 from torch_tb_profiler.workspace.cache import _size_of_folder
@@ -55,7 +59,17 @@ def asked_first(logs: Path) -> list[tuple[str, dict[str, str]]]:
     """Routes and parameters."""
     (path,) = (logs / "run").iterdir()
     with path.open("rb") as stream:
-        return [request for bundle in requests_about(Model(read_trace(stream))) for request in bundle]
+        model = Model(read_trace(stream))
+    found: list[tuple[str, dict[str, str]]] = []
+    for question in (*DECLARED, *OLD):
+        if isinstance(question, TraceQuestion):
+            found += [(question.path, texts_of(own)) for own in question.asked_first(model)]
+    return found
+
+
+def texts_of(own: msgspec.Struct) -> dict[str, str]:
+    """As a query has them; none for what is not given."""
+    return {name: str(value) for name, value in msgspec.structs.asdict(own).items() if value is not None}
 
 
 def test_what_the_pages_ask_first_is_answered_without_the_columns(
@@ -284,7 +298,7 @@ def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:
     code = "import sys, torch_tb_profiler.web.prefetch, torch_tb_profiler.workspace.worker; print(*sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     held = set(found.stdout.split())
-    assert "torch_tb_profiler.web.routes" in held
+    assert "torch_tb_profiler.web.execute" in held
     assert not held & {"torch_tb_profiler.web.openapi", "regex", "email.utils"}
 
 
