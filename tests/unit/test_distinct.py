@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
+from torch_tb_profiler.arrays.distinct import begins_run, distinct, distinct_places, one_of
 
 small = st.lists(st.integers(0, 20), max_size=40)
 any_sign = st.lists(st.integers(-(2**62), 2**62), max_size=40)
@@ -33,3 +33,10 @@ def test_the_type_stays(values: list[int]) -> None:
 @given(small, st.sets(st.integers(0, 20)))
 def test_one_of_several(values: list[int], wanted: set[int]) -> None:
     assert one_of(np.array(values, np.uint8), wanted).tolist() == [value in wanted for value in values]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=20))
+def test_runs(rows: list[tuple[int, int]]) -> None:
+    a, b = np.array(rows, np.int64).reshape(-1, 2).T
+    assert begins_run(a, b).tolist() == [i == 0 or rows[i] != rows[i - 1] for i in range(len(rows))]
+    assert begins_run(a).tolist() == [i == 0 or rows[i][0] != rows[i - 1][0] for i in range(len(rows))]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.arrays import grouping
-from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.grouping import descending, first_at, greatest_at, group, least_at, sums_at
 
 rows = st.lists(
     st.tuples(st.integers(-2, 3), st.sampled_from([-1, 0, 10**12]), st.integers(-(10**6), 10**6)), max_size=30
@@ -34,6 +34,9 @@ def test_groups(data: list[tuple[int, int, int]], random: object, narrow: bool) 
     assert found.sum(values).tolist() == [int(values[m].sum()) for m in wanted.values()]
     assert found.max(values).tolist() == [int(values[m].max()) for m in wanted.values()]
     assert found.min(values).tolist() == [int(values[m].min()) for m in wanted.values()]
+    assert found.sum_of_floats(values / 2).tolist() == [float(values[m].sum()) / 2 for m in wanted.values()]
+    nth = [int(np.count_nonzero(found.of[:i] == found.of[i])) for i in range(len(data))]
+    assert found.nth().tolist() == nth
 
 
 def test_without_a_rank_groups_come_as_they_are_seen() -> None:
@@ -57,3 +60,38 @@ def test_means_leave_out_what_is_missing() -> None:
 
 def test_descending_keeps_the_order_of_equals() -> None:
     assert descending(np.array([1, 3, 1, 3])).tolist() == [1, 3, 0, 2]
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(-(2**62), 2**62)), max_size=30))
+def test_values_at_places(data: list[tuple[int, int]]) -> None:
+    place, values = np.array(data, np.int64).reshape(-1, 2).T
+    at = {number: [value for where, value in data if where == number] for number in range(6)}
+    limits = np.iinfo(np.int64)
+    assert first_at(place, values, 6).tolist() == [given[0] if given else -1 for given in at.values()]
+    assert least_at(place, values, 6).tolist() == [min(given, default=limits.max) for given in at.values()]
+    assert greatest_at(place, values, 6).tolist() == [max(given, default=limits.min) for given in at.values()]
+    small = values % 1000 - 500
+    assert sums_at(place, small, 6).tolist() == [sum(value % 1000 - 500 for value in given) for given in at.values()]
+    assert sums_at(place, small > 0, 6).tolist() == [
+        sum(value % 1000 > 500 for value in given) for given in at.values()
+    ]
+
+
+def test_the_first_of_very_many_at_one_place() -> None:
+    """As many as numpy buffers several times over."""
+    place, values = np.zeros(100_000, np.int64), np.arange(100_000, dtype=np.int32)
+    found = first_at(place, values, 2, missing=-7)
+    assert found.tolist() == [0, -7]
+    assert found.dtype == np.int32
+    assert first_at(place, values[::-1], 1).tolist() == [99_999]
+
+
+def test_sums_of_floats_and_of_none() -> None:
+    nothing = np.empty(0, np.int64)
+    assert len(group([nothing])) == 0
+    assert sums_at(nothing, nothing, 2).tolist() == [0, 0]
+
+
+@given(st.lists(st.integers(-9, 9), max_size=20))
+def test_descending(values: list[int]) -> None:
+    assert descending(np.array(values, np.int64)).tolist() == sorted(range(len(values)), key=lambda i: -values[i])

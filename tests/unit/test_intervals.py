@@ -94,6 +94,16 @@ def test_profile(ranges: list[tuple[int, int, float]]) -> None:
     )
 
 
+@given(st.lists(some_ranges, max_size=4))
+def test_overlay(sets: list[list[tuple[int, int]]]) -> None:
+    found = intervals.overlay([spans(each) for each in sets])
+    assert (found.start[1:] >= found.end[:-1]).all()
+    members = {t: sum(1 << i for i, each in enumerate(sets) if t in points(each)) for t in range(LAST)}
+    for member in range(1, 2 ** len(sets)):
+        assert points_of(found.of(member)) == {t for t, of in members.items() if of == member}
+    assert set(found.member.tolist()) <= set(range(1, 2 ** len(sets)))
+
+
 def test_nothing_is_active_between_kernels() -> None:
     """The old plugin left 1e-17 there."""
     start, end = np.array([0, 5, 10, 30]), np.array([10, 8, 20, 40])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.arrays import nesting as module
-from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest, outermost_first
+from torch_tb_profiler.arrays.nesting import Nesting, last_started, nearest, nest, outermost_first, parents
 
 Interval = tuple[int, int, int]  # lane, start, length
 
@@ -100,3 +100,28 @@ def test_the_order_is_that_of_a_full_sort(given_intervals: list[Interval]) -> No
     expected = np.lexsort((rank, -start - length, start, lane)).tolist()
     for lanes in (lane, lane + 2**20, lane - 1):
         assert outermost_first(lanes.astype(np.int32), start, start + length, rank).tolist() == expected
+
+
+@given(intervals)
+def test_parents_are_the_nearest_before_that_have_not_ended(given_intervals: list[Interval]) -> None:
+    lane, start, length = np.array(given_intervals, np.int64).reshape(-1, 3).T
+    order = np.lexsort((-length, start, lane))
+    lane, start, end = lane[order].astype(np.int32), start[order], (start + length)[order]
+    found: list[int] = []
+    stack: list[int] = []
+    for i in range(len(start)):
+        while stack and (lane[stack[-1]] != lane[i] or end[stack[-1]] <= start[i]):
+            stack.pop()
+        found.append(stack[-1] if stack else -1)
+        stack.append(i)
+    assert parents(lane, start, end).tolist() == found
+
+
+@given(intervals, st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 45)), max_size=20))
+def test_the_last_that_started(given_intervals: list[Interval], asked: list[tuple[int, int]]) -> None:
+    rows = sorted((lane, start) for lane, start, _ in given_intervals)
+    lanes, starts = np.array(rows, np.int64).reshape(-1, 2).T
+    lane, time = np.array(asked, np.int64).reshape(-1, 2).T
+    found = last_started(lanes.astype(np.int32), starts, lane.astype(np.int32), time)
+    expected = [max((i for i, (on, at) in enumerate(rows) if on == w and at <= t), default=-1) for w, t in asked]
+    assert found.tolist() == expected

@@ -1,4 +1,4 @@
-"""Against numpy's stable sort."""
+"""Sorting against numpy's stable sort."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.order import inverse, stable_order
 
 codes = st.integers(-3, 20)
 #: more than 16 bits hold, up to all that 32 do
@@ -31,3 +31,10 @@ def test_of_fewer_bits(kind: type[np.integer[Any]], data: st.DataObject) -> None
     given_values = np.array(values, kind)
     assert stable_order(given_values).tolist() == np.argsort(given_values, kind="stable").tolist()
     assert given_values.tolist() == values
+
+
+@given(st.permutations(range(12)), st.integers(0, 12))
+def test_the_inverse_of_a_permutation(numbers: list[int], count: int) -> None:
+    order = stable_order(np.array(numbers[:count], np.int64))
+    found = inverse(order)
+    assert found[order].tolist() == order[found].tolist() == list(range(count))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.range_sums import KeyedSequence, positions
+from torch_tb_profiler.arrays.range_sums import KeyedSequence, positions, running_sums
 
 BIG = 2**61  # no double holds it and 1
 
@@ -36,3 +36,9 @@ def test_ranges(data: list[tuple[int, int]], ends: list[tuple[int, int]]) -> Non
 def _wrapped(total: int) -> int:
     """As 64 bits hold it."""
     return (total + 2**63) % 2**64 - 2**63
+
+
+@given(st.lists(st.integers(-9, 9), max_size=20))
+def test_running_sums(values: list[int]) -> None:
+    assert running_sums(np.array(values, np.int64)).tolist() == [sum(values[:i]) for i in range(len(values) + 1)]
+    assert running_sums(np.array(values, np.int64) > 0).tolist()[-1] == sum(value > 0 for value in values)

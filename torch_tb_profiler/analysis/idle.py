@@ -10,8 +10,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
-from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64, UInt8
+from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8
 from torch_tb_profiler.model import Model
 
 #: a gap shorter than this, with the next work already queued, is the cost of one piece of work after another
@@ -92,8 +94,8 @@ def idle_gaps(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_
     stream = work.stream if per == "stream" else np.full(len(work), -1, np.int64)
     order = chosen[np.lexsort((end[chosen], start[chosen], stream[chosen], work.device[chosen]))]
     before, after = [], []
-    for lane in np.split(order, _lane_starts(work.device[order], stream[order])):
-        last = _latest(end[lane])
+    for lane in np.split(order, np.flatnonzero(begins_run(work.device[order], stream[order]))[1:]):
+        last = place_of_running_maximum(end[lane])
         gap = np.flatnonzero(start[lane][1:] > end[lane][last[:-1]])
         before.append(lane[last[gap]])
         after.append(lane[gap + 1])
@@ -135,24 +137,11 @@ def _within(gaps: IdleGaps) -> Int64:
     return gaps.cause.astype(np.int64) * (len(gaps) + 1) + np.arange(len(gaps))
 
 
-def _lane_starts(device: Int32, stream: Int64) -> Int64:
-    """Where in sorted rows a new lane begins, but for the first."""
-    return np.flatnonzero((device[1:] != device[:-1]) | (stream[1:] != stream[:-1])) + 1
-
-
-def _latest(end: Int64) -> Int64:
-    """For each position the last one up to it whose end is not after any other's: where the running maximum stands."""
-    highest = np.maximum.accumulate(end)
-    place = np.where(end == highest, np.arange(len(end)), 0)
-    return np.maximum.accumulate(place)
-
-
 def _causes(model: Model, idle_since: Int64, after: Int64, kernel_wait_ns: int) -> UInt8:
     events, launches = model.trace.events, model.trace.launches
     launch = model.device.launch[after]
     known: Bool = launch >= 0
-    launched = np.full(len(after), -1, np.int64)
-    launched[known] = events.start[launches.row[launch[known]]]
+    launched = take_known(events.start[launches.row], launch)
     soon = events.start[model.trace.device_work.row[after]] - idle_since < kernel_wait_ns
     cause = np.where(launched > idle_since, Cause.HOST_WAIT, np.where(soon, Cause.KERNEL_WAIT, Cause.OTHER))
     cause[~known] = Cause.UNKNOWN

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.distribution import distribution
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
@@ -88,8 +89,7 @@ def launched(model: Model) -> Launched:
     started = np.flatnonzero(model.device.launch >= 0)
     row = work.row[started]
     # each group led by the piece that began first
-    rank = np.empty(len(started), np.int64)
-    rank[np.lexsort((events.start[row], model.device.launch[started]))] = np.arange(len(started))
+    rank = inverse(np.lexsort((events.start[row], model.device.launch[started])))
     groups = group([model.device.launch[started]], rank)
     lead = groups.first
     launch = model.device.launch[started][lead].astype(np.int64)

@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.overview.overview import role_spans
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 
@@ -60,13 +61,5 @@ def step_of_operations(model: Model) -> Int32:
     steps, found = model.steps, model.communications
     called = found.operations.host_start >= 0
     start = found.start
-    on_host = _window(steps.host_start, steps.host_end, start)
-    return np.where(called, on_host, _window(steps.start, steps.end, start)).astype(np.int32)
-
-
-def _window(start: Int64, end: Int64, time: Int64) -> Int64:
-    """Which of disjoint sorted windows [start, end] holds each time; -1 for none."""
-    if not len(start):
-        return np.full(len(time), -1, np.int64)
-    place = np.searchsorted(start, time, side="right") - 1
-    return np.where((place >= 0) & (time <= end[place]), place, -1)
+    on_host = window_of(steps.host_start, steps.host_end, start)
+    return np.where(called, on_host, window_of(steps.start, steps.end, start)).astype(np.int32)

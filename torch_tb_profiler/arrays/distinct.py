@@ -1,7 +1,7 @@
-"""The different values of an array of whole numbers, without `np.unique` where that is slow.
+"""The different values of an array of integers, without `np.unique` where that is slow.
 
-`np.unique` loads numpy.ma when it is first called, which takes a process as long as reading thousands of events does,
-and puts values into a hash table. Codes and places are small numbers: they are counted.
+`np.unique` imports numpy.ma when it is first called, which takes some ten milliseconds, and uses a hash table. Small
+numbers such as codes and positions are counted here instead.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ from torch_tb_profiler.arrays.types import Bool
 
 T = TypeVar("T", bound=np.integer[Any])
 
-#: so many possible values for each that is there are counted; more are sorted, which numpy does by vector instructions
+#: values are counted if there are at most so many times as many possible ones as given ones, else they are sorted
 _DENSE = 4
 
 
 def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
-    """The different values in ascending order."""
+    """The different values in ascending order.
+
+    values   shape (n,), integers
+    Returns shape (number of different values,), of the same type.
+
+    >>> distinct(np.array([7, 3, 7, 5])).tolist()
+    [3, 5, 7]
+    """
     if 0 < _span(values) <= len(values):
         counted: npt.NDArray[T] = np.flatnonzero(np.bincount(values)).astype(values.dtype)
         return counted
@@ -32,7 +39,14 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
 
 
 def distinct_places(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray[np.int64]]:
-    """The different values in ascending order, and of each value where it is among them."""
+    """The different values in ascending order, and the position of each given value among them.
+
+    values   shape (n,), integers
+    Returns shapes (number of different values,), of the same type, and (n,): `different[place] == values`.
+
+    >>> [found.tolist() for found in distinct_places(np.array([7, 3, 7, 5]))]
+    [[3, 5, 7], [2, 0, 2, 1]]
+    """
     span = _span(values)
     if not 0 < span <= _DENSE * len(values):
         order = stable_order(values)
@@ -48,7 +62,14 @@ def distinct_places(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray
 
 
 def one_of(values: npt.NDArray[T], wanted: Iterable[int]) -> Bool:
-    """Which values are one of a few; `np.isin` takes ten times as long for categories."""
+    """Which values are one of a few wanted ones: `np.isin`, ten times as fast for a handful.
+
+    values   shape (n,), integers
+    Returns shape (n,).
+
+    >>> one_of(np.array([7, 3, 5]), (3, 7)).tolist()
+    [True, True, False]
+    """
     found = np.zeros(len(values), np.bool_)
     for value in wanted:
         found |= values == value
@@ -56,9 +77,10 @@ def one_of(values: npt.NDArray[T], wanted: Iterable[int]) -> Bool:
 
 
 def begins_run(*columns: npt.NDArray[Any]) -> Bool:
-    """Where a run of equal rows begins: rows that differ from the one before in any column. The first row always does.
+    """Where a run of equal rows begins: the first row, and rows that differ from the one before in any column.
 
-    columns   each of shape (n,)
+    columns   one or more of shape (n,)
+    Returns shape (n,).
 
     >>> begins_run(np.array([5, 5, 7, 7]), np.array([1, 1, 1, 2])).tolist()
     [True, False, True, True]

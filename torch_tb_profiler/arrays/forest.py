@@ -1,4 +1,4 @@
-"""Sums over trees: what a node and everything below it add up to."""
+"""Sums over forests: what a node and everything below it add up to."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 
 
 class Forest:
-    """Roll-ups over nodes in preorder, where `parent` (or -1) stands before its children.
+    """A forest whose nodes stand in preorder.
 
-    children    shape (n,): nodes directly below each
+    parent      shape (n,): position of the parent, -1 for a root; everything below a node stands right after it
+    children    shape (n,): how many nodes are directly below each
     after       shape (n,): the first position after each node and everything below it
+
+    >>> forest = Forest(np.array([-1, 0, 1, 0, -1], np.int32))
+    >>> forest.children.tolist(), forest.after.tolist()
+    ([2, 1, 0, 0, 0], [4, 3, 3, 4, 5])
     """
 
     def __init__(self, parent: Int32) -> None:
@@ -32,7 +37,14 @@ class Forest:
         self.after = after[to_root(up)][:-1]
 
     def below(self, values: Int64 | Bool) -> Int64:
-        """Sum of the values of each node and all nodes below it, exact."""
+        """Sum of the values of each node and all nodes below it, exact.
+
+        values   shape (n,)
+        Returns shape (n,).
+
+        >>> Forest(np.array([-1, 0, 1, 0, -1], np.int32)).below(np.array([1, 2, 3, 4, 5])).tolist()
+        [10, 5, 3, 4, 5]
+        """
         running = running_sums(values)
         sums: Int64 = running[self.after] - running[:-1]
         return sums

@@ -1,4 +1,4 @@
-"""Group rows by integer columns and add up others: the one group-by of the house."""
+"""Rows grouped by integer keys: counts, sums, extremes, the first of each group."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.order import inverse, stable_order
-from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.types import Float64, Int64, Ints
 
-Ints = npt.NDArray[np.integer[Any]]
 T = TypeVar("T", bound=np.generic)
 
-#: values of one key that may be combined with those of others as they are
+#: a key with a wider range of values is replaced by the numbers of its different values
 WIDEST = 2**31
 
 #: sums below this are exact in the floating point of `numpy.bincount`
@@ -25,10 +25,10 @@ EXACT_LIMIT = 2**53
 
 @dataclass(frozen=True)
 class Groups:
-    """Rows put into groups.
+    """Rows put into groups. Made by `group`.
 
-    of      group number of each row, 0 … len(first) - 1
-    first   the first row of each group, by `rank` when one was given to `group`, else by position
+    of      shape (rows,): group of each row, 0 … groups - 1
+    first   shape (groups,): the first row of each group, by `rank` when one was given to `group`, else by position
     """
 
     of: Int64
@@ -38,15 +38,19 @@ class Groups:
         return len(self.first)
 
     def count(self) -> Int64:
-        """Rows of each group."""
+        """How many rows each group has."""
         return np.bincount(self.of, minlength=len(self)).astype(np.int64, copy=False)
 
     def sum(self, values: npt.NDArray[Any]) -> Int64:
-        """Sum of an integer or bool column per group, exact."""
+        """Sum of an integer or bool column by group, exact.
+
+        >>> group([np.array([7, 3, 7])]).sum(np.array([1, 2, 3])).tolist()
+        [4, 2]
+        """
         return sums_at(self.of, values, len(self))
 
     def sum_of_floats(self, values: Float64) -> Float64:
-        """Sum of a float column per group."""
+        """Sum of a float column by group."""
         sums: Float64 = np.bincount(self.of, values, len(self)).astype(np.float64, copy=False)
         return sums
 
@@ -58,8 +62,24 @@ class Groups:
         """Smallest value of each group."""
         return least_at(self.of, values, len(self))
 
+    def nth(self) -> Int64:
+        """Of each row how many rows of its group stand before it.
+
+        >>> group([np.array([7, 3, 7, 7, 3])]).nth().tolist()
+        [0, 0, 1, 2, 1]
+        """
+        order = stable_order(self.of)
+        before = running_sums(self.count())[:-1]
+        nth = np.empty(len(self.of), np.int64)
+        nth[order] = np.arange(len(order)) - before[self.of[order]]
+        return nth
+
     def mean(self, values: Float64, weights: Int64) -> Float64:
-        """Mean of the values that are there (not NaN), weighted; NaN where there is none, or no weight."""
+        """Weighted mean by group of the values that are not NaN; NaN where there is none, or no weight.
+
+        >>> group([np.array([0, 0, 1])]).mean(np.array([1.0, 4.0, np.nan]), np.array([1, 2, 5])).tolist()
+        [3.0, nan]
+        """
         there = ~np.isnan(values)
         weight = np.where(there, weights, 0).astype(np.float64)
         amount = self.sum_of_floats(np.where(there, values, 0.0) * weight)
@@ -69,10 +89,15 @@ class Groups:
 
 
 def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
-    """Groups of rows with equal keys.
+    """Groups of rows that are equal in all keys.
 
-    Groups are numbered in the order in which they are first seen: by `rank` (any distinct numbers, one per
-    row) when given, else by position.
+    keys   one or more of shape (rows,)
+    rank   shape (rows,), different numbers: groups are numbered in the order in which their first rows come by rank;
+           by position without it
+
+    >>> found = group([np.array([7, 3, 7, 5]), np.array([1, 1, 1, 1])])
+    >>> found.of.tolist(), found.first.tolist()
+    ([0, 1, 0, 2], [0, 1, 3])
     """
     combined = _combine(keys)
     rows = len(combined)
@@ -91,7 +116,15 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
 
 
 def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
-    """Sum of an integer or bool column at each of `size` places, exact."""
+    """Sum of the values given for each of `size` places, exact.
+
+    place    shape (n,), 0 … size - 1
+    values   shape (n,), integers or bool
+    Returns shape (size,).
+
+    >>> sums_at(np.array([2, 0, 2]), np.array([7, 5, 3]), 4).tolist()
+    [5, 0, 10, 0]
+    """
     if values.dtype == np.bool_ and len(values):
         return np.bincount(place[values], minlength=size).astype(np.int64, copy=False)
     if _is_small(values) or float(np.abs(values).sum(dtype=np.float64)) < EXACT_LIMIT:
@@ -102,10 +135,11 @@ def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:
 
 
 def least_at(place: Ints, values: Ints, size: int) -> Int64:
-    """The smallest value at each of `size` places; the largest int64 where there is none.
+    """The smallest value given for each of `size` places; the largest int64 where there is none.
 
     place    shape (n,), 0 … size - 1
     values   shape (n,)
+    Returns shape (size,).
 
     >>> least_at(np.array([2, 0, 2]), np.array([7, 5, 3]), 3).tolist() == [5, 2**63 - 1, 3]
     True
@@ -116,10 +150,11 @@ def least_at(place: Ints, values: Ints, size: int) -> Int64:
 
 
 def greatest_at(place: Ints, values: Ints, size: int) -> Int64:
-    """The largest value at each of `size` places; the smallest int64 where there is none.
+    """The largest value given for each of `size` places; the smallest int64 where there is none.
 
     place    shape (n,), 0 … size - 1
     values   shape (n,)
+    Returns shape (size,).
 
     >>> greatest_at(np.array([1, 0, 1]), np.array([7, 5, 3]), 2).tolist()
     [5, 7]
@@ -135,7 +170,8 @@ def first_at(place: Ints, values: npt.NDArray[T], size: int, missing: int = -1) 
     Use it where a place may be given more than once: numpy leaves open which value wins in `found[place] = values`.
 
     place    shape (n,), 0 … size - 1
-    values   shape (n,); the result has its type
+    values   shape (n,)
+    Returns shape (size,), of the type of `values`.
 
     >>> first_at(np.array([2, 0, 2]), np.array([7, 5, 3]), 4).tolist()
     [5, -1, 7, -1]
@@ -148,17 +184,21 @@ def first_at(place: Ints, values: npt.NDArray[T], size: int, missing: int = -1) 
 
 
 def _is_small(values: npt.NDArray[Any]) -> bool:
-    """Whether no sum of them can reach `EXACT_LIMIT`; may say no of values that are."""
+    """Whether no sum of them can reach `EXACT_LIMIT`. An estimate: it may be false where none does."""
     return len(values) == 0 or max(int(values.max()), -int(values.min())) * len(values) < EXACT_LIMIT
 
 
 def descending(values: Int64) -> Int64:
-    """Positions that sort `values` from large to small; equal ones stay in order."""
+    """The positions that sort `values` from large to small; equal ones stay in order.
+
+    >>> descending(np.array([1, 3, 1, 3])).tolist()
+    [1, 3, 0, 2]
+    """
     return np.argsort(-values, kind="stable")
 
 
 def _combine(keys: Sequence[Ints]) -> Int64:
-    """One number per row that is equal exactly where all keys are, none below zero."""
+    """One number per row, equal exactly where all keys are equal; none is negative."""
     combined, span = np.zeros(len(keys[0]), np.int64), 1
     if len(combined) == 0:
         return combined

@@ -1,4 +1,4 @@
-"""The general piece under every tree: which interval of a lane lies in which other."""
+"""Which interval of a lane lies in which other, and walks from the nodes of a forest to their ancestors."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 
 Links = TypeVar("Links", Int32, Int64)
 
-# Indexes are made `intp` before they are used: numpy does so anyway, each time and more slowly.
+# Indexes are converted to `intp` before they are used: numpy converts them each time, and more slowly.
 
-# Pointer jumping settles real traces in a few rounds; random overlaps could need as many as there are intervals.
+# Pointer jumping needs few rounds for intervals that nest; for random overlaps it could need one per interval.
 _MAX_ROUNDS = 64
 
 
 @dataclass(frozen=True)
 class Nesting:
-    """A forest over intervals, in preorder: lane by lane, by start, the enclosing interval first.
+    """A forest of intervals, in preorder: lane by lane, by start, the enclosing interval first. Made by `nest`.
 
     order       shape (n,): which given interval stands at each position
-    parent      shape (n,): position of the enclosing interval, -1 for none; always below the own position
-    depth       shape (n,): how many enclose it
-    start, end  shape (n,), in ns; an interval that outlives its parent ends with it
-    clamped     shape (n,): true where that happened
+    parent      shape (n,): position of the enclosing interval, -1 for none; always before the interval itself
+    depth       shape (n,): how many intervals enclose it
+    start, end  shape (n,); an interval that ends after its parent is cut to end with it
+    clamped     shape (n,): where that happened
     lane        shape (n,)
     """
 
@@ -42,18 +42,40 @@ class Nesting:
 
     @cached_property
     def depth(self) -> Int32:
+        """How many intervals enclose each."""
         return depths(self.parent)
 
     def innermost(self, lane: Int32, time: Int64) -> Int32:
-        """Position of the innermost interval of a lane that contains a time (start <= time < end), -1 for none."""
-        return innermost(self, lane, time)
+        """The position of the innermost interval of a lane that contains a time (start <= time < end), -1 for none.
+
+        lane, time   shape (m,)
+        Returns shape (m,).
+        """
+        found = last_started(self.lane, self.start, lane, time).astype(np.intp)
+        ends = np.append(self.end, np.iinfo(np.int64).max)  # the last place is that of -1
+        waiting = np.flatnonzero(ends[found] <= time)
+        at = found[waiting]
+        while len(waiting):
+            at = self.parent[at].astype(np.intp)
+            found[waiting] = at
+            ended = np.flatnonzero(ends[at] <= time[waiting])
+            waiting, at = waiting[ended], at[ended]
+        return found.astype(np.int32)
 
 
 def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
     """Nest intervals [start, end) within each lane.
 
-    Of two intervals with the same start and end, the one of lower `rank` is the outer, then the one given first.
-    An interval that starts inside another belongs to it even when it ends later: it is then clamped, never dropped.
+    lane, start, end, rank   shape (n,), in any order; no interval may end before it starts
+    Of two intervals with the same start and end, the one of lower `rank` is outside, then the one given first.
+    An interval that starts inside another one belongs to it even when it ends later: then it is cut, never dropped.
+
+    >>> lane, rank = np.zeros(3, np.int32), np.zeros(3, np.int32)
+    >>> found = nest(lane, np.array([2, 0, 6]), np.array([4, 8, 9]), rank)
+    >>> found.order.tolist(), found.parent.tolist(), found.end.tolist()
+    ([1, 0, 2], [-1, 0, 0], [8, 4, 8])
+    >>> found.innermost(np.zeros(3, np.int32), np.array([3, 5, 8])).tolist()
+    [1, 0, -1]
     """
     order = outermost_first(lane, start, end, rank)
     lane, start, end = lane[order], start[order], end[order].copy()
@@ -66,17 +88,22 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
         np.searchsorted(lane, crossing, "right").tolist(),
         strict=True,
     ):
-        # a cut end changes what the next intervals lie in, so such a lane is walked in order
+        # a cut end changes what the next intervals lie in, so such a lane needs a stack
         parent[first:after] = _nest_by_stack(start[first:after], end[first:after])
         parent[first:after] += np.where(parent[first:after] >= 0, first, 0).astype(np.int32)
     return Nesting(order, parent, start, end, end < given_end, lane)
 
 
 def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64:
-    """Sort intervals by lane, start, end (the later one first), rank and the order in which they are given.
+    """The positions that sort intervals by lane, start, end (the later one first), rank, and as they are given.
 
-    What `np.lexsort` does, made for traces: they are nearly in order of time, have few lanes, and few intervals begin
-    together.
+    lane, start, end, rank   shape (n,)
+    Returns shape (n,): what `np.lexsort((rank, -end, start, lane))` gives, faster where starts are nearly sorted, lanes
+    are few and few intervals start together.
+
+    >>> lane, rank = np.array([1, 0, 0], np.int32), np.zeros(3, np.int32)
+    >>> outermost_first(lane, np.array([0, 5, 5]), np.array([9, 6, 8]), rank).tolist()
+    [2, 1, 0]
     """
     order = np.argsort(start, kind="stable")
     begins, lanes = start[order], lane[order]
@@ -93,11 +120,17 @@ def outermost_first(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Int64
 
 
 def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
-    """For each interval the nearest one before it, in the same lane, that is still open when it starts.
+    """For each interval the nearest one before it, in the same lane, that has not ended when it starts; -1 for none.
 
-    All look back together: whose candidate has ended goes on to that candidate's own candidate. A candidate's
-    own final parent encloses everything that was open when it started, so nothing that could be a parent is
-    skipped; the numbers are those of the usual stack.
+    lane, start, end   shape (n,), in the order of `outermost_first`
+    Returns shape (n,).
+
+    All intervals look back together, first to the one before them; one whose candidate has ended takes the candidate of
+    that one. A candidate's final parent encloses everything that was open when the candidate started, so no interval
+    that is still open is skipped: the result is that of the usual stack.
+
+    >>> parents(np.zeros(4, np.int32), np.array([0, 1, 3, 5]), np.array([9, 2, 6, 7])).tolist()
+    [-1, 0, 0, 2]
     """
     n = len(start)
     if not n:
@@ -106,10 +139,10 @@ def parents(lane: Int32, start: Int64, end: Int64) -> Int32:
     begins_lane = np.concatenate(([True], lane[1:] != lane[:-1]))
     alone = begins_lane.copy()
     for low, high in pairwise([*np.flatnonzero(begins_lane).tolist(), n]):
-        # nothing is open when all before have ended; on the stream of a device that is nearly always so
+        # no interval is open when all before have ended, as is common where they do not nest at all
         alone[low + 1 : high] = start[low + 1 : high] >= np.maximum.accumulate(end[low : high - 1])
     candidate[alone] = -1
-    # those that look on, and where they look: the first time at the one before
+    # those whose candidate has ended, and that candidate
     open_ = np.flatnonzero(np.concatenate(([False], end[:-1] <= start[1:])) & ~alone)
     seen = candidate[open_]
     for _ in range(_MAX_ROUNDS):
@@ -145,7 +178,14 @@ def _nest_by_stack(start: Int64, end: Int64) -> Int32:
 
 
 def depths(parent: Int32) -> Int32:
-    """Distance to the root, by doubling the jump each round."""
+    """The distance of each node to its root, by doubling the jump each round.
+
+    parent   shape (n,): the position of the parent, anywhere; -1 for a root
+    Returns shape (n,).
+
+    >>> depths(np.array([-1, 0, 1, 0], np.int32)).tolist()
+    [0, 1, 2, 1]
+    """
     jump = np.append(parent, -1).astype(np.intp)  # the last place is that of -1
     depth = (jump >= 0).astype(np.int32)
     while jump.max() >= 0:
@@ -155,14 +195,27 @@ def depths(parent: Int32) -> Int32:
 
 
 def by_depth(depth: Int32) -> list[Int64]:
-    """The positions at each depth from the top, each in ascending order."""
+    """The positions at each depth, from 0 on; each in ascending order.
+
+    depth   shape (n,)
+
+    >>> [level.tolist() for level in by_depth(np.array([0, 1, 2, 1], np.int32))]
+    [[0], [1, 3], [2]]
+    """
     order = stable_order(depth)
     bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
     return [order[first:after] for first, after in pairwise(bounds)]
 
 
 def to_root(link: Links) -> Links:
-    """Follow `link` from every entry until it points to itself, doubling the stride each round."""
+    """For each position where its links end: at a position that links to itself. Doubles the stride each round.
+
+    link   shape (n,): a position each, without circles longer than one
+    Returns shape (n,).
+
+    >>> to_root(np.array([0, 0, 1, 3])).tolist()
+    [0, 0, 0, 3]
+    """
     while True:
         further = link[link]
         if np.array_equal(further, link):
@@ -170,21 +223,17 @@ def to_root(link: Links) -> Links:
         link = further
 
 
-def innermost(nesting: Nesting, lane: Int32, time: Int64) -> Int32:
-    found = last_started(nesting.lane, nesting.start, lane, time).astype(np.intp)
-    ends = np.append(nesting.end, np.iinfo(np.int64).max)  # the last place is that of -1
-    waiting = np.flatnonzero(ends[found] <= time)
-    at = found[waiting]
-    while len(waiting):
-        at = nesting.parent[at].astype(np.intp)
-        found[waiting] = at
-        ended = np.flatnonzero(ends[at] <= time[waiting])
-        waiting, at = waiting[ended], at[ended]
-    return found.astype(np.int32)
-
-
 def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32:
-    """Position of the last of (lane, start)-sorted intervals that starts in a lane at or before a time; -1 for none."""
+    """The position of the last interval that starts in a lane at or before a time; -1 for none.
+
+    lanes, starts   shape (n,), sorted by lane, then start
+    lane, time      shape (m,): what is looked up
+    Returns shape (m,).
+
+    >>> lanes, starts = np.array([0, 0, 2], np.int32), np.array([1, 5, 3])
+    >>> last_started(lanes, starts, np.array([0, 0, 2], np.int32), np.array([4, 0, 9])).tolist()
+    [0, -1, 2]
+    """
     found = np.full(len(time), -1, dtype=np.int32)
     for on in distinct(lane).tolist():
         asked = np.flatnonzero(lane == on)
@@ -195,7 +244,17 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
 
 
 def nearest(parent: Int32, wanted: Bool, start_at: Int32 | Int64) -> Int32:
-    """From each position in `start_at`, itself or the nearest ancestor for which `wanted` is true; -1 for none."""
+    """The nearest wanted node from each node on: the node itself or an ancestor; -1 for none.
+
+    parent     shape (n,): the position of the parent, -1 for a root
+    wanted     shape (n,)
+    start_at   shape (m,): nodes; -1 for none
+    Returns shape (m,).
+
+    >>> parent, wanted = np.array([-1, 0, 1], np.int32), np.array([True, False, False])
+    >>> nearest(parent, wanted, np.array([2, 0, -1])).tolist()
+    [0, 0, -1]
+    """
     found = start_at.astype(np.intp)
     unwanted = np.append(~wanted, False)  # the last place is that of -1
     waiting = np.flatnonzero(unwanted[found])

@@ -1,20 +1,23 @@
-"""Sorting whole numbers, and where they come from."""
+"""Sorting integers."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Int64, Ints
 
 
-def stable_order(values: npt.NDArray[np.integer[Any]]) -> Int64:
-    """What `np.argsort(values, kind="stable")` gives, made for codes, depths and positions in no order.
+def stable_order(values: Ints) -> Int64:
+    """The positions that sort integers; equal ones stay in order: `np.argsort(values, kind="stable")`, faster.
 
-    numpy sorts numbers of 16 bits by their digits and others by vector instructions, but stable places of the others by
-    comparing one after the other. So a number and its place are made one number.
+    values   shape (n,)
+    Returns shape (n,).
+
+    numpy sorts 16-bit integers by radix and wider ones by vector instructions, but for a stable argsort of wider ones
+    it merges element by element. So a value and its position are packed into one number where they fit.
+
+    >>> stable_order(np.array([7, 3, 7, -1])).tolist()
+    [3, 1, 0, 2]
     """
     if not len(values):
         return np.empty(0, np.int64)
@@ -33,8 +36,11 @@ def stable_order(values: npt.NDArray[np.integer[Any]]) -> Int64:
     return packed
 
 
-def inverse(order: npt.NDArray[np.integer[Any]]) -> Int64:
-    """The position of each number in a permutation of 0 … n - 1: `inverse(order)[order[i]] == i`.
+def inverse(order: Ints) -> Int64:
+    """The position of each number in a permutation: `inverse(order)[order[i]] == i`.
+
+    order   shape (n,), each of 0 … n - 1 once
+    Returns shape (n,).
 
     >>> inverse(np.array([2, 0, 1])).tolist()
     [1, 2, 0]

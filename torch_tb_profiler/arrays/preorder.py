@@ -1,4 +1,4 @@
-"""Putting the nodes of a forest in order."""
+"""The order in which a walk over a forest meets its nodes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 
 
 def preorder(parent: Int32, turns: Int64, depth: Int32 | None = None) -> Int64:
-    """Which node stands at each place of a walk from the roots; siblings in the order that they have in `turns`.
+    """The node at each place of a walk that meets a node, then everything below it, then its next sibling.
 
-    Parents may stand anywhere; `depth` is that of the nodes, if it is known. Goes level by level, so a deep forest
-    costs a round per level and no recursion.
+    parent   shape (n,): position of the parent, which may stand anywhere; -1 for a root
+    turns    shape (n,): every node once; siblings, and roots, are met in the order in which they stand here
+    depth    shape (n,): that of the nodes, if it is known
+    Returns shape (n,).
+
+    Works level by level: a round per level and no recursion.
+
+    >>> preorder(np.array([2, -1, -1, 2], np.int32), np.array([3, 2, 1, 0])).tolist()
+    [2, 3, 0, 1]
     """
     nodes = len(parent)
     if not nodes:

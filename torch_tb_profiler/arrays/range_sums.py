@@ -10,13 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.distinct import distinct_places
-from torch_tb_profiler.arrays.grouping import Ints
 from torch_tb_profiler.arrays.order import stable_order
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Int64, Ints
 
 
 def positions(first: Int64, after: Int64) -> Int64:
-    """All positions of the ranges [first, after), one range after the other."""
+    """All positions in the ranges [first, after), one range after the other.
+
+    first, after   shape (n,); no range may end before it begins
+    Returns shape (sum of lengths,).
+
+    >>> positions(np.array([5, 0, 7]), np.array([7, 3, 7])).tolist()
+    [5, 6, 0, 1, 2]
+    """
     length = after - first
     skipped = np.cumsum(length) - length
     found: Int64 = np.repeat(first - skipped, length) + np.arange(int(length.sum()))
@@ -24,7 +30,14 @@ def positions(first: Int64, after: Int64) -> Int64:
 
 
 def running_sums(values: npt.NDArray[Any]) -> Int64:
-    """Sum of the values before each position, and of all."""
+    """The sum of the values before each position, and of all.
+
+    values   shape (n,), integers or bool
+    Returns shape (n + 1,): the sum of the range [a, b) is `running[b] - running[a]`.
+
+    >>> running_sums(np.array([3, 1, 4])).tolist()
+    [0, 3, 4, 8]
+    """
     running = np.zeros(len(values) + 1, np.int64)
     np.cumsum(values, out=running[1:])
     return running
@@ -32,12 +45,12 @@ def running_sums(values: npt.NDArray[Any]) -> Int64:
 
 @dataclass(frozen=True)
 class SumsOfRanges:
-    """A row for each key of each range, range by range, in the order in which a range first has the keys.
+    """A row per range and key that occurs in it, range by range; the keys of a range in the order of first occurrence.
 
-    range_of   which range
-    key        which of the `keys` of the sequence
-    count      how many have it
-    sums       per column the sum over those
+    range_of   shape (n,): which range
+    key        shape (n,): index into `KeyedSequence.keys`
+    count      shape (n,): how many elements of the range have the key
+    sums       per column shape (n,): the sum over those elements
     """
 
     range_of: Int64
@@ -47,12 +60,17 @@ class SumsOfRanges:
 
 
 class KeyedSequence:
-    """A sequence of keys and columns of integers.
+    """A sequence of keys with columns of integers, made for sums by key over ranges that may overlap.
 
-    Each key has running sums of its own. A range needs the first and the last position of a key in it: the one that
-    no equal key stands before in the range, and the one that none stands behind.
+    keys   the different keys, ascending
 
-    keys   the different keys
+    There are running sums for each key. The sum over a range is then known from the first and the last element of a key
+    in it: those without an equal key before them, or after them, in the range.
+
+    >>> sequence = KeyedSequence(np.array([7, 3, 7, 3]), [np.array([1, 10, 100, 1000])])
+    >>> sums = sequence.sums(np.array([0, 1]), np.array([3, 4]))
+    >>> sums.range_of.tolist(), sums.key.tolist(), sums.count.tolist(), sums.sums[0].tolist()
+    ([0, 0, 1, 1], [1, 0, 0, 1], [2, 1, 2, 1], [101, 10, 1010, 100])
     """
 
     def __init__(self, key: Ints, columns: Sequence[Int64]) -> None:
@@ -68,7 +86,7 @@ class KeyedSequence:
         self._running = [running_sums(column[order]) for column in columns]
 
     def sums(self, first: Int64, after: Int64) -> SumsOfRanges:
-        """Of the ranges [first, after)."""
+        """Sums over the ranges [first, after); both of shape (ranges,), within the sequence, ends not before begins."""
         length = after - first
         at = positions(first, after)
         leads = np.flatnonzero(self._before[at] < np.repeat(first, length))

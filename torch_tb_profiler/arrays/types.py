@@ -1,6 +1,8 @@
-"""Types of arrays, as annotations name them."""
+"""Types of arrays by the type of their elements."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,3 +13,5 @@ Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
+#: of integers of any width
+Ints = npt.NDArray[np.integer[Any]]

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.grouping import least_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
@@ -94,8 +95,7 @@ class Communications:
     @property
     def start(self) -> Int64:
         """When each operation began: the call on the host, else its first range."""
-        first = np.full(len(self), np.iinfo(np.int64).max)
-        np.minimum.at(first, self.ranges.operation, self.ranges.start)
+        first = least_at(self.ranges.operation, self.ranges.start, len(self))
         return np.where(self.operations.host_start >= 0, self.operations.host_start, first)
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, clamping_note, frame_tree
@@ -190,10 +191,7 @@ class Model:
 
     def _of_launch(self, launch: Int32, values: Int64) -> Int64:
         """A value of the API call, -1 where it is not known."""
-        found = np.full(len(launch), -1, dtype=np.int64)
-        known = launch >= 0
-        found[known] = values[self.trace.launches.row[launch[known]]]
-        return found
+        return take_known(values[self.trace.launches.row], launch)
 
     @cached_property
     def communication_rows(self) -> Int32:

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.grouping import greatest_at, least_at
+from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
@@ -305,14 +307,12 @@ class _StepWork:
         launched = np.flatnonzero(is_work & (device.launch >= 0))
         launch_rows = trace.launches.row[device.launch[launched]]
         begin, finish = events.start[launch_rows], events.end[launch_rows]
-        step = np.searchsorted(host.start, begin, side="right") - 1
-        inside = (step >= 0) & (finish <= host.end[np.maximum(step, 0)])
+        step = window_of(host.start, host.end, begin, finish)
+        inside = step >= 0
         n = len(host.names)
         count = np.bincount(step[inside], minlength=n)
-        first = np.full(n, np.iinfo(np.int64).max)
-        last = np.full(n, np.iinfo(np.int64).min)
-        np.minimum.at(first, step[inside], events.start[rows[launched[inside]]])
-        np.maximum.at(last, step[inside], events.end[rows[launched[inside]]])
+        first = least_at(step[inside], events.start[rows[launched[inside]]], n)
+        last = greatest_at(step[inside], events.end[rows[launched[inside]]], n)
         in_a_step = np.zeros(len(rows), dtype=np.bool_)
         in_a_step[launched[inside]] = True
         called, ran = _launches(trace, device.launch[launched], host)
@@ -346,6 +346,6 @@ def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, In
     started[launched] = True
     starts_work = np.isin(events.name[rows], distinct(events.name[rows[started]]))
     begin, finish = events.start[rows], events.end[rows]
-    step = np.searchsorted(host.start, begin, side="right") - 1
-    inside = (step >= 0) & (finish <= host.end[np.maximum(step, 0)]) & starts_work
+    step = window_of(host.start, host.end, begin, finish)
+    inside = (step >= 0) & starts_work
     return np.bincount(step[inside], minlength=n), np.bincount(step[inside & started], minlength=n)

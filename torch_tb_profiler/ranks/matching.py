@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.arrays.grouping import group
-from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.arrays.grouping import group, least_at
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 from torch_tb_profiler.ranks.rank import Rank
@@ -66,11 +66,10 @@ def match(ranks: Sequence[Rank]) -> Matching:
         # an operation without partners is one of its own
         np.where(alone, np.arange(len(alone)), -1),
     ]
-    nth = _nth(group([together.rank, *keys]).of)
+    nth = group([together.rank, *keys]).nth()
     same = group([*keys, nth])
     timed = together.duration >= 0
-    shortest = np.full(len(same), np.iinfo(np.int64).max)
-    np.minimum.at(shortest, same.of[timed], together.duration[timed])
+    shortest = least_at(same.of[timed], together.duration[timed], len(same))
     ends = np.cumsum([len(rank.communications) for rank in ranks])[:-1]
 
     def per_rank(values: Int64) -> tuple[Int64, ...]:
@@ -153,12 +152,3 @@ def _what_tells_apart(
         values={"operations": "; ".join(told)},
     )
     return by_size, by_step, (note,)
-
-
-def _nth(of: Int64 | Int32) -> Int64:
-    """The position of each row among the rows of its group."""
-    order = np.argsort(of, kind="stable")
-    starts = np.flatnonzero(np.diff(of[order], prepend=-1))
-    nth = np.empty(len(of), np.int64)
-    nth[order] = np.arange(len(of)) - np.repeat(starts, np.diff(starts, append=len(of)))
-    return nth

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.enclosing import SliceReference, enclosing, launch_of, launched_by, reference, self_time
 from torch_tb_profiler.timeline.flows import Flow, flows_of
@@ -195,8 +196,8 @@ def arguments(trace: Trace, row: int) -> dict[str, Any]:
     for kind in _TABLES:
         table = trace.table(kind)
         rows: Int32 = getattr(table, "row")  # noqa: B009 - every one of these tables has it
-        place = int(np.searchsorted(rows, row))
-        if place == len(rows) or rows[place] != row:
+        place = int(find(rows, np.array([row]))[0])
+        if place < 0:
             continue
         for column in kind.schema():
             value = _argument(trace, getattr(table, column.name)[place], column) if column.source else None

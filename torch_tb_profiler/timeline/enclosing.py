@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.pyramid import Items
@@ -75,9 +76,7 @@ def _ends(items: Items) -> tuple[Int64, Int64]:
 
 def work_of(timeline: Timeline, row: int) -> int:
     """The place of a row in `device_work`, -1 for none."""
-    rows = timeline.trace.device_work.row
-    place = int(np.searchsorted(rows, row))
-    return place if place < len(rows) and rows[place] == row else -1
+    return int(find(timeline.trace.device_work.row, np.array([row]))[0])
 
 
 def launch_of(timeline: Timeline, row: int) -> int | None:

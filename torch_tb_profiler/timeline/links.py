@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline.schema import CallLinks, Partners, WorkLinks
@@ -56,11 +57,7 @@ def links_of(model: Model) -> Links:
 
 
 def _call_links(model: Model) -> CallLinks:
-    node = model.launches.operator_node
-    found = np.zeros(len(node), np.int32)
-    known = node >= 0
-    found[known] = model.tree.name[node[known]]
-    return CallLinks(found)
+    return CallLinks(take_known(model.tree.name, model.launches.operator_node, missing=0))
 
 
 def operators_of(trace: Trace, links: Links, rows: Int32) -> Int32:

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Int32, Int64
 
 #: ns of a bucket of level 1; each level doubles it
@@ -106,7 +107,7 @@ def _merged(items: Items, first: npt.NDArray[np.intp], durations: Int64) -> Item
     many = np.flatnonzero(size > 1)
     if not len(many):
         return merged
-    member = _members(first[many], size[many])
+    member = positions(first[many], first[many] + size[many])
     of = np.cumsum(size[many]) - size[many]
     merged.end[many] = np.maximum.reduceat(items.end[member], of)
     busy = np.add.reduceat(items.end[member] - items.start[member] - items.idle[member], of)
@@ -114,12 +115,6 @@ def _merged(items: Items, first: npt.NDArray[np.intp], durations: Int64) -> Item
     merged.count[many] = np.add.reduceat(items.count[member], of)
     merged.longest[many] = items.longest[member[_first_longest(durations[items.longest[member]], of, size[many])]]
     return merged
-
-
-def _members(first: npt.NDArray[np.intp], size: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """The positions first[i] … first[i] + size[i] - 1 of all i, one after the other."""
-    offset = np.repeat(first - (np.cumsum(size) - size), size)
-    return offset + np.arange(len(offset))
 
 
 def _first_longest(duration: Int64, of: npt.NDArray[np.intp], size: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.order import inverse
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -99,9 +100,7 @@ def _category(code: np.uint8) -> str:
 
 
 def _longest_first(part: Int64, start: Int64) -> Int64:
-    rank = np.empty(len(part), np.int64)
-    rank[np.lexsort((start, -part))] = np.arange(len(part))
-    return rank
+    return inverse(np.lexsort((start, -part)))
 
 
 def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int) -> tuple[DeviceTotal, ...]:

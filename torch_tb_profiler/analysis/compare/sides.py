@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.compare.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.order import inverse, stable_order
 from torch_tb_profiler.arrays.range_sums import KeyedSequence, running_sums
 from torch_tb_profiler.arrays.types import Int64
 
@@ -107,8 +107,7 @@ class Operators:
         timed, returned = program.timed, program.returned
         start = siblings.nodes[: siblings.beginning]
         compared = and_below(timed, start)
-        by_return = np.empty(len(returned), np.int64)
-        by_return[returned] = np.arange(len(returned))
+        by_return = inverse(returned)
         is_there = np.zeros(len(returned), np.bool_)
         is_there[returned[compared[timed.is_operator[compared]]]] = True
         nodes = by_return[is_there]

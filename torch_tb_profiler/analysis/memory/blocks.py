@@ -19,7 +19,9 @@ from torch_tb_profiler.analysis.memory.records import (
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places
-from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.order import inverse
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
 BlockOrder = Literal["time", "device", "operator", "parent", "bytes", "alloc_ns", "release_ns", "duration_ns"]
@@ -168,7 +170,7 @@ def _filtered(model: Model, blocks: MemoryBlocks, only: BlockFilter) -> MemoryBl
         chosen &= blocks.bytes <= only.max_bytes
     if only.operator:
         wanted = only.operator.lower()
-        names = operator_codes(model, _at(memory_records(model).node, blocks.allocation))
+        names = operator_codes(model, take_known(memory_records(model).node, blocks.allocation))
         codes = distinct(np.concatenate(names))
         found = [code for code in codes.tolist() if wanted in model.trace.strings[code].lower()]
         chosen &= np.isin(names[0], found) | np.isin(names[1], found)
@@ -188,12 +190,11 @@ def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64,
     """Numbers that order blocks as a column does, and which are there."""
     records = memory_records(model)
     if key in ("operator", "parent"):
-        codes = operator_codes(model, _at(records.node, blocks.allocation))[key == "parent"]
+        codes = operator_codes(model, take_known(records.node, blocks.allocation))[key == "parent"]
         different, of = distinct_places(codes)
         names = [model.trace.strings[code] for code in different.tolist()]
-        rank = np.empty(len(names), np.int64)
-        rank[sorted(range(len(names)), key=lambda i: (names[i].lower(), names[i]))] = np.arange(len(names))
-        return rank[of], codes != 0
+        by_name = sorted(range(len(names)), key=lambda i: (names[i].lower(), names[i]))
+        return inverse(np.array(by_name, np.int64))[of], codes != 0
     if key == "device":
         return blocks.device, np.ones(len(blocks), np.bool_)
     if key == "bytes":
@@ -201,7 +202,7 @@ def _values(model: Model, blocks: MemoryBlocks, key: BlockOrder) -> tuple[Int64,
     if key == "duration_ns":
         return _duration(records, blocks), (blocks.allocation >= 0) & (blocks.release >= 0)
     position = blocks.allocation if key == "alloc_ns" else blocks.release
-    return _at(records.time, position), position >= 0
+    return take_known(records.time, position), position >= 0
 
 
 def alive(model: Model, device: str, time_ns: int | None = None, limit: int | None = None) -> AliveTable:
@@ -238,8 +239,8 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
 def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
     """Blocks with the names and times of their ends. The operator is the one that allocated."""
     records, memory = memory_records(model), model.trace.memory
-    operator, parent = operator_names(model, _at(records.node, blocks.allocation))
-    row = memory.row[records.entry]
+    operator, parent = operator_names(model, take_known(records.node, blocks.allocation))
+    row = memory.row[records.entry].astype(np.int64)
     devices = [device.name for device in records.devices]
     reason = None
     if not len(memory_blocks(model)):
@@ -249,11 +250,11 @@ def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
         operator=tuple(operator),
         parent=tuple(parent),
         bytes=blocks.bytes,
-        alloc_ns=_at(records.time, blocks.allocation),
-        release_ns=_at(records.time, blocks.release),
+        alloc_ns=take_known(records.time, blocks.allocation),
+        release_ns=take_known(records.time, blocks.release),
         duration_ns=_duration(records, blocks),
-        alloc_row=_at(row, blocks.allocation),
-        release_row=_at(row, blocks.release),
+        alloc_row=take_known(row, blocks.allocation),
+        release_row=take_known(row, blocks.release),
         total=total,
         reason=reason,
     )
@@ -261,15 +262,7 @@ def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
 
 def _duration(records: MemoryRecords, blocks: MemoryBlocks) -> Int64:
     both = (blocks.allocation >= 0) & (blocks.release >= 0)
-    return np.where(both, _at(records.time, blocks.release) - _at(records.time, blocks.allocation), -1)
-
-
-def _at(values: Int64 | Int32, position: Int64) -> Int64:
-    """Values at positions; -1 where there is none."""
-    found = np.full(len(position), -1, np.int64)
-    there = position >= 0
-    found[there] = values[position[there]]
-    return found
+    return np.where(both, take_known(records.time, blocks.release) - take_known(records.time, blocks.allocation), -1)
 
 
 def _inside(position: Int64, window: slice) -> Bool:

@@ -10,7 +10,8 @@ from torch_tb_profiler.analysis.operators.calls import call_heads
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest
-from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.arrays.order import inverse
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
 from torch_tb_profiler.model import Model
 
 CPU = 0
@@ -123,13 +124,13 @@ def pair(device: Int64, address: Int64, size: Int64) -> tuple[Int64, Int64]:
     return next_here, mate
 
 
-def operator_names(model: Model, node: Int64) -> tuple[list[str], list[str]]:
+def operator_names(model: Model, node: Ints) -> tuple[list[str], list[str]]:
     """Of each position in the call tree the name, and the name of what encloses the call; empty for none."""
     name, parent = operator_codes(model, node)
     return model.trace.strings.texts(name), model.trace.strings.texts(parent)
 
 
-def operator_codes(model: Model, node: Int64) -> tuple[Int32, Int32]:
+def operator_codes(model: Model, node: Ints) -> tuple[Int32, Int32]:
     """The same as codes of strings; 0 is the empty one.
 
     Nested calls that count as one call (`operators.columns.OPERATORS["calls"]`) have the same parent.
@@ -150,9 +151,7 @@ def _devices(kind: Int32, number: Int32) -> tuple[tuple[MemoryDevice, ...], Int6
     groups = group([kind, number])
     found = [_device(int(kind[i]), int(number[i])) for i in groups.first.tolist()]
     order = sorted(range(len(found)), key=lambda i: (found[i].type == CPU, found[i].type, found[i].number))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return tuple(found[i] for i in order), place[groups.of]
+    return tuple(found[i] for i in order), inverse(np.array(order, np.int64))[groups.of]
 
 
 def _device(kind: int, number: int) -> MemoryDevice:

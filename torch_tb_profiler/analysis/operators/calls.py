@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
@@ -105,8 +106,7 @@ def operator_calls(model: Model) -> OperatorCalls:
     able = (tree.is_operator & eligible_name.take(tree.name)) | (own(uses) > 0)
     able_below = forest.below(able)
     kept = np.flatnonzero(tree.is_operator & ~merged)
-    index = np.full(nodes + 1, -1, np.int64)
-    index[kept] = np.arange(len(kept))
+    index = places_of(kept, nodes + 1)
     return OperatorCalls(
         node=kept,
         rank=_old_order(model, forest)[kept],

@@ -17,10 +17,11 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.stacks.call_stacks import SOURCE_FRAME
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct_places
-from torch_tb_profiler.arrays.grouping import Ints, sums_at
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.nesting import by_depth, depths, nearest
 from torch_tb_profiler.arrays.preorder import preorder
-from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.arrays.types import Bool, Int64, Ints
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import NN_MODULE
 from torch_tb_profiler.model.stack_contexts import contexts
@@ -198,10 +199,8 @@ def all_stacks(model: Model) -> Stacks:
     rows = trace.device_work.row[model.is_work]
     launch = model.device.launch[model.is_work]
     duration = np.maximum(trace.events.duration[rows], 0)
-    known = launch >= 0
-    above, api = np.full((2, len(rows)), -1, np.int64)
-    above[known] = found.of_launch[launch[known]]
-    api[known] = trace.events.name[trace.launches.row[launch[known]]]
+    above = take_known(found.of_launch, launch)
+    api = take_known(trace.events.name[trace.launches.row].astype(np.int64), launch)
     lost = above < 0
     outside, place = distinct_places(api[lost])
     above[lost] = len(ran.parent) + place
@@ -353,8 +352,7 @@ def _only_files(found: Stacks, files: str) -> Stacks:
     names, kinds = found.labels.names, found.labels.kinds
     keep = np.array([keeps(name, kind) for name, kind in zip(names, kinds, strict=True)], np.bool_)[found.label]
     kept = np.flatnonzero(keep)
-    place = np.full(len(found) + 1, -1, np.int64)
-    place[kept] = np.arange(len(kept))
+    place = places_of(kept, len(found) + 1)
     parent = found.parent.astype(np.int32)
     # time of what is left out belongs to what is around it, at the top to an entry of its own
     owner = place[nearest(parent, keep, np.arange(len(found), dtype=np.int32))]
@@ -423,8 +421,7 @@ class _Whole:
         parent = np.concatenate([shown.parent, folds])
         turns = np.argsort(np.append(shown.first, np.full(len(folds), _LATE)), kind="stable")
         order = preorder(parent.astype(np.int32), turns)
-        place = np.full(len(parent) + 1, -1, np.int64)
-        place[order] = np.arange(len(order))
+        place = places_of(order, len(parent) + 1)
         folded_ns = sums_at(fold, shown.small_ns, len(folds))
         names, kinds = self.found.labels.names, self.found.labels.kinds
 
@@ -489,8 +486,7 @@ def _top_down(found: Stacks, weight: Weight, root: int, smallest_share: float) -
         whole_ns, above = int(total[is_root][0]), whole.chain(everything, everything.chain_to(root))
     limit = _limit(whole_ns, smallest_share)
     kept, small = np.flatnonzero(shown & (total >= limit)), np.flatnonzero(shown & (total < limit))
-    place = np.full(len(found) + 1, -1, np.int64)
-    place[kept] = np.arange(len(kept))
+    place = places_of(kept, len(found) + 1)
     # below what is folded is folded, too
     small = small[(place[found.parent[small]] >= 0) | (found.parent[small] < 0)]
     part = _Shown(

@@ -1,0 +1,89 @@
+"""Looking values up in arrays: with an index for "none", in sorted arrays, in windows."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.arrays.types import Int64, Ints
+
+T = TypeVar("T", bound=np.generic)
+
+
+def take_known(values: npt.NDArray[T], index: Ints, missing: int = -1) -> npt.NDArray[T]:
+    """`values[index]`, and `missing` where the index is negative.
+
+    values   shape (n,); may be empty
+    index    shape (m,), below n; negative for none
+    Returns shape (m,), of the type of `values`. Raises IndexError.
+
+    >>> take_known(np.array([5, 6, 7]), np.array([2, -1, 0])).tolist()
+    [7, -1, 5]
+    """
+    found = np.full(len(index), missing, values.dtype)
+    known = np.flatnonzero(index >= 0)
+    found[known] = values[index[known]]
+    return found
+
+
+def places_of(chosen: Ints, size: int) -> Int64:
+    """The position of each number 0 … size - 1 in `chosen`, -1 for those that are not in it; the inverse of a choice.
+
+    chosen   shape (n,), different numbers below `size`
+    Returns shape (size,).
+
+    >>> places_of(np.array([3, 1]), 5).tolist()
+    [-1, 1, -1, 0, -1]
+    """
+    place = np.full(size, -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    return place
+
+
+def find(ascending: Ints, wanted: Ints) -> Int64:
+    """The position of each wanted number in an ascending array of different numbers; -1 for those that are not in it.
+
+    ascending   shape (n,)
+    wanted      shape (m,)
+    Returns shape (m,).
+
+    >>> find(np.array([2, 3, 7]), np.array([7, 4, 2, 9])).tolist()
+    [2, -1, 0, -1]
+    """
+    if not len(ascending):
+        return np.full(len(wanted), -1, np.int64)
+    place = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
+    return np.where(ascending[place] == wanted, place, -1)
+
+
+def window_of(start: Ints, end: Ints, first: Ints, last: Ints | None = None) -> Int64:
+    """Which of disjoint windows [start, end], both ends included, holds each stretch first … last; -1 for none.
+
+    start, end    shape (n,), ascending
+    first, last   shape (m,); without `last` points are looked up
+    Returns shape (m,). Where a window begins at the end of another one, a point there is in the later one.
+
+    >>> window_of(np.array([0, 10]), np.array([5, 20]), np.array([3, 5, 7, 10])).tolist()
+    [0, 0, -1, 1]
+    >>> window_of(np.array([0, 10]), np.array([5, 20]), np.array([3, 12]), np.array([6, 20])).tolist()
+    [-1, 1]
+    """
+    if not len(start):
+        return np.full(len(first), -1, np.int64)
+    place = np.searchsorted(start, first, side="right") - 1
+    return np.where((place >= 0) & ((first if last is None else last) <= end[place]), place, -1)
+
+
+def place_of_running_maximum(values: npt.NDArray[Any]) -> Int64:
+    """For each position where the largest value up to it stands; of equal ones the last.
+
+    values   shape (n,)
+    Returns shape (n,).
+
+    >>> place_of_running_maximum(np.array([4, 2, 4, 9, 1])).tolist()
+    [0, 0, 2, 3, 3]
+    """
+    highest = np.maximum.accumulate(values)
+    return np.maximum.accumulate(np.where(values == highest, np.arange(len(values)), 0))
