@@ -276,7 +276,7 @@ def _our_overlap(model: Model) -> Pairs:
 
 def _our_idle(model: Model) -> Pairs:
     gaps = idle_gaps(model, "stream")
-    work = model.trace.device_work
+    work = model.device_work
     for stream in np.unique(work.stream[model.is_work]).tolist():
         for cause in Cause:
             kept = gaps.duration_ns[(gaps.stream == stream) & (gaps.cause == cause)]

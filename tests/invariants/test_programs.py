@@ -35,7 +35,7 @@ def check_tree(model: Model, timed: TimedProgram) -> None:
     assert shown[Kind.MODULE] == len(nn_modules(model.trace).row)
     assert shown[Kind.BACKWARD] <= shown[Kind.MODULE]
     assert (tree.duration[tree.row >= 0] == np.maximum(events.duration[tree.row[tree.row >= 0]], 0)).all()
-    work_ns = np.maximum(events.duration[model.trace.device_work.row], 0)
+    work_ns = np.maximum(events.duration[model.device_work.row], 0)
     launched = int(work_ns[model.is_work & (timed.work_node >= 0)].sum())
     assert int(timed.device_self.sum()) == launched == int(timed.device_total[tree.parent < 0].sum())
 

@@ -28,7 +28,7 @@ def busy_ns(model: Model) -> int:
 
 def check(model: Model) -> None:
     events, found = model.trace.events, all_stacks(model)
-    work = model.trace.device_work.row[model.is_work]
+    work = model.device_work.row[model.is_work]
     expected = {"host": busy_ns(model), "device": int(np.maximum(events.duration[work], 0).sum())}
     assert int(found.calls.sum()) == len(model.frames) + len(model.tree) + len(work)
     directions: tuple[Direction, ...] = ("top_down", "bottom_up")

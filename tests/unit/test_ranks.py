@@ -296,8 +296,8 @@ def test_generated(config: Config) -> None:
         if not config.legacy:
             assert rank.communications.operations.in_bytes.tolist() == [2 * c.elements for c in truth.collectives]
             assert rank.communications.operations.sequence.tolist() == [c.sequence for c in truth.collectives]
-        events, work = model.trace.events, model.trace.device_work.row
-        others = work[model.is_work & ~model.device.is_communication]
+        events, work = model.trace.events, model.device_work.row
+        others = work[model.is_work & ~model.device_links.is_communication]
         other_work = intervals.union(events.start[others], events.end[others])
         exposed = intervals.subtraction(communication_spans(model), other_work)
         assert intervals.total(exposed) == truth.exposed_communication_ns

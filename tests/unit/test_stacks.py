@@ -175,7 +175,7 @@ def test_device_time_belongs_to_the_stack_that_launched_it() -> None:
         ("(cudaLaunchKernel)", "Memcpy HtoD"): 5,
     }
     work = np.isin(model.device_category, (Category.KERNEL, Category.MEMCPY, Category.MEMSET))
-    assert table.whole_ns == int(model.trace.events.duration[model.trace.device_work.row[work]].sum())
+    assert table.whole_ns == int(model.trace.events.duration[model.device_work.row[work]].sum())
     assert of(model, weight="host").no_stack_ns == 0
 
 

@@ -52,7 +52,7 @@ class Counters:
 def counters(model: Model) -> Counters:
     """Every device that ran kernels, by number."""
     begin, end = window(model)
-    work = model.trace.device_work
+    work = model.device_work
     kernels = (model.device_category == Category.KERNEL) & (work.device >= 0)
     if not kernels.any():
         return Counters(begin, ())
@@ -76,7 +76,7 @@ def counters(model: Model) -> Counters:
 def window(model: Model) -> tuple[int, int]:
     """When recording began and ended: as the profiler says, else from the first to the last range."""
     events = model.trace.events
-    spans = np.flatnonzero(events.category == Category.SPAN)
+    spans = np.flatnonzero(events.category == Category.SPAN)  # of the whole trace, whatever is selected
     named = spans[events.name[spans] == model.trace.strings.code(WINDOW_NAME)]
     ranges = named[-1:] if len(named) else np.flatnonzero(events.phase == Phase.COMPLETE)
     if not len(ranges):

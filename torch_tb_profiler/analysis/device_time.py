@@ -101,7 +101,7 @@ class DeviceTime(Tabular):
 
 def device_time(model: Model, window: Window = "work") -> DeviceTime:
     """Share out the time of every device that did some work, by number; -1 is work that names no device."""
-    work, events = model.trace.device_work, model.trace.events
+    work, events = model.device_work, model.trace.events
     rows: list[list[Int64]] = []
     devices: list[int] = []
     steps: list[str] = []

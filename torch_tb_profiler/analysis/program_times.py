@@ -84,10 +84,10 @@ def _timed(model: Model, found: Program) -> TimedProgram:
     length = (tree.end - tree.start)[inside]
     host_self = tree.duration - sums_at(owner[tree.parent[inside]], length, nodes)
     calling = np.flatnonzero(found.launch_node >= 0)
-    host_self -= sums_at(owner[found.launch_node[calling]], model.launches.duration[calling], nodes)
-    work_node = np.append(found.launch_node, np.int32(-1))[model.device.launch]
+    host_self -= sums_at(owner[found.launch_node[calling]], model.launch_links.duration[calling], nodes)
+    work_node = np.append(found.launch_node, np.int32(-1))[model.device_links.launch]
     owned = np.flatnonzero((work_node >= 0) & model.is_work)
-    work_ns = np.maximum(trace.events.duration[trace.device_work.row[owned]], 0)
+    work_ns = np.maximum(trace.events.duration[model.device_work.row[owned]], 0)
     wrapper = trace.strings.where(_NOT_OPERATORS.__contains__, tree.name)
     return TimedProgram(
         tree=tree,

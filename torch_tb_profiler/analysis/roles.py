@@ -24,16 +24,16 @@ def roles(model: Model) -> UInt8:
 
     A copy is a memcpy or memset; communication a kernel of a collective; every other kernel computes.
     """
-    found = np.full(len(model.trace.device_work), NO_WORK, np.uint8)
+    found = np.full(len(model.device_work), NO_WORK, np.uint8)
     found[model.device_category == Category.KERNEL] = COMPUTE
     found[one_of(model.device_category, (Category.MEMCPY, Category.MEMSET))] = COPY
-    found[model.device.is_communication] = COMMUNICATION
+    found[model.device_links.is_communication] = COMMUNICATION
     return found
 
 
 def spans_by_role(model: Model, chosen: Bool) -> list[Spans]:
     """When the chosen pieces of device work ran, one set per role."""
-    events, row, role = model.trace.events, model.trace.device_work.row, roles(model)
+    events, row, role = model.trace.events, model.device_work.row, roles(model)
 
     def spans(rows: Int64) -> Spans:
         return intervals.union(events.start[rows], events.end[rows])

@@ -36,14 +36,14 @@ class DeviceUse:
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
     kernels = model.device_category == Category.KERNEL
-    devices = distinct(model.trace.device_work.device[kernels])
+    devices = distinct(model.device_work.device[kernels])
     return tuple(_use(model, int(d)) for d in devices if d >= 0)
 
 
 def _use(model: Model, device: int) -> DeviceUse:
     trace, steps = model.trace, model.steps
-    chosen = (model.device_category == Category.KERNEL) & (trace.device_work.device == device)
-    work = trace.device_work.take(chosen)
+    chosen = (model.device_category == Category.KERNEL) & (model.device_work.device == device)
+    work = model.device_work.take(chosen)
     start, end = trace.events.start[work.row], trace.events.end[work.row]
     uses = use_of_device_work(model)[chosen] == Use.YES
     within = intervals.union(steps.start, steps.end)

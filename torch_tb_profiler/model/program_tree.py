@@ -116,7 +116,7 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
     )
     of_row = np.full(len(events), -1, np.int32)
     of_row[row] = place[head]
-    called = trace.launches.row
+    called = model.launches.row
     inner = nesting.innermost(events.track[called], events.start[called])
     launch_node = place[np.where(inner >= 0, head[inner], -1)] if len(row) else inner
     return draft, draft.main_track(), of_row, launch_node
@@ -127,15 +127,15 @@ def _kinds(model: Model, source: Source, full: bool) -> Int8:
     trace = model.trace
     events = trace.events
     kind = np.full(len(events), -1, np.int8)
-    annotation = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+    annotation = model.rows_of(Category.USER_ANNOTATION)
     names = events.name[annotation]
 
-    def annotations(named: Bool) -> Int64:
+    def annotations(named: Bool) -> Int32:
         return annotation[named[events.name[annotation]]]
 
     if full:
         kind[annotations(~trace.strings.where(lambda text: text.startswith("[pl][module]"), names))] = Kind.LABEL
-    kind[events.category == Category.OPERATOR] = Kind.OPERATOR
+    kind[model.rows_of(Category.OPERATOR)] = Kind.OPERATOR
     collective = model.communication_rows
     kind[collective[events.category[collective] == Category.USER_ANNOTATION]] = Kind.COMMUNICATION
     # zeroing gradients is a node when operators do it, else nothing happens in it
@@ -146,11 +146,11 @@ def _kinds(model: Model, source: Source, full: bool) -> Int8:
     if full and (model.step_choice != StepChoice() or not len(marks)):
         marks = _marks_of_steps(model, annotation)
     kind[marks] = Kind.STEP
-    kind[nn_modules(trace).row if source == "nn" else lightning_modules(trace)] = Kind.MODULE
+    kind[nn_modules(model).row if source == "nn" else lightning_modules(model)] = Kind.MODULE
     return kind
 
 
-def _marks_of_steps(model: Model, annotation: Int64) -> Int64:
+def _marks_of_steps(model: Model, annotation: Int32) -> Int32:
     """Which annotations are the steps of the model, where annotations mark them."""
     events, steps = model.trace.events, model.steps
     if not len(steps) or not steps.labels:
@@ -158,7 +158,7 @@ def _marks_of_steps(model: Model, annotation: Int64) -> Int64:
     at = np.minimum(np.searchsorted(steps.host_start, events.start[annotation]), len(steps) - 1)
     same = (steps.host_start[at] == events.start[annotation]) & (steps.host_end[at] == events.end[annotation])
     named = model.trace.strings.where(set(steps.labels).__contains__, events.name[annotation])
-    found: Int64 = annotation[same & named[events.name[annotation]]]
+    found: Int32 = annotation[same & named[events.name[annotation]]]
     return found
 
 

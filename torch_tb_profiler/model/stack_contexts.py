@@ -51,10 +51,10 @@ def contexts(model: Model) -> Contexts:
         ]
     )
     self_of, self_ns = found.moments()
-    launched = model.trace.launches.row
+    launched = model.launches.row
     events = model.trace.events
     frame = model.innermost_frame(events.track[launched], events.start[launched]).astype(np.int64)
-    of_launch = found.number(frame, model.launches.node.astype(np.int64))
+    of_launch = found.number(frame, model.launch_links.node.astype(np.int64))
     parent, innermost = found.with_crossings(own)
     sums = np.bincount(self_of, self_ns, len(parent)).astype(np.int64)
     return Contexts(parent, innermost, sums, of_launch, len(own))
@@ -90,7 +90,7 @@ class _Contexts:
     def call_of_frame(self) -> Int64:
         """Shape (frames,): the innermost node of the call tree outside of each."""
         calls, frames = self.calls, self.frames
-        found = self._model.nesting.innermost(frames.track, frames.start).astype(np.int64)
+        found = self._model.innermost_node(frames.track, frames.start).astype(np.int64)
         waiting = np.flatnonzero(found >= 0)
         while len(waiting):
             call = found[waiting]

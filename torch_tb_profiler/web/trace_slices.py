@@ -28,13 +28,13 @@ def slices_answer(
     offset: int,
     limit: int,
 ) -> Json:
-    found = slices(model.trace, name, category, start_ns, end_ns, offset, limit)
+    found = slices(model, name, category, start_ns, end_ns, offset, limit)
     meta = meta_of(model, trace, "trace") | {
         "total": found.total,
         "group_by": None,
         "offset": offset,
         "duration_ns": int(model.trace.events.end.max(initial=0)),
-        "categories": [asdict(each) for each in slice_categories(model.trace)],
+        "categories": [asdict(each) for each in slice_categories(model)],
     }
     return table_of(meta, found, definitions.SLICES, definitions.SLICES)
 

@@ -27,7 +27,7 @@ def summarize(model: Model) -> Summary:
         views.append("stacks")
     if is_distributed(model):
         views.append("distributed")
-    if len(model.trace.memory):
+    if len(model.memory):
         views.append("memory")
     sources = module_sources(model)
     if sources:

@@ -166,7 +166,7 @@ class Program:
 
     def kernels(self, work: Int64) -> KernelSums:
         model = self.model
-        rows = model.trace.device_work.row[work[model.device_category[work] == Category.KERNEL]]
+        rows = model.device_work.row[work[model.device_category[work] == Category.KERNEL]]
         name = model.trace.events.name[rows]
         groups = group([name])
         return KernelSums(
@@ -179,7 +179,7 @@ class Program:
         """All operators and kernels of the trace, whoever launched them."""
         return (
             self.operators(np.arange(len(self.timed.tree))),
-            self.kernels(np.arange(len(self.model.trace.device_work))),
+            self.kernels(np.arange(len(self.model.device_work))),
         )
 
 
@@ -188,7 +188,7 @@ def whole_times(program: Program) -> Times:
     tree, model = program.timed.tree, program.model
     steps = program.steps
     host = int(tree.duration[steps if len(steps) else program.start()].sum())
-    work = model.trace.device_work.row[model.is_work]
+    work = model.device_work.row[model.is_work]
     device = int(np.maximum(model.trace.events.duration[work], 0).sum())
     return Times(host, device, device or host)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.program_times import TimedProgram, lightning_program, nn_program
-from torch_tb_profiler.analysis.remember import lasting, remembered
+from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import group, sums_at
@@ -76,13 +76,13 @@ class HookCalls:
     track: Int32
 
 
-@lasting
+@pinned
 def module_sources(model: Model) -> tuple[Source, ...]:
     """Who named modules or hooks in this trace; Lightning first, because its names are paths."""
     found: list[Source] = []
-    if len(lightning_modules(model.trace)):
+    if len(lightning_modules(model)):
         found.append("lightning")
-    if len(nn_modules(model.trace).row):
+    if len(nn_modules(model).row):
         found.append("nn")
     return tuple(found)
 
@@ -95,7 +95,7 @@ def modules(model: Model, source: Source) -> ModuleTable:
 @remembered
 def _nn(model: Model) -> ModuleTable:
     timed = nn_program(model)
-    frames = nn_modules(model.trace)
+    frames = nn_modules(model)
     id_of_row = np.full(len(model.trace.events), -1, np.int64)
     id_of_row[frames.row] = frames.module_id
     calls = _Calls.of(timed)
@@ -226,7 +226,7 @@ def _table(
 def hook_calls(model: Model) -> HookCalls:
     """Lightning's hooks as they called each other."""
     events = model.trace.events
-    rows = lightning_hooks(model.trace)
+    rows = lightning_hooks(model)
     nesting = nest(events.track[rows], events.start[rows], events.end[rows], np.zeros(len(rows), np.int32))
     return HookCalls(rows[nesting.order], nesting.parent, nesting.depth, nesting.start, nesting.end, nesting.lane)
 

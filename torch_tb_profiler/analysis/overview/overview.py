@@ -154,7 +154,7 @@ def step_gpu_busy(model: Model) -> Int64 | None:
     """Per step the ns in which at least one kernel ran on a device, communication included; None without kernels."""
     if not model.has_kernels:
         return None
-    events, rows = model.trace.events, model.trace.device_work.row[model.device_category == Category.KERNEL]
+    events, rows = model.trace.events, model.device_work.row[model.device_category == Category.KERNEL]
     busy: Int64 = intervals.Coverage(intervals.union(events.start[rows], events.end[rows])).between(
         model.steps.start, model.steps.end
     )
@@ -173,9 +173,9 @@ def average_step(model: Model) -> AverageStep:
 @remembered
 def role_spans(model: Model) -> dict[str, Spans]:
     """When something of each category (except other) was going on anywhere, overlaps between categories included."""
-    events, work = model.trace.events, model.trace.device_work
+    events, work = model.trace.events, model.device_work
     category = model.device_category
-    communication = model.device.is_communication
+    communication = model.device_links.is_communication
 
     def spans(rows: Int32) -> Spans:
         return intervals.union(events.start[rows], events.end[rows])
@@ -183,14 +183,15 @@ def role_spans(model: Model) -> dict[str, Spans]:
     def device(chosen: Category) -> Spans:
         return spans(work.row[(category == chosen) & ~communication])
 
-    is_operator = events.category == Category.OPERATOR
+    is_operator = np.zeros(len(events), np.bool_)
+    is_operator[model.rows_of(Category.OPERATOR)] = True
     is_operator[model.communication_rows] = False
     return {
         "kernel": device(Category.KERNEL),
         "memcpy": device(Category.MEMCPY),
         "memset": device(Category.MEMSET),
         "communication": communication_spans(model),
-        "runtime": spans(model.trace.launches.row),
+        "runtime": spans(model.launches.row),
         "dataloader": spans(model.dataloader_rows),
         "cpu_exec": spans(np.concatenate([np.flatnonzero(is_operator).astype(np.int32), model.optimizer_rows])),
     }

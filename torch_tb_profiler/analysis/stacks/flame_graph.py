@@ -195,13 +195,13 @@ def all_stacks(model: Model) -> Stacks:
     if recorded:
         ran = _with_recorded_stacks(model, labels, ran)
 
-    rows = trace.device_work.row[model.is_work]
-    launch = model.device.launch[model.is_work]
+    rows = model.device_work.row[model.is_work]
+    launch = model.device_links.launch[model.is_work]
     duration = np.maximum(trace.events.duration[rows], 0)
     known = launch >= 0
     above, api = np.full((2, len(rows)), -1, np.int64)
     above[known] = found.of_launch[launch[known]]
-    api[known] = trace.events.name[trace.launches.row[launch[known]]]
+    api[known] = trace.events.name[model.launches.row[launch[known]]]
     lost = above < 0
     outside, place = distinct_places(api[lost])
     above[lost] = len(ran.parent) + place

@@ -57,7 +57,7 @@ ROUTES: dict[str, Route] = {
 
 def _ask(workspace: Workspace, parameters: Parameters, question: Any, compute: Callable[[Model], Any]) -> Answer:
     def answer(model: Model, _: object) -> Any:
-        if not len(model.trace.memory):
+        if not len(model.memory):
             raise HttpError(404, NOT_RECORDED)
         return compute(model)
 
