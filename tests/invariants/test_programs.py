@@ -32,7 +32,7 @@ def check_tree(model: Model, timed: TimedProgram) -> None:
     assert len(np.unique(tree.row[tree.row >= 0])) == int((tree.row >= 0).sum())
     # an operator and its only callee of the same name are one, no other range is lost
     shown = np.bincount(tree.kind, minlength=len(Kind))
-    assert shown[Kind.MODULE] == len(nn_modules(model.trace).row)
+    assert shown[Kind.MODULE] == len(nn_modules(model).row)
     assert shown[Kind.BACKWARD] <= shown[Kind.MODULE]
     assert (tree.duration[tree.row >= 0] == np.maximum(events.duration[tree.row[tree.row >= 0]], 0)).all()
     work_ns = np.maximum(events.duration[model.device_work.row], 0)
@@ -42,7 +42,7 @@ def check_tree(model: Model, timed: TimedProgram) -> None:
 
 def check_modules(model: Model) -> None:
     table = modules(model, "nn")
-    assert int(table.calls.sum()) == len(nn_modules(model.trace).row)
+    assert int(table.calls.sum()) == len(nn_modules(model).row)
     timed = nn_program(model)
     nested = table.parent >= 0
     for total in (table.device_total_ns, table.backward_device_ns, table.backward_host_ns):
