@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Strings
 
 NOT_RECORDED = "(launched before the recording)"
 
@@ -19,11 +20,11 @@ class Launchers:
     """`code`: shape (device work,), parallel to `Model.device_work`; equal codes are the same launcher."""
 
     code: Int32
-    model: Model
+    strings: Strings
 
     def text(self, code: int) -> str:
         """An operator's name; in parentheses what is no operator, such as `(cudaGraphLaunch)`."""
-        strings = self.model.trace.strings
+        strings = self.strings
         if code < len(strings):
             return str(strings[code])
         if code == len(strings):
@@ -31,7 +32,7 @@ class Launchers:
         return f"({strings[code - len(strings) - 1]})"
 
     def is_operator(self, code: int) -> bool:
-        return code < len(self.model.trace.strings)
+        return code < len(self.strings)
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def launchers(model: Model) -> Launchers:
     code[called] = trace.events.name[model.launches.row[launch[called]]] + len(trace.strings) + 1
     owned = node >= 0
     code[owned] = model.tree.name[node[owned]]
-    return Launchers(code, model)
+    return Launchers(code, trace.strings)
 
 
 def unattributed(model: Model) -> tuple[Unattributed, ...]:
