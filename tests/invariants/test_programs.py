@@ -16,7 +16,7 @@ from tests.unit.test_diff_whole import check as check_whole
 from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta, whole_times
 from torch_tb_profiler.analysis.modules.table import module_sources, modules
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
 from torch_tb_profiler.model.program_tree import Kind

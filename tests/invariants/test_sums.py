@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from pathlib import Path
 
@@ -29,11 +30,14 @@ ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared" / "data" / "traces"
 
 
+_NO_TRACE = re.compile(r"memory_timeline|\.truth\.json$")
+
+
 def traces(folder: Path) -> list[Path]:
-    """Trace files below a folder; what export_memory_timeline writes is not one."""
+    """Trace files below a folder; not what export_memory_timeline writes, nor what is known of a trace beside it."""
     if not folder.is_dir():
         return []
-    return sorted(p for p in folder.rglob("*.json*") if "memory_timeline" not in p.name and p.is_file())
+    return sorted(p for p in folder.rglob("*.json*") if not _NO_TRACE.search(p.name) and p.is_file())
 
 
 def short(path: Path) -> str:
@@ -59,7 +63,7 @@ def check_sums(model: Model) -> None:
     assert int(calls.kernels.sum()) <= int((events.category == Category.KERNEL).sum())
 
     overlap = step_overlap(model)
-    parts = (overlap.computation_ns, overlap.overlap_ns, overlap.communication_ns, overlap.other_ns)
+    parts = (overlap.computation_ns, overlap.overlap_ns, overlap.exposed_communication_ns, overlap.other_ns)
     assert all((part >= 0).all() for part in parts)
     assert (np.sum(parts, axis=0) == overlap.duration_ns).all()
     on_device = model.communications.operations.on_device[model.communications.ranges.operation]

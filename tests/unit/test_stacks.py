@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.launchers import NOT_RECORDED
+from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.flame_graph import (
     ANY_STEP,
     OTHER_FILES,

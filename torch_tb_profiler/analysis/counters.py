@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import Profile
@@ -59,14 +61,15 @@ def counters(model: Model) -> Counters:
     buckets = _buckets(begin, end)
     found = []
     for device in distinct(work.device[kernels]).tolist():
-        of_device = work.take(kernels & (work.device == device))
+        chosen = kernels & (work.device == device)
+        of_device = work.take(chosen)
         start, stop = model.trace.events.start[of_device.row], model.trace.events.end[of_device.row]
         sized = of_device.blocks_per_sm > 0
         found.append(
             DeviceCounters(
                 device,
                 buckets,
-                _utilization(intervals.union(start, stop), buckets),
+                _utilization(GPU_BUSY.spans(device_spans(model, chosen)), buckets),
                 intervals.profile(start[sized], stop[sized], of_device.blocks_per_sm[sized], cap=1.0),
             )
         )

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distribution import distribution
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64

@@ -93,7 +93,7 @@ def _steps(rank: Rank, waits: Waits) -> Json:
         "duration_ns": plain(of.duration_ns),
         "computation_ns": plain(of.computation_ns),
         "overlap_ns": plain(of.overlap_ns),
-        "communication_ns": plain(of.communication_ns),
+        "exposed_communication_ns": plain(of.exposed_communication_ns),
         "other_ns": plain(of.other_ns),
         "transfer_ns": plain(waits.transfer_ns[:-1]),
         "wait_ns": plain(waits.wait_ns[:-1]),

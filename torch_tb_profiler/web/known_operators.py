@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis import definitions
-from torch_tb_profiler.analysis.launchers import unattributed
 from torch_tb_profiler.analysis.operators.table import (
     CallGroups,
     LaunchedKernels,
@@ -18,6 +17,7 @@ from torch_tb_profiler.analysis.operators.table import (
     OperatorTable,
     operator_details,
 )
+from torch_tb_profiler.analysis.shared.launchers import unattributed
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model

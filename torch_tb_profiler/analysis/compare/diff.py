@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.alignment import align
-from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.range_sums import positions

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.analysis.remember import pinned, remembered
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import group, sums_at

@@ -30,7 +30,7 @@ TRACES = by_key(
     ),
     DISTRIBUTED["computation_ns"],
     DISTRIBUTED["overlap_ns"],
-    replace(DISTRIBUTED["communication_ns"], key="exposed_ns", label="Exposed communication"),
+    replace(DISTRIBUTED["exposed_communication_ns"], key="exposed_ns", label="Exposed communication"),
     Definition(
         "peak_bytes",
         "Memory peak",

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.launchers import NOT_RECORDED
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
 from torch_tb_profiler.analysis.stacks.call_stacks import SOURCE_FRAME
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct_places

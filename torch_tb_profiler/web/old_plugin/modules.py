@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.modules.table import ModuleTable, hook_calls, module_sources, modules
-from torch_tb_profiler.analysis.program_times import TimedProgram, lightning_program, nn_program
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64

@@ -6,12 +6,13 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.analysis import capture, launchers, utilization
+from torch_tb_profiler.analysis import capture, utilization
 from torch_tb_profiler.analysis.definitions import Definition
 from torch_tb_profiler.analysis.kernels.table import Transfers
 from torch_tb_profiler.analysis.memory.operators import MemoryChange
 from torch_tb_profiler.analysis.overview import overview
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures
+from torch_tb_profiler.analysis.shared import launchers
 from torch_tb_profiler.analysis.slices.table import CategorySlices
 from torch_tb_profiler.insights import Finding
 from torch_tb_profiler.timeline import details, enclosing, totals, tree
@@ -290,7 +291,7 @@ _STEPS_OF_RANK = closed(
         "names": list_of(TEXT),
         **{
             f"{key}_ns": _PER_STEP
-            for key in ("duration", "computation", "overlap", "communication", "other", "transfer", "wait")
+            for key in ("duration", "computation", "overlap", "exposed_communication", "other", "transfer", "wait")
         },
         "outside": closed({"transfer_ns": NS, "wait_ns": NS}),
     }
