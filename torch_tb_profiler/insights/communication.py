@@ -22,7 +22,7 @@ def _apply(model: Model) -> Finding | None:
         severity="high" if share >= SEVERE else "medium",
         title="Steps wait for communication",
         detail=(
-            f"{100 * share:.1f} % of the average step is communication that neither compute nor copies hide. Send "
+            f"{100 * share:.1f} % of the average step is communication that no compute kernel or copy hides. Send "
             "less: compress gradients with a communication hook, accumulate gradients over several batches before "
             "exchanging them, or use a larger batch per device. A larger batch changes how training converges; an "
             "optimizer such as LAMB is made for that."

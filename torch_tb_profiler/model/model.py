@@ -83,9 +83,11 @@ class Model:
 
     # what is selected ---------------------------------------------------------------------------------------
 
-    def rows_of(self, *categories: Category) -> Int32:
-        """Rows of the selected events of some categories, ascending."""
-        found = one_of(self.trace.events.category, categories)
+    def rows_of(self, first: Category, *others: Category) -> Int32:
+        """Rows of the selected events of one category or more, ascending."""
+        found: Bool = self.trace.events.category == first
+        for category in others:
+            found |= self.trace.events.category == category
         if self.selected is not None:
             found &= self.selected
         return np.flatnonzero(found).astype(np.int32)

@@ -186,7 +186,7 @@ export const said: Said = {
     communication: {
       title: "各步在等待通信",
       detail: ({ share }) =>
-        `平均每步有 ${percent(share)} 的时间是既没有被计算也没有被拷贝掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
+        `平均每步有 ${percent(share)} 的时间是没有被计算内核或拷贝掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
     },
     data_parallel: {
       title: "DataParallel 比 DistributedDataParallel 慢",
