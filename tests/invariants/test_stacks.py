@@ -11,7 +11,9 @@ import pytest
 
 from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
-from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, Direction, all_stacks, stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.recorded import all_stacks
+from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace

@@ -15,16 +15,11 @@ from hypothesis import strategies as st
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
-from torch_tb_profiler.analysis.stacks.flame_graph import (
-    ANY_STEP,
-    OTHER_FILES,
-    SMALLER,
-    Stacks,
-    StackTable,
-    all_stacks,
-    stack_weights,
-    stacks,
-)
+from torch_tb_profiler.analysis.stacks.entries import StackEntries
+from torch_tb_profiler.analysis.stacks.file_filter import OTHER_FILES
+from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.recorded import ANY_STEP, all_stacks
+from torch_tb_profiler.analysis.stacks.stack_table import SMALLER, StackTable
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
@@ -61,7 +56,7 @@ def paths(table: StackTable, column: str = "self_ns", divide: int = US) -> Paths
 # ---- against brute force
 
 
-def merged_paths(found: Stacks) -> Paths:
+def merged_paths(found: StackEntries) -> Paths:
     names: list[tuple[str, ...]] = []
     for label, parent in zip(found.label.tolist(), found.parent.tolist(), strict=True):
         names.append((*(names[parent] if parent >= 0 else ()), found.labels.names[label]))

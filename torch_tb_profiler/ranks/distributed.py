@@ -19,7 +19,7 @@ from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.missing import what_is_missing
 from torch_tb_profiler.ranks.rank import Rank
-from torch_tb_profiler.ranks.topology import Place, places
+from torch_tb_profiler.ranks.topology import HostProcess, places
 from torch_tb_profiler.trace import Note
 
 
@@ -76,7 +76,7 @@ class Distributed:
     """What the ranks of one run and span say together; lists are parallel to `ranks`."""
 
     ranks: tuple[Rank, ...]
-    places: tuple[Place, ...]
+    places: tuple[HostProcess, ...]
     waits: tuple[Waits, ...]
     groups: tuple[GroupUse, ...]
     matching: Matching

@@ -28,7 +28,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Place:
+class HostProcess:
     """Where a rank ran."""
 
     node: str
@@ -53,7 +53,7 @@ def _device(model: Model, number: int) -> Device:
     )
 
 
-def places(ranks: Sequence[Rank]) -> list[Place]:
+def places(ranks: Sequence[Rank]) -> list[HostProcess]:
     """Node and process of each rank: from `host_name` and rank, else from the worker's name, else counted."""
     found = []
     for index, rank in enumerate(ranks):
@@ -63,5 +63,5 @@ def places(ranks: Sequence[Rank]) -> list[Place]:
             process = named[2]
         else:
             process = str(index if rank.rank is None else rank.rank)
-        found.append(Place(node, process))
+        found.append(HostProcess(node, process))
     return found

@@ -29,12 +29,12 @@ from torch_tb_profiler.timeline.bins import Steps, bins_of, coarser, latest, ste
 from torch_tb_profiler.timeline.links import Queue
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
-from torch_tb_profiler.timeline.series import Counter, Counters, Kind
+from torch_tb_profiler.timeline.series import Counter, CounterKind, Counters
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
 
 #: counters that are 1 while a quantity counts, else 0
-_QUANTITIES: dict[Kind, Quantity] = {"gpu_utilization": GPU_BUSY, "exposed_communication": EXPOSED_COMMUNICATION}
+_QUANTITIES: dict[CounterKind, Quantity] = {"gpu_utilization": GPU_BUSY, "exposed_communication": EXPOSED_COMMUNICATION}
 
 #: about, when the bins that are kept are made
 _SLICES_AT_ONCE = 262_144
@@ -213,7 +213,7 @@ def _of_devices(timeline: Timeline) -> list[Counter]:
     device = timeline.device_of_track[events.track[work.row]]
     category = events.category[work.row]
     kernel = category == Category.KERNEL
-    there: dict[Kind, Bool] = {
+    there: dict[CounterKind, Bool] = {
         "gpu_utilization": kernel,
         "sm_efficiency": kernel & (work.blocks_per_sm > 0),
         "kernels_running": kernel,
@@ -230,7 +230,7 @@ def _of_devices(timeline: Timeline) -> list[Counter]:
 
 
 def _of_memory(devices: list[str]) -> list[Counter]:
-    kinds: tuple[Kind, ...] = ("memory_allocated", "memory_reserved")
+    kinds: tuple[CounterKind, ...] = ("memory_allocated", "memory_reserved")
     return [Counter(kind, name, place) for place, name in enumerate(devices) for kind in kinds]
 
 

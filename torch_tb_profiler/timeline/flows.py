@@ -15,15 +15,15 @@ from torch_tb_profiler.timeline.enclosing import Reference, reference
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 
-Kind = Literal["launch", "forward_backward"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+FlowKind = Literal["launch", "forward_backward"]
+KINDS: tuple[FlowKind, ...] = get_args(FlowKind)
 
 
 @dataclass(frozen=True)
 class Flow:
     """One arrow."""
 
-    kind: Kind
+    kind: FlowKind
     source: Reference
     target: Reference
 
@@ -52,7 +52,7 @@ class Found:
     arrows: Arrows
 
 
-def arrows_of(timeline: Timeline, kinds: Sequence[Kind] = KINDS) -> Arrows:
+def arrows_of(timeline: Timeline, kinds: Sequence[FlowKind] = KINDS) -> Arrows:
     """All of the trace."""
     trace, links = timeline.trace, timeline.links
     launched = np.flatnonzero(links.work.launch >= 0) if "launch" in kinds else np.empty(0, np.int64)
@@ -65,7 +65,7 @@ def arrows_of(timeline: Timeline, kinds: Sequence[Kind] = KINDS) -> Arrows:
     )
 
 
-def flows_of(timeline: Timeline, row: int, most: int, kinds: Sequence[Kind] = KINDS) -> tuple[Flow, ...]:
+def flows_of(timeline: Timeline, row: int, most: int, kinds: Sequence[FlowKind] = KINDS) -> tuple[Flow, ...]:
     """From and to one slice."""
     arrows = of_slice(timeline, row, most, kinds).arrows
     return tuple(
@@ -76,13 +76,13 @@ def flows_of(timeline: Timeline, row: int, most: int, kinds: Sequence[Kind] = KI
     )
 
 
-def of_slice(timeline: Timeline, row: int, most: int, kinds: Sequence[Kind] = KINDS) -> Found:
+def of_slice(timeline: Timeline, row: int, most: int, kinds: Sequence[FlowKind] = KINDS) -> Found:
     """Arrows from and to one slice, the ones with the longest target first to stay."""
     arrows = arrows_of(timeline, kinds)
     return _cut(timeline, arrows, (arrows.source == row) | (arrows.target == row), most, kinds)
 
 
-def of_window(timeline: Timeline, start: int, end: int, most: int, kinds: Sequence[Kind] = KINDS) -> Found:
+def of_window(timeline: Timeline, start: int, end: int, most: int, kinds: Sequence[FlowKind] = KINDS) -> Found:
     """Arrows of which one end lies in [start, end)."""
     arrows, starts = arrows_of(timeline, kinds), timeline.trace.events.start
     source, target = starts[arrows.source], starts[arrows.target]
@@ -95,7 +95,7 @@ def _cut(
     arrows: Arrows,
     chosen: np.ndarray[tuple[int], np.dtype[np.bool_]],
     most: int,
-    kinds: Sequence[Kind],
+    kinds: Sequence[FlowKind],
 ) -> Found:
     events = timeline.trace.events
     found = arrows.take(np.flatnonzero(chosen))
@@ -106,7 +106,7 @@ def _cut(
     return Found(total, _loose(timeline, kinds), found.take(order))
 
 
-def _loose(timeline: Timeline, kinds: Sequence[Kind]) -> int:
+def _loose(timeline: Timeline, kinds: Sequence[FlowKind]) -> int:
     links, work = timeline.links, timeline.trace.device_work.row
     loose = links.loose if "forward_backward" in kinds else 0
     if "launch" in kinds:

@@ -7,7 +7,7 @@ from typing import Literal
 
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
 
-Kind = Literal[
+CounterKind = Literal[
     "gpu_utilization",
     "sm_efficiency",
     "kernels_running",
@@ -19,7 +19,7 @@ Kind = Literal[
 ]
 
 #: name and unit
-KINDS: dict[Kind, tuple[str, str]] = {
+KINDS: dict[CounterKind, tuple[str, str]] = {
     "gpu_utilization": ("GPU utilization", "fraction"),
     "sm_efficiency": ("Est. SM efficiency", "fraction"),
     "kernels_running": ("Kernels running", "count"),
@@ -35,7 +35,7 @@ KINDS: dict[Kind, tuple[str, str]] = {
 class Counter:
     """One counter of one device. place: the number of a GPU, or of memory the index into the list of its devices."""
 
-    kind: Kind
+    kind: CounterKind
     device: str
     place: int
 

@@ -24,7 +24,7 @@ from torch_tb_profiler.timeline.schema import (
     Partners,
     WorkLinks,
 )
-from torch_tb_profiler.timeline.series import Counter, Counters, Kind
+from torch_tb_profiler.timeline.series import Counter, CounterKind, Counters
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Bounded, Timeline, bounded, slices_of
 from torch_tb_profiler.trace import Trace, column_file
@@ -41,7 +41,7 @@ class _Head(msgspec.Struct):
     version: int
     events: int
     loose: int
-    counters: list[tuple[Kind, str, int]]
+    counters: list[tuple[CounterKind, str, int]]
     counter_level: int
     summary: Summary
 

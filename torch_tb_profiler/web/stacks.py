@@ -6,15 +6,10 @@ from functools import partial
 
 from torch_tb_profiler.analysis import definitions
 from torch_tb_profiler.analysis.health.recording import NO_STACKS
-from torch_tb_profiler.analysis.stacks.flame_graph import (
-    SMALLEST_SHARE,
-    Direction,
-    StackTable,
-    Weight,
-    all_stacks,
-    stack_weights,
-    stacks,
-)
+from torch_tb_profiler.analysis.stacks.entries import Weight
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.recorded import all_stacks
+from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.ask import Route, ask, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters

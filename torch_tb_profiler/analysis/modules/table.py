@@ -16,7 +16,7 @@ from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, lightning_hooks, lightning_modules, module_name, nn_modules
-from torch_tb_profiler.model.program_tree import Kind, Source
+from torch_tb_profiler.model.program_tree import NodeKind, Source
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class _Calls:
     @classmethod
     def of(cls, timed: TimedProgram) -> _Calls:
         tree = timed.tree
-        is_module = tree.kind == Kind.MODULE
+        is_module = tree.kind == NodeKind.MODULE
         node = np.flatnonzero(is_module)
         place = np.append(np.cumsum(is_module) - 1, -1).astype(np.int32)
         outer = nearest(tree.parent, is_module, tree.parent[node])
@@ -180,8 +180,9 @@ def _table(
     device_self = timed.device_total[calls.node] - sums_at(
         calls.outer[nested], timed.device_total[calls.node[nested]], len(calls.node)
     )
-    backward = np.flatnonzero(tree.kind == Kind.BACKWARD)
-    own_backward = inside[(tree.kind[tree.parent[inside]] == Kind.BACKWARD) & (tree.kind[inside] != Kind.BACKWARD)]
+    is_backward = tree.kind == NodeKind.BACKWARD
+    backward = np.flatnonzero(is_backward)
+    own_backward = inside[is_backward[tree.parent[inside]] & ~is_backward[inside]]
     backward_host = np.zeros(nodes, np.int64)
     backward_device = np.zeros(nodes, np.int64)
     backward_host[tree.module[backward]] = sums_at(tree.parent[own_backward], tree.duration[own_backward], nodes)[

@@ -12,7 +12,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.timeline.details import as_json, details, neighbour
-from torch_tb_profiler.timeline.flows import KINDS, Found, Kind, of_slice, of_window
+from torch_tb_profiler.timeline.flows import KINDS, FlowKind, Found, of_slice, of_window
 from torch_tb_profiler.timeline.search import Matches, search
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import totals
@@ -189,7 +189,7 @@ def _flows(workspace: Workspace, parameters: Parameters) -> Stream:
     return asked.json(("flows", start, end, limit, kinds), lambda timeline: _arrows(timeline, within(timeline)))
 
 
-def _kinds(parameters: Parameters) -> tuple[Kind, ...]:
+def _kinds(parameters: Parameters) -> tuple[FlowKind, ...]:
     named = (parameters.get("kinds") or ",".join(KINDS)).split(",")
     if unknown := set(named) - set(KINDS):
         raise HttpError(400, f"kinds must be of {', '.join(KINDS)}, not {min(unknown)!r}")
