@@ -18,12 +18,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.copies import bandwidth, copy_kinds
 from torch_tb_profiler.analysis.device_time import device_time
-from torch_tb_profiler.analysis.distribution import distribution
 from torch_tb_profiler.analysis.idle import CAUSES, Cause, idle_gaps
 from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.launch_delay import LONG_DELAY_NS, SLOW_CALL_NS, launched
 from torch_tb_profiler.analysis.launch_queue import stream_queues
+from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.arrays.grouping import Groups
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -276,7 +276,7 @@ def _our_overlap(model: Model) -> Pairs:
 
 def _our_idle(model: Model) -> Pairs:
     gaps = idle_gaps(model, "stream")
-    work = model.trace.device_work
+    work = model.device_work
     for stream in np.unique(work.stream[model.is_work]).tolist():
         for cause in Cause:
             kept = gaps.duration_ns[(gaps.stream == stream) & (gaps.cause == cause)]

@@ -99,7 +99,7 @@ def test_every_explanation_is_documented(repository: Path) -> None:
 def test_with_waiting_as_work_idle_time_is_theirs(data_set: str) -> None:
     (path,) = hta.files(data_set).values()
     model = hta.model_of(path)
-    work, events = model.trace.device_work, model.trace.events
+    work, events = model.device_work, model.trace.events
     # HTA takes any number, also the 2^32 - 1 of a Context Sync; ours has none there
     raw = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
     waits = [i for i, e in enumerate(raw) if e.get("cat") == "cuda_sync" and e["args"].get("stream", -1) >= 0]

@@ -34,7 +34,7 @@ _EXCLUSIVE = (
 
 
 def check_device_time(model: Model) -> None:
-    events, work = model.trace.events, model.trace.device_work
+    events, work = model.trace.events, model.device_work
     window: Window
     for window in ("work", "steps"):
         time = device_time(model, window)
@@ -52,13 +52,13 @@ def check_device_time(model: Model) -> None:
         assert int(idle_times(model, per).total_ns.sum()) == int(idle_gaps(model, per).duration_ns.sum())
 
     found, stats = launched(model), launch_stats(model)
-    assert int(found.pieces.sum()) == int((model.device.launch >= 0).sum())
+    assert int(found.pieces.sum()) == int((model.device_links.launch >= 0).sum())
     assert int(stats.pieces.sum()) == int(found.pieces.sum())
     assert int(stats.device_ns.sum()) == int(found.device_ns.sum())
-    begin = events.start[model.trace.launches.row[model.device.launch]] if len(model.trace.launches) else None
+    begin = events.start[model.launches.row[model.device_links.launch]] if len(model.launches) else None
     for queue, length in zip(stream_queues(model), queue_lengths(model).max_length.tolist(), strict=True):
         assert begin is not None
-        mine = (model.device.launch >= 0) & (work.stream == queue.stream) & (work.device == queue.device)
+        mine = (model.device_links.launch >= 0) & (work.stream == queue.stream) & (work.device == queue.device)
         waited = np.maximum(events.start[work.row[mine]] - begin[mine], 0)
         assert int((queue.length * (queue.end_ns - queue.start_ns)).sum()) == int(waited.sum())
         assert length <= int(mine.sum())
@@ -66,7 +66,7 @@ def check_device_time(model: Model) -> None:
     moved = np.isin(model.device_category, (Category.MEMCPY, Category.MEMSET))
     assert int(copies(model).total_ns.sum()) == int(np.maximum(events.duration[work.row[moved]], 0).sum())
     sequences = kernel_sequences(model)
-    owned = (model.device_category == Category.KERNEL) & (model.device.operator_node >= 0)
+    owned = (model.device_category == Category.KERNEL) & (model.device_links.operator_node >= 0)
     assert int(sequences.device_ns.sum()) == int(np.maximum(events.duration[work.row[owned]], 0).sum())
 
 

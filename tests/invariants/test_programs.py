@@ -18,10 +18,10 @@ from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta, 
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import modules
 from torch_tb_profiler.analysis.operators.table import operators
-from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
-from torch_tb_profiler.model.program_tree import Kind
+from torch_tb_profiler.model.program_tree import NodeKind
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.web.old_plugin import diff
 from torch_tb_profiler.web.old_plugin import modules as old_modules
@@ -33,27 +33,27 @@ def check_tree(model: Model, timed: TimedProgram) -> None:
     assert (tree.parent < places).all()
     assert len(np.unique(tree.row[tree.row >= 0])) == int((tree.row >= 0).sum())
     # an operator and its only callee of the same name are one, no other range is lost
-    shown = np.bincount(tree.kind, minlength=len(Kind))
-    assert shown[Kind.MODULE] == len(nn_modules(model.trace).row)
-    assert shown[Kind.BACKWARD] <= shown[Kind.MODULE]
+    shown = np.bincount(tree.kind, minlength=len(NodeKind))
+    assert shown[NodeKind.MODULE] == len(nn_modules(model).row)
+    assert shown[NodeKind.BACKWARD] <= shown[NodeKind.MODULE]
     assert (tree.duration[tree.row >= 0] == np.maximum(events.duration[tree.row[tree.row >= 0]], 0)).all()
-    work_ns = np.maximum(events.duration[model.trace.device_work.row], 0)
+    work_ns = np.maximum(events.duration[model.device_work.row], 0)
     launched = int(work_ns[model.is_work & (timed.work_node >= 0)].sum())
     assert int(timed.device_self.sum()) == launched == int(timed.device_total[tree.parent < 0].sum())
 
 
 def check_modules(model: Model) -> None:
     table = modules(model, "nn")
-    assert int(table.calls.sum()) == len(nn_modules(model.trace).row)
+    assert int(table.calls.sum()) == len(nn_modules(model).row)
     timed = nn_program(model)
     nested = table.parent >= 0
     for total in (table.device_total_ns, table.backward_device_ns, table.backward_host_ns):
         inside = np.bincount(table.parent[nested], total[nested], len(table))
         assert (inside <= total).all()
     assert int(table.device_self_ns.sum()) == int(table.device_total_ns[~nested].sum())
-    backward = (timed.tree.kind == Kind.BACKWARD) & (timed.tree.parent >= 0)
-    backward[backward] = timed.tree.kind[timed.tree.parent[backward]] != Kind.BACKWARD
-    backward |= (timed.tree.kind == Kind.BACKWARD) & (timed.tree.parent < 0)
+    backward = (timed.tree.kind == NodeKind.BACKWARD) & (timed.tree.parent >= 0)
+    backward[backward] = timed.tree.kind[timed.tree.parent[backward]] != NodeKind.BACKWARD
+    backward |= (timed.tree.kind == NodeKind.BACKWARD) & (timed.tree.parent < 0)
     assert int(table.backward_device_ns[~nested].sum()) == int(timed.device_total[backward].sum())
 
 

@@ -12,7 +12,9 @@ import pytest
 from tests.invariants.test_sums import CONFIGURATIONS
 from tests.recorded import ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
-from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, Direction, all_stacks, stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.recorded import all_stacks
+from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
@@ -29,7 +31,7 @@ def busy_ns(model: Model) -> int:
 
 def check(model: Model) -> None:
     events, found = model.trace.events, all_stacks(model)
-    work = model.trace.device_work.row[model.is_work]
+    work = model.device_work.row[model.is_work]
     expected = {"host": busy_ns(model), "device": int(np.maximum(events.duration[work], 0).sum())}
     assert int(found.calls.sum()) == len(model.frames) + len(model.tree) + len(work)
     directions: tuple[Direction, ...] = ("top_down", "bottom_up")

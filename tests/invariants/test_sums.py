@@ -41,11 +41,11 @@ def check_sums(model: Model) -> None:
     assert int(calls.kernels.sum()) <= int((events.category == Category.KERNEL).sum())
 
     overlap = step_overlap(model)
-    parts = (overlap.computation_ns, overlap.overlap_ns, overlap.communication_ns, overlap.other_ns)
+    parts = (overlap.computation_ns, overlap.overlap_ns, overlap.exposed_communication_ns, overlap.other_ns)
     assert all((part >= 0).all() for part in parts)
     assert (np.sum(parts, axis=0) == overlap.duration_ns).all()
     on_device = model.communications.operations.on_device[model.communications.ranges.operation]
-    assert int(on_device.sum()) == int(model.device.is_communication.sum())
+    assert int(on_device.sum()) == int(model.device_links.is_communication.sum())
 
     is_kernel = events.category == Category.KERNEL
     for grouping in ("name", "name_op_launch"):
@@ -66,7 +66,7 @@ def check_sums(model: Model) -> None:
 def check_memory(model: Model, complete: bool = True) -> None:
     """`complete`: the recording is a real one, in which no record contradicts another."""
     records, blocks = memory_records(model), memory_blocks(model)
-    memory = model.trace.memory
+    memory = model.memory
     ends = np.concatenate([blocks.allocation[blocks.allocation >= 0], blocks.release[blocks.release >= 0]])
     assert sorted(ends.tolist()) == np.flatnonzero((memory.address >= 0)[records.entry] & (records.bytes != 0)).tolist()
 

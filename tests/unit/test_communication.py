@@ -78,10 +78,10 @@ def test_arguments_on_the_host() -> None:
 def test_a_kernel_that_record_param_comms_launched_needs_no_name() -> None:
     events = [op("record_param_comms", 0, 50), launch(5, 1), kernel(60, 10, 1, "secret_kernel")]
     model = model_of([*events, op("record_param_comms", 100, 50), op("aten::cat", 110, 20), launch(115, 2)])
-    assert model.device.is_communication.tolist() == [True]
+    assert model.device_links.is_communication.tolist() == [True]
     assert recognised(model.communications) == ["host_arguments"]
     flattening = [op("record_param_comms", 0, 50), op("aten::cat", 1, 20), launch(5, 1), kernel(60, 10, 1, "cat")]
-    assert not model_of(flattening).device.is_communication.any(), "what aten::cat launched is no communication"
+    assert not model_of(flattening).device_links.is_communication.any(), "what aten::cat launched is no communication"
 
 
 def test_only_the_name_of_the_kernel() -> None:

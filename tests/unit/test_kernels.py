@@ -7,7 +7,7 @@ import pytest
 
 from tests.events import US, annotation, copy, fill, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels
-from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
+from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 
 
 def shape(x: int) -> dict[str, object]:

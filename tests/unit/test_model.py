@@ -23,7 +23,7 @@ def name_at(model: Model, node: int) -> str | None:
 
 
 def launched_by(model: Model) -> list[str | None]:
-    return [name_at(model, node) for node in model.device.operator_node.tolist()]
+    return [name_at(model, node) for node in model.device_links.operator_node.tolist()]
 
 
 def test_a_kernel_belongs_to_the_innermost_operator_around_its_launch() -> None:
@@ -42,7 +42,7 @@ def test_a_kernel_belongs_to_the_innermost_operator_around_its_launch() -> None:
         ]
     )
     assert launched_by(model) == ["aten::addmm", "aten::linear", None, None]
-    assert [name_at(model, n) for n in model.device.node.tolist()] == [
+    assert [name_at(model, n) for n in model.device_links.node.tolist()] == [
         "aten::addmm",
         "aten::linear",
         "ProfilerStep#1",
@@ -69,8 +69,8 @@ def test_driver_launches_count_like_runtime_launches() -> None:
 def test_a_driver_call_inside_a_runtime_call_is_part_of_it() -> None:
     model = model_of([op("aten::mm", 0, 50), launch(20, 1, 10), launch(22, 1, 4, cat="cuda_driver"), kernel(60, 5, 1)])
     trace = model.trace
-    assert model.launches.duration.tolist() == [10 * US, 0]
-    assert trace.events.category[trace.launches.row[model.device.launch[0]]] == Category.RUNTIME
+    assert model.launch_links.duration.tolist() == [10 * US, 0]
+    assert trace.events.category[trace.launches.row[model.device_links.launch[0]]] == Category.RUNTIME
 
 
 def test_external_ids_that_repeat_the_correlation_do_not_mislead() -> None:
@@ -259,11 +259,11 @@ def known(request: pytest.FixtureRequest) -> tuple[Model, Expected]:
 
 def test_every_kernel_finds_the_operator_that_launched_it(known: tuple[Model, Expected]) -> None:
     model, expected = known
-    work = model.trace.device_work
+    work = model.device_work
     found = {
         int(correlation): (name_at(model, int(node)), bool(launched >= 0))
         for correlation, node, launched, is_work in zip(
-            work.correlation, model.device.operator_node, model.device.launch, model.is_work, strict=True
+            work.correlation, model.device_links.operator_node, model.device_links.launch, model.is_work, strict=True
         )
         if is_work
     }
@@ -272,7 +272,7 @@ def test_every_kernel_finds_the_operator_that_launched_it(known: tuple[Model, Ex
 
 def test_device_time_by_category(known: tuple[Model, Expected]) -> None:
     model, expected = known
-    duration = model.trace.events.duration[model.trace.device_work.row]
+    duration = model.trace.events.duration[model.device_work.row]
     found: Counter[str] = Counter()
     for category, name in (
         (Category.KERNEL, "kernel"),

@@ -290,7 +290,7 @@ def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> N
     assert summary.troubles == troubles(first) != ()
     again = open_model(first.trace, summary)
     monkeypatch.setattr(Model, "notes", property(lambda _: pytest.fail("looked for again")))
-    first.forget_answers()
+    first.answers.clear()
     assert troubles(again) == troubles(first) == summary.troubles
 
 

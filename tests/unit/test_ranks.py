@@ -12,7 +12,7 @@ import pytest
 from tests.events import Event, annotation, event, kernel, launch, model_of, op, partly_hidden_all_reduce
 from tests.tracegen import Config, Expected, generate_ranks
 from torch_tb_profiler.analysis.overlap import step_overlap
-from torch_tb_profiler.analysis.overview.overview import communication_spans
+from torch_tb_profiler.analysis.shared.device_roles import communication_spans
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Ranges
@@ -173,7 +173,7 @@ def test_what_is_distributed() -> None:
 
 def test_overlap_is_shared_out_exactly() -> None:
     of = step_overlap(model_of(partly_hidden_all_reduce()))
-    parts = (of.computation_ns, of.overlap_ns, of.communication_ns, of.other_ns)
+    parts = (of.computation_ns, of.overlap_ns, of.exposed_communication_ns, of.other_ns)
     assert [int(p[0]) for p in parts] == [50_000, 25_000, 65_000, 240_000]
 
 
@@ -296,8 +296,8 @@ def test_generated(config: Config) -> None:
         if not config.legacy:
             assert rank.communications.operations.in_bytes.tolist() == [2 * c.elements for c in truth.collectives]
             assert rank.communications.operations.sequence.tolist() == [c.sequence for c in truth.collectives]
-        events, work = model.trace.events, model.trace.device_work.row
-        others = work[model.is_work & ~model.device.is_communication]
+        events, work = model.trace.events, model.device_work.row
+        others = work[model.is_work & ~model.device_links.is_communication]
         other_work = intervals.union(events.start[others], events.end[others])
         exposed = intervals.subtraction(communication_spans(model), other_work)
         assert intervals.total(exposed) == truth.exposed_communication_ns

@@ -13,7 +13,8 @@ from tests.events import US, Event, annotation, event, kernel, launch, memory, m
 from tests.served import client_of, everything_read, get
 from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import slice_categories, slices, track_name
-from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.store import Track
 
 EVENTS: list[Event] = [
@@ -30,12 +31,12 @@ EVENTS: list[Event] = [
 
 
 @pytest.fixture(scope="module")
-def trace() -> Trace:
-    return model_of(EVENTS).trace
+def model() -> Model:
+    return model_of(EVENTS)
 
 
-def test_the_longest_first_and_of_equal_ones_the_earlier(trace: Trace) -> None:
-    found = slices(trace)
+def test_the_longest_first_and_of_equal_ones_the_earlier(model: Model) -> None:
+    found = slices(model)
     assert found.name == (
         "ProfilerStep#1",
         "void GEMM<float>",
@@ -52,46 +53,46 @@ def test_the_longest_first_and_of_equal_ones_the_earlier(trace: Trace) -> None:
     assert (found.track[0], found.track[1]) == ("python 1 · thread 1", "0 · thread 7")
 
 
-def test_by_name_category_and_time(trace: Trace) -> None:
-    assert slices(trace, name="ADD").name == ("aten::addmm", "aten::add")
-    assert slices(trace, name="gemm").name == ("void GEMM<float>",)
-    assert slices(trace, name="nothing").total == 0
-    assert slices(trace, category="operator").name == ("aten::mm", "aten::addmm", "aten::add")
-    assert slices(trace, category="span").name == ("PyTorch Profiler (0)",)
-    assert slices(trace, category="memory").total == 0, "instants have no duration"
+def test_by_name_category_and_time(model: Model) -> None:
+    assert slices(model, name="ADD").name == ("aten::addmm", "aten::add")
+    assert slices(model, name="gemm").name == ("void GEMM<float>",)
+    assert slices(model, name="nothing").total == 0
+    assert slices(model, category="operator").name == ("aten::mm", "aten::addmm", "aten::add")
+    assert slices(model, category="span").name == ("PyTorch Profiler (0)",)
+    assert slices(model, category="memory").total == 0, "instants have no duration"
     # A part in the window is enough; its ends belong to it.
-    assert slices(trace, category="operator", start_ns=60 * US, end_ns=70 * US).name == ("aten::mm", "aten::add")
-    assert slices(trace, category="operator", start_ns=60 * US + 1, end_ns=70 * US - 1).total == 0
+    assert slices(model, category="operator", start_ns=60 * US, end_ns=70 * US).name == ("aten::mm", "aten::add")
+    assert slices(model, category="operator", start_ns=60 * US + 1, end_ns=70 * US - 1).total == 0
     with pytest.raises(ValueError, match="moon"):
-        slices(trace, category="moon")
+        slices(model, category="moon")
 
 
-def test_pages_put_together_are_the_whole(trace: Trace) -> None:
-    whole = slices(trace)
+def test_pages_put_together_are_the_whole(model: Model) -> None:
+    whole = slices(model)
     for limit in (1, 2, 4):
-        pages = [slices(trace, offset=offset, limit=limit) for offset in range(0, 6, limit)]
+        pages = [slices(model, offset=offset, limit=limit) for offset in range(0, 6, limit)]
         assert [row for page in pages for row in page.row.tolist()] == whole.row.tolist()
         assert {page.total for page in pages} == {6}
-    assert len(slices(trace, offset=6)) == 0
+    assert len(slices(model, offset=6)) == 0
 
 
 def test_equal_durations_keep_their_order_on_all_pages() -> None:
-    trace = model_of([op(f"op{i}", i * 10, 1 + i % 3) for i in range(200)]).trace
+    model = model_of([op(f"op{i}", i * 10, 1 + i % 3) for i in range(200)])
     expected = sorted(range(200), key=lambda i: (-(i % 3), i))
-    found = [row for offset in range(0, 200, 7) for row in slices(trace, offset=offset, limit=7).row.tolist()]
+    found = [row for offset in range(0, 200, 7) for row in slices(model, offset=offset, limit=7).row.tolist()]
     assert found == expected
 
 
-def test_categories(trace: Trace) -> None:
-    counts = {each.category: each.slices for each in slice_categories(trace)}
+def test_categories(model: Model) -> None:
+    counts = {each.category: each.slices for each in slice_categories(model)}
     assert counts == {"operator": 3, "user_annotation": 1, "kernel": 1, "runtime": 1, "span": 1}
     assert next(iter(counts)) == "operator"
 
 
 def test_an_empty_trace() -> None:
-    trace = model_of([]).trace
-    assert slices(trace).total == 0
-    assert slice_categories(trace) == ()
+    model = model_of([])
+    assert slices(model).total == 0
+    assert slice_categories(model) == ()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +156,7 @@ def test_bad_values(client: Client) -> None:
 def test_a_page_of_many_is_a_page_of_all_sorted() -> None:
     """The shortcut past sorting everything, against sorting everything."""
     rng = np.random.default_rng(3)
-    trace = model_of([op("o", float(i), float(d)) for i, d in enumerate(rng.integers(0, 50, 3000))]).trace
-    duration, start = trace.events.duration, trace.events.start
+    model = model_of([op("o", float(i), float(d)) for i, d in enumerate(rng.integers(0, 50, 3000))])
+    duration, start = model.trace.events.duration, model.trace.events.start
     expected = sorted(range(3000), key=lambda row: (-duration[row], start[row], row))
-    assert slices(trace, offset=100, limit=700).row.tolist() == expected[100:800]
+    assert slices(model, offset=100, limit=700).row.tolist() == expected[100:800]

@@ -13,17 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.launchers import NOT_RECORDED
-from torch_tb_profiler.analysis.stacks.flame_graph import (
-    ANY_STEP,
-    OTHER_FILES,
-    SMALLER,
-    Stacks,
-    StackTable,
-    all_stacks,
-    stack_weights,
-    stacks,
-)
+from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
+from torch_tb_profiler.analysis.stacks.entries import StackEntries
+from torch_tb_profiler.analysis.stacks.file_filter import OTHER_FILES
+from torch_tb_profiler.analysis.stacks.flame_graph import stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.recorded import ANY_STEP, all_stacks
+from torch_tb_profiler.analysis.stacks.stack_table import SMALLER, StackTable
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
@@ -60,7 +55,7 @@ def paths(table: StackTable, column: str = "self_ns", divide: int = US) -> Paths
 # ---- against brute force
 
 
-def merged_paths(found: Stacks) -> Paths:
+def merged_paths(found: StackEntries) -> Paths:
     names: list[tuple[str, ...]] = []
     for label, parent in zip(found.label.tolist(), found.parent.tolist(), strict=True):
         names.append((*(names[parent] if parent >= 0 else ()), found.labels.names[label]))
@@ -174,7 +169,7 @@ def test_device_time_belongs_to_the_stack_that_launched_it() -> None:
         ("(cudaLaunchKernel)", "Memcpy HtoD"): 5,
     }
     work = np.isin(model.device_category, (Category.KERNEL, Category.MEMCPY, Category.MEMSET))
-    assert table.whole_ns == int(model.trace.events.duration[model.trace.device_work.row[work]].sum())
+    assert table.whole_ns == int(model.trace.events.duration[model.device_work.row[work]].sum())
     assert of(model, weight="host").no_stack_ns == 0
 
 

@@ -14,9 +14,10 @@ from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operator_kernels, operator_stacks, operators
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.slices.table import slice_categories, slices
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
-from torch_tb_profiler.trace import read_trace
+from torch_tb_profiler.trace import Category, read_trace
 
 
 def two_steps() -> Model:
@@ -53,7 +54,7 @@ def test_what_a_step_launched_belongs_to_it_wherever_it_ran() -> None:
     assert sums(second) == {"aten::add": 70 * US}
     assert kernels(first).name == ("first",)
     assert set(kernels(second).name) == {"second", "without a launch"}
-    assert [len(part.trace.memory) for part in (first, second)] == [1, 1]
+    assert [len(part.memory) for part in (first, second)] == [1, 1]
 
 
 def test_steps_keep_their_names_and_times() -> None:
@@ -75,6 +76,48 @@ def test_events_keep_their_rows() -> None:
     names = [model.trace.strings[int(model.trace.events.name[row])] for row in part.tree.row.tolist()]
     assert names == ["ProfilerStep#2", "aten::add"]
     assert len(part.trace.events) == len(model.trace.events)
+
+
+def test_what_is_left_out_is_nowhere() -> None:
+    model = two_steps()
+    whole = {each.category: each.slices for each in slice_categories(model)}
+    for name in "12":
+        part = model.of_steps(StepRange(name, name))
+        counts = {each.category: each.slices for each in slice_categories(part)}
+        assert all(count <= whole[category] for category, count in counts.items()), counts
+        found = slices(part)
+        assert found.total == sum(counts.values()) < sum(whole.values())
+        assert (
+            set(found.category)
+            == set(counts)
+            == {"python_function", "user_annotation", "operator", "runtime", "kernel"}
+        )
+    assert slices(model.of_steps(StepRange("1", "1")), category="other").total == 0
+    assert slices(model.of_steps(StepRange("1", "1")), category="kernel").name == ("first",)
+
+
+def test_the_structure_is_shared_and_the_trace_stays_whole() -> None:
+    model = two_steps()
+    category = model.trace.events.category.copy()
+    part = model.of_steps(StepRange("1", "1"))
+    assert part.structure is model.structure
+    assert part.trace is model.trace
+    assert part.rows_of(Category.KERNEL).tolist() == [8]
+    assert model.rows_of(Category.KERNEL).tolist() == [8, 9, 10, 11]
+    assert np.array_equal(model.trace.events.category, category)
+
+
+def test_links_and_trees_are_numbered_anew() -> None:
+    part = two_steps().of_steps(StepRange("2", "2"))
+    names = part.trace.strings.texts(part.tree.name)
+    assert names == ["ProfilerStep#2", "aten::add"]
+    assert part.tree.parent.tolist() == [-1, 0]
+    assert part.tree.depth.tolist() == [0, 1]
+    assert part.tree.frame.tolist() == [0, 0]
+    assert part.launch_links.node.tolist() == [1]
+    assert part.device_links.launch.tolist() == [0, -1]
+    assert part.device_links.operator_node.tolist() == [1, -1]
+    assert part.innermost_node(np.zeros(1, np.int32), np.array([25 * US])).tolist() == [-1]
 
 
 def test_the_ends_may_be_named_in_any_order_and_must_exist() -> None:

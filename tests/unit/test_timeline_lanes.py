@@ -107,7 +107,7 @@ def test_a_model_answers_the_same_after_its_timeline_was_built() -> None:
     before = model.tree.columns()
     curves = memory_curves(model).curves
     build(model)
-    assert model.answers == {}
+    assert len(model.answers) == 0
     np.testing.assert_equal(model.tree.columns(), before)
     np.testing.assert_equal(memory_curves(model).curves[0].allocated, curves[0].allocated)
 

@@ -68,7 +68,7 @@ def test_communication_is_that_of_the_distributed_view(client: Client) -> None:
         for key, theirs in (
             ("computation_ns", "computation_ns"),
             ("overlap_ns", "overlap_ns"),
-            ("exposed_ns", "communication_ns"),
+            ("exposed_ns", "exposed_communication_ns"),
         ):
             assert row[key] == pytest.approx(sum(steps[theirs]) / len(steps[theirs]))
 

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 from tests.events import op
 from tests.served import everything_read, get
 from tests.unit.test_stacks import MAIN, training
-from torch_tb_profiler.analysis.stacks.flame_graph import SMALLER
+from torch_tb_profiler.analysis.stacks.stack_table import SMALLER
 from torch_tb_profiler.workspace import Workspace
 
 GPU, BARE, EMPTY = (f"/api/stacks?run={run}&worker=w" for run in ("gpu", "bare", "empty"))

@@ -48,7 +48,7 @@ class Copies(Tabular):
 
 @dataclass(frozen=True)
 class CopyKinds:
-    """index: into Trace.device_work, every copy and fill. kind: its place in `names`."""
+    """index: into Model.device_work, every copy and fill. kind: its place in `names`."""
 
     index: Int64
     kind: Int64
@@ -58,7 +58,7 @@ class CopyKinds:
 def copy_kinds(model: Model) -> CopyKinds:
     """The kind of every copy and fill."""
     index = np.flatnonzero(one_of(model.device_category, (Category.MEMCPY, Category.MEMSET)))
-    code = model.trace.events.name[model.trace.device_work.row[index]]
+    code = model.trace.events.name[model.device_work.row[index]]
     kind_of: dict[int, str] = {}
     for c in distinct(code).tolist():
         text = model.trace.strings[c]
@@ -75,7 +75,7 @@ def bandwidth(model: Model, index: Int64) -> intervals.Profile:
 
     Each piece counts with its mean: bytes ÷ duration. Those without bytes or duration are left out.
     """
-    work, events = model.trace.device_work, model.trace.events
+    work, events = model.device_work, model.trace.events
     row, size = work.row[index], work.bytes[index]
     duration = events.duration[row]
     usable = (size > 0) & (duration > 0)
@@ -85,7 +85,7 @@ def bandwidth(model: Model, index: Int64) -> intervals.Profile:
 
 def copies(model: Model) -> Copies:
     """All copies and fills, by device and kind."""
-    work, events = model.trace.device_work, model.trace.events
+    work, events = model.device_work, model.trace.events
     kinds = copy_kinds(model)
     index = kinds.index
     row, size = work.row[index], work.bytes[index]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import Profile
@@ -52,21 +54,22 @@ class Counters:
 def counters(model: Model) -> Counters:
     """Every device that ran kernels, by number."""
     begin, end = window(model)
-    work = model.trace.device_work
+    work = model.device_work
     kernels = (model.device_category == Category.KERNEL) & (work.device >= 0)
     if not kernels.any():
         return Counters(begin, ())
     buckets = _buckets(begin, end)
     found = []
     for device in distinct(work.device[kernels]).tolist():
-        of_device = work.take(kernels & (work.device == device))
+        chosen = kernels & (work.device == device)
+        of_device = work.take(chosen)
         start, stop = model.trace.events.start[of_device.row], model.trace.events.end[of_device.row]
         sized = of_device.blocks_per_sm > 0
         found.append(
             DeviceCounters(
                 device,
                 buckets,
-                _utilization(intervals.union(start, stop), buckets),
+                _utilization(GPU_BUSY.spans(device_spans(model, chosen)), buckets),
                 intervals.profile(start[sized], stop[sized], of_device.blocks_per_sm[sized], cap=1.0),
             )
         )
@@ -76,7 +79,7 @@ def counters(model: Model) -> Counters:
 def window(model: Model) -> tuple[int, int]:
     """When recording began and ended: as the profiler says, else from the first to the last range."""
     events = model.trace.events
-    spans = np.flatnonzero(events.category == Category.SPAN)
+    spans = np.flatnonzero(events.category == Category.SPAN)  # of the whole trace, whatever is selected
     named = spans[events.name[spans] == model.trace.strings.code(WINDOW_NAME)]
     ranges = named[-1:] if len(named) else np.flatnonzero(events.phase == Phase.COMPLETE)
     if not len(ranges):

@@ -7,7 +7,17 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.roles import COMMUNICATION, COMPUTE, COPY, ROLES, spans_by_role
+from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.quantities import (
+    BUSY,
+    COMMUNICATION,
+    COMPUTE,
+    EXPOSED_COMMUNICATION,
+    EXPOSED_COPY,
+    Quantity,
+    Role,
+    idle_ns,
+)
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
@@ -18,7 +28,7 @@ from torch_tb_profiler.model import Model
 #: work: from the first to the last piece of work of the device; steps: every step
 Window = Literal["work", "steps"]
 
-_COMPUTE, _COMMUNICATION, _COPY = 1 << COMPUTE, 1 << COMMUNICATION, 1 << COPY
+_COMPUTE, _COMMUNICATION, _COPY = (1 << role for role in Role)
 
 
 @dataclass(frozen=True)
@@ -56,40 +66,49 @@ class DeviceTime(Tabular):
             "overlap": self.overlap,
         }
 
+    def of(self, quantity: Quantity) -> Int64:
+        """ns of a quantity: Σ of the exclusive columns that count to it."""
+        columns = {
+            _COMPUTE: self.compute_only_ns,
+            _COMMUNICATION: self.communication_only_ns,
+            _COPY: self.copy_only_ns,
+            _COMPUTE | _COMMUNICATION: self.compute_communication_ns,
+            _COMPUTE | _COPY: self.compute_copy_ns,
+            _COMMUNICATION | _COPY: self.communication_copy_ns,
+            _COMPUTE | _COMMUNICATION | _COPY: self.compute_communication_copy_ns,
+        }
+        total: Int64 = np.sum([ns for running, ns in columns.items() if quantity.counts(running)], axis=0)
+        return total
+
     @property
     def busy_ns(self) -> Int64:
-        """Window − idle: at least one kernel, copy or fill ran."""
-        return self.window_ns - self.idle_ns
+        """At least one kernel, copy or fill ran: window − idle."""
+        return self.of(BUSY)
 
     @property
     def compute_ns(self) -> Int64:
         """At least one compute kernel ran."""
-        return (
-            self.compute_only_ns
-            + self.compute_communication_ns
-            + self.compute_copy_ns
-            + self.compute_communication_copy_ns
-        )
+        return self.of(COMPUTE)
 
     @property
     def communication_ns(self) -> Int64:
         """At least one communication kernel ran."""
-        return self.hidden_communication_ns + self.exposed_communication_ns
+        return self.of(COMMUNICATION)
 
     @property
     def hidden_communication_ns(self) -> Int64:
         """Communication while a compute kernel ran."""
-        return self.compute_communication_ns + self.compute_communication_copy_ns
+        return self.communication_ns - self.exposed_communication_ns
 
     @property
     def exposed_communication_ns(self) -> Int64:
         """Communication while no compute kernel ran."""
-        return self.communication_only_ns + self.communication_copy_ns
+        return self.of(EXPOSED_COMMUNICATION)
 
     @property
     def exposed_copy_ns(self) -> Int64:
         """Copies and fills while no kernel ran. Compute + exposed communication + this + idle = window."""
-        return self.copy_only_ns
+        return self.of(EXPOSED_COPY)
 
     @property
     def overlap(self) -> Float64:
@@ -101,7 +120,7 @@ class DeviceTime(Tabular):
 
 def device_time(model: Model, window: Window = "work") -> DeviceTime:
     """Share out the time of every device that did some work, by number; -1 is work that names no device."""
-    work, events = model.trace.device_work, model.trace.events
+    work, events = model.device_work, model.trace.events
     rows: list[list[Int64]] = []
     devices: list[int] = []
     steps: list[str] = []
@@ -112,13 +131,13 @@ def device_time(model: Model, window: Window = "work") -> DeviceTime:
         else:
             row = work.row[chosen]
             start, end, names = events.start[row].min(keepdims=True), events.end[row].max(keepdims=True), ("",)
-        parts = intervals.overlay(spans_by_role(model, chosen))
-        members = [Coverage(parts.of(m)).between(start, end) for m in range(1, 1 << len(ROLES))]
+        parts = intervals.overlay(device_spans(model, chosen))
+        members = [Coverage(parts.of(m)).between(start, end) for m in range(1, 1 << len(Role))]
         length = end - start
-        rows.append([start, length, *members, length - np.sum(members, axis=0)])
+        rows.append([start, length, *members, idle_ns(length, np.sum(members, axis=0))])
         devices += [device] * len(names)
         steps += names
-    columns = [np.concatenate(c) for c in zip(*rows, strict=True)] or [np.empty(0, np.int64)] * (2 + (1 << len(ROLES)))
+    columns = [np.concatenate(c) for c in zip(*rows, strict=True)] or [np.empty(0, np.int64)] * (2 + (1 << len(Role)))
     by_member = dict(enumerate(columns[2:-1], start=1))
     return DeviceTime(
         device=np.array(devices, np.int64),

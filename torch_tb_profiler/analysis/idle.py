@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distribution import distribution
+from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
@@ -40,8 +40,8 @@ class IdleGaps(Tabular):
 
     stream    -1 for gaps of a whole device
     cause     Cause
-    before    index into Trace.device_work: the work that ended last before the gap
-    after     index into Trace.device_work: the work that ends the gap
+    before    index into Model.device_work: the work that ended last before the gap
+    after     index into Model.device_work: the work that ends the gap
     """
 
     device: Int64
@@ -88,7 +88,7 @@ def idle_gaps(model: Model, per: Lanes = "device", kernel_wait_ns: int = KERNEL_
     A gap of a device is one in which none of its streams worked. Σ gaps of a device = its idle time in
     `device_time`, exactly.
     """
-    work, events = model.trace.device_work, model.trace.events
+    work, events = model.device_work, model.trace.events
     chosen = np.flatnonzero(model.is_work)
     start, end = events.start[work.row], events.end[work.row]
     stream = work.stream if per == "stream" else np.full(len(work), -1, np.int64)
@@ -138,11 +138,11 @@ def _within(gaps: IdleGaps) -> Int64:
 
 
 def _causes(model: Model, idle_since: Int64, after: Int64, kernel_wait_ns: int) -> UInt8:
-    events, launches = model.trace.events, model.trace.launches
-    launch = model.device.launch[after]
+    events, launches = model.trace.events, model.launches
+    launch = model.device_links.launch[after]
     known: Bool = launch >= 0
     launched = take_known(events.start[launches.row], launch)
-    soon = events.start[model.trace.device_work.row[after]] - idle_since < kernel_wait_ns
+    soon = events.start[model.device_work.row[after]] - idle_since < kernel_wait_ns
     cause = np.where(launched > idle_since, Cause.HOST_WAIT, np.where(soon, Cause.KERNEL_WAIT, Cause.OTHER))
     cause[~known] = Cause.UNKNOWN
     return cause.astype(np.uint8)

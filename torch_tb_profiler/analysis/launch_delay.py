@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.distribution import distribution
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.distribution import distribution
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.order import inverse
@@ -28,8 +28,8 @@ LaunchGrouping = Literal["api", "operator"]
 class Launched:
     """One entry per call that started device work, in the order of the calls' rows; parallel arrays, times in ns.
 
-    launch       index into Trace.launches
-    first        index into Trace.device_work: the piece that began first
+    launch       index into Model.launches
+    first        index into Model.device_work: the piece that began first
     pieces       how many pieces it started; more than one for a graph
     kernels      how many of them are kernels
     host_ns      duration of the call
@@ -85,15 +85,15 @@ class LaunchStats(Tabular):
 @remembered
 def launched(model: Model) -> Launched:
     """Join calls with the work they started, whatever the call is named."""
-    work, events = model.trace.device_work, model.trace.events
-    started = np.flatnonzero(model.device.launch >= 0)
+    work, events = model.device_work, model.trace.events
+    started = np.flatnonzero(model.device_links.launch >= 0)
     row = work.row[started]
     # each group led by the piece that began first
-    rank = inverse(np.lexsort((events.start[row], model.device.launch[started])))
-    groups = group([model.device.launch[started]], rank)
+    rank = inverse(np.lexsort((events.start[row], model.device_links.launch[started])))
+    groups = group([model.device_links.launch[started]], rank)
     lead = groups.first
-    launch = model.device.launch[started][lead].astype(np.int64)
-    call = model.trace.launches.row[launch]
+    launch = model.device_links.launch[started][lead].astype(np.int64)
+    call = model.launches.row[launch]
     return Launched(
         launch=launch,
         first=started[lead],
@@ -115,9 +115,9 @@ def launch_stats(
     found, trace = launched(model), model.trace
     name: Int32
     if group_by == "api":
-        name = trace.events.name[trace.launches.row[found.launch]]
+        name = trace.events.name[model.launches.row[found.launch]]
     else:
-        node = model.launches.operator_node[found.launch]
+        node = model.launch_links.operator_node[found.launch]
         name = np.zeros(len(found), np.int32)
         name[node >= 0] = model.tree.name[node[node >= 0]]
     groups = group([name])

@@ -63,9 +63,9 @@ class QueueLengths(Tabular):
 @remembered
 def stream_queues(model: Model) -> tuple[StreamQueue, ...]:
     """The queue of every stream that was launched to, by device and stream; work without a known launch is left out."""
-    work, events = model.trace.device_work, model.trace.events
-    known = np.flatnonzero(model.is_work & (model.device.launch >= 0))
-    begin = events.start[model.trace.launches.row[model.device.launch[known]]]
+    work, events = model.device_work, model.trace.events
+    known = np.flatnonzero(model.is_work & (model.device_links.launch >= 0))
+    begin = events.start[model.launches.row[model.device_links.launch[known]]]
     end = events.start[work.row[known]]
     device, stream = work.device[known], work.stream[known]
     groups = group([device, stream])

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.overview.overview import role_spans
+from torch_tb_profiler.analysis.overview.overview import category_spans
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.analysis.shared.device_roles import rank_spans
+from torch_tb_profiler.analysis.shared.quantities import COMMUNICATION, COMPUTE_ALONE, EXPOSED_COMMUNICATION
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
@@ -26,7 +26,7 @@ class StepOverlap:
     duration_ns: Int64
     computation_ns: Int64
     overlap_ns: Int64
-    communication_ns: Int64
+    exposed_communication_ns: Int64
     other_ns: Int64
 
 
@@ -34,22 +34,19 @@ class StepOverlap:
 def step_overlap(model: Model) -> StepOverlap:
     """Computation is kernels other than communication's; without any, operators and optimizer steps on the host."""
     steps = model.steps
-    roles = role_spans(model)
-    compute, communication = roles["kernel"] if roles["kernel"].size else roles["cpu_exec"], roles["communication"]
-
-    def within(spans: Spans) -> Int64:
-        return Coverage(spans).between(steps.start, steps.end)
-
-    computing, communicating = within(compute), within(communication)
-    both = within(intervals.intersection(compute, communication))
+    spans = rank_spans(model, category_spans(model)["cpu_exec"])
+    alone, communication, exposed = (
+        quantity.between(spans, steps.start, steps.end)
+        for quantity in (COMPUTE_ALONE, COMMUNICATION, EXPOSED_COMMUNICATION)
+    )
     length = steps.end - steps.start
     return StepOverlap(
         names=steps.names,
         duration_ns=length,
-        computation_ns=computing - both,
-        overlap_ns=both,
-        communication_ns=communicating - both,
-        other_ns=length - computing - communicating + both,
+        computation_ns=alone,
+        overlap_ns=communication - exposed,
+        exposed_communication_ns=exposed,
+        other_ns=length - alone - communication,
     )
 
 

@@ -21,7 +21,7 @@ OVERLAP = by_key(
         "Time of the step in which computation and communication ran at the same time.",
     ),
     Definition(
-        "communication_ns",
+        "exposed_communication_ns",
         "Communication",
         "number",
         "ns",

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tensor_cores import Use, use_of_device_work
+from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, utilization
+from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
@@ -36,14 +38,14 @@ class DeviceUse:
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
     kernels = model.device_category == Category.KERNEL
-    devices = distinct(model.trace.device_work.device[kernels])
+    devices = distinct(model.device_work.device[kernels])
     return tuple(_use(model, int(d)) for d in devices if d >= 0)
 
 
 def _use(model: Model, device: int) -> DeviceUse:
     trace, steps = model.trace, model.steps
-    chosen = (model.device_category == Category.KERNEL) & (trace.device_work.device == device)
-    work = trace.device_work.take(chosen)
+    chosen = (model.device_category == Category.KERNEL) & (model.device_work.device == device)
+    work = model.device_work.take(chosen)
     start, end = trace.events.start[work.row], trace.events.end[work.row]
     uses = use_of_device_work(model)[chosen] == Use.YES
     within = intervals.union(steps.start, steps.end)
@@ -52,7 +54,7 @@ def _use(model: Model, device: int) -> DeviceUse:
     known = work.blocks_per_sm > 0
     filled = intervals.profile(start[known], end[known], work.blocks_per_sm[known], cap=1.0)
     filled_ns = intervals.integral(filled, within)
-    busy = intervals.total(intervals.intersection(intervals.union(start, end), within))
+    busy = intervals.total(intervals.intersection(GPU_BUSY.spans(device_spans(model, chosen)), within))
     weights = np.where(work.occupancy >= 0, in_steps.between(start, end), 0)
     occupancy = np.where(work.occupancy >= 0, work.occupancy, 0.0)
     total = int((end - start).sum())
@@ -65,7 +67,7 @@ def _use(model: Model, device: int) -> DeviceUse:
         name=name if isinstance(name, str) and name else None,
         memory_bytes=memory if isinstance(memory, int) else None,
         compute_capability=None if major is None or minor is None else f"{major}.{minor}",
-        utilization=busy / window if window > 0 else None,
+        utilization=utilization(busy, window),
         sm_efficiency=filled_ns / window if filled_ns > 0 else None,
         achieved_occupancy=float((occupancy * weights).sum()) / int(weights.sum()) / 100 if weights.any() else None,
         tensor_core_share=int((end - start)[uses].sum()) / total if total else None,

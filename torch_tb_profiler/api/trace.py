@@ -41,7 +41,9 @@ from torch_tb_profiler.analysis.operators.table import (
 )
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
 from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
-from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, Direction, StackTable, Weight, stacks
+from torch_tb_profiler.analysis.stacks.entries import Weight
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
+from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.discovery import TraceFile

@@ -1,4 +1,4 @@
-"""Communication that nothing hides."""
+"""Communication behind which nothing else runs."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ def _apply(model: Model) -> Finding | None:
     share = average.share("communication")
     if share <= THRESHOLD:
         return None
-    exposed = average.category_ns["communication"]
+    uncovered = average.category_ns["communication"]
     return Finding(
         id="communication",
         severity="high" if share >= SEVERE else "medium",
         title="Steps wait for communication",
         detail=(
-            f"{100 * share:.1f} % of the average step is communication that no compute hides. Send less: compress "
-            "gradients with a communication hook, accumulate gradients over several batches before exchanging them, or "
-            "use a larger batch per device. A larger batch changes how training converges; an optimizer such as LAMB "
-            "is made for that."
+            f"{100 * share:.1f} % of the average step is communication that no compute kernel or copy hides. Send "
+            "less: compress gradients with a communication hook, accumulate gradients over several batches before "
+            "exchanging them, or use a larger batch per device. A larger batch changes how training converges; an "
+            "optimizer such as LAMB is made for that."
         ),
         values={"share": share},
-        saving_ns=exposed,
+        saving_ns=uncovered,
         evidence=(
-            Evidence("exposed_per_step", "Exposed communication, average per step", exposed, "ns", "overview"),
+            Evidence("communication_per_step", "Communication, average per step", uncovered, "ns", "overview"),
             Evidence("share_of_step", "Share of the average step", share, "fraction", "overview"),
         ),
         links=(

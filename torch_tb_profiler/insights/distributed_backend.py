@@ -38,7 +38,7 @@ def _backends(model: Model) -> set[str]:
     """Libraries named by ranges (`nccl:all_reduce`) and by communication kernels."""
     events, strings = model.trace.events, model.trace.strings
     named = {strings[code].partition(":")[0] for code in set(events.name[model.communication_rows].tolist())}
-    kernels = events.name[model.trace.device_work.row[model.device.is_communication]]
+    kernels = events.name[model.device_work.row[model.device_links.is_communication]]
     if any("nccl" in strings[code].lower() for code in set(kernels.tolist())):
         named.add("nccl")
     if model.trace.header.distributed.get("backend") == "nccl":

@@ -12,7 +12,7 @@ CPU = 0  # c10::DeviceType
 
 
 def _apply(model: Model) -> Finding | None:
-    memory = model.trace.memory
+    memory = model.memory
     on_device = (memory.device_type != CPU) & (memory.device >= 0) & (memory.total_allocated >= 0)
     for device in distinct(memory.device[on_device]).tolist():
         peak = int(memory.total_allocated[on_device & (memory.device == device)].max())

@@ -105,8 +105,8 @@ def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
     return tree, nesting
 
 
-def clamping_note(*nestings: Nesting) -> list[Note]:
-    clamped = sum(int(np.count_nonzero(n.clamped)) for n in nestings)
+def clamping_note(clamped: int) -> list[Note]:
+    """clamped: how many ranges were cut."""
     if not clamped:
         return []
     return [

@@ -16,7 +16,7 @@ from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.nesting import Nesting, nearest, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree
-from torch_tb_profiler.model.communication import is_communication_work
+from torch_tb_profiler.model.communication_events import is_communication_work
 from torch_tb_profiler.trace import Category, Note, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
 
@@ -58,8 +58,8 @@ def launch_links(trace: Trace, tree: CallTree, nesting: Nesting) -> LaunchLinks:
     return LaunchLinks(node=node, operator_node=operator_node, duration=duration)
 
 
-def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> tuple[DeviceLinks, list[Note]]:
-    """Find the launch of every kernel, copy and set, and say how much has none."""
+def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> DeviceLinks:
+    """Find the launch of every kernel, copy and set."""
     work = trace.device_work
     category = trace.events.category[work.row]
     launch = _launch_of(trace)
@@ -71,22 +71,25 @@ def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> tuple[Devi
     else:
         node = np.full(len(work), -1, dtype=np.int32)
         operator_node = node.copy()
-    notes = []
-    orphans = int(np.count_nonzero((launch < 0) & is_work))
-    if orphans:
-        notes.append(
-            Note(
-                "no_launch",
-                "info",
-                "Kernels and copies whose launch is not in the trace: they were started before recording began, "
-                "or host activity was not recorded. Their time is in the totals but belongs to no operator.",
-                count=orphans,
-                touches=("operators", "kernels"),
-                remedy="activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
-            )
-        )
     launched_in = np.where(operator_node >= 0, tree.name[operator_node], 0) if len(tree) else np.zeros_like(node)
-    return DeviceLinks(launch, node, operator_node, is_communication_work(trace, launched_in)), notes
+    return DeviceLinks(launch, node, operator_node, is_communication_work(trace, launched_in))
+
+
+def no_launch_note(without_launch: int) -> list[Note]:
+    """without_launch: how many kernels, copies and sets have no launch in the trace."""
+    if not without_launch:
+        return []
+    return [
+        Note(
+            "no_launch",
+            "info",
+            "Kernels and copies whose launch is not in the trace: they were started before recording began, "
+            "or host activity was not recorded. Their time is in the totals but belongs to no operator.",
+            count=without_launch,
+            touches=("operators", "kernels"),
+            remedy="activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+        )
+    ]
 
 
 def _launch_of(trace: Trace) -> Int32:

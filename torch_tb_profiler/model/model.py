@@ -1,205 +1,229 @@
-"""The structure of one trace, each part computed when first asked for and then kept."""
+"""One trace with its steps, or some of its steps: what every analysis is asked of."""
 
 from __future__ import annotations
 
 import re
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
-from torch_tb_profiler.arrays.lookup import take_known
-from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
-from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, clamping_note, frame_tree
-from torch_tb_profiler.model.communication import Communications, Links, communication_rows, communications
-from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
-from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
-from torch_tb_profiler.model.step_range import StepRange, positions, steps_within, trace_within
+from torch_tb_profiler.model.call_tree import CallTree, FrameTree, clamping_note
+from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
+from torch_tb_profiler.model.communication_events import collective_calls
+from torch_tb_profiler.model.forward_backward import ForwardBackward
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, no_launch_note
+from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.selection import Selection
+from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
 from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
+from torch_tb_profiler.model.structure import Structure
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK
+from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
 
 #: waiting for the next batch, as torch.utils.data marks it
 DATALOADER_NAME = re.compile(r"enumerate\(DataLoader\)#.*\.__next__$|enumerate\(DataPipe\)#")
 OPTIMIZER_NAME = re.compile(r"Optimizer\.(?:step|zero_grad)#")
 
 
-#: parts that two models of one trace share when their steps differ
-_WITHOUT_STEPS = ("_frames", "_tree", "launches", "_device", "forward_backward", "communications")
-
-
 class Model:
-    """What the events of one trace mean together."""
+    """A trace, its structure, its steps, and which events are selected: all, or those of some of the steps.
 
-    def __init__(self, trace: Trace, step_choice: StepChoice | None = None) -> None:
+    `trace` and `structure` are always whole. What a model gives itself (rows, tables, trees, links) is what is
+    selected: analyses ask for that. Rows keep their numbers; positions in tables and trees are those of the selected
+    ones, but for `CallTree.operator`, an index into `Trace.operators`.
+
+    answers   what questions found, until somebody needs the memory
+    pinned    answers so small that nothing is gained by letting go of them
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        step_choice: StepChoice | None = None,
+        structure: Structure | None = None,
+        chosen: tuple[Steps, Bool] | None = None,
+    ) -> None:
+        """structure: of the trace, when it is known already; chosen: some steps, and the events that belong to them."""
         self.trace = trace
         self.step_choice = step_choice or StepChoice()
+        self.structure = structure or Structure(trace)
+        self.parts = Memo()
+        self.answers = Memo()
+        self.pinned = Memo()
+        self._chosen_steps = chosen[0] if chosen else None
+        #: shape (events,): which events are selected; None for all
+        self.selected = chosen[1] if chosen else None
+        self._last_range: tuple[StepRange, Model] | None = None
 
     def with_steps(self, choice: StepChoice) -> Model:
-        """The same trace with steps found another way; what does not depend on steps is shared."""
-        if choice == self.step_choice:
-            return self
-        other = Model(self.trace, choice)
-        vars(other).update({name: value for name, value in vars(self).items() if name in _WITHOUT_STEPS})
-        return other
+        """The same trace with steps found another way; the structure is shared."""
+        return self if choice == self.step_choice else Model(self.trace, choice, self.structure)
 
     def of_steps(self, wanted: StepRange | None) -> Model:
-        """The same trace as if nothing but some of its steps had been recorded. Raises UnknownStep.
+        """The same trace with only what belongs to some of its steps selected. Raises UnknownStep.
 
         The last range that was asked for is kept.
         """
         if wanted is None:
             return self
-        held: tuple[StepRange, Model] | None = vars(self).get("part")
-        if held is None or held[0] != wanted:
+        if self._last_range is None or self._last_range[0] != wanted:
             steps = steps_within(self.steps, positions(self.steps, wanted))
-            part = Model(trace_within(self.trace, steps, self.device), self.step_choice)
-            vars(part)["steps"] = steps
-            held = vars(self)["part"] = wanted, part
-        return held[1]
+            selected = events_of(self.structure, steps)
+            self._last_range = wanted, Model(self.trace, self.step_choice, self.structure, (steps, selected))
+        return self._last_range[1]
 
-    @cached_property
-    def answers(self) -> dict[Any, Any]:
-        """What was computed from this model and is kept with it, by question."""
-        return {}
+    def clear(self) -> None:
+        """Free the memory of all that was computed, the structure included; it is computed again when asked for."""
+        self._last_range = None
+        for memo in (self.structure.parts, self.parts, self.answers, self.pinned):
+            memo.clear()
 
-    @cached_property
-    def lasting(self) -> dict[Any, Any]:
-        """The same for answers so small that nothing is gained by forgetting them."""
-        return {}
+    # what is selected ---------------------------------------------------------------------------------------
 
-    def forget_answers(self) -> None:
-        """Free the memory of `answers`; the structure itself stays."""
-        self.answers.clear()
+    def rows_of(self, first: Category, *others: Category) -> Int32:
+        """Rows of the selected events of one category or more, ascending."""
+        found: Bool = self.trace.events.category == first
+        for category in others:
+            found |= self.trace.events.category == category
+        if self.selected is not None:
+            found &= self.selected
+        return np.flatnonzero(found).astype(np.int32)
 
-    def forget(self) -> None:
-        """Free the memory of all that was computed; it is computed again when asked for."""
-        for name in set(vars(self)) - {"trace", "step_choice"}:
-            del vars(self)[name]
+    def are_selected(self, rows: Int32) -> Bool:
+        """Which of some rows are selected."""
+        return np.ones(len(rows), np.bool_) if self.selected is None else self.selected[rows]
 
-    @cached_property
-    def _frames(self) -> tuple[FrameTree, Nesting]:
-        return frame_tree(self.trace)
+    @part
+    def _selection(self) -> Selection | None:
+        return None if self.selected is None else Selection(self.structure, self.selected)
 
-    @property
+    @part
+    def launches(self) -> Launches:
+        """Host calls of a device's API."""
+        launches, selection = self.trace.launches, self._selection
+        return launches if selection is None else launches.take(selection.launches.kept)
+
+    @part
+    def device_work(self) -> DeviceWork:
+        """What ran on devices."""
+        work, selection = self.trace.device_work, self._selection
+        return work if selection is None else work.take(selection.work.kept)
+
+    @part
+    def memory(self) -> Memory:
+        """Allocations and releases."""
+        memory = self.trace.memory
+        return memory if self.selected is None else memory.take(self.selected[memory.row])
+
+    @part
+    def tree(self) -> CallTree:
+        """Operators and annotations of every host thread."""
+        return self.structure.tree if self._selection is None else self._selection.call_tree()
+
+    @part
     def frames(self) -> FrameTree:
         """Python frames of every host thread."""
-        return self._frames[0]
+        return self.structure.frames if self._selection is None else self._selection.frame_tree()
+
+    @part
+    def launch_links(self) -> LaunchLinks:
+        """Parallel to `launches`."""
+        return self.structure.launch_links if self._selection is None else self._selection.launch_links()
+
+    @part
+    def device_links(self) -> DeviceLinks:
+        """Parallel to `device_work`."""
+        return self.structure.device_links if self._selection is None else self._selection.device_links()
+
+    @part
+    def forward_backward(self) -> ForwardBackward:
+        """Positions in `tree`: operators and their backward."""
+        return self.structure.forward_backward if self._selection is None else self._selection.forward_backward()
+
+    @part
+    def communications(self) -> Communications:
+        """What this rank sent and received."""
+        if self._selection is None:
+            return self.structure.communications
+        kernels = kernels_of_collectives(self.trace.events, self.device_work, self.launches, self.device_links)
+        return communications(self.trace, self.tree, kernels)
+
+    def innermost_node(self, track: Int32, time: Int64) -> Int32:
+        """Position in `tree` of the innermost node of each track at a time, -1 for none."""
+        found = self.structure.nesting.innermost(track, time)
+        return found if self._selection is None else self._selection.nodes.place[found]
 
     def innermost_frame(self, track: Int32, time: Int64) -> Int32:
         """Position in `frames` of the innermost frame of each track at a time, -1 for none."""
-        return self._frames[1].innermost(track, time)
+        found = self.structure.frame_nesting.innermost(track, time)
+        return found if self._selection is None else self._selection.frames.place[found]
 
-    @cached_property
-    def _tree(self) -> tuple[CallTree, Nesting]:
-        return call_tree(self.trace, self._frames[1])
-
-    @property
-    def tree(self) -> CallTree:
-        """Operators and annotations of every host thread."""
-        return self._tree[0]
-
-    @property
-    def nesting(self) -> Nesting:
-        """The intervals under `tree`, to look up what was running at a time."""
-        return self._tree[1]
-
-    @cached_property
-    def launches(self) -> LaunchLinks:
-        """Parallel to `trace.launches`."""
-        return launch_links(self.trace, self.tree, self.nesting)
-
-    @cached_property
-    def _device(self) -> tuple[DeviceLinks, list[Note]]:
-        return device_links(self.trace, self.tree, self.launches)
-
-    @property
-    def device(self) -> DeviceLinks:
-        """Parallel to `trace.device_work`."""
-        return self._device[0]
-
-    @cached_property
+    @part
     def steps(self) -> Steps:
-        return find_steps(self.trace, self.tree, self.device, self.step_choice)
+        """The steps, or those that were chosen."""
+        if self._chosen_steps is not None:
+            return self._chosen_steps
+        return find_steps(self.trace, self.structure.tree, self.structure.device_links, self.step_choice)
 
-    @cached_property
-    def forward_backward(self) -> ForwardBackward:
-        return forward_backward(self.trace, self.tree, self.nesting)
-
-    @cached_property
+    @part
     def notes(self) -> tuple[Note, ...]:
-        """Everything a user should know about this trace: what the reader noted, then what its structure shows."""
-        found = clamping_note(self._tree[1], self._frames[1]) + self._device[1]
+        """What a user should know about what is selected: what the reader noted, then what the structure shows."""
+        selection = self._selection
+        clamped = self.structure.clamped(*((selection.nodes.kept, selection.frames.kept) if selection else ()))
+        without_launch = int(np.count_nonzero((self.device_links.launch < 0) & self.is_work))
+        found = clamping_note(clamped) + no_launch_note(without_launch)
         return tuple(Notes([*self.trace.notes, *found, *self.steps.notes]))
 
-    # what the trace holds -----------------------------------------------------------------------------------
-
-    @cached_property
+    @part
     def device_category(self) -> UInt8:
-        """Shape (device work,): the category of each row of `trace.device_work`."""
-        return self.trace.events.category[self.trace.device_work.row]
+        """Shape (device work,): the category of each row of `device_work`."""
+        return self.trace.events.category[self.device_work.row]
 
-    @cached_property
+    @part
     def is_work(self) -> Bool:
         """Shape (device work,): kernels, copies and sets; false for annotations and synchronisation."""
         return one_of(self.device_category, DEVICE_WORK)
 
     @property
     def has_device_work(self) -> bool:
+        """Whether anything ran on a device."""
         return bool(self.is_work.any())
 
     @property
     def has_kernels(self) -> bool:
+        """Whether any of that was a kernel."""
         return bool((self.device_category == Category.KERNEL).any())
 
     @property
     def has_runtime(self) -> bool:
-        return len(self.trace.launches) > 0
+        """Whether a device's API was called."""
+        return len(self.launches) > 0
 
-    @cached_property
+    @part
     def used_devices(self) -> list[int]:
         """Numbers of the devices that did some work, ascending."""
-        devices = distinct(self.trace.device_work.device[self.is_work])
+        devices = distinct(self.device_work.device[self.is_work])
         return [int(d) for d in devices if d >= 0]
 
-    @cached_property
+    @part
     def dataloader_rows(self) -> Int32:
         """Rows of the host ranges in which the program waits for its next batch."""
-        return self._annotation_rows(DATALOADER_NAME)
+        return self.annotation_rows(DATALOADER_NAME.match)
 
-    @cached_property
+    @part
     def optimizer_rows(self) -> Int32:
         """Rows of Optimizer.step and Optimizer.zero_grad."""
-        return self._annotation_rows(OPTIMIZER_NAME)
+        return self.annotation_rows(OPTIMIZER_NAME.match)
 
-    @cached_property
-    def communications(self) -> Communications:
-        """What this rank sent and received."""
-        trace = self.trace
-        chosen = np.flatnonzero(self.device.is_communication)
-        launch = self.device.launch[chosen]
-        kernels = Links(
-            row=trace.device_work.row[chosen],
-            node=self.device.node[chosen],
-            launch_start=self._of_launch(launch, trace.events.start),
-            launch_end=self._of_launch(launch, trace.events.end),
-            external_id=trace.device_work.external_id[chosen],
-        )
-        return communications(trace, self.tree, kernels)
-
-    def _of_launch(self, launch: Int32, values: Int64) -> Int64:
-        """A value of the API call, -1 where it is not known."""
-        return take_known(values[self.trace.launches.row], launch)
-
-    @cached_property
+    @part
     def communication_rows(self) -> Int32:
         """Rows of the host ranges that are a collective call."""
-        return communication_rows(self.trace)
+        return collective_calls(self.trace, self.rows_of(Category.USER_ANNOTATION, Category.OPERATOR))
 
-    def _annotation_rows(self, name: re.Pattern[str]) -> Int32:
-        events = self.trace.events
-        rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-        named = self.trace.strings.where(name.match, events.name[rows])
-        return rows[named[events.name[rows]]].astype(np.int32)
+    def annotation_rows(self, wanted: Callable[[str], object]) -> Int32:
+        """Rows of the annotations whose name is wanted, in file order."""
+        names, rows = self.trace.events.name, self.rows_of(Category.USER_ANNOTATION)
+        return rows[self.trace.strings.where(wanted, names[rows])[names[rows]]]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.trace import Category, Trace
+from torch_tb_profiler.model.model import Model
 
 NN_MODULE = "nn.Module: "
 LIGHTNING_MODULE = "[pl][module]"
@@ -30,23 +30,24 @@ class ModuleFrames:
     module_id: Int64
 
 
-def nn_modules(trace: Trace) -> ModuleFrames:
+def nn_modules(model: Model) -> ModuleFrames:
     """By their module id, or by the name where a reader of the trace lost it."""
-    frames, names = trace.python_frames, trace.events.name
-    of_frames = names[frames.row]
-    named = trace.strings.where(lambda text: text.startswith(NN_MODULE), of_frames)
-    chosen = np.flatnonzero((frames.module_id >= 0) | named[of_frames])
+    frames, strings = model.trace.python_frames, model.trace.strings
+    names = model.trace.events.name[frames.row]
+    named = strings.where(lambda text: text.startswith(NN_MODULE), names)
+    is_module = (frames.module_id >= 0) | named[names]
+    chosen = np.flatnonzero(is_module & model.are_selected(frames.row))
     return ModuleFrames(frames.row[chosen], frames.module_id[chosen])
 
 
-def lightning_modules(trace: Trace) -> Int32:
+def lightning_modules(model: Model) -> Int32:
     """Rows of Lightning's module calls."""
-    return _annotations(trace, LIGHTNING_MODULE)
+    return model.annotation_rows(lambda text: text.startswith(LIGHTNING_MODULE))
 
 
-def lightning_hooks(trace: Trace) -> Int32:
+def lightning_hooks(model: Model) -> Int32:
     """Rows of Lightning's hooks."""
-    return _annotations(trace, LIGHTNING_HOOK)
+    return model.annotation_rows(lambda text: text.startswith(LIGHTNING_HOOK))
 
 
 def module_name(text: str) -> str:
@@ -59,10 +60,3 @@ def module_name(text: str) -> str:
 
 def hook_name(text: str) -> str:
     return text.removeprefix(LIGHTNING_HOOK)
-
-
-def _annotations(trace: Trace, prefix: str) -> Int32:
-    events = trace.events
-    rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
-    named = trace.strings.where(lambda text: text.startswith(prefix), events.name[rows])
-    return rows[named[events.name[rows]]].astype(np.int32)

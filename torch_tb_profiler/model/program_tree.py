@@ -31,7 +31,7 @@ EVALUATE = "autograd::engine::evaluate_function: "
 ACCUMULATE = EVALUATE + "torch::autograd::AccumulateGrad"
 
 
-class Kind(IntEnum):
+class NodeKind(IntEnum):
     """What a node is. Of two ranges that begin and end together the lower number is outside."""
 
     STEP = 0
@@ -53,7 +53,7 @@ class ProgramTree(Table):
 
     table_name: ClassVar[str] = "program_tree"
     row: Int32 = column("row, -1 for BACKWARD", "the event")
-    kind: UInt8 = column("Kind", "category and name")
+    kind: UInt8 = column("NodeKind", "category and name")
     parent: Int32 = column("position, -1 at the top of a thread", "nesting")
     depth: Int32 = column("number of enclosing nodes", "nesting")
     start: Int64 = column("ns", "events.start; of BACKWARD the earliest of its operators")
@@ -66,7 +66,7 @@ class ProgramTree(Table):
 
 
 @dataclass(frozen=True)
-class Program:
+class LinkedProgramTree:
     """The tree, which node made each call of a device's API (-1: none), and the thread that runs the loop (-1)."""
 
     tree: ProgramTree
@@ -74,7 +74,7 @@ class Program:
     main: int
 
 
-def program(model: Model, source: Source = "nn", full: bool = False) -> Program:
+def program_tree(model: Model, source: Source = "nn", full: bool = False) -> LinkedProgramTree:
     """Build the tree with the modules of a source.
 
     Not `full` is the old plugin's choice of nodes: without plain annotations, and with the main thread as it is.
@@ -100,7 +100,7 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
     children = np.bincount(nesting.parent[nesting.parent >= 0], minlength=len(row))
     gone = _repeated(nesting.parent, kinds, name, children)
     if not full:
-        gone |= (kinds == Kind.LABEL) & (children == 0)
+        gone |= (kinds == NodeKind.LABEL) & (children == 0)
     head = nearest(nesting.parent, ~gone, np.arange(len(row))).astype(np.intp)
     place = np.append(np.cumsum(~gone) - 1, -1).astype(np.int32)
     kept = np.flatnonzero(~gone)
@@ -117,7 +117,7 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
     )
     of_row = np.full(len(events), -1, np.int32)
     of_row[row] = place[head]
-    called = trace.launches.row
+    called = model.launches.row
     inner = nesting.innermost(events.track[called], events.start[called])
     launch_node = place[np.where(inner >= 0, head[inner], -1)] if len(row) else inner
     return draft, draft.main_track(), of_row, launch_node
@@ -128,30 +128,30 @@ def _kinds(model: Model, source: Source, full: bool) -> Int8:
     trace = model.trace
     events = trace.events
     kind = np.full(len(events), -1, np.int8)
-    annotation = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+    annotation = model.rows_of(Category.USER_ANNOTATION)
     names = events.name[annotation]
 
-    def annotations(named: Bool) -> Int64:
+    def annotations(named: Bool) -> Int32:
         return annotation[named[events.name[annotation]]]
 
     if full:
-        kind[annotations(~trace.strings.where(lambda text: text.startswith("[pl][module]"), names))] = Kind.LABEL
-    kind[events.category == Category.OPERATOR] = Kind.OPERATOR
+        kind[annotations(~trace.strings.where(lambda text: text.startswith("[pl][module]"), names))] = NodeKind.LABEL
+    kind[model.rows_of(Category.OPERATOR)] = NodeKind.OPERATOR
     collective = model.communication_rows
-    kind[collective[events.category[collective] == Category.USER_ANNOTATION]] = Kind.COMMUNICATION
+    kind[collective[events.category[collective] == Category.USER_ANNOTATION]] = NodeKind.COMMUNICATION
     # zeroing gradients is a node when operators do it, else nothing happens in it
-    kind[model.optimizer_rows] = Kind.LABEL
-    kind[annotations(trace.strings.where(lambda text: text.startswith("Optimizer.step"), names))] = Kind.OPTIMIZER
-    kind[model.dataloader_rows] = Kind.DATALOADER
+    kind[model.optimizer_rows] = NodeKind.LABEL
+    kind[annotations(trace.strings.where(lambda text: text.startswith("Optimizer.step"), names))] = NodeKind.OPTIMIZER
+    kind[model.dataloader_rows] = NodeKind.DATALOADER
     marks = annotations(trace.strings.where(PROFILER_STEP.fullmatch, names))
     if full and (model.step_choice != StepChoice() or not len(marks)):
         marks = _marks_of_steps(model, annotation)
-    kind[marks] = Kind.STEP
-    kind[nn_modules(trace).row if source == "nn" else lightning_modules(trace)] = Kind.MODULE
+    kind[marks] = NodeKind.STEP
+    kind[nn_modules(model).row if source == "nn" else lightning_modules(model)] = NodeKind.MODULE
     return kind
 
 
-def _marks_of_steps(model: Model, annotation: Int64) -> Int64:
+def _marks_of_steps(model: Model, annotation: Int32) -> Int32:
     """Which annotations are the steps of the model, where annotations mark them."""
     events, steps = model.trace.events, model.steps
     if not len(steps) or not steps.labels:
@@ -159,13 +159,13 @@ def _marks_of_steps(model: Model, annotation: Int64) -> Int64:
     at = np.minimum(np.searchsorted(steps.host_start, events.start[annotation]), len(steps) - 1)
     same = (steps.host_start[at] == events.start[annotation]) & (steps.host_end[at] == events.end[annotation])
     named = model.trace.strings.where(set(steps.labels).__contains__, events.name[annotation])
-    found: Int64 = annotation[same & named[events.name[annotation]]]
+    found: Int32 = annotation[same & named[events.name[annotation]]]
     return found
 
 
 def _repeated(parent: Int32, kind: Int8, name: Int32, children: Int64) -> Bool:
     """Operators that are the only callee of an operator of the same name."""
-    operator = kind == Kind.OPERATOR
+    operator = kind == NodeKind.OPERATOR
     only = np.flatnonzero((parent >= 0) & operator)
     above = parent[only].astype(np.intp)
     same = operator[above] & (name[only] == name[above]) & (children[above] == 1)
@@ -192,10 +192,10 @@ class _Draft:
     def is_evaluate(self) -> Bool:
         """Autograd nodes of the backward pass that are not inside another operator."""
         named = self.trace.strings.where(lambda text: text.startswith(EVALUATE), self.name)
-        chosen = np.flatnonzero((self.kind == Kind.OPERATOR) & named.take(self.name))
+        chosen = np.flatnonzero((self.kind == NodeKind.OPERATOR) & named.take(self.name))
         parent = self.parent[chosen]
         found = np.zeros(len(self.row), np.bool_)
-        found[chosen] = (parent < 0) | one_of(self.kind[parent], (Kind.STEP, Kind.LABEL))
+        found[chosen] = (parent < 0) | one_of(self.kind[parent], (NodeKind.STEP, NodeKind.LABEL))
         return found
 
     def main_track(self) -> int:
@@ -203,17 +203,17 @@ class _Draft:
         if not len(self.row):
             return -1
         tracks = int(self.track.max()) + 1
-        steps = np.bincount(self.track[self.kind == Kind.STEP], minlength=tracks)
+        steps = np.bincount(self.track[self.kind == NodeKind.STEP], minlength=tracks)
         if steps.any():
             return int(np.argmax(steps))
-        top = (self.parent < 0) & (self.kind != Kind.COMMUNICATION)
+        top = (self.parent < 0) & (self.kind != NodeKind.COMMUNICATION)
         busy = np.bincount(self.track[top], (self.end - self.start)[top], tracks)
         forward = busy.copy()
         forward[self.track[top & self.is_evaluate()]] = 0
         present = np.bincount(self.track, minlength=tracks)
         return int(np.argmax(next((found for found in (forward, busy) if found.any()), present)))
 
-    def in_order(self, launch_node: Int32, main: int) -> Program:
+    def in_order(self, launch_node: Int32, main: int) -> LinkedProgramTree:
         assert self.lane is not None
         assert self.module is not None
         nodes = len(self.row)
@@ -237,7 +237,7 @@ class _Draft:
             name=self.name[order],
             module=place.take(self.module[order]),
         )
-        return Program(tree, place[launch_node], main)
+        return LinkedProgramTree(tree, place[launch_node], main)
 
 
 def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, full: bool) -> _Draft:
@@ -250,7 +250,7 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     is_root = draft.is_evaluate()
     owner = _owners(draft, is_root, forward, backward)
     moved = np.flatnonzero(owner >= 0)
-    is_module = draft.kind == Kind.MODULE
+    is_module = draft.kind == NodeKind.MODULE
     calls = np.flatnonzero(is_module)
     outer = np.full(nodes, -1, np.int32)
     outer[calls] = nearest(draft.parent, is_module, draft.parent[calls])
@@ -291,7 +291,7 @@ def _with_backward(draft: _Draft, main: int, forward: Int32, backward: Int32, fu
     return _Draft(
         trace=draft.trace,
         row=np.concatenate([draft.row, np.full(len(modules), -1, np.int32)]),
-        kind=np.concatenate([draft.kind, np.full(len(modules), Kind.BACKWARD, np.int8)]),
+        kind=np.concatenate([draft.kind, np.full(len(modules), NodeKind.BACKWARD, np.int8)]),
         parent=all_parents,
         start=np.concatenate([draft.start, start]),
         end=np.concatenate([draft.end, end]),
@@ -308,7 +308,7 @@ def _owners(draft: _Draft, is_root: Bool, forward: Int32, backward: Int32) -> In
     Gradients are accumulated right after the node that made them, so AccumulateGrad goes with the one before it.
     """
     nodes = len(draft.row)
-    module = nearest(draft.parent, draft.kind == Kind.MODULE, forward)
+    module = nearest(draft.parent, draft.kind == NodeKind.MODULE, forward)
     root = nearest(draft.parent, is_root, backward)
     # an operator that ran inside a backward node is recomputation, not its forward
     fits = np.flatnonzero((module >= 0) & (root >= 0) & (draft.start[forward] < draft.start[root]))
@@ -330,7 +330,7 @@ def _owners(draft: _Draft, is_root: Bool, forward: Int32, backward: Int32) -> In
 
 def _step_of(draft: _Draft, main: int, nodes: Int64 | Int32) -> Int32:
     """Where nodes of any thread belong in the main one: their own parent there, else the step that runs."""
-    steps = np.flatnonzero((draft.kind == Kind.STEP) & (draft.track == main))
+    steps = np.flatnonzero((draft.kind == NodeKind.STEP) & (draft.track == main))
     steps = steps[np.argsort(draft.start[steps], kind="stable")]
     lanes = draft.track[steps]
     asked = np.full(len(nodes), main, np.int32)

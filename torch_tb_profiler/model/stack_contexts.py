@@ -21,7 +21,7 @@ Tree = CallTree | FrameTree
 
 
 @dataclass(frozen=True)
-class Contexts:
+class StackContexts:
     """Every stack that ever ran: one per node of the call tree, then one per frame, then those of crossings.
 
     parent      shape (contexts,): the context without its innermost range, -1; in any order, without circles
@@ -38,11 +38,11 @@ class Contexts:
     ranges: int
 
 
-def contexts(model: Model) -> Contexts:
+def stack_contexts(model: Model) -> StackContexts:
     """An annotation is left out while the Python call runs that begins or ends it (record_function's __enter__ and
     __exit__): it encloses what lies between.
     """
-    found = _Contexts(model)
+    found = _Numbering(model)
     calls, frames = found.calls, found.frames
     own = np.concatenate(
         [
@@ -51,16 +51,16 @@ def contexts(model: Model) -> Contexts:
         ]
     )
     self_of, self_ns = found.moments()
-    launched = model.trace.launches.row
+    launched = model.launches.row
     events = model.trace.events
     frame = model.innermost_frame(events.track[launched], events.start[launched]).astype(np.int64)
-    of_launch = found.number(frame, model.launches.node.astype(np.int64))
+    of_launch = found.number(frame, model.launch_links.node.astype(np.int64))
     parent, innermost = found.with_crossings(own)
     sums = np.bincount(self_of, self_ns, len(parent)).astype(np.int64)
-    return Contexts(parent, innermost, sums, of_launch, len(own))
+    return StackContexts(parent, innermost, sums, of_launch, len(own))
 
 
-class _Contexts:
+class _Numbering:
     """Numbers for pairs (innermost frame, innermost node of the call tree), each -1 for none."""
 
     def __init__(self, model: Model) -> None:
@@ -90,7 +90,7 @@ class _Contexts:
     def call_of_frame(self) -> Int64:
         """Shape (frames,): the innermost node of the call tree outside of each."""
         calls, frames = self.calls, self.frames
-        found = self._model.nesting.innermost(frames.track, frames.start).astype(np.int64)
+        found = self._model.innermost_node(frames.track, frames.start).astype(np.int64)
         waiting = np.flatnonzero(found >= 0)
         while len(waiting):
             call = found[waiting]

@@ -1,4 +1,4 @@
-"""A trace as if nothing but some of its steps had been recorded."""
+"""Some of the steps of a trace, and which of its events belong to them."""
 
 from __future__ import annotations
 
@@ -7,26 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.steps import Steps
-from torch_tb_profiler.trace import Category, Phase, Trace
-from torch_tb_profiler.trace.schema import (
-    Chunks,
-    Collectives,
-    DeviceWork,
-    Events,
-    Flows,
-    Launches,
-    Memory,
-    Operators,
-    PythonFrames,
-    Table,
-)
-
-_TABLES = (Operators, Launches, DeviceWork, PythonFrames, Memory, Flows, Collectives)
-
-#: what events that are left out are taken for
-_LEFT_OUT = np.uint8(Category.OTHER)
+from torch_tb_profiler.model.structure import Structure
+from torch_tb_profiler.trace import Phase
 
 
 @dataclass(frozen=True)
@@ -51,6 +34,7 @@ def positions(steps: Steps, wanted: StepRange) -> slice:
 
 
 def steps_within(steps: Steps, chosen: slice) -> Steps:
+    """Only some of the steps."""
     return replace(
         steps,
         names=steps.names[chosen],
@@ -59,41 +43,26 @@ def steps_within(steps: Steps, chosen: slice) -> Steps:
     )
 
 
-def trace_within(trace: Trace, steps: Steps, device: DeviceLinks) -> Trace:
-    """`trace` with what belongs to `steps`; events keep their rows, those left out are of no kind.
+def events_of(structure: Structure, steps: Steps) -> Bool:
+    """Shape (events,): which events belong to `steps`, of which there is at least one.
 
     On the host that is what begins between the start of the first step and the end of the last; of Python frames
     also what is running then, for the sake of call stacks. On devices it is what was launched there, and what has no
-    launch while the steps last.
+    launch while the steps last. The metadata of the file belongs to every step.
     """
+    trace, links = structure.trace, structure.device_links
     events = trace.events
-    if not len(steps):
-        return trace
     begin, finish = int(steps.host_start[0]), int(steps.host_end[-1])
-    kept: Bool = (events.start >= begin) & (events.start < finish)
+    selected = _inside(events.start, begin, finish)
     frames = trace.python_frames.row
-    kept[frames] = (events.start[frames] < finish) & (events.end[frames] > begin)
-    kept[events.phase == Phase.METADATA] = True
+    selected[frames] = (events.start[frames] < finish) & (events.end[frames] > begin)
+    selected[events.phase == Phase.METADATA] = True
     work = trace.device_work.row
     # device work of the last step may run on after its end
-    kept[work] = (events.start[work] >= begin) & (events.start[work] < int(steps.end[-1]))
-    launched = np.flatnonzero(device.launch >= 0)
-    kept[work[launched]] = _inside(events.start[trace.launches.row[device.launch[launched]]], begin, finish)
-    masked = replace(events, category=np.where(kept, events.category, _LEFT_OUT))
-    tables: dict[type[Table], Table] = {Events: masked}
-    for kind in _TABLES:
-        table = trace.table(kind)
-        tables[kind] = table.take(kept[table.row])  # type: ignore[attr-defined]
-    tables[Chunks] = trace.chunks
-    return Trace(
-        trace.header,
-        trace.strings,
-        trace.tracks,
-        trace.origin_ns,
-        trace.notes,
-        lambda kind: tables[kind],
-        trace.text_bytes,
-    )
+    selected[work] = _inside(events.start[work], begin, int(steps.end[-1]))
+    launched = np.flatnonzero(links.launch >= 0)
+    selected[work[launched]] = _inside(events.start[trace.launches.row[links.launch[launched]]], begin, finish)
+    return selected
 
 
 def _inside(times: Int64, begin: int, finish: int) -> Bool:

@@ -7,6 +7,6 @@ small: no more than one model needs to be in memory. Does not belong here: what 
 from __future__ import annotations
 
 from torch_tb_profiler.ranks.distributed import Distributed, distributed
-from torch_tb_profiler.ranks.rank import Place, Rank, is_distributed, place_of, rank_of
+from torch_tb_profiler.ranks.rank import Rank, RankIdentity, identity_of, is_distributed, rank_of
 
-__all__ = ["Distributed", "Place", "Rank", "distributed", "is_distributed", "place_of", "rank_of"]
+__all__ = ["Distributed", "Rank", "RankIdentity", "distributed", "identity_of", "is_distributed", "rank_of"]

@@ -12,8 +12,9 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
-from torch_tb_profiler.model.communication import RECOGNISED, ProcessGroup, Ranges
+from torch_tb_profiler.model.communication import RECOGNISED, Ranges
 from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 from torch_tb_profiler.ranks.locations import Location, locations
 from torch_tb_profiler.ranks.matching import Matching, match

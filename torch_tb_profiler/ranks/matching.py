@@ -9,8 +9,8 @@ import numpy as np
 
 from torch_tb_profiler.arrays.grouping import group, least_at
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.trace import Note
 

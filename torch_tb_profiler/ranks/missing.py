@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from torch_tb_profiler.model.communication import ProcessGroup
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
+from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.trace import Note
 

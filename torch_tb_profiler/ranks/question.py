@@ -47,7 +47,7 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     duration_ns: Sequence[Ns]
     computation_ns: Sequence[Ns]
     overlap_ns: Sequence[Ns]
-    communication_ns: Sequence[Ns]
+    exposed_communication_ns: Sequence[Ns]
     other_ns: Sequence[Ns]
     transfer_ns: Sequence[Ns]
     wait_ns: Sequence[Ns]
@@ -173,7 +173,7 @@ def _steps(rank: Rank, waits: Waits) -> RankSteps:
         duration_ns=plain(of.duration_ns),
         computation_ns=plain(of.computation_ns),
         overlap_ns=plain(of.overlap_ns),
-        communication_ns=plain(of.communication_ns),
+        exposed_communication_ns=plain(of.exposed_communication_ns),
         other_ns=plain(of.other_ns),
         transfer_ns=plain(waits.transfer_ns[:-1]),
         wait_ns=plain(waits.wait_ns[:-1]),

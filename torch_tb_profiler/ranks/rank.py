@@ -40,7 +40,7 @@ class Rank:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankIdentity:
     """Where a trace was recorded: None and empty when it does not say."""
 
     rank: int | None
@@ -48,9 +48,9 @@ class Place:
     host_name: str
 
 
-def place_of(header: Header) -> Place:
+def identity_of(header: Header) -> RankIdentity:
     host_name = header.raw.get("host_name")
-    return Place(
+    return RankIdentity(
         _number(header.distributed.get("rank")),
         _number(header.distributed.get("world_size")),
         host_name if isinstance(host_name, str) else "",
@@ -59,12 +59,12 @@ def place_of(header: Header) -> Place:
 
 def rank_of(model: Model, worker: str) -> Rank:
     header = model.trace.header
-    place, backend = place_of(header), header.distributed.get("backend")
+    identity, backend = identity_of(header), header.distributed.get("backend")
     return Rank(
         worker=worker,
-        rank=place.rank,
-        world_size=place.world_size,
-        host_name=place.host_name,
+        rank=identity.rank,
+        world_size=identity.world_size,
+        host_name=identity.host_name,
         backend=backend if isinstance(backend, str) else "",
         devices=devices_of(model),
         has_device_properties=bool(header.devices),

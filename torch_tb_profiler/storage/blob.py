@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote
 
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
+from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import RANGE_BYTES
 from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
@@ -29,7 +29,7 @@ _ACCOUNT = re.compile(r"https?://(?P<account>[a-z0-9-]+)\.blob\.", re.IGNORECASE
 #: an emulator, or a proxy: the account is the first part of the path
 _BY_NUMBER = re.compile(r"https?://(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?", re.IGNORECASE)
 
-_CODES: Mapping[str, Kind] = {
+_CODES: Mapping[str, ErrorKind] = {
     "AuthenticationFailed": "credentials",
     "InvalidAuthenticationInfo": "credentials",
     "NoAuthenticationInformation": "credentials",
@@ -84,7 +84,7 @@ class Blobs:
     """Blobs of Azure. Signatures in addresses are kept apart from them."""
 
     package, extra = "azure.storage.blob", "blob"
-    advice: Mapping[Kind, str] = {
+    advice: Mapping[ErrorKind, str] = {
         "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, put a SAS behind the address,"
         " or install azure-identity and sign in",
         "permission": "The role Storage Blob Data Reader, or a SAS with read and list (sp=rl), is needed",
@@ -209,7 +209,7 @@ def _trouble(error: Exception) -> Trouble:
     status = getattr(error, "status_code", None)
     if status is None:
         lost = names & {"ServiceRequestError", "ServiceResponseError", "HttpResponseError"}
-        kind: Kind = "unreachable" if lost else "endpoint" if isinstance(error, ValueError) else "failed"
+        kind: ErrorKind = "unreachable" if lost else "endpoint" if isinstance(error, ValueError) else "failed"
         return Trouble(kind, type(error).__name__)
     code = str(getattr(getattr(error, "error_code", ""), "value", getattr(error, "error_code", "")) or "")
     headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", None) or {}

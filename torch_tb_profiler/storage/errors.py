@@ -9,7 +9,7 @@ from typing import Literal
 
 from torch_tb_profiler.reason import OTHER, Reason, Value
 
-Kind = Literal[
+ErrorKind = Literal[
     "credentials",
     "permission",
     "missing",
@@ -22,7 +22,7 @@ Kind = Literal[
     "failed",
 ]
 
-REASONS: Mapping[Kind, str] = {
+REASONS: Mapping[ErrorKind, str] = {
     "credentials": "the credentials are not accepted",
     "permission": "permission denied",
     "missing": "it is not there",
@@ -35,16 +35,16 @@ REASONS: Mapping[Kind, str] = {
     "failed": "the store answered with an error",
 }
 
-ADVICE: Mapping[Kind, str] = {
+ADVICE: Mapping[ErrorKind, str] = {
     "throttled": "It is tried again, more slowly",
     "unreachable": "Check the network and the address; it is tried again",
     "clock": "Set it (NTP): requests are signed with the time",
 }
 
 #: what passes by itself, or by a second try
-PASSING: frozenset[Kind] = frozenset({"throttled", "unreachable"})
+PASSING: frozenset[ErrorKind] = frozenset({"throttled", "unreachable"})
 
-_BY_STATUS: Mapping[int, Kind] = {
+_BY_STATUS: Mapping[int, ErrorKind] = {
     401: "credentials",
     403: "permission",
     404: "missing",
@@ -58,7 +58,7 @@ _BY_STATUS: Mapping[int, Kind] = {
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.]{0,60}")
 
 
-def kind_of_status(status: int) -> Kind:
+def kind_of_status(status: int) -> ErrorKind:
     """What an HTTP status says where the store gives no code that is known."""
     return _BY_STATUS.get(status) or ("unreachable" if status >= 500 else "failed")
 
@@ -75,10 +75,10 @@ class StorageError(Exception):
     wait: seconds after which the store wants to be asked again; 0 when it did not say
     """
 
-    def __init__(self, message: str | Reason, kind: Kind = "failed", wait: float = 0.0) -> None:
+    def __init__(self, message: str | Reason, kind: ErrorKind = "failed", wait: float = 0.0) -> None:
         super().__init__(str(message))
         self.reason = message if isinstance(message, Reason) else Reason(OTHER, message)
-        self.kind: Kind = kind
+        self.kind: ErrorKind = kind
         self.wait = wait
 
     @property
@@ -114,14 +114,14 @@ class Trouble(Exception):
     advice: what to do, where it is not the usual for this kind
     """
 
-    def __init__(self, kind: Kind, code: object = "", wait: float = 0.0, advice: str = "") -> None:
+    def __init__(self, kind: ErrorKind, code: object = "", wait: float = 0.0, advice: str = "") -> None:
         super().__init__(kind)
-        self.kind: Kind = kind
+        self.kind: ErrorKind = kind
         self.code = str(code) if _CODE.fullmatch(str(code)) else ""
         self.wait = wait
         self.advice = advice
 
-    def told(self, tried: Attempt, advice: Mapping[Kind, str]) -> StorageError:
+    def told(self, tried: Attempt, advice: Mapping[ErrorKind, str]) -> StorageError:
         """The sentence: what was tried, why it failed, what to do."""
         code = f" ({self.code})" if self.code else ""
         to_do = self.advice or advice.get(self.kind) or ADVICE.get(self.kind, "")

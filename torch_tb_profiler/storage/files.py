@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, cast
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import hadoop
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Attempt, Kind, StorageError, Trouble, install, unused_signature
+from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.remote import nanoseconds
 from torch_tb_profiler.storage.url import is_signed, printable, scheme_of, shown, without_slash
@@ -25,13 +25,13 @@ PIECE_BYTES = 256 * 1024
 _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
 _ADDRESS = re.compile(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
-_ADVICE: Mapping[Kind, str] = {
+_ADVICE: Mapping[ErrorKind, str] = {
     "permission": "The user of this process must be allowed to read there (HADOOP_USER_NAME names another)",
     "missing": "Check the path",
     "credentials": "Get a ticket with kinit",
     "endpoint": "Check the address",
 }
-_BY_ERROR: Mapping[int, Kind] = {
+_BY_ERROR: Mapping[int, ErrorKind] = {
     errno.EACCES: "permission",
     errno.EPERM: "permission",
     errno.ENOENT: "missing",

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from threading import Event
 from typing import Any
 
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
+from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
 
@@ -27,7 +27,7 @@ class Google:
     """Objects of Google Cloud Storage; their etag is the generation."""
 
     package, extra = "google.cloud.storage", "gs"
-    advice: Mapping[Kind, str] = {
+    advice: Mapping[ErrorKind, str] = {
         "credentials": "Set GOOGLE_APPLICATION_CREDENTIALS to a key file,"
         " or run: gcloud auth application-default login",
         "permission": "The role Storage Object Viewer on the bucket is needed",

@@ -10,7 +10,7 @@ from typing import BinaryIO, Protocol, TypeVar, cast
 
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage.base import Entry, Problem
-from torch_tb_profiler.storage.errors import Attempt, Kind, StorageError, Trouble, install, unused_signature
+from torch_tb_profiler.storage.errors import Attempt, ErrorKind, StorageError, Trouble, install, unused_signature
 from torch_tb_profiler.storage.ranges import RangeStream
 from torch_tb_profiler.storage.retry import patiently
 from torch_tb_profiler.storage.url import is_signed, printable, shown
@@ -46,7 +46,7 @@ class Store(Protocol):
     package: str
     extra: str
     #: what to do about trouble, in the words of this store
-    advice: Mapping[Kind, str]
+    advice: Mapping[ErrorKind, str]
 
     def place(self, url: str) -> Place:
         """Raises StorageError when the address cannot be right."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from torch_tb_profiler.storage.errors import Kind, StorageError, Trouble, kind_of_status
+from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
 from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
 from torch_tb_profiler.storage.url import shown
@@ -20,7 +20,7 @@ PIECE_BYTES = 256 * 1024
 _ADDRESS = re.compile(r"s3a?://(?P<bucket>[^/]+)/*(?P<key>.*)", re.DOTALL | re.IGNORECASE)
 _NO = ("0", "false", "no", "off")
 
-_CODES: Mapping[str, Kind] = {
+_CODES: Mapping[str, ErrorKind] = {
     "InvalidAccessKeyId": "credentials",
     "SignatureDoesNotMatch": "credentials",
     "InvalidToken": "credentials",
@@ -89,7 +89,7 @@ class S3:
     """Objects of S3."""
 
     package, extra = "boto3", "s3"
-    advice: Mapping[Kind, str] = {
+    advice: Mapping[ErrorKind, str] = {
         "credentials": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE",
         "permission": "s3:ListBucket on the bucket and s3:GetObject on its objects must be allowed",
         "missing": "Check the bucket and S3_ENDPOINT",

@@ -30,7 +30,7 @@ def build(model: Model, inputs: TimelineInputs | None = None) -> Timeline:
 
 def release(model: Model) -> None:
     """Free the memory of all that a timeline is not made of; it comes again when asked for."""
-    model.forget()
+    model.clear()
     model.trace.forget(but=_NEEDED)
 
 

@@ -6,13 +6,21 @@ Coarse bins of the whole trace are kept; a window that needs finer ones is compu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve
+from torch_tb_profiler.analysis.shared.quantities import (
+    EXPOSED_COMMUNICATION,
+    GPU_BUSY,
+    Quantity,
+    roles_of,
+    spans_by_role,
+)
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64, UInt8
@@ -24,6 +32,9 @@ from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
 from torch_tb_profiler.timeline.series import Counter, CounterKind, Counters
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
+
+#: counters that are 1 while a quantity counts, else 0
+_QUANTITIES: dict[CounterKind, Quantity] = {"gpu_utilization": GPU_BUSY, "exposed_communication": EXPOSED_COMMUNICATION}
 
 #: about, when the bins that are kept are made
 _SLICES_AT_ONCE = 262_144
@@ -132,19 +143,25 @@ class _WorkWithin:
             chosen = np.flatnonzero(on_device & (lanes.band == Band.DEVICE))
             found = self._timeline.within(chosen, self.start, self.end)
             place = np.searchsorted(self._timeline.trace.device_work.row, found.longest)
-            self._found[device] = _Work(found, place, self._timeline.trace.events.category[found.longest])
+            category = self._timeline.trace.events.category[found.longest]
+            is_communication = self._timeline.links.work.is_communication[place] > 0
+            self._found[device] = _Work(found, place, category, is_communication)
         return self._found[device]
 
 
-class _Work(NamedTuple):
+@dataclass(frozen=True)
+class _Work:
     """Slices of device work; place: of each in `device_work`."""
 
     items: Items
     place: Int64
     category: UInt8
+    is_communication: Bool
 
-    def spans(self, mask: Bool) -> intervals.Spans:
-        return intervals.union(self.items.start[mask], self.items.end[mask])
+    @cached_property
+    def by_role(self) -> tuple[intervals.Spans, ...]:
+        role = roles_of(self.category, self.is_communication)
+        return spans_by_role(self.items.start, self.items.end, role)
 
     def summed(self, mask: Bool, value: Float64, cap: float = np.inf) -> intervals.Profile:
         return intervals.profile(self.items.start[mask], self.items.end[mask], value, cap)
@@ -174,17 +191,14 @@ def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Ste
 def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Profile:
     table, place, items = timeline.trace.device_work, work.place, work.items
     kernels = work.category == Category.KERNEL
-    if counter.kind == "gpu_utilization":
-        return _ones(work.spans(kernels))
+    if counter.kind in _QUANTITIES:
+        return _ones(_QUANTITIES[counter.kind].spans(work.by_role))
     if counter.kind == "sm_efficiency":
         sized = kernels & (table.blocks_per_sm[place] > 0)
         return work.summed(sized, table.blocks_per_sm[place[sized]], 1.0)
-    if counter.kind == "memcpy_bandwidth":
-        copies = (work.category == Category.MEMCPY) & (table.bytes[place] > 0) & (items.end > items.start)
-        lengths = items.end[copies] - items.start[copies]
-        return work.summed(copies, table.bytes[place[copies]] * 1e9 / lengths)
-    communicates = timeline.links.work.is_communication[place] > 0
-    return _ones(intervals.subtraction(work.spans(communicates), work.spans(kernels & ~communicates)))
+    copies = (work.category == Category.MEMCPY) & (table.bytes[place] > 0) & (items.end > items.start)
+    lengths = items.end[copies] - items.start[copies]
+    return work.summed(copies, table.bytes[place[copies]] * 1e9 / lengths)
 
 
 def _kernels(work: _Work) -> Queue:

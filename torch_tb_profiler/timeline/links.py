@@ -51,13 +51,13 @@ def queues_of(trace: Trace, links: Links, device_of_track: Int32) -> dict[int, Q
 
 def links_of(model: Model) -> Links:
     tree, pairs = model.tree, model.forward_backward
-    work = WorkLinks(model.device.launch, model.device.is_communication.astype(np.uint8))
+    work = WorkLinks(model.device_links.launch, model.device_links.is_communication.astype(np.uint8))
     partners = Partners(tree.row[pairs.forward], tree.row[pairs.backward])
     return Links(work, _call_links(model), partners, _begun(model.trace) - len(pairs.forward))
 
 
 def _call_links(model: Model) -> CallLinks:
-    return CallLinks(take_known(model.tree.name, model.launches.operator_node, missing=0))
+    return CallLinks(take_known(model.tree.name, model.launch_links.operator_node, missing=0))
 
 
 def operators_of(trace: Trace, links: Links, rows: Int32) -> Int32:

@@ -53,7 +53,7 @@ class WorkLinks(Table):
     """Parallel to `device_work`."""
 
     table_name: ClassVar[str] = "work_links"
-    launch: Int32 = column("index into launches, -1", "model.launches", follows=True)
+    launch: Int32 = column("index into launches, -1", "model.launch_links", follows=True)
     is_communication: UInt8 = column("1 for a kernel of a collective", "model.communication")
 
 
@@ -62,7 +62,7 @@ class CallLinks(Table):
     """Parallel to `launches`."""
 
     table_name: ClassVar[str] = "call_links"
-    operator: Int32 = column("string", "name of the innermost operator around the call; model.launches")
+    operator: Int32 = column("string", "name of the innermost operator around the call; model.launch_links")
 
 
 @dataclass(frozen=True)

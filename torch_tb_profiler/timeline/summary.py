@@ -5,12 +5,18 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.quantities import (
+    BUSY,
+    COMMUNICATION,
+    NO_ROLE,
+    Role,
+    roles_of,
+    spans_by_role,
+)
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.timeline.inputs import TimelineInputs
 from torch_tb_profiler.timeline.lanes import Placed
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import DEVICE_WORK
 
 BINS = 1024
 
@@ -50,14 +56,16 @@ def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, 
     events = trace.events
     cuts = edges(begin, end)
 
-    def covered(rows: np.ndarray[tuple[int], np.dtype[np.integer]]) -> list[int]:
-        if not len(rows):
+    def covered(ran: intervals.Spans, slices: int) -> list[int]:
+        if not slices:
             return []
-        ran = intervals.union(events.start[rows], events.end[rows])
         shares: list[int] = intervals.Coverage(ran).between(cuts[:-1], cuts[1:]).tolist()
         return shares
 
     work = trace.device_work.row
+    role = roles_of(events.category[work], inputs.links.work.is_communication > 0)
+    by_role = spans_by_role(events.start[work], events.end[work], role)
+    operators = np.flatnonzero(events.category == Category.OPERATOR)
     return Summary(
         origin_ns=trace.origin_ns,
         of_epoch=trace.header.base_time_ns is not None or trace.origin_ns > _YEAR_2000,
@@ -65,9 +73,9 @@ def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, 
         end_ns=end,
         events=len(events),
         slices=int(np.count_nonzero(placed.of_row >= 0)),
-        device=covered(np.flatnonzero(one_of(events.category, DEVICE_WORK))),
-        host=covered(np.flatnonzero(events.category == Category.OPERATOR)),
-        communication=covered(work[inputs.links.work.is_communication > 0]),
+        device=covered(BUSY.spans(by_role), int(np.count_nonzero(role != NO_ROLE))),
+        host=covered(intervals.union(events.start[operators], events.end[operators]), len(operators)),
+        communication=covered(COMMUNICATION.spans(by_role), int(np.count_nonzero(role == Role.COMMUNICATION))),
         step_ns=list(inputs.step_ns),
     )
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.quantities import (
+    BUSY,
+    COMMUNICATION,
+    EXPOSED_COMMUNICATION,
+    GPU_BUSY,
+    Quantity,
+    roles_of,
+    spans_by_role,
+)
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.order import inverse
-from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
+from torch_tb_profiler.arrays.types import Int32, Int64, UInt8
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
@@ -41,7 +51,10 @@ class CategoryTotal:
 
 @dataclass(frozen=True)
 class DeviceTotal:
-    """What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window."""
+    """What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window.
+
+    busy_ns is `BUSY` of `analysis.shared.quantities`, kernel_ns `GPU_BUSY`, the others are called as there.
+    """
 
     device: int
     busy_ns: int
@@ -116,24 +129,28 @@ def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int
     communicates = timeline.links.work.is_communication[place] > 0
     device, category = timeline.device_of_track[events.track[work]], events.category[work]
 
-    def spans(of: int, mask: Bool) -> intervals.Spans:
-        kept = work[(device == of) & mask]
-        return intervals.clip(intervals.union(events.start[kept], events.end[kept]), start, end)
+    role = roles_of(category, communicates)
+
+    def ns(quantity: Quantity, by_role: Sequence[intervals.Spans]) -> int:
+        return intervals.total(intervals.clip(quantity.spans(by_role), start, end))
 
     found = []
     for number in devices.tolist():
-        busy = intervals.total(spans(number, np.ones(len(work), np.bool_)))
-        communication = spans(number, communicates)
-        computing = spans(number, (category == Category.KERNEL) & ~communicates)
+        mine = device == number
+        by_role = spans_by_role(events.start[work[mine]], events.end[work[mine]], role[mine])
+        copies = work[mine & (category == Category.MEMCPY)]
+        busy = ns(BUSY, by_role)
         found.append(
             DeviceTotal(
                 device=number,
                 busy_ns=busy,
                 idle_ns=end - start - busy,
-                kernel_ns=intervals.total(spans(number, category == Category.KERNEL)),
-                memcpy_ns=intervals.total(spans(number, category == Category.MEMCPY)),
-                communication_ns=intervals.total(communication),
-                exposed_communication_ns=intervals.total(intervals.subtraction(communication, computing)),
+                kernel_ns=ns(GPU_BUSY, by_role),
+                memcpy_ns=intervals.total(
+                    intervals.clip(intervals.union(events.start[copies], events.end[copies]), start, end)
+                ),
+                communication_ns=ns(COMMUNICATION, by_role),
+                exposed_communication_ns=ns(EXPOSED_COMMUNICATION, by_role),
             )
         )
     return tuple(found)

@@ -6,7 +6,7 @@ from torch_tb_profiler.analysis.health import health, troubles
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.remember import remember
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.ranks import is_distributed, place_of
+from torch_tb_profiler.ranks import identity_of, is_distributed
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.workspace.protocol import Summary
 
@@ -27,20 +27,20 @@ def summarize(model: Model) -> Summary:
         views.append("stacks")
     if is_distributed(model):
         views.append("distributed")
-    if len(model.trace.memory):
+    if len(model.memory):
         views.append("memory")
     sources = module_sources(model)
     if sources:
         views.append("modules")
     if "lightning" in sources:
         views.append("lightning")
-    place = place_of(model.trace.header)
+    identity = identity_of(model.trace.header)
     return Summary(
         len(model.trace.events),
         len(health(model)),
         troubles(model),
         tuple(views),
-        place.rank,
-        place.world_size,
-        place.host_name,
+        identity.rank,
+        identity.world_size,
+        identity.host_name,
     )

@@ -143,7 +143,7 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
                 send(Answered(name))
             if not is_drawn and inputs is None:
                 inputs = inputs_of(model)  # the first answers have left most of it
-            model.forget_answers()
+            model.answers.clear()
         if not is_drawn:
             release(model)
             _give_back()

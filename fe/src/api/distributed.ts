@@ -11,7 +11,7 @@ export interface RankSteps {
   duration_ns: Nanoseconds[];
   computation_ns: Nanoseconds[];
   overlap_ns: Nanoseconds[];
-  communication_ns: Nanoseconds[];
+  exposed_communication_ns: Nanoseconds[];
   other_ns: Nanoseconds[];
   /** Time in which operations that the step called ran, split. */
   transfer_ns: Nanoseconds[];

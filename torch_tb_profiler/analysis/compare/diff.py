@@ -15,13 +15,13 @@ from typing import Any, Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.compare.alignment import align
-from torch_tb_profiler.analysis.program_times import TimedProgram, full_program, nn_program
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.program_tree import Kind
+from torch_tb_profiler.model.program_tree import NodeKind
 from torch_tb_profiler.trace import Category
 
 Detail = Literal["parts", "all"]
@@ -29,12 +29,12 @@ Detail = Literal["parts", "all"]
 ROOT = "0"
 
 #: kinds with a role, which are paired first
-PARTS = frozenset({Kind.STEP, Kind.DATALOADER, Kind.OPTIMIZER, Kind.MODULE, Kind.BACKWARD})
-_ANNOTATIONS = frozenset({Kind.LABEL})
-_ALL = frozenset(Kind)
+PARTS = frozenset({NodeKind.STEP, NodeKind.DATALOADER, NodeKind.OPTIMIZER, NodeKind.MODULE, NodeKind.BACKWARD})
+_ANNOTATIONS = frozenset({NodeKind.LABEL})
+_ALL = frozenset(NodeKind)
 #: of these a run has one at a time, so that another name (another loader, another optimizer) is still the same part
-_ROLES = frozenset({Kind.STEP, Kind.DATALOADER, Kind.OPTIMIZER})
-_KINDS = {int(kind): kind for kind in Kind}
+_ROLES = frozenset({NodeKind.STEP, NodeKind.DATALOADER, NodeKind.OPTIMIZER})
+_KINDS = {int(kind): kind for kind in NodeKind}
 _NUMBER = re.compile(r"_\d+(?=\.backward$|$)")
 
 
@@ -86,9 +86,9 @@ class Side:
     nodes: Int64
 
     @property
-    def kind(self) -> Kind | None:
+    def kind(self) -> NodeKind | None:
         """None unless it is a single node."""
-        return Kind(int(self.program.timed.tree.kind[self.nodes[0]])) if len(self.nodes) == 1 else None
+        return NodeKind(int(self.program.timed.tree.kind[self.nodes[0]])) if len(self.nodes) == 1 else None
 
     @property
     def name(self) -> str | None:
@@ -135,7 +135,7 @@ class Program:
     def steps(self) -> Int64:
         """The steps of the main thread."""
         tree = self.timed.tree
-        return np.flatnonzero((tree.kind == Kind.STEP) & (tree.lane == self.timed.main))
+        return np.flatnonzero((tree.kind == NodeKind.STEP) & (tree.lane == self.timed.main))
 
     def start(self) -> Int64:
         """What all steps do, one after the other; without steps everything in the main thread."""
@@ -166,7 +166,7 @@ class Program:
 
     def kernels(self, work: Int64) -> KernelSums:
         model = self.model
-        rows = model.trace.device_work.row[work[model.device_category[work] == Category.KERNEL]]
+        rows = model.device_work.row[work[model.device_category[work] == Category.KERNEL]]
         name = model.trace.events.name[rows]
         groups = group([name])
         return KernelSums(
@@ -179,7 +179,7 @@ class Program:
         """All operators and kernels of the trace, whoever launched them."""
         return (
             self.operators(np.arange(len(self.timed.tree))),
-            self.kernels(np.arange(len(self.model.trace.device_work))),
+            self.kernels(np.arange(len(self.model.device_work))),
         )
 
 
@@ -188,7 +188,7 @@ def whole_times(program: Program) -> Times:
     tree, model = program.timed.tree, program.model
     steps = program.steps
     host = int(tree.duration[steps if len(steps) else program.start()].sum())
-    work = model.trace.device_work.row[model.is_work]
+    work = model.device_work.row[model.is_work]
     device = int(np.maximum(model.trace.events.duration[work], 0).sum())
     return Times(host, device, device or host)
 
@@ -285,7 +285,7 @@ class Comparison:
                 return pairs
         return []
 
-    def _pairs_of(self, left: Int64, right: Int64, wanted: frozenset[Kind]) -> list[tuple[int, int]]:
+    def _pairs_of(self, left: Int64, right: Int64, wanted: frozenset[NodeKind]) -> list[tuple[int, int]]:
         """By name; with all detail also by role between those pairs, so that a renamed part is not lost."""
         mine, theirs = _keys(self.left.timed, left, wanted), _keys(self.right.timed, right, wanted)
         exact = align([key for _, key, _ in mine], [key for _, key, _ in theirs])
@@ -305,8 +305,8 @@ class Comparison:
 
 
 def _keys(
-    timed: TimedProgram, nodes: Int64, wanted: frozenset[Kind]
-) -> list[tuple[int, tuple[Kind, str], tuple[Kind, str]]]:
+    timed: TimedProgram, nodes: Int64, wanted: frozenset[NodeKind]
+) -> list[tuple[int, tuple[NodeKind, str], tuple[NodeKind, str]]]:
     """Place, key and loose key of the nodes that can be paired."""
     found = []
     for place, (name, number) in enumerate(zip(timed.names(nodes), timed.tree.kind[nodes].tolist(), strict=True)):

@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.model.program_tree import Kind
+from torch_tb_profiler.model.program_tree import NodeKind
 
 #: operators that are added up together
 _OPERATORS_OF_A_PIECE = 30_000
@@ -157,6 +157,6 @@ def _keys(left: Siblings, right: Siblings) -> tuple[Int64, Int64]:
         timed, parts = siblings.program.timed, siblings.nodes[siblings.parts]
         codes, place = distinct_places(timed.tree.name[parts])
         number = [numbers.setdefault(timed.strings[code], len(numbers)) for code in codes.tolist()]
-        return np.array(number, np.int64)[place] * len(Kind) + timed.tree.kind[parts]
+        return np.array(number, np.int64)[place] * len(NodeKind) + timed.tree.kind[parts]
 
     return keys(left), keys(right)

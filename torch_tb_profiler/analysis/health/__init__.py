@@ -7,7 +7,7 @@ healthy trace is a mistake: warnings and errors need evidence in the trace itsel
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.health import devices, profiler, recording, times
-from torch_tb_profiler.analysis.remember import lasting, remembered
+from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note, Notes
 
@@ -21,7 +21,7 @@ def health(model: Model) -> tuple[Note, ...]:
     return tuple(Notes([*troubles(model), *not_recorded]))
 
 
-@lasting
+@pinned
 def troubles(model: Model) -> tuple[Note, ...]:
     """The same without what was not recorded."""
     rules = (*devices.RULES, *times.RULES, *profiler.RULES)

@@ -28,14 +28,14 @@ _NEWER_CUDA = "CUDA 13.1 or newer"
 
 def _lost_kernels(model: Model) -> Iterator[Note]:
     """Launches without a kernel: before the first one that has one, after the last, and between."""
-    events, launches = model.trace.events, model.trace.launches
+    events, launches = model.trace.events, model.launches
     called = _named(model, _LAUNCH_NAME) & (launches.correlation > 0)
-    done = called & np.isin(launches.correlation, model.trace.device_work.correlation[model.is_work])
+    done = called & np.isin(launches.correlation, model.device_work.correlation[model.is_work])
     if not done.any():
         return
     start = events.start[launches.row]
     # a driver call inside a runtime call of another correlation is the same launch
-    lost = called & ~done & ((model.launches.duration > 0) | (events.duration[launches.row] <= 0))
+    lost = called & ~done & ((model.launch_links.duration > 0) | (events.duration[launches.row] <= 0))
     before = lost & (start < start[done].min())
     after = lost & (start > start[done].max())
     between = lost & ~before & ~after
@@ -90,10 +90,10 @@ def _unverifiable(model: Model) -> Iterator[Note]:
 
 
 def _before_launch(model: Model) -> Iterator[Note]:
-    events, links = model.trace.events, model.device
+    events, links = model.trace.events, model.device_links
     known = links.launch >= 0
-    work = model.trace.device_work.row[known]
-    early = events.start[work] < events.start[model.trace.launches.row[links.launch[known]]]
+    work = model.device_work.row[known]
+    early = events.start[work] < events.start[model.launches.row[links.launch[known]]]
     if early.any():
         yield Note(
             "before_launch",
@@ -107,7 +107,7 @@ def _before_launch(model: Model) -> Iterator[Note]:
 
 def _named(model: Model, name: re.Pattern[str]) -> Bool:
     """Which launches have such a name."""
-    codes = model.trace.events.name[model.trace.launches.row]
+    codes = model.trace.events.name[model.launches.row]
     named: Bool = model.trace.strings.where(name.search, codes)[codes]
     return named
 

@@ -30,7 +30,7 @@ def log_lines(model: Model, level: str) -> list[str]:
 
 def _overhead(model: Model) -> Iterator[Note]:
     events = model.trace.events
-    rows = np.flatnonzero(events.category == Category.OVERHEAD)
+    rows = model.rows_of(Category.OVERHEAD)
     begin, end = window(model)
     if not len(rows) or end <= begin:
         return
@@ -50,7 +50,7 @@ def _overhead(model: Model) -> Iterator[Note]:
 
 
 def _python_frames(model: Model) -> Iterator[Note]:
-    frames = len(model.trace.python_frames)
+    frames = int(np.count_nonzero(model.are_selected(model.trace.python_frames.row)))
     if frames:
         yield Note(
             "frames_cost_time",

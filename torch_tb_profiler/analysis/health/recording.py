@@ -83,7 +83,7 @@ def _no_stacks(model: Model) -> Iterator[Note]:
 
 
 def _no_memory(model: Model) -> Iterator[Note]:
-    if not len(model.trace.memory):
+    if not len(model.memory):
         yield Note(
             "no_memory",
             "info",
@@ -120,7 +120,7 @@ def _no_device_properties(model: Model) -> Iterator[Note]:
 
 
 def _no_distributed_info(model: Model) -> Iterator[Note]:
-    communicates = bool(model.device.is_communication.any()) or len(model.communication_rows) > 0
+    communicates = bool(model.device_links.is_communication.any()) or len(model.communication_rows) > 0
     if communicates and not model.trace.header.distributed:
         yield Note(
             "no_distributed_info",
@@ -133,7 +133,7 @@ def _no_distributed_info(model: Model) -> Iterator[Note]:
 
 
 def _has_operators(model: Model) -> bool:
-    return bool((model.trace.events.category == Category.OPERATOR).any())
+    return len(model.rows_of(Category.OPERATOR)) > 0
 
 
 RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (

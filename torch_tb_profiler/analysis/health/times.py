@@ -49,7 +49,7 @@ def _huge_durations(model: Model) -> Iterator[Note]:
 
 
 def _empty_kernels(model: Model) -> Iterator[Note]:
-    rows = model.trace.device_work.row[model.device_category == Category.KERNEL]
+    rows = model.device_work.row[model.device_category == Category.KERNEL]
     empty = int(np.count_nonzero(model.trace.events.duration[rows] == 0))
     if not empty:
         return

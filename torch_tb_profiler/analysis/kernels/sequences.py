@@ -46,17 +46,17 @@ def kernel_sequences(model: Model, among: Callable[[str], object] | None = None)
     among    look only at operators with such names: a kernel belongs to the innermost of these
     """
     tree, trace, events = model.tree, model.trace, model.trace.events
-    kernel = np.flatnonzero((model.device_category == Category.KERNEL) & (model.device.operator_node >= 0))
-    node = model.device.operator_node[kernel]
+    kernel = np.flatnonzero((model.device_category == Category.KERNEL) & (model.device_links.operator_node >= 0))
+    node = model.device_links.operator_node[kernel]
     if among is not None:
         named = trace.strings.where(among, tree.name)
         node = nearest(tree.parent, tree.is_operator & named[tree.name], node)
         kernel, node = kernel[node >= 0], node[node >= 0]
-    launch = events.start[trace.launches.row[model.device.launch[kernel]]]
-    begin = events.start[trace.device_work.row[kernel]]
+    launch = events.start[model.launches.row[model.device_links.launch[kernel]]]
+    begin = events.start[model.device_work.row[kernel]]
     order = np.lexsort((begin, launch, node))
     kernel, node, launch, begin = kernel[order], node[order], launch[order], begin[order]
-    row = trace.device_work.row[kernel]
+    row = model.device_work.row[kernel]
     name = events.name[row].astype(np.int32)
     heads = np.flatnonzero(np.concatenate(([True], node[1:] != node[:-1]))) if len(node) else np.empty(0, np.int64)
     ends = np.append(heads, len(node))[1:]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.launchers import launchers
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
+from torch_tb_profiler.analysis.shared.launchers import launchers
+from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
@@ -84,7 +84,7 @@ class KernelTable(Tabular):
 def kernel_totals(model: Model) -> KernelTotals:
     """Kernel time, and what of it tensor cores did."""
     kernels = model.device_category == Category.KERNEL
-    duration = np.maximum(model.trace.events.duration[model.trace.device_work.row[kernels]], 0)
+    duration = np.maximum(model.trace.events.duration[model.device_work.row[kernels]], 0)
     use = use_of_device_work(model)[kernels]
     return KernelTotals(
         int(duration.sum()), int(duration[use == Use.YES].sum()), int(duration[use == Use.UNKNOWN].sum())
@@ -100,7 +100,7 @@ def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
 def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
     trace, strings = model.trace, model.trace.strings
     chosen = np.flatnonzero(model.device_category == Category.KERNEL)
-    work = trace.device_work.take(chosen)
+    work = model.device_work.take(chosen)
     name = trace.events.name[work.row]
     duration = np.maximum(trace.events.duration[work.row], 0)
     by_launch = group_by == "name_op_launch"
@@ -148,7 +148,7 @@ def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
 def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
     """Copies or fills by name, by total time, descending."""
     trace = model.trace
-    work = trace.device_work.take(model.device_category == category)
+    work = model.device_work.take(model.device_category == category)
     name = trace.events.name[work.row]
     groups = group([name])
     total = groups.sum(np.maximum(trace.events.duration[work.row], 0))

@@ -121,7 +121,7 @@ class AliveTable(Tabular):
 def memory_blocks(model: Model) -> MemoryBlocks:
     """Every allocation with its release, allocations never released, releases of what was never allocated."""
     records = memory_records(model)
-    has_address = model.trace.memory.address[records.entry] >= 0
+    has_address = model.memory.address[records.entry] >= 0
     first = np.flatnonzero(has_address & (records.is_allocation | (records.is_release & (records.mate < 0))))
     allocates = records.is_allocation[first]
     return MemoryBlocks(
@@ -238,7 +238,7 @@ def alive(model: Model, device: str, time_ns: int | None = None, limit: int | No
 
 def block_table(model: Model, blocks: MemoryBlocks, total: int) -> BlockTable:
     """Blocks with the names and times of their ends. The operator is the one that allocated."""
-    records, memory = memory_records(model), model.trace.memory
+    records, memory = memory_records(model), model.memory
     operator, parent = operator_names(model, take_known(records.node, blocks.allocation))
     row = memory.row[records.entry].astype(np.int64)
     devices = [device.name for device in records.devices]

@@ -136,7 +136,7 @@ def memory_bins(curve: MemoryCurve, start_ns: int, end_ns: int, most: int) -> Me
 
 
 def _curve(model: Model, records: MemoryRecords, device: int) -> MemoryCurve | None:
-    memory = model.trace.memory
+    memory = model.memory
     position = np.flatnonzero(records.device == device)
     position = position[memory.total_allocated[records.entry[position]] >= 0]
     if not len(position):

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.call_forest import call_forest
 from torch_tb_profiler.analysis.memory.records import MemoryDevice, MemoryRecords, memory_records
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.call_forest import call_forest
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group, sums_at
 from torch_tb_profiler.arrays.order import stable_order

@@ -93,11 +93,11 @@ class MemoryRecords:
 def memory_records(model: Model) -> MemoryRecords:
     """All allocations and releases of a trace."""
     trace = model.trace
-    when = trace.events.start[trace.memory.row]
+    when = trace.events.start[model.memory.row]
     entry = np.argsort(when, kind="stable")
-    memory, time = trace.memory.take(entry), when[entry]
+    memory, time = model.memory.take(entry), when[entry]
     track = trace.events.track[memory.row]
-    node = nearest(model.tree.parent, model.tree.is_operator, model.nesting.innermost(track, time))
+    node = nearest(model.tree.parent, model.tree.is_operator, model.innermost_node(track, time))
     devices, device = _devices(memory.device_type, memory.device)
     next_here, mate = pair(device, memory.address, memory.bytes)
     return MemoryRecords(devices, entry, time, memory.bytes, device, node, next_here, mate)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import group, sums_at
@@ -16,7 +16,7 @@ from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, lightning_hooks, module_name, nn_modules
-from torch_tb_profiler.model.program_tree import Kind, Source
+from torch_tb_profiler.model.program_tree import NodeKind, Source
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def modules(model: Model, source: Source) -> ModuleTable:
 @remembered
 def _nn(model: Model) -> ModuleTable:
     timed = nn_program(model)
-    frames = nn_modules(model.trace)
+    frames = nn_modules(model)
     id_of_row = np.full(len(model.trace.events), -1, np.int64)
     id_of_row[frames.row] = frames.module_id
     calls = _Calls.of(timed)
@@ -110,7 +110,7 @@ class _Calls:
     @classmethod
     def of(cls, timed: TimedProgram) -> _Calls:
         tree = timed.tree
-        is_module = tree.kind == Kind.MODULE
+        is_module = tree.kind == NodeKind.MODULE
         node = np.flatnonzero(is_module)
         place = np.append(np.cumsum(is_module) - 1, -1).astype(np.int32)
         outer = nearest(tree.parent, is_module, tree.parent[node])
@@ -169,8 +169,9 @@ def _table(
     device_self = timed.device_total[calls.node] - sums_at(
         calls.outer[nested], timed.device_total[calls.node[nested]], len(calls.node)
     )
-    backward = np.flatnonzero(tree.kind == Kind.BACKWARD)
-    own_backward = inside[(tree.kind[tree.parent[inside]] == Kind.BACKWARD) & (tree.kind[inside] != Kind.BACKWARD)]
+    is_backward = tree.kind == NodeKind.BACKWARD
+    backward = np.flatnonzero(is_backward)
+    own_backward = inside[is_backward[tree.parent[inside]] & ~is_backward[inside]]
     backward_host = np.zeros(nodes, np.int64)
     backward_device = np.zeros(nodes, np.int64)
     backward_host[tree.module[backward]] = sums_at(tree.parent[own_backward], tree.duration[own_backward], nodes)[
@@ -215,7 +216,7 @@ def _table(
 def hook_calls(model: Model) -> HookCalls:
     """Lightning's hooks as they called each other."""
     events = model.trace.events
-    rows = lightning_hooks(model.trace)
+    rows = lightning_hooks(model)
     nesting = nest(events.track[rows], events.start[rows], events.end[rows], np.zeros(len(rows), np.int32))
     return HookCalls(rows[nesting.order], nesting.parent, nesting.depth, nesting.start, nesting.end, nesting.lane)
 

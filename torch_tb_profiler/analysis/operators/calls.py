@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.call_forest import call_forest
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
+from torch_tb_profiler.analysis.shared.call_forest import call_forest
+from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of
@@ -86,16 +86,16 @@ def operator_calls(model: Model) -> OperatorCalls:
     caller = nearest(parent, tree.is_operator, parent)
     below = np.flatnonzero(tree.is_operator & (caller >= 0) & ~merged)
     inside = sums_at(head[caller[below]], length[below], nodes)
-    calling = np.flatnonzero(model.launches.operator_node >= 0)
-    inside += sums_at(head[model.launches.operator_node[calling]], model.launches.duration[calling], nodes)
+    calling = np.flatnonzero(model.launch_links.operator_node >= 0)
+    inside += sums_at(head[model.launch_links.operator_node[calling]], model.launch_links.duration[calling], nodes)
     host_total = np.maximum(trace.events.duration.take(tree.row), 0)
 
-    work_ns = np.where(model.is_work, np.maximum(trace.events.duration[trace.device_work.row], 0), 0)
+    work_ns = np.where(model.is_work, np.maximum(trace.events.duration[model.device_work.row], 0), 0)
     is_kernel = model.device_category == Category.KERNEL
     use = use_of_device_work(model)
     uses = is_kernel & (use == Use.YES)
-    owned = np.flatnonzero(model.device.operator_node >= 0)
-    owner = head[model.device.operator_node[owned]]
+    owned = np.flatnonzero(model.device_links.operator_node >= 0)
+    owner = head[model.device_links.operator_node[owned]]
 
     def own(values: npt.NDArray[Any]) -> Int64:
         return sums_at(owner, values[owned], nodes)

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import TraceMeta
-from torch_tb_profiler.analysis.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.operators.table import (
     CallGroups,
     LaunchGroups,
@@ -18,6 +17,7 @@ from torch_tb_profiler.analysis.operators.table import (
     operator_details,
 )
 from torch_tb_profiler.analysis.question import Part, Subject
+from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.trace import Strings

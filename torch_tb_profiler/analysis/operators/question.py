@@ -10,11 +10,11 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Ns, TraceMeta
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
-from torch_tb_profiler.analysis.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as COLUMNS
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
 from torch_tb_profiler.analysis.operators.table import OperatorGrouping, OperatorTable, operators
 from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
+from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 
 _DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")

@@ -266,9 +266,9 @@ def operator_details(model: Model) -> OperatorDetails:
 def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:
     """`name`, `shape`: of each call."""
     trace = model.trace
-    owner = calls.of_node[model.device.operator_node]
+    owner = calls.of_node[model.device_links.operator_node]
     own = np.flatnonzero((model.device_category == Category.KERNEL) & (owner >= 0))
-    owner, row = owner[own], trace.device_work.row[own]
+    owner, row = owner[own], model.device_work.row[own]
     kernel, duration = trace.events.name[row], np.maximum(trace.events.duration[row], 0)
     groups = group([name[owner], shape[owner], kernel])
     return LaunchGroups(

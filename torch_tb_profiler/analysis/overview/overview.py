@@ -9,6 +9,8 @@ import numpy as np
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans
+from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, Role
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.arrays import intervals
@@ -30,7 +32,9 @@ TOP = 5
 class StepTimes(Tabular):
     """The steps and how each is shared out. All times in ns; `start_ns` from the start of the trace.
 
-    `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly.
+    `category_ns[c][i]` belongs to step `names[i]`; over the categories it adds up to `duration_ns[i]` exactly. A
+    category has the moments that no category before it has: that of communication is `UNCOVERED_COMMUNICATION` where
+    compute kernels were recorded.
     `labels` are the annotations that mark the steps.
     """
 
@@ -136,9 +140,9 @@ def overview(model: Model) -> Overview:
 def step_times(model: Model) -> StepTimes:
     """Share out every step among the categories."""
     steps = model.steps
-    roles = role_spans(model)
-    painted = intervals.paint([roles[c] for c in CATEGORIES[:-1]], steps.start, steps.end)
-    shown = tuple(c for c in CATEGORIES if _is_shown(c, model, roles))
+    spans = category_spans(model)
+    painted = intervals.paint([spans[c] for c in CATEGORIES[:-1]], steps.start, steps.end)
+    shown = tuple(c for c in CATEGORIES if _is_shown(c, model, spans))
     return StepTimes(
         rule=steps.rule,
         names=steps.names,
@@ -151,14 +155,10 @@ def step_times(model: Model) -> StepTimes:
 
 
 def step_gpu_busy(model: Model) -> Int64 | None:
-    """Per step the ns in which at least one kernel ran on a device, communication included; None without kernels."""
+    """Per step the ns of `GPU_BUSY`, on whatever device; None without kernels."""
     if not model.has_kernels:
         return None
-    events, rows = model.trace.events, model.trace.device_work.row[model.device_category == Category.KERNEL]
-    busy: Int64 = intervals.Coverage(intervals.union(events.start[rows], events.end[rows])).between(
-        model.steps.start, model.steps.end
-    )
-    return busy
+    return GPU_BUSY.between(all_device_spans(model), model.steps.start, model.steps.end)
 
 
 @remembered
@@ -171,11 +171,11 @@ def average_step(model: Model) -> AverageStep:
 
 
 @remembered
-def role_spans(model: Model) -> dict[str, Spans]:
+def category_spans(model: Model) -> dict[str, Spans]:
     """When something of each category (except other) was going on anywhere, overlaps between categories included."""
-    events, work = model.trace.events, model.trace.device_work
+    events, work = model.trace.events, model.device_work
     category = model.device_category
-    communication = model.device.is_communication
+    communication = model.device_links.is_communication
 
     def spans(rows: Int32) -> Spans:
         return intervals.union(events.start[rows], events.end[rows])
@@ -183,29 +183,24 @@ def role_spans(model: Model) -> dict[str, Spans]:
     def device(chosen: Category) -> Spans:
         return spans(work.row[(category == chosen) & ~communication])
 
-    is_operator = events.category == Category.OPERATOR
+    is_operator = np.zeros(len(events), np.bool_)
+    is_operator[model.rows_of(Category.OPERATOR)] = True
     is_operator[model.communication_rows] = False
     return {
-        "kernel": device(Category.KERNEL),
+        "kernel": all_device_spans(model)[Role.COMPUTE],
         "memcpy": device(Category.MEMCPY),
         "memset": device(Category.MEMSET),
         "communication": communication_spans(model),
-        "runtime": spans(model.trace.launches.row),
+        "runtime": spans(model.launches.row),
         "dataloader": spans(model.dataloader_rows),
         "cpu_exec": spans(np.concatenate([np.flatnonzero(is_operator).astype(np.int32), model.optimizer_rows])),
     }
 
 
-def communication_spans(model: Model) -> Spans:
-    """When communication ran: its kernels; the calls on the host where a library has none."""
-    ranges = model.communications.ranges
-    return intervals.union(ranges.start, ranges.end)
-
-
-def _is_shown(category: str, model: Model, roles: dict[str, Spans]) -> bool:
+def _is_shown(category: str, model: Model, spans: dict[str, Spans]) -> bool:
     if category in DEVICE_CATEGORIES:
         return model.has_device_work or model.has_runtime
-    return category != "communication" or roles["communication"].size > 0
+    return category != "communication" or spans["communication"].size > 0
 
 
 def _verdict(average: AverageStep) -> Verdict | None:

@@ -30,7 +30,7 @@ TRACES = by_key(
     ),
     OVERLAP["computation_ns"],
     OVERLAP["overlap_ns"],
-    replace(OVERLAP["communication_ns"], key="exposed_ns", label="Exposed communication"),
+    replace(OVERLAP["exposed_communication_ns"], key="exposed_ns", label="Exposed communication"),
     Definition(
         "peak_bytes",
         "Memory peak",

@@ -96,7 +96,7 @@ def figures(model: Model) -> Figures:
         other=categories.get("other"),
         computation_ns=mean(overlap.computation_ns),
         overlap_ns=mean(overlap.overlap_ns),
-        exposed_ns=mean(overlap.communication_ns),
+        exposed_ns=mean(overlap.exposed_communication_ns),
         peak_bytes=_peak(model),
         top_operator=found.top_operators[0].name if found.top_operators else None,
         top_kernel=found.top_kernels[0].name if found.top_kernels else None,

@@ -56,15 +56,15 @@ class SlicesAnswer(Columns, frozen=True, kw_only=True):
 
 
 def _slices(subject: Subject, asked: WhichSlices) -> SlicesAnswer:
-    trace = subject.model.trace
-    found = slices(trace, *msgspec.structs.astuple(asked))
+    model = subject.model
+    found = slices(model, *msgspec.structs.astuple(asked))
     table = columns_of(found, list(COLUMNS.values()))
     meta = SlicesMeta(
         **subject.about("trace"),
         total=found.total,
         offset=asked.offset,
-        duration_ns=int(trace.events.end.max(initial=0)),
-        categories=slice_categories(trace),
+        duration_ns=int(model.trace.events.end.max(initial=0)),
+        categories=slice_categories(model),
     )
     return SlicesAnswer(meta=meta, columns=table.columns, rows=table.rows)
 

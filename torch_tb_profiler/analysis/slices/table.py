@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Trace
 from torch_tb_profiler.trace.store import Track
 
@@ -49,14 +50,14 @@ class SliceTable(Tabular):
 
 @dataclass(frozen=True)
 class CategorySlices:
-    """How many slices a category has in the whole trace."""
+    """How many slices a category has: in the whole trace, or in the chosen steps."""
 
     category: str
     slices: int
 
 
 def slices(
-    trace: Trace,
+    model: Model,
     name: str | None = None,
     category: str | None = None,
     start_ns: int | None = None,
@@ -64,7 +65,7 @@ def slices(
     offset: int = 0,
     limit: int = 100,
 ) -> SliceTable:
-    """`limit` slices from `offset` on.
+    """`limit` of the selected slices from `offset` on.
 
     name                part of the name, in any case of letters
     category            name of a `Category` in small letters; without it all but the recording window itself
@@ -72,8 +73,8 @@ def slices(
 
     Raises ValueError for a category that does not exist.
     """
-    events = trace.events
-    chosen = events.duration >= 0
+    trace, events = model.trace, model.trace.events
+    chosen = _are_slices(model)
     if category is None:
         chosen &= ~one_of(events.category, _FRAMES)
     else:
@@ -100,11 +101,17 @@ def slices(
     )
 
 
-def slice_categories(trace: Trace) -> tuple[CategorySlices, ...]:
-    """The categories that have slices, most slices first."""
-    counts = np.bincount(trace.events.category[trace.events.duration >= 0], minlength=len(Category))
+def slice_categories(model: Model) -> tuple[CategorySlices, ...]:
+    """The categories that have selected slices, most slices first."""
+    counts = np.bincount(model.trace.events.category[_are_slices(model)], minlength=len(Category))
     order = np.argsort(-counts, kind="stable")
     return tuple(CategorySlices(Category(code).name.lower(), int(counts[code])) for code in order if counts[code])
+
+
+def _are_slices(model: Model) -> Bool:
+    """Shape (events,): the selected events that have a duration."""
+    found: Bool = model.trace.events.duration >= 0
+    return found if model.selected is None else found & model.selected
 
 
 def track_name(track: Track) -> str:

@@ -12,14 +12,10 @@ from torch_tb_profiler.analysis.answer import Columns, Count, Ns, Rows, TraceMet
 from torch_tb_profiler.analysis.health.recording import NO_STACKS
 from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.stacks.columns import STACKS as COLUMNS
-from torch_tb_profiler.analysis.stacks.flame_graph import (
-    SMALLEST_SHARE,
-    Direction,
-    Weight,
-    all_stacks,
-    stack_weights,
-    stacks,
-)
+from torch_tb_profiler.analysis.stacks.entries import Weight
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
+from torch_tb_profiler.analysis.stacks.recorded import all_stacks
+from torch_tb_profiler.analysis.stacks.stack_table import Direction
 
 #: of file filters: longer ones are no words that anybody typed
 LONGEST_FILTER = 1000

@@ -10,13 +10,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import ModuleTable, hook_calls, modules
-from torch_tb_profiler.analysis.program_times import TimedProgram, lightning_program, nn_program
+from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import hook_name, module_name
-from torch_tb_profiler.model.program_tree import Kind
+from torch_tb_profiler.model.program_tree import NodeKind
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.web.microseconds import laid_out, microseconds
 from torch_tb_profiler.web.old_plugin.tree_json import nested
@@ -36,10 +36,10 @@ _COLUMNS = (
 )
 
 _TYPES = {
-    Kind.STEP: "ProfilerStep",
-    Kind.MODULE: "Module",
-    Kind.OPERATOR: "Operator",
-    Kind.BACKWARD: "backward",
+    NodeKind.STEP: "ProfilerStep",
+    NodeKind.MODULE: "Module",
+    NodeKind.OPERATOR: "Operator",
+    NodeKind.BACKWARD: "backward",
 }
 _ANNOTATION = "user_annotation"
 
@@ -111,7 +111,7 @@ def tree(model: Model) -> Iterator[bytes] | None:
         nodes.start[chosen],
         nodes.end[chosen],
         nodes.track[chosen],
-        nodes.name[chosen].astype(np.int64) * len(Kind) + nodes.kind[chosen],
+        nodes.name[chosen].astype(np.int64) * len(NodeKind) + nodes.kind[chosen],
         lambda i: _labels(timed, chosen[i], with_lightning),
     )
 
@@ -120,7 +120,7 @@ def _labels(timed: TimedProgram, nodes: Int64, with_lightning: bool) -> list[_La
     named = zip(timed.names(nodes), timed.tree.kind[nodes].tolist(), strict=True)
     return [
         (module_name(name), "pl_module")
-        if with_lightning and kind == Kind.MODULE
+        if with_lightning and kind == NodeKind.MODULE
         else (name, _TYPES.get(kind, _ANNOTATION))
         for name, kind in named
     ]

@@ -184,7 +184,7 @@ def _recorded(compute: Callable[[Model, Any], Any]) -> Callable[[Subject, Any], 
     """Refuses where no memory was recorded."""
 
     def answer(subject: Subject, asked: Any) -> Any:
-        if not len(subject.model.trace.memory):
+        if not len(subject.model.memory):
             raise NotFound(NOT_RECORDED)
         return compute(subject.model, asked)
 

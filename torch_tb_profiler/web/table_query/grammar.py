@@ -20,7 +20,7 @@ LONGEST = 10_000
 SPACE = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 
 Operator = Literal[">", ">=", "<", "<=", "=", "!="]
-Kind = Literal[
+ProblemKind = Literal[
     "unknown_column", "bad_regex", "bad_number", "bad_unit", "bad_operator", "open_quote", "too_long", "too_many_sorts"
 ]
 
@@ -31,7 +31,7 @@ class Problem(ValueError):
     kind: a word for programs; token: the part of the text; name: the column that is meant
     """
 
-    def __init__(self, kind: Kind, message: str, token: str, name: str | None = None) -> None:
+    def __init__(self, kind: ProblemKind, message: str, token: str, name: str | None = None) -> None:
         super().__init__(message)
         self.kind = kind
         self.token = token

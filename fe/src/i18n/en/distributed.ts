@@ -77,7 +77,7 @@ export const distributed = {
   heatMetrics: {
     duration_ns: "Step time",
     computation_ns: "Computation",
-    communication_ns: "Communication",
+    exposed_communication_ns: "Communication",
     wait_ns: "Synchronizing",
   },
   heatSummary: (metric: string, ranks: string, steps: string, least: string, most: string) =>

@@ -75,7 +75,7 @@ export const distributed: typeof en = {
   heatMetrics: {
     duration_ns: "每步时间",
     computation_ns: "计算",
-    communication_ns: "通信",
+    exposed_communication_ns: "通信",
     wait_ns: "同步等待",
   },
   heatSummary: (metric, ranks, steps, least, most) =>

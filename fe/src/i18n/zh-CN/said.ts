@@ -186,7 +186,7 @@ export const said: Said = {
     communication: {
       title: "各步在等待通信",
       detail: ({ share }) =>
-        `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
+        `平均每步有 ${percent(share)} 的时间是没有被计算内核或拷贝掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
     },
     data_parallel: {
       title: "DataParallel 比 DistributedDataParallel 慢",
@@ -217,7 +217,7 @@ export const said: Said = {
 
   evidence: {
     dataloader_per_step: () => "DataLoader，每步平均",
-    exposed_per_step: () => "暴露的通信，每步平均",
+    communication_per_step: () => "通信，每步平均",
     share_of_step: () => "占平均每步时间的比例",
     devices_in_use: () => "使用中的设备",
     nccl_gpus: () => "可以使用 NCCL 的 GPU",

@@ -18,7 +18,7 @@ const text = t.distributed;
 const COLORS: Partial<Record<Part, string>> = {
   computation_ns: "var(--cat-kernel)",
   overlap_ns: "var(--series-7)",
-  communication_ns: "var(--cat-communication)",
+  exposed_communication_ns: "var(--cat-communication)",
   other_ns: "var(--cat-other)",
   transfer_ns: "var(--series-3)",
   wait_ns: "var(--series-6)",

@@ -11,9 +11,9 @@ import { Panel, Segmented } from "../../ui";
 import { type Grid, heatGrid, heatOf } from "./heat";
 
 const text = t.distributed;
-const METRICS = (["duration_ns", "computation_ns", "communication_ns", "wait_ns"] as const).map(
-  (value) => ({ value, label: text.heatMetrics[value] }),
-);
+const METRICS = (
+  ["duration_ns", "computation_ns", "exposed_communication_ns", "wait_ns"] as const
+).map((value) => ({ value, label: text.heatMetrics[value] }));
 type Metric = (typeof METRICS)[number]["value"];
 
 const HIGHEST = 360;

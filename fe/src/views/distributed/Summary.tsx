@@ -59,7 +59,7 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
         text.tiles.exposed,
         text.tiles.exposedHelp,
         shares(
-          (of) => of.communication_ns,
+          (of) => of.exposed_communication_ns,
           (of) => of.duration_ns,
         ),
         fraction,
@@ -69,7 +69,7 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
         text.tiles.hiddenHelp,
         shares(
           (of) => of.overlap_ns,
-          (of) => of.overlap_ns + of.communication_ns,
+          (of) => of.overlap_ns + of.exposed_communication_ns,
         ),
         fraction,
       )}

@@ -40,7 +40,7 @@ function worker(
       ),
       computation_ns: column("computation"),
       overlap_ns: column("overlap"),
-      communication_ns: column("communication"),
+      exposed_communication_ns: column("communication"),
       other_ns: column("other"),
       transfer_ns: column("transfer"),
       wait_ns: column("wait"),

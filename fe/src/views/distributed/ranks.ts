@@ -2,7 +2,12 @@
 import type { Distributed, Nanoseconds, RankSteps, RankWorker } from "../../api";
 import { mean } from "../../stats";
 
-export const PARTS = ["computation_ns", "overlap_ns", "communication_ns", "other_ns"] as const;
+export const PARTS = [
+  "computation_ns",
+  "overlap_ns",
+  "exposed_communication_ns",
+  "other_ns",
+] as const;
 export const WAITS = ["transfer_ns", "wait_ns"] as const;
 export type Part = (typeof PARTS)[number] | (typeof WAITS)[number] | "duration_ns";
 const ALL: readonly Part[] = ["duration_ns", ...PARTS, ...WAITS];

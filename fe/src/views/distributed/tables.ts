@@ -90,10 +90,13 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
       cell: ({ numbers }) => (numbers && middle !== null ? numbers.duration_ns - middle : null),
     },
     ...PARTS.map(number),
-    percent("exposed_percent", text.columns.exposed, (of) => [of.communication_ns, of.duration_ns]),
+    percent("exposed_percent", text.columns.exposed, (of) => [
+      of.exposed_communication_ns,
+      of.duration_ns,
+    ]),
     percent("hidden_percent", text.columns.hidden, (of) => [
       of.overlap_ns,
-      of.overlap_ns + of.communication_ns,
+      of.overlap_ns + of.exposed_communication_ns,
     ]),
     ...WAITS.map(number),
     percent("wait_percent", text.columns.waitShare, (of) => [

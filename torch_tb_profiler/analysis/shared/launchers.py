@@ -10,20 +10,21 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Strings
 
 NOT_RECORDED = "(launched before the recording)"
 
 
 @dataclass(frozen=True)
 class Launchers:
-    """`code`: shape (device work,), parallel to `Trace.device_work`; equal codes are the same launcher."""
+    """`code`: shape (device work,), parallel to `Model.device_work`; equal codes are the same launcher."""
 
     code: Int32
-    model: Model
+    strings: Strings
 
     def text(self, code: int) -> str:
         """An operator's name; in parentheses what is no operator, such as `(cudaGraphLaunch)`."""
-        strings = self.model.trace.strings
+        strings = self.strings
         if code < len(strings):
             return str(strings[code])
         if code == len(strings):
@@ -31,7 +32,7 @@ class Launchers:
         return f"({strings[code - len(strings) - 1]})"
 
     def is_operator(self, code: int) -> bool:
-        return code < len(self.model.trace.strings)
+        return code < len(self.strings)
 
 
 @dataclass(frozen=True)
@@ -46,22 +47,22 @@ class Unattributed:
 @remembered
 def launchers(model: Model) -> Launchers:
     trace = model.trace
-    node, launch = model.device.operator_node, model.device.launch
+    node, launch = model.device_links.operator_node, model.device_links.launch
     code = np.full(len(node), len(trace.strings), dtype=np.int32)
     called = launch >= 0
-    code[called] = trace.events.name[trace.launches.row[launch[called]]] + len(trace.strings) + 1
+    code[called] = trace.events.name[model.launches.row[launch[called]]] + len(trace.strings) + 1
     owned = node >= 0
     code[owned] = model.tree.name[node[owned]]
-    return Launchers(code, model)
+    return Launchers(code, trace.strings)
 
 
 def unattributed(model: Model) -> tuple[Unattributed, ...]:
     """By device time, descending; its sum and the operators' device self times are all device work."""
     known = launchers(model)
-    chosen = np.flatnonzero(model.is_work & (model.device.operator_node < 0))
+    chosen = np.flatnonzero(model.is_work & (model.device_links.operator_node < 0))
     code = known.code[chosen]
     groups = group([code])
-    rows = model.trace.device_work.row[chosen]
+    rows = model.device_work.row[chosen]
     total, calls = groups.sum(np.maximum(model.trace.events.duration[rows], 0)), groups.count()
     return tuple(
         Unattributed(known.text(int(code[groups.first[g]])), int(calls[g]), int(total[g]))

@@ -175,9 +175,9 @@ def use_of(kernel: str) -> Use:
 
 @remembered
 def use_of_device_work(model: Model) -> Int8:
-    """`Use` of every row of `trace.device_work`, shape (device_work,); meaningful for kernels only."""
+    """`Use` of every row of `model.device_work`, shape (device_work,); meaningful for kernels only."""
     trace = model.trace
-    name = trace.events.name[trace.device_work.row]
+    name = trace.events.name[model.device_work.row]
     by_code = np.zeros(len(trace.strings), np.int8)
     for code in distinct(name).tolist():
         by_code[code] = use_of(trace.strings[code])

@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.program_tree import Kind, Program, ProgramTree, program
+from torch_tb_profiler.model.program_tree import LinkedProgramTree, NodeKind, ProgramTree, program_tree
 from torch_tb_profiler.trace import Strings
 
 #: wrappers that are written as operators and are none
@@ -47,7 +47,7 @@ class TimedProgram:
 
     def names(self, nodes: Int64) -> list[str]:
         """`name` of many."""
-        backward = int(Kind.BACKWARD)
+        backward = int(NodeKind.BACKWARD)
         of = zip(self.strings.texts(self.tree.name[nodes]), self.tree.kind[nodes].tolist(), strict=True)
         return [text + ".backward" if kind == backward else text for text, kind in of]
 
@@ -55,27 +55,27 @@ class TimedProgram:
 @remembered
 def nn_program(model: Model) -> TimedProgram:
     """With calls of nn.Module, as the old plugin chose its nodes."""
-    return _timed(model, program(model, "nn"))
+    return _timed(model, program_tree(model, "nn"))
 
 
 @remembered
 def lightning_program(model: Model) -> TimedProgram:
     """With Lightning's modules instead."""
-    return _timed(model, program(model, "lightning"))
+    return _timed(model, program_tree(model, "lightning"))
 
 
 @remembered
 def full_program(model: Model) -> TimedProgram:
     """With calls of nn.Module, all annotations, and backward threads inside the steps."""
-    return _timed(model, program(model, "nn", full=True))
+    return _timed(model, program_tree(model, "nn", full=True))
 
 
-def _timed(model: Model, found: Program) -> TimedProgram:
+def _timed(model: Model, found: LinkedProgramTree) -> TimedProgram:
     tree, trace = found.tree, model.trace
     nodes = len(tree)
     forest = Forest(tree.parent)
     # annotations are labels on part of the time of what they are in, so self times look through them
-    opaque = ~one_of(tree.kind, (Kind.LABEL, Kind.COMMUNICATION))
+    opaque = ~one_of(tree.kind, (NodeKind.LABEL, NodeKind.COMMUNICATION))
     itself = np.arange(nodes)
     owner = np.append(nearest(tree.parent, opaque, itself), -1).astype(np.intp)
     owner[:-1] = np.where(owner[:-1] < 0, itself, owner[:-1])
@@ -84,10 +84,10 @@ def _timed(model: Model, found: Program) -> TimedProgram:
     length = (tree.end - tree.start)[inside]
     host_self = tree.duration - sums_at(owner[tree.parent[inside]], length, nodes)
     calling = np.flatnonzero(found.launch_node >= 0)
-    host_self -= sums_at(owner[found.launch_node[calling]], model.launches.duration[calling], nodes)
-    work_node = np.append(found.launch_node, np.int32(-1))[model.device.launch]
+    host_self -= sums_at(owner[found.launch_node[calling]], model.launch_links.duration[calling], nodes)
+    work_node = np.append(found.launch_node, np.int32(-1))[model.device_links.launch]
     owned = np.flatnonzero((work_node >= 0) & model.is_work)
-    work_ns = np.maximum(trace.events.duration[trace.device_work.row[owned]], 0)
+    work_ns = np.maximum(trace.events.duration[model.device_work.row[owned]], 0)
     wrapper = trace.strings.where(_NOT_OPERATORS.__contains__, tree.name)
     return TimedProgram(
         tree=tree,
@@ -97,6 +97,6 @@ def _timed(model: Model, found: Program) -> TimedProgram:
         device_self=sums_at(owner[work_node[owned]], work_ns, nodes),
         device_total=forest.below(sums_at(work_node[owned], work_ns, nodes)),
         work_node=work_node,
-        is_operator=(tree.kind == Kind.OPERATOR) & ~wrapper[tree.name],
+        is_operator=(tree.kind == NodeKind.OPERATOR) & ~wrapper[tree.name],
         main=found.main,
     )

@@ -1,0 +1,105 @@
+"""What is said of the time of devices and of communication: the one definition of each quantity.
+
+Every piece of device work has a role. A quantity says which roles must be at work for a moment to count, and which must
+not; what it is measured on (one device, all devices of a rank, the calls of a library without kernels) the caller
+says by the spans it gives. Views show these and compute no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.intervals import Coverage, Spans
+from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
+from torch_tb_profiler.trace import Category
+
+
+class Role(IntEnum):
+    """What a kernel, copy or fill does. As a bit, `1 << role`, it is part of a set of roles."""
+
+    COMPUTE = 0  # a kernel that is not communication's
+    COMMUNICATION = 1  # a kernel of a collective
+    COPY = 2  # memcpy and memset
+
+
+#: of events that are no work: annotations and synchronisation
+NO_ROLE = 255
+
+
+def roles_of(category: UInt8, is_communication: Bool) -> UInt8:
+    """The `Role` of each piece of device work, `NO_ROLE` for what is none; arrays of one shape."""
+    found = np.full(len(category), NO_ROLE, np.uint8)
+    found[category == Category.KERNEL] = Role.COMPUTE
+    found[one_of(category, (Category.MEMCPY, Category.MEMSET))] = Role.COPY
+    found[is_communication] = Role.COMMUNICATION
+    return found
+
+
+def spans_by_role(start: Int64, end: Int64, role: UInt8) -> tuple[Spans, ...]:
+    """When work of each role ran, in the order of `Role`; the arrays are parallel, times in ns."""
+    chosen = [role == each for each in Role]
+    return tuple(intervals.union(start[mask], end[mask]) for mask in chosen)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """The moments at which something of the roles `of` is at work and nothing of the roles `without`."""
+
+    of: tuple[Role, ...]
+    without: tuple[Role, ...] = ()
+
+    def counts(self, running: int) -> bool:
+        """Whether a moment counts at which exactly the roles of a set (bits, see `Role`) are at work."""
+        return any(running >> role & 1 for role in self.of) and not any(running >> role & 1 for role in self.without)
+
+    def spans(self, by_role: Sequence[Spans]) -> Spans:
+        """These moments. by_role: when work of each role ran, in the order of `Role`."""
+        found = intervals.union_of([by_role[role] for role in self.of])
+        if not self.without:
+            return found
+        return intervals.subtraction(found, intervals.union_of([by_role[role] for role in self.without]))
+
+    def between(self, by_role: Sequence[Spans], start: Int64, end: Int64) -> Int64:
+        """ns of it in each of the windows [start, end)."""
+        return Coverage(self.spans(by_role)).between(start, end)
+
+
+#: at least one kernel, copy or fill runs (`busy_ns`); the rest of the window is idle
+BUSY = Quantity((Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
+
+#: at least one kernel runs, of a collective or not (`gpu_busy_ns`, `kernel_ns`); copies do not count
+GPU_BUSY = Quantity((Role.COMPUTE, Role.COMMUNICATION))
+
+#: at least one kernel runs that is not communication's
+COMPUTE = Quantity((Role.COMPUTE,))
+
+#: the same while no communication runs
+COMPUTE_ALONE = Quantity((Role.COMPUTE,), without=(Role.COMMUNICATION,))
+
+#: communication runs, hidden or not
+COMMUNICATION = Quantity((Role.COMMUNICATION,))
+
+#: communication runs and no compute kernel: what the program would be faster by without it. Copies do not hide it
+EXPOSED_COMMUNICATION = Quantity((Role.COMMUNICATION,), without=(Role.COMPUTE,))
+
+#: communication runs, and neither a compute kernel nor a copy or fill: the category `communication` of a step
+UNCOVERED_COMMUNICATION = Quantity((Role.COMMUNICATION,), without=(Role.COMPUTE, Role.COPY))
+
+#: copies or fills run and no kernel
+EXPOSED_COPY = Quantity((Role.COPY,), without=(Role.COMPUTE, Role.COMMUNICATION))
+
+
+def idle_ns(window_ns: Int64, busy_ns: Int64) -> Int64:
+    """What is left of windows when `BUSY` is taken away."""
+    return window_ns - busy_ns
+
+
+def utilization(gpu_busy_ns: int, window_ns: int) -> float | None:
+    """`GPU_BUSY` ÷ window, 0…1; None for a window without length."""
+    return gpu_busy_ns / window_ns if window_ns > 0 else None

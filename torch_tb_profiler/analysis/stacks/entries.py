@@ -1,0 +1,138 @@
+"""Entries of call stacks, and how those of the same names become one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.nesting import by_depth, depths
+from torch_tb_profiler.arrays.types import Int64, Ints
+
+Weight = Literal["device", "host"]
+EntryKind = Literal["frame", "builtin", "module", "annotation", "operator", "device", "other", "smaller"]
+Hash = npt.NDArray[np.uint64]
+
+#: later than any event: when an entry was first seen of which nothing is known
+NEVER_SEEN = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What can stand in a stack: names with their kinds, numbered."""
+
+    names: list[str] = field(default_factory=list)
+    kinds: list[EntryKind] = field(default_factory=list)
+    numbers: dict[tuple[str, EntryKind], int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def number(self, name: str, kind: EntryKind) -> int:
+        found = self.numbers.setdefault((name, kind), len(self.names))
+        if found == len(self.names):
+            self.names.append(name)
+            self.kinds.append(kind)
+        return found
+
+    def of_codes(self, strings: Any, codes: Ints, number: Callable[[str], int]) -> Int64:
+        """The numbers of a column of string codes; `number` is asked once for each text."""
+        different, place = distinct_places(codes)
+        return np.array([number(strings[code]) for code in different.tolist()], np.int64)[place]
+
+    def hashes(self) -> Hash:
+        """Depend on nothing but the texts."""
+        texts = (
+            f"{kind} {name}".encode(errors="surrogatepass") for kind, name in zip(self.kinds, self.names, strict=True)
+        )
+        return np.array([int.from_bytes(blake2b(text, digest_size=8).digest(), "little") for text in texts], np.uint64)
+
+
+@dataclass(frozen=True)
+class StackEntries:
+    """Entries of stacks: what is innermost, and the entry of what is around it. Times in ns.
+
+    parent  shape (entries,): -1 at the top; after merging, parents stand before their children
+    calls   of a range how often it began, of device work how often it ran
+    first   when it was first seen
+    """
+
+    labels: Labels
+    parent: Int64
+    label: Int64
+    calls: Int64
+    first: Int64
+    self_host: Int64
+    self_device: Int64
+    no_stack_ns: int
+    has_frames: bool
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    def self_ns(self, weight: Weight) -> Int64:
+        return self.self_host if weight == "host" else self.self_device
+
+
+@dataclass(frozen=True)
+class EntryColumns:
+    """Of entries, before they are merged."""
+
+    parent: Int64
+    label: Int64
+    calls: Int64
+    first: Int64
+    self_host: Int64
+    self_device: Int64
+
+    @classmethod
+    def of(cls, parent: Int64, label: Int64) -> EntryColumns:
+        """Entries without any time."""
+        none = np.zeros(len(parent), np.int64)
+        return cls(parent.astype(np.int64), label, none, none + NEVER_SEEN, none, none)
+
+    @classmethod
+    def joined(cls, *pieces: EntryColumns) -> EntryColumns:
+        return cls(*(np.concatenate([getattr(p, name) for p in pieces]) for name in cls.__dataclass_fields__))
+
+
+def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool) -> StackEntries:
+    """Level by level from the top: equal labels below the same entry are one entry."""
+    of = np.full(len(raw.parent) + 1, -1, np.int64)
+    parents, found_labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    entries, bounds = 0, [0]
+    for level in by_level(raw.parent):
+        different, place = distinct_places((of[raw.parent[level]] + 1) * len(labels) + raw.label[level])
+        of[level] = entries + place
+        parents.append(different // len(labels) - 1)
+        found_labels.append(different % len(labels))
+        entries += len(different)
+        bounds.append(entries)
+    parent, place = np.concatenate(parents), of[:-1]
+    first = np.full(entries, NEVER_SEEN)
+    np.minimum.at(first, place, raw.first)
+    for begin, end in reversed(list(pairwise(bounds[1:]))):
+        np.minimum.at(first, parent[begin:end], first[begin:end])
+    return StackEntries(
+        labels=labels,
+        parent=parent,
+        label=np.concatenate(found_labels),
+        calls=sums_at(place, raw.calls, entries),
+        first=first,
+        self_host=sums_at(place, raw.self_host, entries),
+        self_device=sums_at(place, raw.self_device, entries),
+        no_stack_ns=no_stack_ns,
+        has_frames=has_frames,
+    )
+
+
+def by_level(parent: Int64) -> list[Int64]:
+    """Entries by their distance from the top."""
+    return by_depth(depths(parent.astype(np.int32)))

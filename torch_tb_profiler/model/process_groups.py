@@ -1,0 +1,55 @@
+"""Groups of ranks that communicate with each other, as a trace names them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+
+from torch_tb_profiler.trace import Trace
+
+
+@dataclass(frozen=True)
+class ProcessGroup:
+    """Ranks that communicate with each other.
+
+    name, description: empty when the trace does not say; `ranks` is then empty, too
+    ranks: numbers in the whole job
+    size: 0 when it is not known
+    """
+
+    name: str = ""
+    description: str = ""
+    ranks: tuple[int, ...] = ()
+    size: int = 0
+
+
+def groups_of_header(trace: Trace) -> dict[str, ProcessGroup]:
+    """`distributedInfo.pg_config`, by name."""
+    found: dict[str, ProcessGroup] = {}
+    listed = trace.header.distributed.get("pg_config")
+    for group in listed if isinstance(listed, list) else []:
+        if isinstance(group, dict) and group.get("pg_name") is not None:
+            ranks = ranks_of(json.dumps(group.get("ranks")))
+            name = str(group["pg_name"])
+            size = positive_number(group.get("pg_size")) or len(ranks)
+            found[name] = ProcessGroup(name, str(group.get("pg_desc") or ""), ranks, size)
+    return found
+
+
+def positive_number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+@lru_cache(maxsize=256)
+def ranks_of(text: str) -> tuple[int, ...]:
+    """`[0, 1]` or that as a string; long lists are shortened with dots by torch and then not known."""
+    try:
+        ranks = json.loads(text)
+    except ValueError:
+        return ()
+    if isinstance(ranks, str):
+        return ranks_of(ranks)
+    if isinstance(ranks, list) and all(isinstance(rank, int) for rank in ranks):
+        return tuple(ranks)
+    return ()

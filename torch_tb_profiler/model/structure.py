@@ -1,0 +1,84 @@
+"""What the events of a whole trace mean together, whatever its steps; every choice of steps shares it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.arrays.nesting import Nesting
+from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, frame_tree
+from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
+from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
+from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
+from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.trace import Trace
+
+
+class Structure:
+    """The structure of one trace; each part is computed when first asked for and kept until `clear`."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.parts = Memo()
+
+    def clear(self) -> None:
+        """Free the memory of all parts; they are computed again when asked for."""
+        self.parts.clear()
+
+    @part
+    def _frames(self) -> tuple[FrameTree, Nesting]:
+        return frame_tree(self.trace)
+
+    @part
+    def _tree(self) -> tuple[CallTree, Nesting]:
+        return call_tree(self.trace, self.frame_nesting)
+
+    @property
+    def frames(self) -> FrameTree:
+        """Python frames of every host thread."""
+        return self._frames[0]
+
+    @property
+    def frame_nesting(self) -> Nesting:
+        """The intervals under `frames`, to look up what was running at a time."""
+        return self._frames[1]
+
+    @property
+    def tree(self) -> CallTree:
+        """Operators and annotations of every host thread."""
+        return self._tree[0]
+
+    @property
+    def nesting(self) -> Nesting:
+        """The intervals under `tree`, to look up what was running at a time."""
+        return self._tree[1]
+
+    @part
+    def launch_links(self) -> LaunchLinks:
+        """Parallel to `trace.launches`."""
+        return launch_links(self.trace, self.tree, self.nesting)
+
+    @part
+    def device_links(self) -> DeviceLinks:
+        """Parallel to `trace.device_work`."""
+        return device_links(self.trace, self.tree, self.launch_links)
+
+    @part
+    def forward_backward(self) -> ForwardBackward:
+        """Operators and their backward."""
+        return forward_backward(self.trace, self.tree, self.nesting)
+
+    @part
+    def communications(self) -> Communications:
+        """What this rank sent and received."""
+        trace = self.trace
+        kernels = kernels_of_collectives(trace.events, trace.device_work, trace.launches, self.device_links)
+        return communications(trace, self.tree, kernels)
+
+    def clamped(self, nodes: Int32 | None = None, frames: Int32 | None = None) -> int:
+        """How many host ranges were cut to the one they started in; of some nodes and frames, or of all."""
+        return sum(
+            int(np.count_nonzero(nesting.clamped if chosen is None else nesting.clamped[chosen]))
+            for nesting, chosen in ((self.nesting, nodes), (self.frame_nesting, frames))
+        )
