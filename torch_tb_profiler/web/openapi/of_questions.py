@@ -10,8 +10,20 @@ from torch_tb_profiler.analysis.table import Table
 from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.openapi.answers import schema_of
 from torch_tb_profiler.web.openapi.operation import LISTING, OF_TRACE, Operation
-from torch_tb_profiler.web.openapi.parameters import PAGE, RUN_AND_SPAN, STEP_RULES, STEPS, TRACE, TWO_TRACES
+from torch_tb_profiler.web.openapi.parameters import (
+    PAGE,
+    RUN_AND_SPAN,
+    SHARED,
+    STEP_RULES,
+    STEPS,
+    TRACE,
+    TWO_TRACES,
+    shared,
+)
 from torch_tb_profiler.web.parameters import query_parameters
+
+#: of shared parameters, by reference
+_NAMES = {shared(key)[0]["$ref"]: parameter["name"] for key, parameter in SHARED.items()}
 
 
 def operations(questions: Iterable[AnyQuestion]) -> dict[str, Operation]:
@@ -23,7 +35,7 @@ def operation(question: AnyQuestion) -> Operation:
     own = query_parameters(question.parameters)
     named = {each["name"] for each in own}
     pages = PAGE if get_origin(question.answer) is Table else []
-    common = [each for each in _common(question) if each["$ref"].rsplit("/", 1)[1].lower() not in named]
+    common = [each for each in _common(question) if _NAMES[each["$ref"]] not in named]
     return Operation(
         question.tag,
         question.summary,
