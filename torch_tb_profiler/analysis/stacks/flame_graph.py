@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.stacks.call_stacks import SOURCE_FRAME
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct_places
-from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.grouping import least_at, sums_at
 from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.nesting import by_depth, depths, nearest
 from torch_tb_profiler.arrays.preorder import preorder
@@ -316,8 +316,7 @@ def _merged(raw: _Columns, labels: Labels, no_stack_ns: int, has_frames: bool) -
         entries += len(different)
         bounds.append(entries)
     parent, place = np.concatenate(parents), of[:-1]
-    first = np.full(entries, _LATE)
-    np.minimum.at(first, place, raw.first)
+    first = least_at(place, raw.first, entries)
     for begin, end in reversed(list(pairwise(bounds[1:]))):
         np.minimum.at(first, parent[begin:end], first[begin:end])
     return Stacks(
@@ -557,8 +556,7 @@ def _callers(
         different, place = distinct_places((group + 1) * labels + found.label[ends.at])
         parent, label, n = different // labels - 1, different % labels, len(different)
         total, calls = sums_at(place, ends.self_ns, n), sums_at(place, ends.calls, n)
-        first = np.full(n, _LATE)
-        np.minimum.at(first, place, ends.first)
+        first = least_at(place, ends.first, n)
         before = np.append(states, state)[parent]
         after = before * _MULTIPLIER + hashes[label]
         big = total >= limit
