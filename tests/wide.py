@@ -18,7 +18,7 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace import Category, column_file
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches, Operators, Phase, Table
 from torch_tb_profiler.trace.store import Header, Track
-from torch_tb_profiler.trace.table_writer import Described
+from torch_tb_profiler.trace.table_writer import TraceInfo
 
 #: each with operators and the calls in them: two lanes
 THREADS = 20
@@ -84,7 +84,7 @@ def write_columns(slices: int, path: Path) -> list[Stretch]:
         for stretch in stretches(slices):
             made.append(stretch)
             rows += _add_host(out, stretch, rows) if stretch.lane < THREADS else _add_device(out, stretch, rows)
-        out.finish(Described(Header(HEADER), strings, tracks, 0, 0, (), 0))
+        out.finish(TraceInfo(Header(HEADER), strings, tracks, 0, 0, (), 0))
     return made
 
 

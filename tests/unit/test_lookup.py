@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.lookup import find, place_of_running_maximum, places_of, take_known, window_of
+from torch_tb_profiler.arrays.lookup import bounds_of, find, place_of_running_maximum, places_of, take_known, window_of
 
 
 @given(st.lists(st.integers(-5, 5), max_size=12), st.data())
@@ -58,3 +60,9 @@ def test_window_of(lengths: list[int], asked: list[tuple[int, int]]) -> None:
 def test_place_of_running_maximum(values: list[int]) -> None:
     expected = [max(range(i + 1), key=lambda k: (values[k], k)) for i in range(len(values))]
     assert place_of_running_maximum(np.array(values)).tolist() == expected
+
+
+@given(st.lists(st.integers(0, 5), max_size=20).map(sorted))
+def test_bounds_of(values: list[int]) -> None:
+    bounds = bounds_of(np.array(values, np.int64), 6).tolist()
+    assert [values[low:high] for low, high in pairwise(bounds)] == [[n] * values.count(n) for n in range(6)]

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.events import Event, memory, model_of
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.memory.curve import memory_curves
-from torch_tb_profiler.timeline import counters, grouped, lanes, pyramid, timeline_file
+from torch_tb_profiler.arrays import pieces as array_pieces
+from torch_tb_profiler.timeline import counters, lanes, pyramid, timeline_file
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.pyramid import highest_level, tile_length, width_of
@@ -78,7 +77,7 @@ def test_busy_is_the_union_of_all_slices_of_a_track(given: list[Event]) -> None:
 def test_what_is_built_piece_by_piece_is_the_same(given: list[Event]) -> None:
     whole = timeline_of(given)
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((grouped, "PIECE"), (pyramid, "_PIECE"), (counters, "_SLICES_AT_ONCE")):
+        for module, name in ((array_pieces, "PIECE"), (pyramid, "_PIECE"), (counters, "_SLICES_AT_ONCE")):
             patch.setattr(module, name, 3)
         pieces = timeline_of(given)
         check_all(pieces)
@@ -86,20 +85,6 @@ def test_what_is_built_piece_by_piece_is_the_same(given: list[Event]) -> None:
     np.testing.assert_equal(pieces.placed.lanes.columns(), whole.placed.lanes.columns())
     np.testing.assert_equal(pieces.placed.busy.busy, whole.placed.busy.busy)
     assert pieces.levels.keys() == whole.levels.keys()
-
-
-@given(st.lists(st.integers(-1, 4), max_size=40), st.integers(1, 9))
-def test_rows_by_group(given: list[int], piece: int) -> None:
-    group = np.array(given, np.int32)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouped, "PIECE", piece)
-        rows, first = grouped.rows_by(group, 5)
-        found = list(grouped.batches(first))
-    assert [rows[low:high].tolist() for low, high in pairwise(first.tolist())] == [
-        [row for row, of in enumerate(given) if of == number] for number in range(5)
-    ]
-    assert [number for low, high in found for number in range(low, high)] == list(range(5))
-    assert all(first[high] - first[low] <= piece or high == low + 1 for low, high in found)
 
 
 def test_a_model_answers_the_same_after_its_timeline_was_built() -> None:

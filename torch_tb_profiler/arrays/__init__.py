@@ -7,6 +7,7 @@ stand for. Each function has a worked example, and is compared with a brute-forc
     distinct     different values, and runs of equal ones
     lookup       values by an index that may say "none", by value, by window
     grouping     rows by equal keys: sums, extremes, the first of each
+    pieces       rows by group with little memory
     range_sums   sums over many ranges of one sequence
     intervals    sets of points as intervals, and functions of a point
     nesting      which interval lies in which, and walks from a node to its ancestors

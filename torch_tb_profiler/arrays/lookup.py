@@ -58,6 +58,18 @@ def find(ascending: Ints, wanted: Ints) -> Int64:
     return np.where(ascending[place] == wanted, place, -1)
 
 
+def bounds_of(ascending: Ints, size: int) -> Int64:
+    """Where the run of each number 0 … size - 1 begins in an ascending array, and where the last one ends.
+
+    ascending   shape (n,), sorted; numbers that do not occur have an empty run
+    Returns shape (size + 1,): the run of a number is [bounds[number], bounds[number + 1]).
+
+    >>> bounds_of(np.array([0, 0, 2]), 3).tolist()
+    [0, 2, 2, 3]
+    """
+    return np.searchsorted(ascending, np.arange(size + 1)).astype(np.int64, copy=False)
+
+
 def window_of(start: Ints, end: Ints, first: Ints, last: Ints | None = None) -> Int64:
     """Which of disjoint windows [start, end], both ends included, holds each stretch first … last; -1 for none.
 

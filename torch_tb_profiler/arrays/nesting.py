@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 
@@ -203,7 +204,7 @@ def by_depth(depth: Int32) -> list[Int64]:
     [[0], [1, 3], [2]]
     """
     order = stable_order(depth)
-    bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
+    bounds = bounds_of(depth[order], int(depth.max(initial=-1)) + 1).tolist()
     return [order[first:after] for first, after in pairwise(bounds)]
 
 

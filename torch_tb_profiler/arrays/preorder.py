@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import begins_run
+from torch_tb_profiler.arrays.lookup import bounds_of, places_of
 from torch_tb_profiler.arrays.nesting import depths
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -31,13 +33,11 @@ def preorder(parent: Int32, turns: Int64, depth: Int32 | None = None) -> Int64:
     # level by level, families together
     by_family = turns[stable_order(parent[turns])]
     by_level = by_family[stable_order(depth[by_family])]
-    bounds = np.searchsorted(depth[by_level], np.arange(int(depth.max()) + 2)).tolist()
+    bounds = bounds_of(depth[by_level], int(depth.max()) + 1).tolist()
     levels = list(pairwise(bounds))[1:]
-    position = np.empty(nodes + 1, np.int64)
-    position[by_level] = np.arange(nodes)
-    position[-1] = -1
+    position = places_of(by_level, nodes + 1)
     above = position[parent[by_level]]
-    leads = np.flatnonzero(np.concatenate(([True], above[1:] != above[:-1])))
+    leads = np.flatnonzero(begins_run(above))
     families = np.searchsorted(leads, bounds).tolist()
     size = np.ones(nodes, np.int64)
     for (first, after), (lead, last) in zip(reversed(levels), reversed(list(pairwise(families))[1:]), strict=True):

@@ -9,10 +9,11 @@ import numpy as np
 
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.nesting import depths, outermost_first, parents
+from torch_tb_profiler.arrays.pieces import batches, rows_by
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.bands import Band, band_of, drawn, nesting_rank
-from torch_tb_profiler.timeline.grouped import batches, rows_by
 from torch_tb_profiler.timeline.schema import BusyTracks, Lanes
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import Events
@@ -118,7 +119,7 @@ class _Busy:
         begins = np.flatnonzero(parent < 0)
         # from one slice without parent to the next, those of a band cover all from the first start to the last end
         start, end = start[begins], np.maximum.reduceat(end, begins)
-        bounds = np.searchsorted(band[begins], np.arange(len(tracks) + 1)).tolist()
+        bounds = bounds_of(band[begins], len(tracks)).tolist()
         for track, (low, high) in zip(tracks.tolist(), pairwise(bounds), strict=True):
             if track != self._track:
                 self._finish()

@@ -62,11 +62,6 @@ class Items:
         return Items(*(values[chosen] for values in vars(self).values()))
 
 
-def bounds_of(lane: Int32, lanes: int) -> Int64:
-    """Shape (lanes + 1,): where the items of each lane begin."""
-    return np.searchsorted(lane, np.arange(lanes + 1)).astype(np.int64)
-
-
 def begins(items: Items, width: int) -> npt.NDArray[np.intp]:
     """Positions at which a cell of a level begins."""
     found = [np.zeros(min(len(items), 1), np.intp)]

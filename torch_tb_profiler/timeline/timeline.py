@@ -7,11 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
+from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.lanes import Placed, ends_of, in_lane_order
 from torch_tb_profiler.timeline.links import Links, Queue, queues_of
 from torch_tb_profiler.timeline.names import Names, names_of
-from torch_tb_profiler.timeline.pyramid import Items, bounds_of, highest_level, merge, tile_length, width_of
+from torch_tb_profiler.timeline.pyramid import Items, highest_level, merge, tile_length, width_of
 from torch_tb_profiler.timeline.series import Counters
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.trace import Trace

@@ -1,9 +1,21 @@
 """A trace file as tables of columns: the schema, the tolerant reader, the vocabulary and the column file.
 
-Belongs here: everything that knows how trace files are written (spellings, units, damage) and how the columns
-are kept on disk. Does not belong here: what the events mean together (`model`) or any number a user asks for
-(`analysis`). Nothing above this package ever looks at JSON of a trace again, except the raw arguments of one
-event that a person asked to see.
+Belongs here: everything about how trace files are written (spellings, units, damage) and how columns are stored. Does
+not belong here: what the events mean together (`model`) or any number that is shown (`analysis`). Nothing above this
+package reads the JSON of a trace, except for the raw arguments of one event.
+
+    schema          tables and columns; a new field of trace files is one line there
+    vocabulary      spellings of phases, categories and names
+    unpack, text    stored file → text → chunks of whole events
+    json_scan       where strings, objects and lists end in damaged text
+    repair          almost JSON → JSON
+    events, decode  chunk → typed events
+    collect         events → rows of tables, with arguments, times and tracks
+    table_writer    what rows are handed to: memory, or column_file
+    reader          all of it together
+    store           a trace: header, strings, tracks, tables
+    raw_event       the arguments of one event, from the file
+    rewrite         a trace file with events added, or a part of it
 """
 
 from torch_tb_profiler.trace.notes import Note, Notes, Severity

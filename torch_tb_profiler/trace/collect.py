@@ -27,7 +27,7 @@ from torch_tb_profiler.trace.schema import (
     Table,
 )
 from torch_tb_profiler.trace.store import Header
-from torch_tb_profiler.trace.table_writer import Described, Sink
+from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
 from torch_tb_profiler.trace.times import Times
 from torch_tb_profiler.trace.tracks import Tracks, number_or_text
 from torch_tb_profiler.trace.vocabulary import MEMORY_EVENT_NAME, category_of, is_annotation_name, phase_of
@@ -56,14 +56,14 @@ _collective_names = getter(attribute(Collectives.schema()[1].source[0]))
 
 
 class Collector:
-    """Takes the events of a file in order and writes their rows to a sink, a row group at a time.
+    """Takes the events of a file in order and writes their rows to a writer, a row group at a time.
 
     count: events so far
     """
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, writer: TableWriter) -> None:
         self.count = 0
-        self._sink = sink
+        self._writer = writer
         self._written = 0
         self._strings = TextCodes()
         self._tracks = Tracks()
@@ -127,13 +127,13 @@ class Collector:
     # writing, row group by row group ------------------------------------------------------------------------
 
     def _write(self) -> None:
-        """Hand what was gathered to the sink: memory stays the same however long the file is."""
+        """Hand what was gathered to the writer: memory stays the same however long the file is."""
         first_row, self._written = self._written, self.count
         heads = np.frombuffer(b"".join(self._heads), dtype=_HEADS)
         self._heads.clear()
         phase, category = heads["phase"].copy(), heads["category"].copy()
         start, duration = self._times.take(phase, category)
-        self._sink.add(
+        self._writer.add(
             Events,
             {
                 "phase": phase,
@@ -146,7 +146,7 @@ class Collector:
         )
         chunks = np.array(self._chunks, dtype=np.int64).reshape(-1, 3)
         self._chunks.clear()
-        self._sink.add(Chunks, {"offset": chunks[:, 0], "length": chunks[:, 1], "first_row": chunks[:, 2]})
+        self._writer.add(Chunks, {"offset": chunks[:, 0], "length": chunks[:, 1], "first_row": chunks[:, 2]})
         tables = heads["table"].copy()
         for number, kind in enumerate(_TABLES):
             rows = np.flatnonzero(tables == number)
@@ -158,7 +158,7 @@ class Collector:
             self._collective_rows.clear()
             # those of operators and of device work, chunk by chunk
             order = np.argsort(columns["row"], kind="stable")
-            self._sink.add(Collectives, {name: values[order] for name, values in columns.items()})
+            self._writer.add(Collectives, {name: values[order] for name, values in columns.items()})
 
     def _write_table(self, kind: type[Table], rows: Int64, first_row: int, track: Int32) -> None:
         """`rows`: which of the events since `first_row` have a row in the table; `track`: of all of these."""
@@ -170,11 +170,11 @@ class Collector:
         if kind is DeviceWork:
             device = columns["device"]
             columns["device"] = np.where(device < 0, self._tracks.devices()[track[rows]], device)
-        self._sink.add(kind, {"row": rows + first_row, **columns})
+        self._writer.add(kind, {"row": rows + first_row, **columns})
 
     # the end ------------------------------------------------------------------------------------------------
 
-    def finish(self, header: Header, notes: Notes, text_bytes: int) -> Described:
+    def finish(self, header: Header, notes: Notes, text_bytes: int) -> TraceInfo:
         """Write the rest, and say what the trace is."""
         if self.count > self._written:
             self._write()
@@ -182,7 +182,7 @@ class Collector:
             notes.add(note)
         first = self._times.first_ns or 0
         origin = (self._times.origin_us or 0) * 1000 + first + (header.base_time_ns or 0)
-        return Described(header, self._strings.texts, self._tracks.all(), origin, first, tuple(notes), text_bytes)
+        return TraceInfo(header, self._strings.texts, self._tracks.all(), origin, first, tuple(notes), text_bytes)
 
 
 def _flow_ids(ids: Sequence[int | str | None]) -> Int64:

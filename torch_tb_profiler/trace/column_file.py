@@ -1,9 +1,9 @@
-"""The column file: the tables of one trace on disk, in compressed blocks of one column each, read by column.
+"""The column file: the tables of one trace on disk, in compressed blocks of one column each.
 
 Layout: magic, position of the index (8 bytes, little endian), blocks, index (MessagePack).
-A block is deflated after a transformation that makes neighbours alike: integers are stored in as few bytes as hold
-them all, those of columns that follow the value before (`schema.column`) as differences, then the bytes of all values
-are laid out significance by significance. A block of equal values has no bytes at all.
+Blocks are deflated. Before that, integers are stored in the fewest bytes that hold all of the block, those of columns
+that `follow` the value before as differences; then the bytes are regrouped by significance, so that similar bytes are
+neighbours. A block of equal values has no bytes at all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
-from torch_tb_profiler.trace.table_writer import Described, from_first_event
+from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
 
 deflate: ModuleType
 try:
@@ -37,7 +37,7 @@ except ImportError:  # no wheel for this platform
 
 _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
 
-#: raised when the meaning of a table changes, so that older files are read again from the trace
+#: increased when the meaning of a table changes, so that the trace is read again instead of an older file
 FORMAT_VERSION = 4
 MAGIC = b"TTBPCOL\n"
 _HEAD = struct.Struct("<8sQ")
@@ -76,7 +76,7 @@ class _Index(msgspec.Struct):
 
 
 class Writer:
-    """A column file in the making; it appears at its path when `finish` was called, else not at all."""
+    """Writes a column file, which appears at its path when `finish` was called, else not at all."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -107,10 +107,10 @@ class Writer:
             self._out.write(packed)
 
     def finish_tables(self, header: dict[str, Any]) -> None:
-        """For tables that are not a whole trace. `header` is what JSON can say."""
-        self.finish(Described(Header(header), [], (), 0, 0, (), 0))
+        """Finish a file of tables that are not a whole trace. `header`: values that JSON has."""
+        self.finish(TraceInfo(Header(header), [], (), 0, 0, (), 0))
 
-    def finish(self, described: Described) -> None:
+    def finish(self, described: TraceInfo) -> None:
         strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
         strings_at = (self._out.tell(), len(strings))
         self._out.write(strings)
@@ -151,7 +151,7 @@ def open_trace(path: Path) -> Trace:
 
 
 class Tables:
-    """What was written by `Writer.finish_tables`; each table is read when asked for."""
+    """A file finished by `Writer.finish_tables`; each table is read when it is used."""
 
     def __init__(self, reader: _Reader) -> None:
         self._reader = reader
@@ -170,12 +170,12 @@ def open_tables(path: Path) -> Tables:
 
 
 class _Reader:
-    """Keeps the file open, so that a clean-up of the cache does not take it away from its user."""
+    """Reads blocks. The file stays open, so that it can be read after the cache has deleted it."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         weakref.finalize(self, os.close, self._descriptor)
-        # Windows has no way to read at a position that leaves the place in the file alone
+        # Windows has no pread: reading moves the position in the file, which threads share
         self._reading = threading.Lock()
         head = self._bytes(0, _HEAD.size)
         size = os.fstat(self._descriptor).st_size
@@ -227,7 +227,7 @@ class _Reader:
 
 def _pack(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, int]:
     """The bytes, width and first value of a block."""
-    # floats are told apart by their bits: NaN is not equal to itself
+    # floats are compared by their bits, as NaN is not equal to itself
     integers = values.view(f"i{values.itemsize}") if values.dtype.kind == "f" else values
     first = int(integers[0]) if len(values) else 0
     if (integers == first).all():
@@ -260,7 +260,7 @@ def _unpack(data: bytes, block: _Block, follows: bool, out: npt.NDArray[Any]) ->
 
 
 def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """Rows as columns; one side is short. By its lines, which is several times faster than `ascontiguousarray`."""
+    """The transposed table. Copying along the short side is several times faster than `ascontiguousarray`."""
     rows, columns = table.shape
     turned = np.empty((columns, rows), np.uint8)
     if rows < columns:
@@ -273,7 +273,7 @@ def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
 
 
 def _differences(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Of each value to the one before, of the first 0; overflow wraps round and back."""
+    """The difference of each value to the one before, 0 for the first; overflow wraps, and wraps back when read."""
     differences = np.zeros_like(values)
     np.subtract(values[1:], values[:-1], out=differences[1:])
     return differences

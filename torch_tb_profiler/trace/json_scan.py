@@ -26,7 +26,7 @@ def inside_strings(text: bytes) -> Bool:
     quotes = codes == ord('"')
     if b"\\" in text:
         backslashes = np.flatnonzero(codes == ord("\\"))
-        # the odd ones of each unbroken row of backslashes escape what follows
+        # in a row of backslashes the first, third, fifth … escape the character after them
         rows = np.concatenate(([True], np.diff(backslashes) != 1))
         number = np.arange(len(backslashes)) - np.maximum.accumulate(np.where(rows, np.arange(len(backslashes)), 0))
         escaped = backslashes[number % 2 == 0] + 1
@@ -36,9 +36,9 @@ def inside_strings(text: bytes) -> Bool:
 
 
 def end_of_list(text: bytes) -> tuple[int, bool]:
-    """Where the last whole event of `event, event, … ] tail` ends, and whether the list is closed after it.
+    """Where the last whole object of `object, object, … ] tail` ends, and whether the list is closed after it.
 
-    Behind an object, what is no object counts as an event too when the list is closed.
+    When the list is closed, elements after the last object that are no objects belong to the list, too.
     """
     steps = _DEPTH[np.frombuffer(text, dtype=np.uint8)]
     places = np.flatnonzero(steps.astype(np.bool_) & ~inside_strings(text))

@@ -1,4 +1,4 @@
-"""Trace health: what was repaired, dropped, missing or could not be computed, said once per kind."""
+"""Notes on the health of a trace: what was repaired, dropped, missing or could not be computed; one of each kind."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ Severity = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True)
 class Note:
-    """One kind of thing a user should know about a trace.
+    """Something that a user should know about a trace.
 
-    `text` is a sentence for a person; `touches` names the analyses whose numbers it affects; `remedy` is the line
-    of code that would record what is missing; `first_offset` is the byte in the uncompressed text where it was
-    first seen. `values` is what the sentence says beyond its kind, for saying it in another language.
+    text          a sentence
+    count         how often it occurred
+    touches       the analyses whose numbers it affects
+    remedy        the code that would record what is missing
+    first_offset  the byte in the uncompressed text where it was first seen
+    values        the values in the sentence, for translations
     """
 
     kind: str
@@ -31,7 +34,7 @@ class Note:
 
 
 class Notes:
-    """Collects notes; the same kind is kept once and counted."""
+    """Collects notes. Several of the same kind become one, with the sum of their counts."""
 
     def __init__(self, notes: Iterable[Note] = ()) -> None:
         self._by_kind: dict[str, Note] = {}

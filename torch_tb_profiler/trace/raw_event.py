@@ -1,4 +1,4 @@
-"""One event as it stands in the file, for the person who wants to see what no column holds."""
+"""The arguments of one event as text, as they stand in the file: also those that no column holds."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ class _Event(msgspec.Struct):
 def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = None) -> str | None:
     """The JSON text of `args` of an event of the trace, indented; None when the event has none.
 
-    stream   the file that the trace was read from; it is read up to the event, in little memory
+    stream   the file that the trace was read from; it is read up to the event, a block at a time
 
-    Raises TraceError when the event cannot be told from its neighbours, because the text around it is damaged or the
-    file has changed.
+    Raises TraceError when the event cannot be identified because the text around it is damaged or the file has changed.
     """
     chunks = trace.chunks
     place = int(np.searchsorted(chunks.first_row, row, "right")) - 1
@@ -53,7 +52,7 @@ def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = N
 
 
 def _at(text: Readable, offset: int, length: int) -> bytes:
-    """Some bytes of a text that can only be read from its begin."""
+    """`length` bytes of a text from `offset` on; the text can only be read from its start."""
     buffer = memoryview(bytearray(_BLOCK_BYTES))
     while offset and (count := text.readinto(buffer[: min(offset, _BLOCK_BYTES)])):
         offset -= count

@@ -17,7 +17,7 @@ from torch_tb_profiler.trace.decode import EventDecoder, repair_note
 from torch_tb_profiler.trace.json_scan import end_of_list
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
-from torch_tb_profiler.trace.table_writer import Described, MemorySink, Sink
+from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, TraceInfo
 from torch_tb_profiler.trace.text import Chunk, ChunkedText, NotATraceError
 from torch_tb_profiler.trace.unpack import Limits, StoredFile, text_of
 
@@ -64,8 +64,8 @@ def read_trace(stream: BinaryIO, on_progress: OnProgress | None = None, limits: 
     Damage costs only what it touches: it is repaired or left out, and counted in `Trace.notes`.
     Raises TraceError when the stream holds no trace at all.
     """
-    sink = MemorySink()
-    return sink.trace(_read(stream, sink, on_progress, limits))
+    writer = MemoryWriter()
+    return writer.trace(_read(stream, writer, on_progress, limits))
 
 
 def read_to_file(
@@ -80,14 +80,14 @@ def read_to_file(
     return column_file.open_trace(path)
 
 
-def _read(stream: BinaryIO, sink: Sink, on_progress: OnProgress | None, limits: Limits | None) -> Described:
+def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None, limits: Limits | None) -> TraceInfo:
     stored = StoredFile(stream)
     report = on_progress or (lambda _: None)
     notes = Notes()
     try:
         text = ChunkedText(text_of(stored, limits or Limits()))
         decoder = EventDecoder(exact=_TOO_LONG_FOR_A_DOUBLE.search(text.peek()) is not None, note=notes.add)
-        collector = Collector(sink)
+        collector = Collector(writer)
         reported = 0
         for chunk in text.chunks():
             events, offset, length = decode_chunk(chunk, text, decoder)

@@ -1,4 +1,4 @@
-"""Text that is almost JSON → JSON, and what was changed to get there."""
+"""Text that is almost JSON → JSON, and what was changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch_tb_profiler.trace.json_scan import inside_strings
 
 @dataclass(frozen=True)
 class Repair:
-    """One kind of repair: how often, and the position of the first in the text as it was."""
+    """One kind of repair: how often it was made, and the position of the first in the unrepaired text."""
 
     kind: str
     text: str
@@ -43,7 +43,7 @@ _REPLACEMENT = "\ufffd".encode()
 
 
 def repair_text(text: bytes) -> tuple[bytes, list[Repair]]:
-    """Make damaged JSON text readable without moving any event to another place in the order."""
+    """Make damaged text valid JSON, if it can be done without changing the order of events."""
     repairer = _Repairer(text)
     repairer.replace("bad_escapes", "lone backslashes were kept as backslashes", _bad_escapes, rb"\\")
     repairer.replace("half_surrogates", "halves of surrogate pairs became U+FFFD", _half_surrogates, rb"\ufffd")
@@ -55,7 +55,7 @@ def repair_text(text: bytes) -> tuple[bytes, list[Repair]]:
 
 
 def repair_bare_words(text: bytes) -> tuple[bytes, list[Repair]]:
-    """The same for bare words alone, which some writers have in every kernel: enough for text that else is JSON."""
+    """Repair only bare words, which some versions of the profiler write for every kernel: faster than `repair_text`."""
     repairer = _Repairer(text)
     repairer.replace_bare_words()
     return repairer.text, repairer.repairs
@@ -122,7 +122,7 @@ class _Repairer:
     def blank_control_characters(self) -> None:
         control = np.flatnonzero((np.frombuffer(self.text, np.uint8) < 32) & self.inside())
         self._note("control_characters", "raw control characters became blanks", control.tolist())
-        # outside of strings they are blanks already
+        # outside strings, control characters are whitespace
         self.text = self.text.translate(_CONTROL_TO_BLANK)
 
 
@@ -131,7 +131,7 @@ def _bad_escapes(text: bytes) -> Iterable[tuple[int, int]]:
 
 
 def _half_surrogates(text: bytes) -> Iterable[tuple[int, int]]:
-    # one byte is found in no time, two are not
+    # searching for one byte is much faster than for two
     escapes = b"\\" in text and b"\\u" in text
     return (m.span(1) for m in _SURROGATE.finditer(text) if m.group(1)) if escapes else ()
 
@@ -153,7 +153,7 @@ def _bare_words(text: bytes) -> Iterable[tuple[int, int]]:
     codes = np.frombuffer(padded, np.uint8)
     around = np.frombuffer(padded.translate(_AROUND_WORDS), np.uint8)
     places = np.flatnonzero((around[1:] == _START_OF_A_WORD) & (around[:-1] == _BEFORE_A_WORD))
-    # most are of names in strings, which the first letters rule out
+    # most places are names in strings; comparing the first letters rules these out
     letters = places + 1
     letters += codes[letters] == ord("-")
     first = codes[letters].astype(np.int32) << 16 | codes[letters + 1].astype(np.int32) << 8 | codes[letters + 2]

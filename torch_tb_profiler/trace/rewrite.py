@@ -1,7 +1,7 @@
-"""A stored trace → the text of a document that every viewer can open, with events added; never held as a whole.
+"""A stored trace → a document that every viewer can open, with events added; written piece by piece.
 
-Text that is valid JSON is copied as it is. Else a document is built of the keys and the events that can be read,
-which are those that `reader` finds.
+Valid JSON text is copied as it is. Otherwise a document is made of the keys and events that can be read, the same that
+`reader` finds.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _list = msgspec.json.Decoder(list[msgspec.Raw])
 
 @dataclass(frozen=True)
 class TextState:
-    """whole: it is valid JSON. length: bytes."""
+    """The text of a stored trace. whole: whether it is valid JSON; length: in bytes."""
 
     whole: bool
     length: int
 
 
 def examine(stream: BinaryIO, limits: Limits | None = None) -> TextState:
-    """Read a stored trace to the end and say what its text is like. Raises TraceError when it holds no trace."""
+    """Read a stored trace to the end and check its text. Raises TraceError when it holds no trace."""
     texts = _EventTexts()
     text = _chunked(stream, limits)
     for _ in _events(text, texts):
@@ -92,13 +92,13 @@ def _inserted(text: Readable, events: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _up_to_the_list(text: Readable) -> tuple[bytes, bytes]:
-    """The text up to the bracket that opens the list of events, and what was read behind it, more than blanks."""
+    """The text up to the bracket that opens the list of events, and what was read after it, at least one character."""
     known = b""
     start: int | None = None
     buffer = memoryview(bytearray(BLOCK_BYTES))
     ended = False
     while not ended and len(known) <= 2 * MAX_HEADER_BYTES:
-        # twice as much each time, or a long header would be searched again and again
+        # read twice as much each time, so that a long header is not searched again for every block
         wanted = max(2 * len(known), 1)
         while not ended and len(known) < wanted:
             count = text.readinto(buffer) or 0
@@ -141,7 +141,7 @@ def _events(text: ChunkedText, texts: _EventTexts) -> Iterator[bytes]:
 
 
 class _EventTexts:
-    """Takes the place of `EventDecoder`: the events stay text, several in a piece."""
+    """Used in place of `EventDecoder`: events stay text, several in one piece."""
 
     def __init__(self) -> None:
         self.damaged = False
@@ -170,7 +170,7 @@ class _EventTexts:
 
 
 class _Times(msgspec.Struct):
-    """As they stand there: one field that is odd must not hide the others."""
+    """The text of each field, so that one of an unexpected type does not prevent reading the others."""
 
     ph: msgspec.Raw = msgspec.Raw()
     ts: msgspec.Raw = msgspec.Raw()
@@ -181,7 +181,7 @@ _times = msgspec.json.Decoder(_Times)
 
 
 class _TextsBetween(_EventTexts):
-    """Of the events only those that are wanted, one in a piece."""
+    """The same for the events in a window of time and metadata, one event in a piece."""
 
     def __init__(self, start_us: float, end_us: float) -> None:
         super().__init__()
@@ -224,5 +224,5 @@ def _is_json(text: bytes) -> bool:
 def _check(text: memoryview | bytes) -> None:
     """Raises msgspec.DecodeError or UnicodeDecodeError when a list is not valid JSON."""
     _list.decode(text)
-    # what is only skipped over is not looked at as UTF-8
+    # msgspec does not check UTF-8 in what it skips
     str(text, "utf-8")

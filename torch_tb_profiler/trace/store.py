@@ -50,7 +50,7 @@ class Strings(Sequence[str]):
         return self._codes.get(text, -1)
 
     def where(self, wanted: Callable[[str], object], codes: Int32 | Int64 | None = None) -> Bool:
-        """A mask over codes: true where `wanted(text)` is. `codes`, a column, limits which texts are looked at."""
+        """A mask over codes: where `wanted(text)` is true. `codes`: a column; only its texts are tested."""
         mask = np.zeros(len(self._texts), dtype=np.bool_)
         used = range(len(self._texts)) if codes is None else np.flatnonzero(np.bincount(codes)).tolist()
         for code in used:
@@ -109,10 +109,10 @@ class Header:
 
 
 class Trace:
-    """The columns of one trace file.
+    """The tables of one trace file.
 
-    Tables are loaded when first asked for and can be dropped again; `load` is the function that knows where
-    they are (in memory after reading, in the column file afterwards).
+    A table is loaded by `load` when it is first used, and can be dropped again: from memory for a trace that was just
+    read, else from the column file.
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class Trace:
         self.header = header
         self.strings = strings
         self.tracks = tuple(tracks)
-        #: ns; what `start` columns are relative to: since the epoch, or since the base the file does not name
+        #: ns: what `start` columns are relative to; since the epoch, or in files before 2024 since an unknown base
         self.origin_ns = origin_ns
         self.notes = tuple(notes)
         #: bytes of uncompressed JSON
@@ -166,7 +166,7 @@ class Trace:
         return found
 
     def forget(self, but: Collection[type[Table]] = ()) -> None:
-        """Free the memory of all tables but some; each is loaded again when it is asked for."""
+        """Drop all tables but some; a dropped table is loaded again when it is used."""
         self._tables = {kind: table for kind, table in self._tables.items() if kind in but}
 
     @property

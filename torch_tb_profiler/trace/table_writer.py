@@ -1,4 +1,4 @@
-"""Where the columns go while a trace is read: into memory, or into a column file."""
+"""Writers of tables: what the rows of a trace are handed to while it is read."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, Phase, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
 
 
-class Sink(Protocol):
+class TableWriter(Protocol):
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
-        """Take the next rows of a table."""
+        """Append rows to a table."""
 
 
 @dataclass(frozen=True)
-class Described:
-    """What is known of a trace, beside its tables, once it has been read to the end.
+class TraceInfo:
+    """A trace without its tables, once it has been read to the end.
 
-    first_ns  the start of its first event, which all starts are still to be reduced by
+    first_ns  the start of its first event, to be subtracted from all starts that were written
     """
 
     header: Header
@@ -35,14 +35,16 @@ class Described:
     text_bytes: int
 
 
-class MemorySink:
+class MemoryWriter:
+    """Keeps the tables in memory."""
+
     def __init__(self) -> None:
         self._pieces: dict[type[Table], list[dict[str, npt.NDArray[Any]]]] = {kind: [] for kind in TRACE_TABLES}
 
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
         self._pieces[kind].append(kind.from_columns(columns).columns())
 
-    def trace(self, described: Described) -> Trace:
+    def trace(self, described: TraceInfo) -> Trace:
         tables: list[Table] = []
         for kind in TRACE_TABLES:
             table = kind.concatenate(self._pieces.pop(kind))
@@ -59,6 +61,6 @@ class MemorySink:
 
 
 def from_first_event(events: Events, first_ns: int) -> Events:
-    """Starts relative to the first event; those of metadata, which has no time, are 0."""
+    """The same events with starts relative to the first; those of metadata, which has no time, are 0."""
     start = np.where(events.phase == Phase.METADATA, 0, events.start - first_ns)
     return Events.from_columns({**events.columns(), "start": start})

@@ -1,8 +1,8 @@
-"""A byte stream of JSON text → header, chunks of whole events, tail. Knows punctuation, not events.
+"""A byte stream of JSON text → header, chunks of whole events, tail. Looks at punctuation only, not into events.
 
-Chunks are cut where one event ends and the next begins. A raw newline cannot occur inside a JSON string, so the
-writer's own "newline, indent, }, comma, newline, indent, {" is a safe place; it is learnt from the first event.
-Text on one line has no such mark: there a cut after `},` is tried and proved by decoding.
+Chunks are cut between two events. A raw newline cannot occur inside a JSON string, so the separator that the program
+wrote, "newline, indent, }, comma, newline, indent, {", is a safe place to cut; it is taken from the first two events.
+Text on one line has no such separator: there the cut is made after some `},`, and is right if the chunk decodes.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.trace.json_scan import end_of_list, end_of_object, first_object
 from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
+from torch_tb_profiler.trace.unpack import Readable
 
 CHUNK_BYTES = 256 * 1024
 MAX_HEADER_BYTES = 64 * 1024 * 1024
-#: how many earlier cuts are tried when one does not decode: names may hold what looks like the end of an event
+#: how many earlier cuts are tried when a chunk does not decode: names may contain what looks like the end of an event
 MAX_TRIES = 8
 MAX_EVENT_BYTES = 64 * 1024 * 1024
 
-#: what the events of a document stand behind
+#: what comes before the events of a document
 ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
 _SEPARATOR = re.compile(rb"\s*,\s*\{")
 _TRAILING_COMMA = re.compile(rb",\s*\]")
@@ -39,19 +40,19 @@ class NotATraceError(ValueError):
         self.reason = reason
 
 
-class Readable(Protocol):
-    def readinto(self, buffer: memoryview, /) -> int | None: ...
-
-
 @dataclass(frozen=True)
 class Chunk:
-    """`text` is `[event, event, …]`, valid only until the next chunk is asked for."""
+    """Some events of the list.
+
+    text      `[event, event, …]`, valid only until the next chunk is asked for
+    offset    of the first event in the text of the file
+    certain   false if the cut is a guess: ask for a shorter chunk if this one does not decode
+    last      the last chunk of the file
+    """
 
     text: memoryview
     offset: int
-    #: how far the cut is certain: False means "decode it, and ask for a shorter one if that fails"
     certain: bool
-    #: the last chunk of the file also holds what follows the list
     last: bool
 
 
@@ -195,7 +196,7 @@ class ChunkedText:
             self._start = self._cut + len(self._separator) - self._event_close - 1
 
     def _chunk(self, cut: int) -> Chunk:
-        """Text up to `cut`, which is where the last event ends, made a list of its own in place."""
+        """The text up to `cut`, where the last event ends, with brackets written around it in the buffer."""
         start = self._start
         # the byte before the first event is blank, a comma or the bracket; the one after the last is a comma
         self._buffer[start - 1] = 0x5B
@@ -204,7 +205,7 @@ class ChunkedText:
         return Chunk(memoryview(self._buffer)[start - 1 : cut + 1], self._offset + start, self._certain, last=False)
 
     def shorten(self) -> Chunk | None:
-        """A shorter chunk than the last, when its cut was a guess; None when enough was tried."""
+        """A shorter chunk than the last one, whose cut was a guess; None after `MAX_TRIES`."""
         self._restore()
         if self._tries >= MAX_TRIES:
             return None
@@ -219,7 +220,7 @@ class ChunkedText:
         self._buffer[self._cut] = self._overwritten
 
     def close_list(self, length: int) -> None:
-        """Say that the list of events ended `length` bytes into the current chunk: what follows is the tail."""
+        """Take what follows the first `length` bytes of the current chunk for the tail."""
         self._restore()
         self._start += length
         while self._end - self._start < MAX_HEADER_BYTES and self._fill():
@@ -227,14 +228,14 @@ class ChunkedText:
         self._read_tail(bytes(self._buffer[self._start : self._end]))
 
     def _learn_separator(self) -> None:
-        """How this writer puts one event after the other, from the first two."""
-        # what is assumed for a file of one event, or when the first does not parse
+        """Find out what stands between two events, from the first two."""
+        # assumed for a file of one event, and when the first event has no end
         self._separator, self._event_close, self._certain = b"},", 1, False
         while True:
             body = bytes(self._buffer[self._start : self._end]).lstrip()
             if body.startswith(b"]"):
                 return
-            # brackets are enough: the first event may be damaged
+            # only braces are counted, as the first event may be damaged
             end = end_of_object(body, 0)
             separator = _SEPARATOR.match(body, end) if end else None
             if end and separator:
@@ -276,7 +277,7 @@ class ChunkedText:
             rest = rest[1:].lstrip()
         rest = rest.removeprefix(b"]").lstrip().removeprefix(b",").lstrip()
         if not rest.strip():
-            return  # of a list that is no value of an object
+            return  # the file is a list, not an object
         try:
             self.tail = msgspec.json.decode(b"{" + rest, type=dict[str, Any])
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -286,7 +287,7 @@ class ChunkedText:
             if not found:
                 self.damaged_tail = self.offset + len(text) - len(rest)
             else:
-                # what follows the object is none of it; and the text that was repaired begins with a brace of ours
+                # repairs after the end of the object do not count; the repaired text has an opening brace put before it
                 end = found[1] + max(0, len(rest) + 1 - len(repaired))
                 within = [repair for repair in repairs if repair.first < end]
                 self._note_repairs(within, self.offset + len(text) - len(rest) - 1)

@@ -1,4 +1,4 @@
-"""A stored file → the bytes of its text, whatever it is packed with; damage and excess are an OSError."""
+"""A stored file → the bytes of its text, decompressed. Damaged data, and too much of it, raise an OSError."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class UnpackError(OSError):
 class Limits:
     """How much a file may unpack to.
 
-    Traces shrink to a thirtieth, seldom to a hundredth. A file that unpacks to more than `expansion` times its size
+    Traces compress by a factor of about 30, rarely of 100. A file that unpacks to more than `expansion` times its size
     and to more than `free_bytes` is not read further.
     """
 
@@ -49,7 +49,7 @@ class Readable(Protocol):
 
 
 class StoredFile:
-    """The file as it is stored; counts what was read of it, for progress."""
+    """The file as it is stored. bytes_read: how much of it was consumed."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -159,7 +159,7 @@ _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error,) if _isal is None el
 class _Gunzip:
     """The text of a gzip stream, members one after the other.
 
-    Not a GzipFile: that loses what it had inflated when it meets the damage.
+    `gzip.GzipFile` would lose what it has inflated when it meets damaged data.
     """
 
     def __init__(self, stored: StoredFile) -> None:

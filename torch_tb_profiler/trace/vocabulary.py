@@ -1,4 +1,4 @@
-"""Old and new spellings of phases, categories and names, turned into one vocabulary — here and nowhere else."""
+"""The one vocabulary for old and new spellings of phases, categories and names."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FLOW_CATEGORIES = {
     "forward_backward": Category.FLOW_FORWARD_BACKWARD,
 }
 
-# How `cat` is spelled in most files; any other spelling is as good.
+# How most files spell `cat`. The decoder starts with these; other spellings are decoded as well.
 USUAL_SPELLINGS = frozenset(
     (*CATEGORIES, *FLOW_CATEGORIES, "cuda_runtime", "cuda_driver", "cpu_instant_event", "Trace")
 )
@@ -74,7 +74,7 @@ def phase_of(ph: str) -> Phase:
 
 
 def category_of(phase: Phase, cat: str) -> Category:
-    """The category of an event from its phase and its `cat`, whatever year wrote it."""
+    """The category of an event from its phase and its `cat`, of any version of the profiler."""
     if phase is Phase.METADATA:
         return Category.METADATA
     if phase is Phase.COUNTER:
@@ -94,5 +94,5 @@ def category_of(phase: Phase, cat: str) -> Category:
 
 
 def is_annotation_name(name: str) -> bool:
-    """Whether a range of the operator category is in truth a record_function annotation."""
+    """Whether a range written as an operator is a record_function annotation."""
     return ANNOTATION_NAME.match(name) is not None

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.compare.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
 from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.order import inverse, stable_order
 from torch_tb_profiler.arrays.range_sums import KeyedSequence, running_sums
 from torch_tb_profiler.arrays.types import Int64
@@ -135,7 +136,7 @@ class Operators:
         first, after = self.ranges(sides)
         found = self._sequence.sums(first, after)
         names = tuple(self._siblings.program.timed.strings.texts(self._sequence.keys[found.key]))
-        bounds = np.searchsorted(found.range_of, np.arange(len(first) + 1))
+        bounds = bounds_of(found.range_of, len(first))
         return OperatorTables(bounds, OperatorSums(names, found.count, *found.sums))
 
     def _one_by_one(self, sides: Sides) -> OperatorTables:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Float64, Int64
@@ -58,7 +59,7 @@ def kernel_sequences(model: Model, among: Callable[[str], object] | None = None)
     kernel, node, launch, begin = kernel[order], node[order], launch[order], begin[order]
     row = model.device_work.row[kernel]
     name = events.name[row].astype(np.int32)
-    heads = np.flatnonzero(np.concatenate(([True], node[1:] != node[:-1]))) if len(node) else np.empty(0, np.int64)
+    heads = np.flatnonzero(begins_run(node))
     ends = np.append(heads, len(node))[1:]
     numbers: dict[bytes, int] = {}
     sequence = np.array(

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.memory.records import (
 )
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
@@ -116,7 +117,7 @@ def memory_bins(curve: MemoryCurve, start_ns: int, end_ns: int, most: int) -> Me
     if len(time) > most:
         width = (end_ns - start_ns) // most + 1
         number = (time - start_ns) // width
-        begin = np.flatnonzero(np.concatenate(([True], number[1:] != number[:-1])))
+        begin = np.flatnonzero(begins_run(number))
     else:
         begin = np.arange(len(time))
     last = np.append(begin[1:], len(time))[: len(begin)] - 1

@@ -10,7 +10,8 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, lightning_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.forest import Forest
-from torch_tb_profiler.arrays.grouping import group, sums_at
+from torch_tb_profiler.arrays.grouping import group, least_at, sums_at
+from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import nearest, nest
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Float64, Int32, Int64
@@ -155,11 +156,9 @@ def _table(
 ) -> ModuleTable:
     tree = timed.tree
     paths, nodes = len(parent), len(tree)
-    first = np.full(paths, len(calls.node), np.int64)
-    np.minimum.at(first, path, np.arange(len(path)))
-    order = preorder(parent, np.argsort(first))
-    place = np.append(np.empty(paths, np.int64), -1)
-    place[order] = np.arange(paths)
+    first = least_at(path, np.arange(len(path)), paths)
+    order = preorder(parent, np.argsort(first, kind="stable"))
+    place = places_of(order, paths + 1)
     of_path = place[path]
 
     inside = np.flatnonzero(tree.parent >= 0)
