@@ -20,7 +20,8 @@ from torch_tb_profiler.web import distributed
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.web.old_plugin import routes
-from torch_tb_profiler.workspace import Body, Packed, pack
+from torch_tb_profiler.workspace import Body, Packed, Refusal, StoredAnswer, pack
+from torch_tb_profiler.workspace.answer_store import stored
 
 T = TypeVar("T")
 
@@ -138,8 +139,8 @@ class _OneTrace:
     def read(self, _: object, __: object, read: Callable[[], T]) -> T:
         return read()
 
-    def answer(self, _: object, __: object, compute: Callable[[Model], Body], keep: bool) -> Packed:
-        return pack(compute(self.model))
+    def answer(self, _: object, __: object, compute: Callable[[Model], Body | Refusal], keep: bool) -> StoredAnswer:
+        return stored(compute(self.model))
 
 
 @dataclass(frozen=True)

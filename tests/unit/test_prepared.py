@@ -23,8 +23,8 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import column_file, read_trace
 from torch_tb_profiler.web.prefetch import QUESTIONS, questions, requests_about
-from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
-from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
+from torch_tb_profiler.workspace import OpenTrace, Refusal, Workspace, open_workspace
+from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack, stored
 from torch_tb_profiler.workspace.cache import _size_of_folder
 from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.runs import Runs
@@ -80,7 +80,8 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
 def test_a_table_of_many_pages_is_prepared_as_well() -> None:
     model = model_of([op("a", 0, 5000), *(memory(1 + n, 512, address=n, total=512 * n) for n in range(1200))])
     bundles = questions(OpenTrace("run", "w", "1", "key", 1, 1), model)
-    bodies = [pack(compute(model)).plain() for bundle in bundles for _, compute in bundle]
+    answers = [stored(compute(model)) for bundle in bundles for _, compute in bundle]
+    bodies = [answer.plain() for answer in answers if not isinstance(answer, Refusal)]
     metas = [json.loads(body).get("meta", {}) for body in bodies if body.startswith(b"{")]
     assert 1200 in [meta.get("total") for meta in metas]
 
@@ -233,6 +234,12 @@ def test_gives_back_what_was_put(tmp_path: Path, body: bytes) -> None:
     assert folder.get("x") == packed
     assert packed.plain() == body
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["x"]
+
+
+def test_gives_back_a_refusal(tmp_path: Path) -> None:
+    refusal = Refusal(404, "there is no such thing " * PACKED_FROM, {"kind": "unknown"})
+    AnswerFolder(tmp_path / "a").put("x", refusal)
+    assert AnswerFolder(tmp_path / "a").get("x") == refusal
 
 
 def test_pieces_are_packed_as_one() -> None:

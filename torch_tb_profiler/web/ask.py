@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -12,7 +11,7 @@ from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
-from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Part, Workspace
+from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Part, Refusal, Workspace
 
 P = TypeVar("P", bound=Part)
 T = TypeVar("T")
@@ -20,9 +19,6 @@ Route = Callable[[Workspace, Parameters], Answer | Stream]
 
 #: before the names of parameters of the second of two traces
 EXPERIMENT = "exp_"
-
-#: begins what is kept in place of an answer that cannot be given, e.g. because nothing of it was recorded
-_REFUSAL = b"\0"
 
 
 @dataclass(frozen=True)
@@ -61,17 +57,12 @@ class Asked:
         return Answer(self._packed(workspace, compute))
 
     def _packed(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Packed:
-        def answer(model: Model) -> Body:
+        def answer(model: Model) -> Body | Refusal:
             found = self._found(model, compute)
-            if isinstance(found, _Refusal):
-                return _REFUSAL + dumps([found.status, found.message])
-            return _body(found)
+            return found if isinstance(found, Refusal) else _body(found)
 
         # There are too many ranges to keep the answers about each for long.
-        packed = workspace.answer(self.trace, self.known_as, answer, keep=self.steps is None)
-        if packed.body.startswith(_REFUSAL):
-            raise HttpError(*json.loads(packed.body[len(_REFUSAL) :]))
-        return packed
+        return _given(workspace.answer(self.trace, self.known_as, answer, keep=self.steps is None))
 
     def read(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], bytes], read: Callable[[bytes], P]) -> P:
         """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
@@ -79,37 +70,30 @@ class Asked:
 
     def part(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], P]) -> P:
         """What answers to many requests are made of; computed once."""
-        part: P | _Refusal = workspace.kept(self.trace, self.known_as, lambda model: self._found(model, compute))
-        if isinstance(part, _Refusal):
-            raise HttpError(part.status, part.message)
-        return part
+        part: P | Refusal = workspace.kept(self.trace, self.known_as, lambda model: self._found(model, compute))
+        return _given(part)
 
     def keep(self, workspace: Workspace, part: Part) -> None:
         """Remember it as if `part` had computed it."""
         workspace.keep(self.trace, self.known_as, part)
 
-    def _found(self, model: Model, compute: Callable[[Model, OpenTrace], T]) -> T | _Refusal:
+    def _found(self, model: Model, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
         try:
             chosen = model.with_steps(self.choice)
             return compute(chosen.of_steps(self.steps) if self.of_steps else chosen, self.trace)
         except UnknownStep as error:
-            return _Refusal(404, str(error))
+            return Refusal(404, str(error))
         except SlowPattern as error:
-            return _Refusal(400, f"step_pattern {error}")
+            return Refusal(400, f"step_pattern {error}")
         except HttpError as error:
-            return _Refusal(error.status, str(error))
+            return Refusal(error.status, str(error), error.more)
 
 
-@dataclass(frozen=True)
-class _Refusal:
-    """Why there is no answer; kept in its place."""
-
-    status: int
-    message: str
-
-    @property
-    def size(self) -> int:
-        return len(self.message)
+def _given(found: T | Refusal) -> T:
+    """What is not refused. Raises HttpError."""
+    if isinstance(found, Refusal):
+        raise HttpError(found.status, found.message, found.values)
+    return found
 
 
 def ask(

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import Parameters
 from torch_tb_profiler.web.routes import ROUTES
-from torch_tb_profiler.workspace import Body, OpenTrace, Workspace, answer_name
+from torch_tb_profiler.workspace import Body, OpenTrace, Refusal, Workspace, answer_name
 
 T = TypeVar("T")
 
@@ -72,14 +72,14 @@ def requests_about(model: Model) -> tuple[list[tuple[str, dict[str, str]]], ...]
     return [*_OF_CALLS, *of_memory], [*_OF_STACKS], [*_OF_MODULES]
 
 
-def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], Body]]]]:
+def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], Body | Refusal]]]]:
     """The names of the answers to `requests_about` a trace, each with what computes it."""
     return [questions_about(trace, requests) for requests in requests_about(model)]
 
 
 def questions_about(
     trace: OpenTrace, requests: list[tuple[str, dict[str, str]]]
-) -> list[tuple[str, Callable[[Model], Body]]]:
+) -> list[tuple[str, Callable[[Model], Body | Refusal]]]:
     """The names of the answers to some requests, each with what computes it."""
     listener = _Listener(trace)
     of_trace = {"run": trace.run, "worker": trace.worker, "span": trace.span}
@@ -98,7 +98,7 @@ class _Listener:
 
     def __init__(self, trace: OpenTrace) -> None:
         self._trace = trace
-        self.heard: dict[str, Callable[[Model], Body]] = {}
+        self.heard: dict[str, Callable[[Model], Body | Refusal]] = {}
 
     def find(self, *_: str | None) -> OpenTrace:
         return self._trace
@@ -106,7 +106,9 @@ class _Listener:
     def read(self, _: OpenTrace, __: Hashable, read: Callable[[], T]) -> T:
         return read()
 
-    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body], keep: bool) -> NoReturn:
+    def answer(
+        self, trace: OpenTrace, question: str, compute: Callable[[Model], Body | Refusal], keep: bool
+    ) -> NoReturn:
         assert keep
         self.heard[answer_name(trace, question)] = compute
         raise _Heard

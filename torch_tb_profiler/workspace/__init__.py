@@ -7,7 +7,7 @@ or a timer. Does not belong here: what a file is called (`discovery`), what is i
 
 from __future__ import annotations
 
-from torch_tb_profiler.workspace.answer_store import Body, Packed, answer_name, compressed, pack
+from torch_tb_profiler.workspace.answer_store import Body, Packed, Refusal, StoredAnswer, answer_name, compressed, pack
 from torch_tb_profiler.workspace.status import (
     Loading,
     OpenRun,
@@ -32,10 +32,12 @@ __all__ = [
     "Original",
     "Packed",
     "Part",
+    "Refusal",
     "RunStatus",
     "Skipped",
     "State",
     "Status",
+    "StoredAnswer",
     "TraceStatus",
     "Unavailable",
     "Unknown",

@@ -26,7 +26,7 @@ from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.inputs import gather
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, pack
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, Refusal, stored
 from torch_tb_profiler.workspace.protocol import (
     TIMELINE,
     Answered,
@@ -46,7 +46,7 @@ from torch_tb_profiler.workspace.summary import summarize
 PROGRESS_SECONDS = 0.2
 
 #: what will be asked about a trace: names of answers, and how each is made, together those that have much in common
-Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body]]]]]
+Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body | Refusal]]]]]
 
 
 def main() -> None:
@@ -139,7 +139,7 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         for asked in bundles:
             for name, compute in asked:
                 with contextlib.suppress(Exception):
-                    folder.put(name, pack(compute(model)))
+                    folder.put(name, stored(compute(model)))
                 send(Answered(name))
             if not is_drawn and gathered is None:
                 gathered = gather(model)  # the first answers have left most of it

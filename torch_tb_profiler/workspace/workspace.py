@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import BinaryIO, NoReturn, Protocol, TypeVar
+from typing import Any, BinaryIO, NoReturn, Protocol, TypeVar
 
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.model import Model
@@ -17,7 +17,16 @@ from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits, column_file
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, Packed, answer_name, pack
+from torch_tb_profiler.workspace.answer_store import (
+    AnswerFolder,
+    Body,
+    Packed,
+    Refusal,
+    StoredAnswer,
+    answer_name,
+    pack,
+    stored,
+)
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.models import Models
@@ -64,7 +73,7 @@ class Workspace:
         self._models = Models(cache, self._read_again)
         self._runs = Runs(roots, cache, workers, reload_interval, questions, self._awaited, self._models.drop)
         self._timelines = Timelines(cache)
-        self._answers: Lru[Hashable, Packed] = Lru(ANSWER_BYTES, lambda packed: len(packed.body))
+        self._answers: Lru[Hashable, Any] = Lru(ANSWER_BYTES, lambda answer: answer.size)
         self._parts: Lru[Hashable, Part] = Lru(PART_BYTES, lambda part: part.size)
         self._parts_lock = threading.Lock()
 
@@ -117,14 +126,18 @@ class Workspace:
 
     # answers ---------------------------------------------------------------------------------------------
 
-    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body], keep: bool = True) -> Packed:
-        """The answer to a question about a trace, remembered; with `keep` also when the server has ended.
+    def answer(
+        self, trace: OpenTrace, question: str, compute: Callable[[Model], Body | Refusal], keep: bool = True
+    ) -> StoredAnswer:
+        """The answer to a question about a trace or why there is none, remembered.
+
+        keep: also when the server has ended
 
         Raises Loading when the trace must be read again.
         """
         name = answer_name(trace, question)
         known_as = (trace.key, name)
-        answer = self._answers.get(known_as)
+        answer: StoredAnswer | None = self._answers.get(known_as)
         if answer is not None:
             return answer
         folder = AnswerFolder(self._cache.answers(trace.key))
@@ -136,7 +149,7 @@ class Workspace:
                 # Somebody else may have asked the same in the meantime.
                 answer = self._answers.get(known_as)
                 if answer is None:
-                    answer = self._models.compute(trace, opened, lambda model: pack(compute(model)))
+                    answer = self._models.compute(trace, opened, lambda model: stored(compute(model)))
                     if keep:
                         folder.put(name, answer)
                     # While the lock is held: whoever waits for it finds the answer.
@@ -151,7 +164,7 @@ class Workspace:
     ) -> Packed:
         """The answer to a question about two traces, which may be the same one, remembered. Raises Loading."""
         known_as = (left, right, question)
-        answer = self._answers.get(known_as)
+        answer: Packed | None = self._answers.get(known_as)
         if answer is None:
             first = self._models.open(left)
             second = first if left.key == right.key else self._models.open(right)
@@ -210,7 +223,7 @@ class Workspace:
     def answer_of_run(self, opened: OpenRun, question: Hashable, compute: Callable[[], Body]) -> Packed:
         """The answer to a question about the traces of a span, remembered for as long as no more are ready."""
         known_as = (opened.run, opened.span, opened.traces, tuple((o.worker, o.state) for o in opened.others), question)
-        answer = self._answers.get(known_as)
+        answer: Packed | None = self._answers.get(known_as)
         if answer is None:
             answer = pack(compute())
             self._answers.put(known_as, answer)
@@ -239,7 +252,7 @@ class Workspace:
     def answer_of_original(self, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]) -> bytes:
         """The answer to a question about the file of a trace, remembered. Raises as `original` does."""
         known_as = ("original", trace, question)
-        answer = self._answers.get(known_as)
+        answer: Packed | None = self._answers.get(known_as)
         if answer is None:
             with self.original(trace).stream as stream:
                 answer = pack(compute(stream))
