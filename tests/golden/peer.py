@@ -20,8 +20,6 @@ from torch_tb_profiler.web import distributed
 from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters
 from torch_tb_profiler.web.old_plugin import routes
-from torch_tb_profiler.workspace import Body, Packed, Refusal, StoredAnswer, pack
-from torch_tb_profiler.workspace.answer_store import stored
 
 T = TypeVar("T")
 
@@ -136,11 +134,11 @@ class _OneTrace:
     def find(self, *_: object) -> _OneTrace:
         return self
 
-    def read(self, _: object, __: object, read: Callable[[], T]) -> T:
-        return read()
+    def ask(self, _: object, question: Callable[[Model], T], *__: object) -> T:
+        return question(self.model)
 
-    def answer(self, _: object, __: object, compute: Callable[[Model], Body | Refusal], keep: bool) -> StoredAnswer:
-        return stored(compute(self.model))
+    def remember(self, _: object, make: Callable[[], T], __: str = "") -> T:
+        return make()
 
 
 @dataclass(frozen=True)
@@ -154,8 +152,11 @@ class _TwoTraces:
         assert path is not None
         return model_of(path)
 
-    def answer_two(self, left: Model, right: Model, _: object, compute: Callable[[Model, Model], Body]) -> Packed:
-        return pack(compute(left, right))
+    def ask_two(self, models: tuple[Model, Model], question: Callable[[Model, Model], T], *_: object) -> T:
+        return question(*models)
+
+    def remember(self, _: object, make: Callable[[], T], __: str = "") -> T:
+        return make()
 
 
 @dataclass(frozen=True)
@@ -173,11 +174,15 @@ class _OneSpan:
     def find_span(self, *_: object) -> _OneSpan:
         return self
 
-    def part(self, trace: _Worker, _: object, compute: Callable[[Model], Any]) -> Any:
-        return compute(model_of(trace.path))
+    @property
+    def others(self) -> tuple[()]:
+        return ()
 
-    def answer_of_run(self, _: object, __: object, compute: Callable[[], Body]) -> Packed:
-        return pack(compute())
+    def ask_once(self, trace: _Worker, question: Callable[[Model], T]) -> T:
+        return question(model_of(trace.path))
+
+    def remember(self, _: object, make: Callable[[], T], __: str = "") -> T:
+        return make()
 
 
 class _Worker(NamedTuple):

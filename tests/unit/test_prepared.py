@@ -23,7 +23,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import column_file, read_trace
 from torch_tb_profiler.web.prefetch import QUESTIONS, questions, requests_about
-from torch_tb_profiler.workspace import OpenTrace, Refusal, Workspace, open_workspace
+from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
 from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack, stored
 from torch_tb_profiler.workspace.cache import _size_of_folder
 from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
@@ -48,7 +48,7 @@ def url_of(route: str, parameters: dict[str, str]) -> str:
 
 
 def prepared(workspace: Workspace) -> bool:
-    return not workspace.status().loading and not workspace._awaited
+    return not workspace.status().loading and not workspace._pending
 
 
 def asked_first(logs: Path) -> list[tuple[str, dict[str, str]]]:
@@ -136,10 +136,12 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
     workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1)
     wait_until(lambda: not workspace.status().loading, "the trace is read")
     trace = workspace.find("run", "w")
-    workspace._awaited.promise(trace.key, {answer_name(trace, "never")})
+    workspace._pending.promise(trace.key, {answer_name(trace, "never")})
     answers: list[bytes] = []
     waiting = threading.Thread(
-        target=lambda: answers.append(workspace.answer(trace, "never", lambda _: b"computed").body)
+        target=lambda: answers.append(
+            workspace.remember(Key((trace,), "never"), lambda: pack(b"computed"), "disk").body
+        )
     )
     waiting.start()
     time.sleep(0.1)
@@ -192,7 +194,7 @@ def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
     try:
         wait_until(lambda: not workspace.status().loading, "the trace is read")
         key = workspace.find("run", "w").key
-        wait_until(lambda: workspace._awaited.names(key) == {"a" * 24, TIMELINE}, "an answer is promised")
+        wait_until(lambda: workspace._pending.names(key) == {"a" * 24, TIMELINE}, "an answer is promised")
         (process,) = workspace.process_ids()
         os.kill(process, signal.SIGKILL)
         wait_until(lambda: prepared(workspace), "it is noticed")
@@ -331,4 +333,4 @@ def test_a_model_is_opened_for_what_was_not_prepared(logs: Path, tmp_path: Path)
 
     with everything_read(logs, tmp_path / "cache") as workspace:
         wait_until(lambda: prepared(workspace), "the answers are prepared")
-        assert workspace.answer(workspace.find("run", "w"), "another", events).body == b"10"
+        assert workspace.ask(workspace.find("run", "w"), events) == b"10"

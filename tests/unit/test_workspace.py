@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,17 @@ from tests.tiny import wait_until, write_trace
 from torch_tb_profiler.discovery import Root, parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.workspace import Loading, TraceStatus, Unknown, Unreadable, Workspace, open_workspace, worker
+from torch_tb_profiler.workspace import (
+    Key,
+    Loading,
+    TraceStatus,
+    Unknown,
+    Unreadable,
+    Workspace,
+    open_workspace,
+    pack,
+    worker,
+)
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
@@ -70,7 +81,9 @@ def count_events(model: Model) -> bytes:
 
 
 def count_of(workspace: Workspace, run: str, worker: str, span: str | None = None) -> int:
-    return int(workspace.answer(workspace.find(run, worker, span), "count", count_events).body)
+    trace = workspace.find(run, worker, span)
+    counted = workspace.remember(Key((trace,), "count"), lambda: pack(workspace.ask(trace, count_events)), "disk")
+    return int(counted.body)
 
 
 def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:
@@ -274,21 +287,59 @@ def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
     write_trace(logs / "run" / "w.pt.trace.json")
     workspace = opened()
     settled(workspace)
-    trace = workspace.find("run", "w")
     asked: list[Model] = []
 
     def compute(model: Model) -> bytes:
         asked.append(model)
         return b"answer"
 
-    assert [workspace.answer(trace, question, compute).body for question in ("a", "a", "b")] == [b"answer"] * 3
+    def ask(workspace: Workspace, question: str) -> bytes:
+        trace = workspace.find("run", "w")
+        return workspace.remember(Key((trace,), question), lambda: pack(workspace.ask(trace, compute)), "disk").body
+
+    assert [ask(workspace, question) for question in ("a", "a", "b")] == [b"answer"] * 3
     assert len(asked) == 2
     assert asked[0] is asked[1]
     workspace.close()
     again = opened()
     settled(again)
-    assert again.answer(again.find("run", "w"), "a", compute).body == b"answer"
+    assert ask(again, "a") == b"answer"
     assert len(asked) == 2
+
+
+def test_an_error_of_a_question_is_not_taken_for_broken_columns(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    kept = sorted((tmp_path / "cache").iterdir())
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        workspace.ask(trace, lambda _: (tmp_path / "nowhere").read_bytes())
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        workspace.ask_two((trace, trace), lambda *_: (tmp_path / "nowhere").read_bytes())
+    assert workspace.find("run", "w") == trace
+    assert sorted((tmp_path / "cache").iterdir()) == kept
+
+
+def test_of_two_traces_only_the_one_with_broken_columns_is_read_again(
+    logs: Path, tmp_path: Path, opened: Opener
+) -> None:
+    write_trace(logs / "run" / "a.pt.trace.json")
+    write_trace(logs / "run" / "b.pt.trace.json", steps=3)
+    workspace = opened()
+    settled(workspace)
+    a, b = workspace.find("run", "a"), workspace.find("run", "b")
+    broken, whole = (tmp_path / "cache" / f"{trace.key}.columns" for trace in (b, a))
+    before = whole.stat().st_ino
+    broken.write_bytes(b"nonsense")
+    for pair in ((a, b), (b, a)):
+        with pytest.raises(Loading) as raised:
+            workspace.ask_two(pair, lambda *models: [len(model.trace.events) for model in models])
+        assert raised.value.trace.worker == "b"
+        settled(workspace)
+        broken.write_bytes(b"nonsense")
+        workspace._models.drop(b.key)
+    assert whole.stat().st_ino == before
 
 
 def test_who_asks_while_it_is_computed_waits_for_it(
@@ -314,7 +365,9 @@ def test_who_asks_while_it_is_computed_waits_for_it(
 
     monkeypatch.setattr(Lru, "put", slowly)
     with ThreadPoolExecutor(4) as askers:
-        asked = [askers.submit(workspace.answer, trace, "slow", compute) for _ in range(4)]
+        key = Key((trace,), "slow")
+        make = partial(workspace.ask, trace, lambda model: pack(compute(model)))
+        asked = [askers.submit(workspace.remember, key, make, "disk") for _ in range(4)]
         assert {each.result().body for each in asked} == {b"answer"}
     assert len(computed) == 1
 

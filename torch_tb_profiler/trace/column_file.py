@@ -46,7 +46,14 @@ T = TypeVar("T", bound=Table)
 
 
 class ColumnFileError(Exception):
-    """The file is not a column file of this version, or is damaged; read the trace again."""
+    """A column file cannot be read: it is gone, damaged, or not one of this version. What it holds is made again.
+
+    path: of the file; None when it was read well, but does not belong to what it was read for
+    """
+
+    def __init__(self, message: str, path: Path | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class _Block(msgspec.Struct, array_like=True):
@@ -134,12 +141,12 @@ class Writer:
 
 
 def open_trace(path: Path) -> Trace:
-    """The trace of a column file; each table is read when first asked for. Raises ColumnFileError, OSError."""
+    """The trace of a column file; each table is read when first asked for. Raises ColumnFileError, then, too."""
     reader = _Reader(path)
     index = reader.index
     return Trace(
         Header(index.header),
-        Strings(msgspec.msgpack.decode(reader.inflated(*index.strings), type=list[str])),
+        Strings(reader.strings()),
         index.tracks,
         index.origin_ns,
         index.notes,
@@ -156,14 +163,14 @@ class Tables:
         self.header = reader.index.header
 
     def table(self, kind: type[T]) -> T:
-        """Empty when it was not written. Raises ColumnFileError, OSError."""
+        """Empty when it was not written. Raises ColumnFileError."""
         found = self._reader.table(kind)
         assert isinstance(found, kind)
         return found
 
 
 def open_tables(path: Path) -> Tables:
-    """Raises ColumnFileError, OSError."""
+    """Raises ColumnFileError."""
     return Tables(_Reader(path))
 
 
@@ -171,34 +178,50 @@ class _Reader:
     """Keeps the file open, so that a clean-up of the cache does not take it away from its user."""
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        weakref.finalize(self, os.close, self._descriptor)
+        self._path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            weakref.finalize(self, os.close, self._descriptor)
+            size = os.fstat(self._descriptor).st_size
+        except OSError as error:
+            raise self._unusable(error) from error
         # Windows has no way to read at a position that leaves the place in the file alone
         self._reading = threading.Lock()
         head = self._bytes(0, _HEAD.size)
-        size = os.fstat(self._descriptor).st_size
         if len(head) < _HEAD.size:
-            raise ColumnFileError("is too short")
+            raise self._unusable("is too short")
         magic, index_at = _HEAD.unpack(head)
         if magic != MAGIC or not _HEAD.size <= index_at < size:
-            raise ColumnFileError("is not a column file")
+            raise self._unusable("is not a column file")
         try:
             self.index = msgspec.msgpack.decode(self._bytes(index_at, size - index_at), type=_Index)
         except msgspec.DecodeError as error:
-            raise ColumnFileError(str(error)) from None
+            raise self._unusable(error) from None
         if self.index.version != FORMAT_VERSION:
-            raise ColumnFileError(f"has version {self.index.version}")
+            raise self._unusable(f"has version {self.index.version}")
+
+    def _unusable(self, why: object) -> ColumnFileError:
+        return ColumnFileError(str(why), self._path)
 
     def _bytes(self, offset: int, length: int) -> bytes:
-        with self._reading:
-            os.lseek(self._descriptor, offset, os.SEEK_SET)
-            return os.read(self._descriptor, length)
+        try:
+            with self._reading:
+                os.lseek(self._descriptor, offset, os.SEEK_SET)
+                return os.read(self._descriptor, length)
+        except OSError as error:
+            raise self._unusable(error) from error
 
     def inflated(self, offset: int, length: int) -> bytes:
         try:
             return bytes(deflate.decompress(self._bytes(offset, length)))
         except _INFLATE_ERRORS as error:
-            raise ColumnFileError(str(error)) from None
+            raise self._unusable(error) from None
+
+    def strings(self) -> list[str]:
+        try:
+            return msgspec.msgpack.decode(self.inflated(*self.index.strings), type=list[str])
+        except msgspec.DecodeError as error:
+            raise self._unusable(error) from None
 
     def table(self, kind: type[Table]) -> Table:
         columns = self.index.tables.get(kind.table_name)
@@ -217,7 +240,10 @@ class _Reader:
         done = 0
         for block in blocks:
             data = self.inflated(block.offset, block.length) if block.width else b""
-            _unpack(data, block, follows, values[done : done + block.count])
+            try:
+                _unpack(data, block, follows, values[done : done + block.count])
+            except ValueError as error:
+                raise self._unusable(error) from None
             done += block.count
         return values
 
@@ -237,7 +263,7 @@ def _pack(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, int]:
 
 
 def _unpack(data: bytes, block: _Block, follows: bool, out: npt.NDArray[Any]) -> None:
-    """Write the values of a block to `out`."""
+    """Write the values of a block to `out`. Raises ValueError when they are not what the block says."""
     integers = out.view(f"i{out.itemsize}") if out.dtype.kind == "f" else out
     try:
         if not block.width:
@@ -253,7 +279,7 @@ def _unpack(data: bytes, block: _Block, follows: bool, out: npt.NDArray[Any]) ->
         else:
             out[:] = values
     except (ValueError, TypeError, OverflowError):
-        raise ColumnFileError("has a column of the wrong length") from None
+        raise ValueError("has a column of the wrong length") from None
 
 
 def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, TypeVar
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
-from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Part, Refusal, Workspace
+from torch_tb_profiler.workspace import Body, Key, OpenTrace, Packed, Refusal, StoredAnswer, Value, Workspace, pack
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=Value)
 T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], Answer | Stream]
 
@@ -54,33 +54,41 @@ class Asked:
 
     def answer(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Answer:
         """Computed once. `compute`: see `ask`."""
-        return Answer(self._packed(workspace, compute))
+        return Answer(self.packed(workspace, lambda: self.compute(workspace, packing(compute))))
 
-    def _packed(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Packed:
-        def answer(model: Model) -> Body | Refusal:
-            found = self._found(model, compute)
-            return found if isinstance(found, Refusal) else _body(found)
-
+    def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
+        """What `make` gives, made once. Raises HttpError when that is a refusal."""
         # There are too many ranges to keep the answers about each for long.
-        return _given(workspace.answer(self.trace, self.known_as, answer, keep=self.steps is None))
+        return _given(workspace.remember(self._key, make, "disk" if self.steps is None else "memory"))
 
     def read(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], bytes], read: Callable[[bytes], P]) -> P:
         """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
-        return workspace.read(self.trace, self.known_as, lambda: read(self._packed(workspace, compute).plain()))
+        key = replace(self._key, question=("read", self.known_as))
+        return workspace.remember(
+            key, lambda: read(self.packed(workspace, lambda: self.compute(workspace, packing(compute))).plain())
+        )
 
     def part(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], P]) -> P:
         """What answers to many requests are made of; computed once."""
-        part: P | Refusal = workspace.kept(self.trace, self.known_as, lambda model: self._found(model, compute))
-        return _given(part)
+        return _given(workspace.remember(self._part, lambda: self.compute(workspace, compute)))
 
-    def keep(self, workspace: Workspace, part: Part) -> None:
+    def keep(self, workspace: Workspace, part: Value) -> None:
         """Remember it as if `part` had computed it."""
-        workspace.keep(self.trace, self.known_as, part)
+        workspace.remember(self._part, lambda: part)
 
-    def _found(self, model: Model, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
+    @property
+    def _key(self) -> Key:
+        return Key((self.trace,), self.known_as)
+
+    @property
+    def _part(self) -> Key:
+        return Key((self.trace,), ("part", self.known_as))
+
+    def compute(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
+        """Computed now."""
+        steps = self.steps if self.of_steps else None
         try:
-            chosen = model.with_steps(self.choice)
-            return compute(chosen.of_steps(self.steps) if self.of_steps else chosen, self.trace)
+            return workspace.ask(self.trace, lambda model: compute(model, self.trace), self.choice, steps)
         except UnknownStep as error:
             return Refusal(404, str(error))
         except SlowPattern as error:
@@ -112,6 +120,11 @@ def ask(
     of_steps: whether `compute` is given only what belongs to the steps that the request names
     """
     return Asked.of(workspace, parameters, question, of_run, of_steps).answer(workspace, compute)
+
+
+def packing(compute: Callable[..., Any]) -> Callable[..., Packed]:
+    """What `compute` gives as it is sent. While its model may be asked: it may come in pieces."""
+    return lambda *of: pack(_body(compute(*of)))
 
 
 def _body(found: Any) -> Body:
@@ -163,13 +176,24 @@ def ask_two(
     choice = step_choice(parameters)
     ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
 
-    def answer(*models: Model) -> Body:
-        chosen = [model.with_steps(choice).of_steps(steps) for model, steps in zip(models, ranges, strict=True)]
-        return _body(compute(*chosen))
+    def make() -> Packed:
+        return workspace.ask_two((left, right), packing(compute), choice, ranges)
 
     try:
-        return Answer(workspace.answer_two(left, right, (question, choice, ranges), answer))
+        return Answer(workspace.remember(Key((left, right), (question, choice, ranges)), make))
     except UnknownStep as error:
         raise HttpError(404, str(error)) from None
     except SlowPattern as error:
         raise HttpError(400, f"step_pattern {error}") from None
+
+
+def ask_original(
+    workspace: Workspace, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]
+) -> bytes:
+    """The answer to a question about the file of a trace; computed once. Raises as `Workspace.original` does."""
+
+    def make() -> Packed:
+        with workspace.original(trace).stream as stream:
+            return pack(compute(stream))
+
+    return workspace.remember(Key((trace,), ("original", question)), make).plain()

@@ -15,7 +15,7 @@ from torch_tb_profiler.web.ask import Route
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.old_plugin import distributed as old_distributed
 from torch_tb_profiler.web.tables import Json, note_of, plain
-from torch_tb_profiler.workspace import OpenRun, Workspace
+from torch_tb_profiler.workspace import Key, OpenRun, OpenTrace, Packed, Workspace, pack
 
 VIEW = "distributed"
 
@@ -26,13 +26,23 @@ def ask_run(
     """The answer to a question about all ranks; a parameter `worker` is not looked at."""
     opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
 
-    def answer() -> bytes:
-        ranks = [workspace.part(trace, "rank", partial(rank_of, worker=trace.worker)) for trace in opened.traces]
+    def answer() -> Packed:
+        ranks = ranks_of(workspace, opened)
         if not any(map(_is_distributed, ranks)):
             raise HttpError(404, f"no communication was found in {opened.run!r}, span {opened.span}")
-        return dumps(compute(opened, distributed(ranks)))
+        return pack(dumps(compute(opened, distributed(ranks))))
 
-    return Answer(workspace.answer_of_run(opened, question, answer))
+    return Answer(workspace.remember(Key.of_run(opened, question), answer))
+
+
+def ranks_of(workspace: Workspace, opened: OpenRun) -> list[Rank]:
+    """What is kept of each trace for questions about all of them."""
+
+    def rank(trace: OpenTrace) -> Rank:
+        make = partial(workspace.ask_once, trace, partial(rank_of, worker=trace.worker))
+        return workspace.remember(Key((trace,), "rank"), make)
+
+    return [rank(trace) for trace in opened.traces]
 
 
 def _is_distributed(rank: Rank) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable
-from typing import NoReturn, TypeVar, cast
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 from torch_tb_profiler.analysis.memory.records import memory_records
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import Parameters
 from torch_tb_profiler.web.routes import ROUTES
-from torch_tb_profiler.workspace import Body, OpenTrace, Refusal, Workspace, answer_name
+from torch_tb_profiler.workspace import Key, OpenTrace, StoredAnswer, Tier, Workspace, answer_name
 
 T = TypeVar("T")
 
@@ -72,16 +72,16 @@ def requests_about(model: Model) -> tuple[list[tuple[str, dict[str, str]]], ...]
     return [*_OF_CALLS, *of_memory], [*_OF_STACKS], [*_OF_MODULES]
 
 
-def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], Body | Refusal]]]]:
+def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], StoredAnswer]]]]:
     """The names of the answers to `requests_about` a trace, each with what computes it."""
-    return [questions_about(trace, requests) for requests in requests_about(model)]
+    return [questions_about(trace, model, requests) for requests in requests_about(model)]
 
 
 def questions_about(
-    trace: OpenTrace, requests: list[tuple[str, dict[str, str]]]
-) -> list[tuple[str, Callable[[Model], Body | Refusal]]]:
+    trace: OpenTrace, model: Model, requests: list[tuple[str, dict[str, str]]]
+) -> list[tuple[str, Callable[[Model], StoredAnswer]]]:
     """The names of the answers to some requests, each with what computes it."""
-    listener = _Listener(trace)
+    listener = _Listener(trace, model)
     of_trace = {"run": trace.run, "worker": trace.worker, "span": trace.span}
     for route, parameters in requests:
         with contextlib.suppress(_Heard):
@@ -96,22 +96,21 @@ class _Heard(Exception):
 class _Listener:
     """Takes the place of a workspace that has one trace: hears what a route asks, and leaves it at that."""
 
-    def __init__(self, trace: OpenTrace) -> None:
+    def __init__(self, trace: OpenTrace, model: Model) -> None:
         self._trace = trace
-        self.heard: dict[str, Callable[[Model], Body | Refusal]] = {}
+        self._model = model
+        self.heard: dict[str, Callable[[Model], StoredAnswer]] = {}
 
     def find(self, *_: str | None) -> OpenTrace:
         return self._trace
 
-    def read(self, _: OpenTrace, __: Hashable, read: Callable[[], T]) -> T:
-        return read()
+    def ask(self, _: OpenTrace, question: Callable[[Model], T], *__: object) -> T:
+        return question(self._model)
 
-    def answer(
-        self, trace: OpenTrace, question: str, compute: Callable[[Model], Body | Refusal], keep: bool
-    ) -> NoReturn:
-        assert keep
-        self.heard[answer_name(trace, question)] = compute
-        raise _Heard
-
-    def keep(self, *_: object) -> None:
-        """What later requests would begin with: they come to another process."""
+    def remember(self, key: Key, make: Callable[[], Any], tier: Tier = "memory") -> Any:
+        if tier == "disk":
+            name = answer_name(self._trace, str(key.question))
+            if name not in self.heard:
+                self.heard[name] = lambda _: make()
+                raise _Heard
+        return make()

@@ -85,9 +85,9 @@ def pack(answer: Body) -> Packed:
     return _packed(b"".join(compressed([answer] if isinstance(answer, bytes) else answer)), is_gzip=True)
 
 
-def stored(answer: Body | Refusal) -> StoredAnswer:
+def stored(answer: Body | StoredAnswer) -> StoredAnswer:
     """An answer as it is kept."""
-    return answer if isinstance(answer, Refusal) else pack(answer)
+    return answer if isinstance(answer, Packed | Refusal) else pack(answer)
 
 
 def compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:

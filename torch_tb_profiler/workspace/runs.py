@@ -16,7 +16,7 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
-from torch_tb_profiler.workspace.pending_answers import Awaited
+from torch_tb_profiler.workspace.pending_answers import PendingAnswers
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Answered, Answering, Done, Job, Message, Prepared, Preparing, Reading
 from torch_tb_profiler.workspace.scanner import Scanner
@@ -46,18 +46,18 @@ class Runs:
         workers: int,
         reload_interval: float,
         questions: str,
-        awaited: Awaited,
+        pending: PendingAnswers,
         forgotten: Callable[[str], None],
     ) -> None:
         """
         questions: as in `Answering`; empty for none
-        awaited: is told which answers worker processes are about to give
+        pending: is told which answers worker processes are about to give
         forgotten: is called with the content key of every trace that is gone or has changed
         """
         self._roots = roots
         self._cache = cache
         self._questions = questions
-        self._awaited = awaited
+        self._pending = pending
         self._forgotten = forgotten
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
@@ -290,7 +290,7 @@ class Runs:
                 # Before the state says so: whoever sees "ready" may count on both.
                 self._cache.add(held.key, message.summary)
                 if job.answering is not None:
-                    self._awaited.promise(held.key)
+                    self._pending.promise(held.key)
                 held.state, held.summary = "ready", message.summary
                 log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
                 if job.answering is None and (answering := self._answering(held)) is not None:
@@ -303,7 +303,7 @@ class Runs:
 
     def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
         assert job.answering is not None
-        self._awaited.hear(job.answering.trace.key, message)
+        self._pending.hear(job.answering.trace.key, message)
         if isinstance(message, Prepared):
             log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
             if message.details:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable
 from typing import Literal
 
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.web.ask import Asked
+from torch_tb_profiler.web.ask import Asked, packing
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.table_query.answer import Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
-from torch_tb_profiler.workspace import OpenTrace, Workspace
+from torch_tb_profiler.workspace import OpenTrace, StoredAnswer, Workspace
 
 _ASKED = ("sort", "filter", "search", "offset", "limit")
 
@@ -30,13 +30,21 @@ def ask_table(
     asked = Asked.of(workspace, parameters, ("table", question), of_steps=of_steps)
     if not any(parameters.get(name) is not None for name in _ASKED):
 
-        def unasked(model: Model, trace: OpenTrace) -> object:
-            table = compute(model, trace)
-            if len(table) > table.whole:  # its other pages will be asked for
-                asked.keep(workspace, table)
-            return table.page()
+        def unasked() -> StoredAnswer:
+            kept: list[TableAnswer] = []
 
-        return asked.answer(workspace, unasked)
+            def page(model: Model, trace: OpenTrace) -> object:
+                table = compute(model, trace)
+                if len(table) > table.whole:  # its other pages will be asked for
+                    kept.append(table)
+                return table.page()
+
+            answer = asked.compute(workspace, packing(page))
+            for table in kept:
+                asked.keep(workspace, table)
+            return answer
+
+        return Answer(asked.packed(workspace, unasked))
 
     return answer_query(asked.part(workspace, compute), parameters)
 

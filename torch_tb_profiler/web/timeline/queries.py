@@ -19,7 +19,7 @@ from torch_tb_profiler.timeline.totals import totals
 from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, TraceError
 from torch_tb_profiler.trace.raw_event import raw_args
-from torch_tb_profiler.web.ask import Route
+from torch_tb_profiler.web.ask import Route, ask_original
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.tables import Json, plain
 from torch_tb_profiler.web.timeline.request import Asked, lanes_of, row_of, window_of
@@ -61,7 +61,7 @@ def _args(workspace: Workspace, parameters: Parameters) -> Answer:
         return dumps({"row": row, "args": None if text is None else text[:LONGEST_ARGS], "length": len(text or "")})
 
     try:
-        return Answer(workspace.answer_of_original(asked.trace, ("args", row), find))
+        return Answer(ask_original(workspace, asked.trace, ("args", row), find))
     except TraceError as error:
         raise HttpError(422, f"the file {error}") from None
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks import Rank, rank_of
+from torch_tb_profiler.ranks import Rank
 from torch_tb_profiler.ranks.distributed import group_label
 from torch_tb_profiler.ranks.matching import match
 from torch_tb_profiler.timeline.overview import overview
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.ask import Route
+from torch_tb_profiler.web.distributed import ranks_of
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.tables import Json
 from torch_tb_profiler.web.timeline.request import row_of, version_of
-from torch_tb_profiler.workspace import OpenRun, Workspace
+from torch_tb_profiler.workspace import Key, OpenRun, Workspace, pack
 
 #: of a collective, in an answer
 MOST_MEMBERS = 64
@@ -27,10 +27,8 @@ MOST_MEMBERS = 64
 def _overview(workspace: Workspace, parameters: Parameters) -> Answer:
     opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
     bins = parameters.whole_number("bins", 400, 16, 1024)
-    answer = workspace.answer_of_run(
-        opened, ("timeline overview", bins), lambda: dumps(overview_answer(workspace, opened, bins))
-    )
-    return Answer(answer)
+    key = Key.of_run(opened, ("timeline overview", bins))
+    return Answer(workspace.remember(key, lambda: pack(dumps(overview_answer(workspace, opened, bins)))))
 
 
 def overview_answer(workspace: Workspace, opened: OpenRun, bins: int) -> Json:
@@ -78,17 +76,13 @@ def _collective(workspace: Workspace, parameters: Parameters) -> Answer:
     trace = workspace.find(parameters.need("run"), worker, parameters.get("span"))
     row = row_of(parameters, workspace.timeline(trace))
     opened = workspace.find_span(trace.run, trace.span)
-    answer = workspace.answer_of_run(
-        opened, ("timeline collective", worker, row), lambda: dumps(collective_answer(workspace, opened, worker, row))
-    )
-    return Answer(answer)
+    key = Key.of_run(opened, ("timeline collective", worker, row))
+    return Answer(workspace.remember(key, lambda: pack(dumps(collective_answer(workspace, opened, worker, row)))))
 
 
 def collective_answer(workspace: Workspace, opened: OpenRun, worker: str, row: int) -> Json:
     """/api/timeline/collective."""
-    ranks: list[Rank] = [
-        workspace.part(trace, "rank", partial(rank_of, worker=trace.worker)) for trace in opened.traces
-    ]
+    ranks = ranks_of(workspace, opened)
     own = next(number for number, rank in enumerate(ranks) if rank.worker == worker)
     events = workspace.timeline(opened.traces[own]).trace.events
     operation = _operation_at(ranks[own].communications, int(events.start[row]), int(events.end[row]))
