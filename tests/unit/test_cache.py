@@ -58,6 +58,18 @@ def test_the_newest_stays_however_large(tmp_path: Path) -> None:
     assert cache.find("b") == SUMMARY
 
 
+def test_what_cannot_be_removed_stops_nobody(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit=10)
+    add(cache, "a", 100, 50)
+    cache.columns("a").unlink()
+    cache.columns("a").mkdir()
+    add(cache, "b", 100, 0)
+    cache.sweep()
+    cache.remove("a")
+    assert cache.find("a") is None
+    assert cache.find("b") == SUMMARY
+
+
 def test_left_overs_of_dead_processes_are_removed(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     for name, age in (("k.columns123.part", 10**6), ("l.columns9.part", 0), ("mine.txt", 10**6)):

@@ -11,6 +11,7 @@ from tests.tiny import DEADLINE_SECONDS, write_trace
 from torch_tb_profiler import api
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.workspace.cache import Cache
 
 
 @pytest.fixture
@@ -50,6 +51,21 @@ def test_columns_that_are_gone_or_broken_are_made_again(logs: Path, tmp_path: Pa
         damage(path)  # type: ignore[operator]
     again, _ = profiles(logs, tmp_path / "cache")
     assert len(again.model.trace.events) == 8
+
+
+def test_reading_ahead_ends_when_the_cache_fails(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def add(*_: object) -> None:
+        raise PermissionError("not here")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Cache, "add", add)
+        opened: list[api.Profile] = []
+        opening = threading.Thread(
+            target=lambda: opened.append(api.open(logs, workers=1, cache_dir=tmp_path / "cache")), daemon=True
+        )
+        opening.start()
+        opening.join(DEADLINE_SECONDS / 5)
+    assert [len(trace.model.trace.events) for profile in opened for trace in profile] == [8, 8]
 
 
 def test_crosswise_comparisons_in_two_threads(logs: Path, tmp_path: Path) -> None:

@@ -183,6 +183,25 @@ def test_questions_that_cannot_be_answered_cost_nothing_else(logs: Path, tmp_pat
         workspace.close()
 
 
+def test_an_answer_that_fails_in_a_worker_is_logged(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "bad_questions.py").write_text(
+        "def questions(trace, model):\n    return [[('a' * 24, lambda _: 1 // 0), ('b' * 24, lambda _: b'b')]]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions="bad_questions:questions")
+    try:
+        wait_until(lambda: prepared(workspace), "it has been tried")
+        folder = AnswerFolder(workspace._cache.answers(workspace.find("run", "w").key))
+        assert folder.get("a" * 24) is None
+        assert folder.get("b" * 24) == pack(b"b")
+    finally:
+        workspace.close()
+    assert "an answer could not be prepared" in caplog.text
+    assert "ZeroDivisionError" in caplog.text
+
+
 def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

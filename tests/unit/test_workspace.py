@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny import wait_until, write_trace
+from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
 from torch_tb_profiler.discovery import Root, parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError
@@ -448,6 +448,57 @@ def test_waiting_jobs_can_be_hurried_and_withdrawn(tmp_path: Path, endless: Path
     finally:
         pool.close()
     assert listener.started == [1, 4, 3]
+
+
+def test_a_worker_that_says_nothing_is_ended_and_the_next_trace_is_read(tmp_path: Path, endless: Path) -> None:
+    listener = Listener()
+    pool = Pool(1, listener, patience=0.5)
+    try:
+        pool.submit(job(1, endless))
+        wait_until(lambda: 1 in listener.outcomes, "it is given up")
+        failed = listener.outcomes[1]
+        assert isinstance(failed, Failed)
+        assert failed.reason.kind == "hung"
+        pool._patience = DEADLINE_SECONDS
+        pool.submit(job(2, write_trace(tmp_path / "w.pt.trace.json")))
+        wait_until(lambda: 2 in listener.outcomes, "the next is read")
+    finally:
+        pool.close()
+    assert isinstance(listener.outcomes[2], Done)
+
+
+def test_a_job_that_is_withdrawn_while_it_runs_is_ended(tmp_path: Path, endless: Path) -> None:
+    listener = Listener()
+    pool = Pool(1, listener)
+    try:
+        pool.submit(job(1, endless))
+        wait_until(pool.process_ids, "a worker starts")
+        (process_id,) = pool.process_ids()
+        pool.withdraw(1)
+        wait_until(lambda: 1 in listener.outcomes, "it is told")
+        failed = listener.outcomes[1]
+        assert isinstance(failed, Failed)
+        assert failed.reason.kind == "withdrawn"
+        assert not alive(process_id)
+    finally:
+        pool.close()
+
+
+def test_a_listener_that_fails_does_not_stop_the_pool(tmp_path: Path) -> None:
+    listener = Listener()
+
+    def hear(job: Job, message: Message | None) -> None:
+        if job.id == 1:
+            raise PermissionError("not here")
+        listener(job, message)
+
+    pool = Pool(1, hear)
+    try:
+        for number in (1, 2):
+            pool.submit(job(number, write_trace(tmp_path / f"{number}.pt.trace.json")))
+        wait_until(lambda: 2 in listener.outcomes, "the other is read")
+    finally:
+        pool.close()
 
 
 def test_closing_ends_the_workers(endless: Path) -> None:

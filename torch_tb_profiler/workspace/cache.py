@@ -35,9 +35,9 @@ class Cache:
     """
 
     def __init__(self, directory: Path | None = None, limit: int | None = None, expansion: int | None = None) -> None:
-        self.limit = _number_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
+        self.limit = number_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
         if expansion is None:
-            expansion = _number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
+            expansion = number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
         #: how much the files that come here may unpack to
         self.limits = Limits(expansion=max(1, expansion))
         self._columns = _COLUMNS if self.limits == Limits() else f"-x{self.limits.expansion}{_COLUMNS}"
@@ -84,6 +84,9 @@ class Cache:
             self._unswept += self.columns(key).stat().st_size
         except OSError as error:
             log.warning("%s cannot be written (%s); the trace is read again next time", path, error)
+
+    def sweep_if_due(self) -> None:
+        """`sweep` when much was added since the last time."""
         if self._unswept > self.limit // 20:
             self.sweep()
 
@@ -95,10 +98,12 @@ class Cache:
             log.debug("%s is gone", key)
 
     def remove(self, key: str) -> None:
-        self._summary(key).unlink(missing_ok=True)
-        self.columns(key).unlink(missing_ok=True)
-        self.contents(key).unlink(missing_ok=True)
-        self.timeline(key).unlink(missing_ok=True)
+        """Forget a trace; what cannot be removed stays, and is not found without the rest."""
+        try:
+            for path in (self._summary(key), self.columns(key), self.contents(key), self.timeline(key)):
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("%s cannot be removed from the cache: %s", key, error)
         shutil.rmtree(self.answers(key), ignore_errors=True)
 
     def sweep(self) -> None:
@@ -107,7 +112,12 @@ class Cache:
         sizes: dict[str, int] = {}
         used: dict[str, float] = {}
         now = time.time()
-        for path in self.directory.iterdir():
+        try:
+            paths = list(self.directory.iterdir())
+        except OSError as error:
+            log.warning("%s cannot be swept: %s", self.directory, error)
+            return
+        for path in paths:
             try:
                 status = path.stat()
                 if path.suffix in (_COLUMNS, _SUMMARY, _ANSWERS, _CONTENTS, _TIMELINE):
@@ -145,7 +155,8 @@ def default_directory() -> Path:
     return root / "torch_tb_profiler"
 
 
-def _number_from_environment(variable: str, default: int, least: int = 0) -> int:
+def number_from_environment(variable: str, default: int, least: int = 0) -> int:
+    """What a variable of the environment says; `default` when it is not set, or no number from `least` up."""
     text = os.environ.get(variable, "")
     if text.isdecimal() and int(text) >= least:
         return int(text)

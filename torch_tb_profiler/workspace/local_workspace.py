@@ -51,10 +51,12 @@ class LocalWorkspace:
         left = threading.Semaphore(0)
 
         def heard(job: Job, message: Message | None) -> None:
-            if isinstance(message, Done):
-                self._cache.add(keys[job.id], message.summary)
-            if isinstance(message, Done | Failed):
-                left.release()
+            try:
+                if isinstance(message, Done):
+                    self._cache.add(keys[job.id], message.summary)
+            finally:
+                if isinstance(message, Done | Failed):
+                    left.release()
 
         jobs = [self._job(file) for file in missing]
         keys = {job.id: self._key(file) for job, file in zip(jobs, missing, strict=True)}
@@ -66,6 +68,7 @@ class LocalWorkspace:
                 left.acquire()
         finally:
             pool.close()
+        self._cache.sweep_if_due()
 
     def _is_missing(self, file: TraceFile) -> bool:
         try:
@@ -100,6 +103,7 @@ class LocalWorkspace:
             raise Unavailable(f"{file.entry.path} {outcome.reason}")
         assert isinstance(outcome, Done)
         self._cache.add(key, outcome.summary)
+        self._cache.sweep_if_due()
 
     def _key(self, file: TraceFile) -> str:
         key = self._keys.get(file)

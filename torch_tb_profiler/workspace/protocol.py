@@ -35,7 +35,7 @@ class Summary(msgspec.Struct, frozen=True):
 class Answering(msgspec.Struct, frozen=True):
     """Answer what the pages will ask about a trace.
 
-    questions: the function that names them, as "module:function"; see `Questions` in workspace/child.py
+    questions: the function that names them, as "module:function"; see `Questions` in workspace/worker.py
     trace: its names
     folder: where the answers are put
     timeline: where the timeline is written
@@ -111,15 +111,19 @@ TIMELINE = "timeline"
 
 
 class Preparing(msgspec.Struct, frozen=True, tag="preparing"):
-    """These answers are going to be made, in this order; names as in `packed.answer_name`."""
+    """These answers are going to be made, in this order; names as in `answer_store.answer_name`."""
 
     names: tuple[str, ...]
 
 
 class Answered(msgspec.Struct, frozen=True, tag="answered"):
-    """An answer was put into its folder, or will not be."""
+    """An answer was put into its folder, or will not be.
+
+    details: for the log, when it will not be by our fault
+    """
 
     name: str
+    details: str = ""
 
 
 class Prepared(msgspec.Struct, frozen=True, tag="prepared"):

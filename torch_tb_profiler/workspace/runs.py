@@ -18,7 +18,17 @@ from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
 from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Answered, Answering, Done, Job, Message, Prepared, Preparing, Reading
+from torch_tb_profiler.workspace.protocol import (
+    Answered,
+    Answering,
+    Done,
+    Failed,
+    Job,
+    Message,
+    Prepared,
+    Preparing,
+    Reading,
+)
 from torch_tb_profiler.workspace.scanner import Scanner
 from torch_tb_profiler.workspace.status import (
     Loading,
@@ -187,6 +197,7 @@ class Runs:
     def _found(self, found: Found) -> None:
         """Take over what a listing has found. Called by the scanner's thread only."""
         new: list[Held] = []
+        gone: list[Held] = []
         with self._lock:
             held_before, self._held = self._held, {}
             for run in found.runs:
@@ -197,7 +208,7 @@ class Runs:
                     held = held_before.pop(url, None)
                     if held is None or self._has_settled_anew(held, file.entry):
                         if held is not None:
-                            self._forget(held)
+                            gone.append(held)
                         held = Held(next(self._ids), run.name, file)
                         new.append(held)
                     elif held.unsettled is None:
@@ -207,11 +218,13 @@ class Runs:
                     else:
                         held.file = replace(file, entry=held.file.entry)
                     self._held[url] = held
-            for held in held_before.values():
-                self._forget(held)
+            gone += held_before.values()
             self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in found.runs]
             self._skipped = found.skipped
             self._error = None
+        for held in gone:
+            self._pool.withdraw(held.id)
+            self._forgotten(held.key)
         for held in new:
             self._begin(held)
         with self._lock:
@@ -230,10 +243,6 @@ class Runs:
         settled = held.unsettled is not None and held.unsettled.version == entry.version
         held.unsettled = entry
         return settled
-
-    def _forget(self, held: Held) -> None:
-        self._pool.withdraw(held.id)
-        self._forgotten(held.key)
 
     def _begin(self, held: Held) -> None:
         """Take a trace from the cache or have it read."""
@@ -277,33 +286,49 @@ class Runs:
             self._heard_of_answers(job, message)
             return
         with self._lock:
-            held = self._held.get(job.url)
-            if held is None or held.id != job.id or job.is_read:
-                return  # removed or changed since, or nothing new
-            path = held.file.entry.path
-            if message is None:
-                held.state = "loading"
-                log.debug("%s: reading %d bytes", path, job.size)
-            elif isinstance(message, Reading):
-                held.bytes_done, held.events = message.bytes_done, message.events
-            elif isinstance(message, Done):
-                # Before the state says so: whoever sees "ready" may count on both.
-                self._cache.add(held.key, message.summary)
-                if job.answering is not None:
-                    self._pending.promise(held.key)
-                held.state, held.summary = "ready", message.summary
-                log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
-                if job.answering is None and (answering := self._answering(held)) is not None:
-                    self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
-            else:
-                held.fail(message.reason, message.passes)
-                log.warning("%s %s", path, message.reason)
-                if message.details:
-                    log.warning("%s", message.details)
+            held = self._current(job)
+            key = held.key if held else ""
+        if held is None:
+            return
+        if isinstance(message, Done):
+            # Before the state says so: whoever sees "ready" may count on both.
+            self._cache.add(key, message.summary)
+            if job.answering is not None:
+                self._pending.promise(key)
+        with self._lock:
+            if self._current(job) is held:
+                self._take_over(held, job, message)
+        if isinstance(message, Done):
+            self._cache.sweep_if_due()
+
+    def _current(self, job: Job) -> Held | None:
+        """The trace that a job reads; None when it was removed or has changed since, or there is nothing to read."""
+        held = self._held.get(job.url)
+        return None if held is None or held.id != job.id or job.is_read else held
+
+    def _take_over(self, held: Held, job: Job, message: Message | None) -> None:
+        path = held.file.entry.path
+        if message is None:
+            held.state = "loading"
+            log.debug("%s: reading %d bytes", path, job.size)
+        elif isinstance(message, Reading):
+            held.bytes_done, held.events = message.bytes_done, message.events
+        elif isinstance(message, Done):
+            held.state, held.summary = "ready", message.summary
+            log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
+            if job.answering is None and (answering := self._answering(held)) is not None:
+                self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
+        elif isinstance(message, Failed):
+            held.fail(message.reason, message.passes)
+            log.warning("%s %s", path, message.reason)
+            if message.details:
+                log.warning("%s", message.details)
 
     def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
         assert job.answering is not None
         self._pending.hear(job.answering.trace.key, message)
+        if isinstance(message, Answered) and message.details:
+            log.warning("%s: an answer could not be prepared: %s", job.url, message.details)
         if isinstance(message, Prepared):
             log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
             if message.details:
