@@ -77,15 +77,16 @@ class Runs:
         self._scanning = True
         self._error: Reason | None = None
         self._pool = Pool(workers, self._heard)
-        self._scanner = Scanner(
-            roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
-        )
+        # what is in the cache may go before it is listed, not afterwards
+        memory, first = cache.contents(contents_name(roots)), cache.sweep
+        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found, memory, first)
 
     def start(self, found: Found | None = None) -> None:
         """See `Workspace.start`."""
         if found is None:
             self._scanner.start()
         else:
+            self._cache.sweep()
             self._found(found)
 
     def close(self) -> None:

@@ -27,6 +27,7 @@ class Scanner:
     interval: seconds between two listings; 0 lists once. While listing fails the pauses double. While there are
     files that were not looked at yet there is no pause.
     memory: the file of what is known of the contents of remote files, if that is to be kept
+    first: is done before the first listing
     """
 
     def __init__(
@@ -36,11 +37,13 @@ class Scanner:
         found: Callable[[Found], None],
         failed: Callable[[Reason], None],
         memory: Path | None = None,
+        first: Callable[[], None] = lambda: None,
     ) -> None:
         self._lister = Lister(roots, interval)
         self._interval = interval
         self._found = found
         self._failed = failed
+        self._first = first
         self._heads = Heads(KnownContents(memory) if memory else None)
         self._problems: tuple[Problem, ...] = ()
         self._stop = threading.Event()
@@ -56,6 +59,7 @@ class Scanner:
 
     def _run(self) -> None:
         pause, said = self._interval, ""
+        self._first()
         while True:
             complete = True
             try:

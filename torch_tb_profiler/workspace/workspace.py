@@ -97,7 +97,6 @@ class Workspace:
 
     def start(self, found: Found | None = None) -> None:
         """Read what the log directories hold, again and again; once what was `found` where that is known."""
-        self._cache.sweep()
         self._runs.start(found)
 
     def close(self) -> None:
