@@ -28,6 +28,7 @@ from torch_tb_profiler.workspace import (
     Unknown,
     Unreadable,
     Workspace,
+    cache,
     open_workspace,
     pack,
     worker,
@@ -254,6 +255,37 @@ def test_a_second_start_takes_the_traces_from_the_cache(
     assert traces(second)["run/w.pt.trace.json"].events == 8
     assert count_of(second, "run", "w") == 8
     assert path.exists()
+
+
+def test_a_change_of_an_analysis_keeps_the_columns(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    before = columns.stat().st_ino
+    second = opened()
+    assert settled(second) == {"run/w.pt.trace.json": "ready"}
+    assert traces(second)["run/w.pt.trace.json"].events == 8
+    assert [path.stat().st_ino for path in (tmp_path / "cache").glob("*.columns")] == [before]
+
+
+def test_unusable_columns_of_other_code_are_made_anew(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    columns.write_bytes(b"nonsense")
+    second = opened()
+    assert settled(second) == {"run/w.pt.trace.json": "ready"}
+    assert count_of(second, "run", "w") == 8
 
 
 def test_broken_columns_are_made_anew(logs: Path, tmp_path: Path, opened: Opener) -> None:

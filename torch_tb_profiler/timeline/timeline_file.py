@@ -30,7 +30,7 @@ from torch_tb_profiler.timeline.timeline import Bounded, Timeline, bounded, slic
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
 
-#: raised when what is kept, or its meaning, changes; part of the version that browsers cache tiles by
+#: raised when what is kept, or its meaning, changes
 VERSION = 4
 
 #: rows of a table written together: the fewer, the closer a block is to its values

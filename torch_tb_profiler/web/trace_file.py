@@ -18,6 +18,7 @@ from torch_tb_profiler.web.ask import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
 from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed
+from torch_tb_profiler.workspace.identity import answers_version
 
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 
@@ -53,7 +54,9 @@ def _trace(workspace: Workspace, parameters: Parameters) -> Stream:
         text = _text(stream, added, state != REPAIRED, workspace.limits)
         return compressed(text) if packed else text
 
-    return Stream(f"{trace.key}-trace", open_, headers=(REPAIRED_HEADER,) if state == REPAIRED else ())
+    return Stream(
+        f"{trace.key}-{answers_version()}-trace", open_, headers=(REPAIRED_HEADER,) if state == REPAIRED else ()
+    )
 
 
 def _download(workspace: Workspace, parameters: Parameters) -> Stream:
@@ -82,7 +85,9 @@ def _window(workspace: Workspace, parameters: Parameters) -> Stream:
         with workspace.original(trace).stream as stream:
             yield from between(stream, (zero + start) / 1000, (zero + end) / 1000, workspace.limits)
 
-    return Stream(f"{trace.key}-window-{start}-{end}", lambda packed: compressed(text()) if packed else text())
+    return Stream(
+        f"{trace.key}-{answers_version()}-window-{start}-{end}", lambda packed: compressed(text()) if packed else text()
+    )
 
 
 def _named(workspace: Workspace, parameters: Parameters) -> OpenTrace:

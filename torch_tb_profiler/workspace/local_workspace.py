@@ -116,7 +116,8 @@ class LocalWorkspace:
 
     def _job(self, file: TraceFile) -> Job:
         target = self._cache.columns(self._key(file))
-        return Job.of(next(self._ids), file.entry, target, expansion=self._cache.limits.expansion)
+        expansion, has_columns = self._cache.limits.expansion, target.is_file()
+        return Job.of(next(self._ids), file.entry, target, expansion=expansion, has_columns=has_columns)
 
 
 @dataclass(frozen=True)

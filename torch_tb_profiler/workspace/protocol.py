@@ -51,7 +51,8 @@ class Job(msgspec.Struct, frozen=True):
     """Read the file at `url` and write its columns to `target`, then answer.
 
     size, modified_ns, etag: of the file when the job was given
-    is_read: whether the columns are there already
+    is_read: whether the trace has been read and summarized, so that only answers are wanted
+    has_columns: whether `target` is there already, and only to be summarized unless it turns out unusable
     expansion: to how many times its size the file may unpack
     """
 
@@ -64,6 +65,7 @@ class Job(msgspec.Struct, frozen=True):
     is_read: bool = False
     expansion: int = Limits.expansion
     etag: str = ""
+    has_columns: bool = False
 
     @classmethod
     def of(
@@ -73,6 +75,7 @@ class Job(msgspec.Struct, frozen=True):
         target: Path,
         answering: Answering | None = None,
         expansion: int = Limits.expansion,
+        has_columns: bool = False,
     ) -> Job:
         """A job to read the file of `entry`."""
         return cls(
@@ -84,6 +87,7 @@ class Job(msgspec.Struct, frozen=True):
             answering,
             expansion=expansion,
             etag=entry.etag,
+            has_columns=has_columns,
         )
 
     @property

@@ -256,7 +256,7 @@ class Runs:
                     log.warning("%s %s", entry.url, error)
                 held.state, held.reason = "failed", error.reason
             return
-        summary = self._cache.find(key)
+        summary, has_columns = self._cache.find(key), self._cache.has_columns(key)
         with self._lock:
             held.key, held.reason, held.retry_at = key, None, None
             if summary is not None:
@@ -264,11 +264,18 @@ class Runs:
                 log.info("%s: %d events, from the cache", entry.path, summary.events)
             else:
                 held.state = "queued"
-                self._pool.submit(self._job(held))
+                self._pool.submit(self._job(held, has_columns))
 
-    def _job(self, held: Held) -> Job:
+    def _job(self, held: Held, has_columns: bool = False) -> Job:
         target = self._cache.columns(held.key)
-        return Job.of(held.id, held.file.entry, target, self._answering(held), self._cache.limits.expansion)
+        return Job.of(
+            held.id,
+            held.file.entry,
+            target,
+            self._answering(held),
+            self._cache.limits.expansion,
+            has_columns=has_columns,
+        )
 
     def _answering(self, held: Held) -> Answering | None:
         if not self._questions:

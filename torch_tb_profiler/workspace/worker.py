@@ -103,6 +103,10 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
     try:
         storage = storage_for(job.url)
         target = Path(job.target)
+        if job.has_columns:
+            with contextlib.suppress(column_file.ColumnFileError):
+                model = Model(column_file.open_trace(target))
+                return Done(summarize(model), time.monotonic() - began), model
         with storage.open(job.entry) as stream:
             trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
         if storage.stat(job.url).version != job.entry.version:

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler import __version__
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.web.http import JSON, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.timeline import wire
 from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
+from torch_tb_profiler.workspace.identity import answers_version
 
 #: in a list of lanes or names
 MOST_NUMBERS = 4096
@@ -71,8 +70,7 @@ class Asked:
 
 def version_of(trace: OpenTrace) -> str:
     """Changes when a tile of the same name may hold something else."""
-    text = f"{trace.key}\0{timeline_file.VERSION}\0{wire.VERSION}\0{__version__}"
-    return blake2b(text.encode(), digest_size=8).hexdigest()
+    return blake2b(f"{trace.key}\0{answers_version()}".encode(), digest_size=8).hexdigest()
 
 
 def numbers(parameters: Parameters, name: str, most: int = MOST_NUMBERS) -> Int64:
