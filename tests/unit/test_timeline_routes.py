@@ -192,6 +192,39 @@ def test_a_tile_is_told_by_its_address(client: Client, tree: Any, ask: str) -> N
     assert client.head(url).status_code == 200
 
 
+def test_who_has_an_answer_is_told_so_before_the_timeline_is_opened(
+    workspace: Workspace, client: Client, tree: Any, ask: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = some_row(client, tree, ask)
+    urls = [
+        f"/api/timeline/tiles?{ask}&level=2&tile=0&lanes={all_lanes(tree)}",
+        f"/api/timeline/slices?{ask}&lanes=0&from=0&to=1000",
+        f"/api/timeline/names?{ask}&from=0&count=3",
+        f"/api/timeline/counters?{ask}&level=2&tile=0",
+        f"/api/timeline/slice?{ask}&row={row}",
+        f"/api/timeline/next?{ask}&row={row}",
+        f"/api/timeline/search?{ask}&q=a&after={row}",
+        f"/api/timeline/range?{ask}&lanes=0&from=0&to=1000",
+        f"/api/timeline/flows?{ask}&row={row}",
+        f"/api/timeline/flows?{ask}&from=0&to=1000",
+    ]
+    etags = [client.get(url).headers["ETag"] for url in urls]
+    assert len(set(etags)) == len(urls)
+    monkeypatch.setattr(workspace, "timeline", lambda _: pytest.fail("the timeline is opened"))
+    for url, etag in zip(urls, etags, strict=True):
+        assert client.get(url, headers={"If-None-Match": etag}).status_code == 304
+
+
+def some_row(client: Client, tree: Any, ask: str) -> int:
+    """The row of some slice."""
+    return int(get(client, f"/api/timeline/search?{ask}&q=a")["hits"]["row"][0])
+
+
+def test_a_request_for_the_head_is_refused_as_one_for_the_whole(client: Client, ask: str) -> None:
+    for url in (f"/api/timeline/slice?{ask}&row=123456789", f"/api/timeline/tiles?{ask}&level=0&tile=0&lanes=9999"):
+        assert client.get(url).status_code == client.head(url).status_code == 404
+
+
 def test_another_version_is_not_there(client: Client, tree: Any) -> None:
     for route in ("tiles", "slices", "names", "slice", "next", "search", "range", "flows", "counters"):
         answer = get(client, f"/api/timeline/{route}?{OF_TRACE}&v=0123", 404)

@@ -19,7 +19,8 @@ import pytest
 
 from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
 from torch_tb_profiler.discovery import Root, parse_logdir
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import (
     Key,
@@ -207,6 +208,60 @@ def test_removed_files_and_runs_disappear_and_may_come_back(logs: Path, opened: 
         workspace.find("a", "w")
     write_trace(logs / "a" / "w.pt.trace.json")
     wait_until(lambda: states(workspace).get("a/w.pt.trace.json") == "ready", "it comes back")
+
+
+def test_what_is_in_memory_of_a_trace_goes_with_its_file(logs: Path, opened: Opener) -> None:
+    path = write_trace(logs / "run" / "w.pt.trace.json")
+    write_trace(logs / "run" / "other.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    for name in ("w", "other"):
+        trace = workspace.find("run", name)
+        count_of(workspace, "run", name)
+        workspace.remember(Key((trace,), "in memory"), lambda: pack(b"value"))
+        workspace.timeline(trace)
+        workspace.rank_summary(trace)
+    held = (
+        workspace._models,
+        workspace._timelines,
+        workspace._timelines._summaries,
+        workspace._on_disk,
+        workspace._in_memory,
+    )
+    assert [len(memory) for memory in held] == [2] * 5  # type: ignore[arg-type]
+    path.unlink()
+    wait_until(lambda: list(states(workspace)) == ["run/other.pt.trace.json"], "it disappears")
+    wait_until(lambda: [len(memory) for memory in held] == [1] * 5, "memory is freed")  # type: ignore[arg-type]
+
+
+def test_nothing_stays_of_a_timeline_that_could_not_be_opened(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    (tmp_path / "cache" / f"{trace.key}.columns").unlink()
+    with pytest.raises(Loading):
+        workspace.timeline(trace)
+    assert workspace._timelines._timelines._making == {}
+
+
+def test_models_of_some_steps_count_as_much_as_the_whole(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json", steps=4)
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+
+    def steps_of(choice: StepChoice | None, steps: StepRange | None) -> tuple[str, ...]:
+        return workspace.ask(trace, lambda model: model.steps.names, choice, steps)
+
+    assert steps_of(None, None) == ("0", "1", "2", "3")
+    assert workspace._models.events == 16
+    assert steps_of(None, StepRange("1", "2")) == ("1", "2")
+    assert steps_of(StepChoice(rule="whole_trace"), None) == ("0",)
+    assert steps_of(None, StepRange("1", "2")) == ("1", "2")
+    assert workspace._models.events == 3 * 16
+    workspace._models.drop(trace.key)
+    assert workspace._models.events == 0
 
 
 def test_a_missing_log_directory_is_named_and_shown_once_it_exists(logs: Path, opened: Opener) -> None:

@@ -45,19 +45,13 @@ class Model:
         return other
 
     def of_steps(self, wanted: StepRange | None) -> Model:
-        """The same trace as if nothing but some of its steps had been recorded. Raises UnknownStep.
-
-        The last range that was asked for is kept.
-        """
+        """The same trace as if nothing but some of its steps had been recorded. Raises UnknownStep."""
         if wanted is None:
             return self
-        held: tuple[StepRange, Model] | None = vars(self).get("part")
-        if held is None or held[0] != wanted:
-            steps = steps_within(self.steps, positions(self.steps, wanted))
-            part = Model(trace_within(self.trace, steps, self.device), self.step_choice)
-            vars(part)["steps"] = steps
-            held = vars(self)["part"] = wanted, part
-        return held[1]
+        steps = steps_within(self.steps, positions(self.steps, wanted))
+        part = Model(trace_within(self.trace, steps, self.device), self.step_choice)
+        vars(part)["steps"] = steps
+        return part
 
     @cached_property
     def answers(self) -> dict[Any, Any]:

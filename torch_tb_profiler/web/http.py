@@ -84,7 +84,8 @@ class Stream:
     """A body that is made while it is sent, and what describes it.
 
     etag   changes with the content
-    open   begins a body; it is told whether the body is to be gzip
+    open   begins a body; it is told whether the body is to be gzip. Raises HttpError
+    check  raises what `open` would, for a client that wants no body
     packs  whether the client may have it as gzip
     """
 
@@ -94,6 +95,7 @@ class Stream:
     headers: tuple[tuple[str, str], ...] = ()
     packs: bool = True
     cache_control: str = NO_CACHE
+    check: Callable[[], object] = lambda: None
 
 
 def dumps(value: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -69,8 +70,11 @@ def _respond_with_stream(request: Request, stream: Stream) -> Response:
         return _NotModified(status=304, headers=headers, content_type=stream.content_type)
     if packed:
         headers["Content-Encoding"] = "gzip"
-    # what is opened for a HEAD request would never be read to its end
-    body = iter(()) if request.method == "HEAD" else stream.open(packed)
+    body: Iterable[bytes] = ()
+    if request.method == "HEAD":  # what is opened would never be read to its end
+        stream.check()
+    else:
+        body = stream.open(packed)
     return Response(body, headers=headers, content_type=stream.content_type)
 
 

@@ -42,6 +42,11 @@ class Memory(Generic[K, V]):
     def __len__(self) -> int:
         return len(self._values)
 
+    @property
+    def weight(self) -> int:
+        """Of all values together."""
+        return self._values.weight
+
     def get(self, key: K) -> V | None:
         return self._values.get(key)
 

@@ -70,6 +70,11 @@ class Models:
     def __len__(self) -> int:
         return len(self._opened)
 
+    @property
+    def events(self) -> int:
+        """Of all models that are open."""
+        return self._opened.weight
+
     def open(
         self,
         key: str,

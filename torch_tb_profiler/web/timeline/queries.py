@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from functools import partial
 from typing import BinaryIO
@@ -37,10 +36,11 @@ FLOWS, MOST_FLOWS = 2000, 20_000
 
 def _slice(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
-    row = row_of(parameters, asked.timeline)
-    steps = steps_of(workspace, parameters)
+    parameters.need("row")
 
     def make(timeline: Timeline) -> Json:
+        row = row_of(parameters, timeline)
+        steps = steps_of(workspace, parameters)
         events = timeline.trace.events
         return {
             **as_json(details(timeline, row)),
@@ -48,7 +48,7 @@ def _slice(workspace: Workspace, parameters: Parameters) -> Stream:
             "step": _step_at(steps, int(events.start[row])),
         }
 
-    return asked.json(("slice", row, json.dumps(steps["names"])), make)
+    return asked.json("slice", make)
 
 
 def _args(workspace: Workspace, parameters: Parameters) -> Answer:
@@ -75,14 +75,14 @@ def _step_at(steps: Json, time: int) -> str | None:
 
 def _next(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
-    row = row_of(parameters, asked.timeline)
+    parameters.need("row")
     direction = parameters.choice("direction", ("next", "previous"))
 
     def make(timeline: Timeline) -> Json:
-        found = neighbour(timeline, row, direction == "next")
+        found = neighbour(timeline, row_of(parameters, timeline), direction == "next")
         return {"slice": asdict(found) if found else None}
 
-    return asked.json(("next", row, direction), make)
+    return asked.json("next", make)
 
 
 def _search(workspace: Workspace, parameters: Parameters) -> Stream:
@@ -94,7 +94,6 @@ def _search(workspace: Workspace, parameters: Parameters) -> Stream:
     ignore_case = parameters.choice("case", ("ignore", "match")) == "ignore"
     bins = parameters.whole_number("bins", 800, 1, 4000)
     most = parameters.whole_number("hits", 200, 1, 10_000)
-    after = row_of(parameters, asked.timeline, "after") if parameters.get("after") is not None else None
     earliest = parameters.whole_number("from", None)
     if is_pattern:
         try:
@@ -103,12 +102,13 @@ def _search(workspace: Workspace, parameters: Parameters) -> Stream:
             raise HttpError(400, f"q {error}") from None
 
     def make(timeline: Timeline) -> Json:
+        after = row_of(parameters, timeline, "after") if parameters.get("after") is not None else None
         try:
             return _found(timeline, search(timeline, text, is_pattern, ignore_case, bins, most, after, earliest))
         except SlowPattern as error:
             raise HttpError(400, f"q {error}") from None
 
-    return asked.json(("search", text, is_pattern, ignore_case, bins, most, after, earliest), make)
+    return asked.json("search", make)
 
 
 def _found(timeline: Timeline, found: Matches) -> Json:
@@ -141,12 +141,14 @@ def _found(timeline: Timeline, found: Matches) -> Json:
 
 def _range(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
-    timeline = asked.timeline
     given = parameters.get("lanes") is not None
-    lanes = lanes_of(parameters, timeline) if given else np.arange(timeline.lanes, dtype=np.int64)
     start, end = window_of(parameters)
-    make = partial(_sums, lanes=lanes, start=start, end=end)
-    return asked.json(("range", lanes.tobytes(), start, end), make)
+
+    def make(timeline: Timeline) -> Json:
+        lanes = lanes_of(parameters, timeline) if given else np.arange(timeline.lanes, dtype=np.int64)
+        return _sums(timeline, lanes, start, end)
+
+    return asked.json("range", make)
 
 
 def _sums(timeline: Timeline, lanes: Int64, start: int, end: int) -> Json:
@@ -180,13 +182,16 @@ def _flows(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
     kinds = _kinds(parameters)
     if parameters.get("row") is not None:
-        row = row_of(parameters, asked.timeline)
-        of_row = partial(of_slice, row=row, most=MOST_FLOWS_OF_SLICE, kinds=kinds)
-        return asked.json(("flows of", row, kinds), lambda timeline: _arrows(timeline, of_row(timeline)))
+
+        def of_row(timeline: Timeline) -> Json:
+            row = row_of(parameters, timeline)
+            return _arrows(timeline, of_slice(timeline, row=row, most=MOST_FLOWS_OF_SLICE, kinds=kinds))
+
+        return asked.json("flows of", of_row)
     start, end = window_of(parameters)
     limit = parameters.whole_number("limit", FLOWS, 1, MOST_FLOWS)
     within = partial(of_window, start=start, end=end, most=limit, kinds=kinds)
-    return asked.json(("flows", start, end, limit, kinds), lambda timeline: _arrows(timeline, within(timeline)))
+    return asked.json("flows", lambda timeline: _arrows(timeline, within(timeline)))
 
 
 def _kinds(parameters: Parameters) -> tuple[Kind, ...]:

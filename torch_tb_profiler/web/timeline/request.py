@@ -12,7 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.web.http import JSON, HttpError, Parameters, Stream, dumps
+from torch_tb_profiler.web.http import JSON, NO_CACHE, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.timeline import wire
 from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
 from torch_tb_profiler.workspace.identity import answers_version
@@ -30,6 +30,7 @@ class Asked:
     """A trace whose timeline is asked for. is_known: whether the request names its version."""
 
     workspace: Workspace
+    parameters: Parameters
     trace: OpenTrace
     version: str
     is_known: bool
@@ -41,31 +42,39 @@ class Asked:
         version, named = version_of(trace), parameters.get("v")
         if named not in (None, version):
             raise HttpError(404, f"there is no version {named!r} of this trace any more", {"version": version})
-        return cls(workspace, trace, version, named is not None)
+        return cls(workspace, parameters, trace, version, named is not None)
 
     @property
     def timeline(self) -> Timeline:
         return self.workspace.timeline(self.trace)
 
-    def binary(self, question: tuple[object, ...], make: Callable[[Timeline], bytes]) -> Stream:
-        """Made only when the client does not have it."""
-        return self._stream(question, make, wire.CONTENT_TYPE)
+    def binary(self, route: str, make: Callable[[Timeline], bytes]) -> Stream:
+        """If the client already has the answer, it is told so before the timeline is opened or anything computed.
 
-    def json(self, question: tuple[object, ...], make: Callable[[Timeline], Any]) -> Stream:
-        """Made only when the client does not have it."""
-        return self._stream(question, lambda timeline: dumps(make(timeline)), JSON)
+        route: tells requests with the same parameters apart
+        make: raises HttpError when the timeline does not have what the request names
+        """
+        return self._stream(route, make, wire.CONTENT_TYPE)
 
-    def _stream(self, question: tuple[object, ...], make: Callable[[Timeline], bytes], content_type: str) -> Stream:
-        timeline = self.timeline  # raises what must be told before the answer begins
-        known_as = f"{self.version}\0{self.trace.run}\0{self.trace.worker}\0{self.trace.span}\0{question!r}"
+    def json(self, route: str, make: Callable[[Timeline], Any]) -> Stream:
+        """The same, as JSON."""
+        return self._stream(route, lambda timeline: dumps(make(timeline)), JSON)
+
+    def _stream(self, route: str, make: Callable[[Timeline], bytes], content_type: str) -> Stream:
+        asked = sorted((name, value) for name, value in self.parameters.values.items() if name != "v")
+        known_as = f"{self.version}\0{self.trace.run}\0{self.trace.worker}\0{self.trace.span}\0{route}\0{asked!r}"
         etag = blake2b(known_as.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         made: list[bytes] = []
 
+        def check() -> None:
+            made[:] = made or [make(self.timeline)]
+
         def body(packed: bool) -> list[bytes]:
-            made[:] = made or [make(timeline)]
+            check()
             return [b"".join(compressed(made))] if packed else made
 
-        return Stream(etag, body, content_type, cache_control=IMMUTABLE if self.is_known else "no-cache")
+        cache_control = IMMUTABLE if self.is_known else NO_CACHE
+        return Stream(etag, body, content_type, cache_control=cache_control, check=check)
 
 
 def version_of(trace: OpenTrace) -> str:

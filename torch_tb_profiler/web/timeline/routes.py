@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from functools import partial
 
 import numpy as np
 
@@ -133,26 +132,27 @@ def level_and_tile(parameters: Parameters, timeline: Timeline) -> tuple[int, int
 
 def _tiles(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
-    timeline = asked.timeline
-    level, tile = level_and_tile(parameters, timeline)
-    lanes = lanes_of(parameters, timeline)
     operators = parameters.choice("operators", ("0", "1")) == "1"
-    make = partial(tile_bytes, level=level, tile=tile, lanes=lanes, operators=operators)
-    return asked.binary(("tile", level, tile, lanes.tobytes(), operators), make)
+
+    def make(timeline: Timeline) -> bytes:
+        level, tile = level_and_tile(parameters, timeline)
+        return tile_bytes(timeline, level, tile, lanes_of(parameters, timeline), operators)
+
+    return asked.binary("tile", make)
 
 
 def _slices(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
-    lanes = lanes_of(parameters, asked.timeline)
+    parameters.need("lanes")
     start, end = window_of(parameters)
     least = parameters.whole_number("min_ns", 0, 0)
     limit = parameters.whole_number("limit", LIMIT, 1, LARGEST_LIMIT)
 
     def make(timeline: Timeline) -> bytes:
-        total, found = exact_slices(timeline, lanes, start, end, least, limit)
+        total, found = exact_slices(timeline, lanes_of(parameters, timeline), start, end, least, limit)
         return slices_bytes(timeline, start, end, total, found)
 
-    return asked.binary(("slices", lanes.tobytes(), start, end, least, limit), make)
+    return asked.binary("slices", make)
 
 
 def _names(workspace: Workspace, parameters: Parameters) -> Stream:
@@ -173,23 +173,25 @@ def _names(workspace: Workspace, parameters: Parameters) -> Stream:
             "names": [timeline.trace.strings[codes[number]] for number in known],
         }
 
-    return asked.json(("names", ids.tobytes()), make)
+    return asked.json("names", make)
 
 
 def _counters(workspace: Workspace, parameters: Parameters) -> Stream:
     asked = Asked.of(workspace, parameters)
-    timeline = asked.timeline
-    level, tile = level_and_tile(parameters, timeline)
-    known = {counter.id: counter for counter in timeline.counters.listed}
     named = parameters.get("ids")
-    ids = list(known) if named is None else named.split(",")
-    if len(ids) > MOST_NUMBERS:
+    wanted = None if named is None else named.split(",")
+    if len(wanted or ()) > MOST_NUMBERS:
         raise HttpError(400, f"ids must be at most {MOST_NUMBERS}")
-    if unknown := next((each for each in ids if each not in known), None):
-        raise HttpError(404, f"there is no counter {unknown!r}")
-    counters = [known[each] for each in ids]
-    make = partial(counters_bytes, level=level, tile=tile, counters=counters)
-    return asked.binary(("counters", level, tile, *ids), make)
+
+    def make(timeline: Timeline) -> bytes:
+        level, tile = level_and_tile(parameters, timeline)
+        known = {counter.id: counter for counter in timeline.counters.listed}
+        ids = list(known) if wanted is None else wanted
+        if unknown := next((each for each in ids if each not in known), None):
+            raise HttpError(404, f"there is no counter {unknown!r}")
+        return counters_bytes(timeline, level, tile, [known[each] for each in ids])
+
+    return asked.binary("counters", make)
 
 
 ROUTES: dict[str, Route] = {
