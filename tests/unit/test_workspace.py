@@ -571,6 +571,23 @@ def test_a_job_that_is_withdrawn_while_it_runs_is_ended(tmp_path: Path, endless:
         pool.close()
 
 
+def test_two_jobs_about_one_trace_may_run_at_once(tmp_path: Path, endless: Path) -> None:
+    """As when columns are made again while answers are still prepared."""
+    listener = Listener()
+    pool = Pool(2, listener)
+    try:
+        pool.submit(job(1, endless))
+        pool.submit(job(1, write_trace(tmp_path / "w.pt.trace.json")))
+        wait_until(lambda: 1 in listener.outcomes, "the one that can be is read")
+        pool.submit(job(2, tmp_path / "w.pt.trace.json"))
+        wait_until(lambda: 2 in listener.outcomes, "the next is read")
+        pool.withdraw(1)
+        wait_until(lambda: isinstance(listener.outcomes[1], Failed), "the other is ended")
+    finally:
+        pool.close()
+    assert isinstance(listener.outcomes[2], Done)
+
+
 def test_a_listener_that_fails_does_not_stop_the_pool(tmp_path: Path) -> None:
     listener = Listener()
 

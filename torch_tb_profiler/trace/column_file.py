@@ -14,9 +14,11 @@ import tempfile
 import threading
 import weakref
 import zlib
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 import numpy as np
@@ -71,6 +73,8 @@ class _Block(msgspec.Struct, array_like=True):
 
 
 class _Index(msgspec.Struct):
+    """types: of the columns of tables that have no schema."""
+
     version: int
     origin_ns: int
     first_ns: int
@@ -80,6 +84,43 @@ class _Index(msgspec.Struct):
     notes: list[Note]
     strings: tuple[int, int]
     tables: dict[str, dict[str, list[_Block]]]
+    types: dict[str, dict[str, str]] = {}
+
+
+class _Blocks:
+    """The parts of a column file, as they are written to a stream."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._out.write(_HEAD.pack(MAGIC, 0))
+        self.tables: dict[str, dict[str, list[_Block]]] = {}
+
+    def add(self, table: str, column: str, values: npt.NDArray[Any], follows: bool) -> None:
+        packed, width, first = _pack(values, follows)
+        block = _Block(len(values), self._out.tell(), len(packed), width, first)
+        self.tables.setdefault(table, {}).setdefault(column, []).append(block)
+        self._out.write(packed)
+
+    def finish(self, described: Described, types: dict[str, dict[str, str]]) -> None:
+        strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
+        strings_at = (self._out.tell(), len(strings))
+        self._out.write(strings)
+        index = _Index(
+            FORMAT_VERSION,
+            described.origin_ns,
+            described.first_ns,
+            described.text_bytes,
+            described.header.raw,
+            list(described.tracks),
+            list(described.notes),
+            strings_at,
+            self.tables,
+            types,
+        )
+        index_at = self._out.tell()
+        self._out.write(msgspec.msgpack.encode(index))
+        self._out.seek(0)
+        self._out.write(_HEAD.pack(MAGIC, index_at))
 
 
 class Writer:
@@ -90,8 +131,7 @@ class Writer:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
         self._temporary = Path(name)
         self._out = os.fdopen(descriptor, "wb")
-        self._out.write(_HEAD.pack(MAGIC, 0))
-        self._tables: dict[str, dict[str, list[_Block]]] = {}
+        self._blocks = _Blocks(self._out)
         self._finished = False
 
     def __enter__(self) -> Writer:
@@ -106,43 +146,23 @@ class Writer:
 
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append rows to a table. Raises OSError."""
-        blocks = self._tables.setdefault(kind.table_name, {name: [] for name in kind.column_names()})
         follows = {f.name: f.metadata["follows"] for f in kind.column_fields()}
         for name, values in kind.from_columns(columns).columns().items():
-            packed, width, first = _pack(values, follows[name])
-            blocks[name].append(_Block(len(values), self._out.tell(), len(packed), width, first))
-            self._out.write(packed)
+            self._blocks.add(kind.table_name, name, values, follows[name])
 
     def finish_tables(self, header: dict[str, Any]) -> None:
         """For tables that are not a whole trace. `header` is what JSON can say."""
         self.finish(Described(Header(header), [], (), 0, 0, (), 0))
 
     def finish(self, described: Described) -> None:
-        strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
-        strings_at = (self._out.tell(), len(strings))
-        self._out.write(strings)
-        index = _Index(
-            FORMAT_VERSION,
-            described.origin_ns,
-            described.first_ns,
-            described.text_bytes,
-            described.header.raw,
-            list(described.tracks),
-            list(described.notes),
-            strings_at,
-            self._tables,
-        )
-        index_at = self._out.tell()
-        self._out.write(msgspec.msgpack.encode(index))
-        self._out.seek(0)
-        self._out.write(_HEAD.pack(MAGIC, index_at))
+        self._blocks.finish(described, {})
         self._out.flush()
         self._finished = True
 
 
 def open_trace(path: Path) -> Trace:
     """The trace of a column file; each table is read when first asked for. Raises ColumnFileError, then, too."""
-    reader = _Reader(path)
+    reader = _Reader(_File(path))
     index = reader.index
     return Trace(
         Header(index.header),
@@ -171,49 +191,106 @@ class Tables:
 
 def open_tables(path: Path) -> Tables:
     """Raises ColumnFileError."""
-    return Tables(_Reader(path))
+    return Tables(_Reader(_File(path)))
 
 
-class _Reader:
+@dataclass(frozen=True)
+class NamedTables:
+    """Tables without a schema: columns by the name of their table, then by their own.
+
+    header: what JSON can say of them
+    """
+
+    header: dict[str, Any]
+    strings: list[str]
+    tables: dict[str, dict[str, npt.NDArray[Any]]]
+
+
+def encode_tables(tables: NamedTables) -> bytes:
+    """As a column file in memory. Columns are one-dimensional, of integers, floats or truth values."""
+    out = BytesIO()
+    blocks = _Blocks(out)
+    types: dict[str, dict[str, str]] = {}
+    for table, columns in tables.tables.items():
+        types[table] = {name: values.dtype.str for name, values in columns.items()}
+        for name, values in columns.items():
+            blocks.add(table, name, values, follows=False)
+    blocks.finish(Described(Header(tables.header), tables.strings, (), 0, 0, (), 0), types)
+    return out.getvalue()
+
+
+def decode_tables(content: bytes) -> NamedTables:
+    """What `encode_tables` was given. Raises ColumnFileError."""
+    reader = _Reader(_Content(content))
+    tables = {
+        table: {
+            name: reader.column(reader.index.tables[table][name], np.dtype(kind), False) for name, kind in of.items()
+        }
+        for table, of in reader.index.types.items()
+    }
+    return NamedTables(reader.index.header, reader.strings(), tables)
+
+
+class _Content:
+    """A column file in memory."""
+
+    path = None
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.size = len(content)
+
+    def read(self, offset: int, length: int) -> bytes:
+        return self._content[offset : offset + length]
+
+
+class _File:
     """Keeps the file open, so that a clean-up of the cache does not take it away from its user."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         try:
             self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
             weakref.finalize(self, os.close, self._descriptor)
-            size = os.fstat(self._descriptor).st_size
+            self.size = os.fstat(self._descriptor).st_size
         except OSError as error:
-            raise self._unusable(error) from error
+            raise ColumnFileError(str(error), path) from error
         # Windows has no way to read at a position that leaves the place in the file alone
         self._reading = threading.Lock()
-        head = self._bytes(0, _HEAD.size)
+
+    def read(self, offset: int, length: int) -> bytes:
+        try:
+            with self._reading:
+                os.lseek(self._descriptor, offset, os.SEEK_SET)
+                return os.read(self._descriptor, length)
+        except OSError as error:
+            raise ColumnFileError(str(error), self.path) from error
+
+
+class _Reader:
+    """What stands in a column file."""
+
+    def __init__(self, source: _File | _Content) -> None:
+        self._source = source
+        head = source.read(0, _HEAD.size)
         if len(head) < _HEAD.size:
             raise self._unusable("is too short")
         magic, index_at = _HEAD.unpack(head)
-        if magic != MAGIC or not _HEAD.size <= index_at < size:
+        if magic != MAGIC or not _HEAD.size <= index_at < source.size:
             raise self._unusable("is not a column file")
         try:
-            self.index = msgspec.msgpack.decode(self._bytes(index_at, size - index_at), type=_Index)
+            self.index = msgspec.msgpack.decode(source.read(index_at, source.size - index_at), type=_Index)
         except msgspec.DecodeError as error:
             raise self._unusable(error) from None
         if self.index.version != FORMAT_VERSION:
             raise self._unusable(f"has version {self.index.version}")
 
     def _unusable(self, why: object) -> ColumnFileError:
-        return ColumnFileError(str(why), self._path)
-
-    def _bytes(self, offset: int, length: int) -> bytes:
-        try:
-            with self._reading:
-                os.lseek(self._descriptor, offset, os.SEEK_SET)
-                return os.read(self._descriptor, length)
-        except OSError as error:
-            raise self._unusable(error) from error
+        return ColumnFileError(str(why), self._source.path)
 
     def inflated(self, offset: int, length: int) -> bytes:
         try:
-            return bytes(deflate.decompress(self._bytes(offset, length)))
+            return bytes(deflate.decompress(self._source.read(offset, length)))
         except _INFLATE_ERRORS as error:
             raise self._unusable(error) from None
 
@@ -229,13 +306,13 @@ class _Reader:
             return kind.empty()
         table = kind.from_columns(
             {
-                f.name: self._column(columns[f.name], np.dtype(f.metadata["dtype"]), f.metadata["follows"])
+                f.name: self.column(columns[f.name], np.dtype(f.metadata["dtype"]), f.metadata["follows"])
                 for f in kind.column_fields()
             }
         )
         return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
-    def _column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
+    def column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
         values = np.empty(sum(block.count for block in blocks), dtype)
         done = 0
         for block in blocks:

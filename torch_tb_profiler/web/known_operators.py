@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
 from torch_tb_profiler.web.ask import Asked
 from torch_tb_profiler.web.http import Parameters
 from torch_tb_profiler.web.table_query import TableAnswer
@@ -81,17 +82,6 @@ def known_operators(workspace: Workspace, parameters: Parameters) -> KnownOperat
     return Asked.of(workspace, parameters, "known operators").read(workspace, _kept, _read)
 
 
-class _Kept(msgspec.Struct):
-    """`OperatorDetails` as it is stored. Columns: type and bytes of each; `totals`: its plain numbers."""
-
-    meta: Json
-    strings: list[str]
-    stacks: dict[str, tuple[str, bytes]]
-    groups: dict[str, tuple[str, bytes]]
-    launched: dict[str, tuple[str, bytes]]
-    totals: dict[str, bool | int]
-
-
 _TOTALS = ("has_device_work", "device_ns", "host_ns", "unattributed_device_ns")
 
 
@@ -105,17 +95,11 @@ def _kept(model: Model, trace: OpenTrace) -> bytes:
     used = distinct(np.concatenate([np.zeros(1, np.int64), *(table[key].astype(np.int64) for table, key in coded)]))
     for table, key in coded:
         table[key] = np.searchsorted(used, table[key]).astype(np.int32)
-    return msgspec.msgpack.encode(
-        _Kept(
-            meta=operators_meta(model, trace),
-            strings=[details.strings[code] for code in used.tolist()],
-            totals={key: getattr(details, key) for key in _TOTALS},
-            **{
-                name: {key: (values.dtype.str, values.tobytes()) for key, values in table.items()}
-                for name, table in columns.items()
-            },
-        )
-    )
+    header = {
+        "meta": msgspec.to_builtins(operators_meta(model, trace)),
+        "totals": {key: getattr(details, key) for key in _TOTALS},
+    }
+    return encode_tables(NamedTables(header, [details.strings[code] for code in used.tolist()], columns))
 
 
 #: the columns that hold codes of strings
@@ -123,20 +107,17 @@ _CODES = {"stacks": ("frame",), "groups": ("name", "shape"), "launched": ("opera
 
 
 def _read(stored: bytes) -> KnownOperators:
-    kept = msgspec.msgpack.decode(stored, type=_Kept)
-
-    def table(kind: type[T], columns: dict[str, tuple[str, bytes]]) -> T:
-        return kind(**{key: np.frombuffer(values, dtype) for key, (dtype, values) in columns.items()})
-
-    totals: dict[str, Any] = kept.totals
+    kept = decode_tables(stored)
+    tables = kept.tables
     details = OperatorDetails(
         Strings(kept.strings),
-        table(Stacks, kept.stacks),
-        table(CallGroups, kept.groups),
-        table(LaunchGroups, kept.launched),
-        **totals,
+        Stacks(**tables["stacks"]),
+        CallGroups(**tables["groups"]),
+        LaunchGroups(**tables["launched"]),
+        **kept.header["totals"],
     )
-    return KnownOperators(details, kept.meta, 2 * len(stored))
+    size = sum(values.nbytes for table in tables.values() for values in table.values()) + sum(map(len, kept.strings))
+    return KnownOperators(details, kept.header["meta"], 2 * size)
 
 
 def _columns(table: Any) -> dict[str, Any]:

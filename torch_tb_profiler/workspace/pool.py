@@ -56,7 +56,7 @@ def _variables() -> dict[str, str]:
     return VARIABLES | {"GLIBC_TUNABLES": ":".join(tunables)}
 
 
-@dataclass
+@dataclass(eq=False)
 class _Running:
     """A job under way.
 
@@ -101,7 +101,7 @@ class Pool:
         self._changed = threading.Condition(lock)
         self._closed = False
         self._processes: set[_Process] = set()
-        self._running: dict[int, _Running] = {}
+        self._running: set[_Running] = set()
         self._started = threading.Condition(lock)
         self._threads = [
             threading.Thread(target=self._supervise, name=f"torch-profiler-worker-{number}", daemon=True)
@@ -127,8 +127,9 @@ class Pool:
         with self._changed:
             self._jobs = deque(job for job in self._jobs if job.id != job_id)
             self._later = deque(job for job in self._later if job.id != job_id)
-            if running := self._running.get(job_id):
-                running.end(_WITHDRAWN)
+            for running in self._running:
+                if running.job.id == job_id:
+                    running.end(_WITHDRAWN)
 
     def hurry(self, job_id: int) -> None:
         """Somebody waits for this one."""
@@ -182,7 +183,7 @@ class Pool:
                 text = f"could not be read: no process could be started for it ({error})"
                 outcome = _lost(running.is_read, Reason("no_process", text, {"error": str(error)}))
             with self._changed:
-                del self._running[job.id]
+                self._running.discard(running)
             if not self._closed:
                 self._tell(job, outcome)
 
@@ -197,7 +198,7 @@ class Pool:
         with self._started:
             while not self._closed:
                 now = time.monotonic()
-                due = [(running.heard + self._patience, running) for running in self._running.values()]
+                due = [(running.heard + self._patience, running) for running in self._running]
                 for when, running in due:
                     if when <= now and running.ended is None:
                         seconds = round(self._patience)
@@ -216,7 +217,8 @@ class Pool:
             if self._jobs and not job.is_read:
                 # While others wait to be read, answers about this one wait, too.
                 job = msgspec.structs.replace(job, answering=None)
-            running = self._running[job.id] = _Running(job, time.monotonic(), is_read=job.is_read)
+            running = _Running(job, time.monotonic(), is_read=job.is_read)
+            self._running.add(running)
             self._started.notify_all()
             return running
 

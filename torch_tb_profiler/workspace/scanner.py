@@ -12,7 +12,7 @@ from pathlib import Path
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
-from torch_tb_profiler.workspace.head_cache import KnownContents
+from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
 
 log = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Scanner:
         self._found = found
         self._failed = failed
         self._first = first
-        self._heads = Heads(KnownContents(memory) if memory else None)
+        self._heads = Heads(HeadCache(memory) if memory else None)
         self._problems: tuple[Problem, ...] = ()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="torch-profiler-scanner", daemon=True)
