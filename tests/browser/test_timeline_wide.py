@@ -26,7 +26,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import storage_for
 from torch_tb_profiler.web.prefetch import questions_about
-from torch_tb_profiler.workspace import Body, OpenTrace
+from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.protocol import Answering, Job, Prepared, Summary
@@ -71,9 +71,9 @@ class Wide:
         return sum(len(stretch.start) * (2 if stretch.lane < THREADS else 1) for stretch in self.stretches)
 
 
-def steps_only(trace: OpenTrace, _: Model) -> list[list[tuple[str, Callable[[Model], Body]]]]:
+def steps_only(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], StoredAnswer]]]]:
     """What the timeline asks of a trace beside itself."""
-    return [questions_about(trace, [("/api/timeline/steps", {})])]
+    return [questions_about(trace, model, [("/api/timeline/steps", {})])]
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 import os
 from pathlib import Path
@@ -10,9 +11,9 @@ import pytest
 
 from tests.tiny import write_trace
 from torch_tb_profiler.storage import storage_for
-from torch_tb_profiler.workspace import logs
+from torch_tb_profiler.workspace import identity, logs
 from torch_tb_profiler.workspace.cache import DEFAULT_LIMIT, LIMIT_VARIABLE, Cache, default_directory
-from torch_tb_profiler.workspace.identity import content_key
+from torch_tb_profiler.workspace.identity import COLUMNS, NOT_ANSWERS, content_key, fingerprint_of
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.protocol import Summary
 
@@ -35,7 +36,8 @@ def test_finds_what_was_added(tmp_path: Path) -> None:
     cache.columns("a").unlink()
     assert cache.find("a") is None
     add(cache, "a", 10, 0)
-    (tmp_path / "deep" / "cache" / "a.json").write_text("{")
+    (summary,) = (tmp_path / "deep" / "cache").glob("a.*.json")
+    summary.write_text("{")
     assert cache.find("a") is None
 
 
@@ -54,6 +56,18 @@ def test_the_newest_stays_however_large(tmp_path: Path) -> None:
     add(cache, "a", 100, 50)
     add(cache, "b", 100, 0)
     cache.sweep()
+    assert cache.find("a") is None
+    assert cache.find("b") == SUMMARY
+
+
+def test_what_cannot_be_removed_stops_nobody(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit=10)
+    add(cache, "a", 100, 50)
+    cache.columns("a").unlink()
+    cache.columns("a").mkdir()
+    add(cache, "b", 100, 0)
+    cache.sweep()
+    cache.remove("a")
     assert cache.find("a") is None
     assert cache.find("b") == SUMMARY
 
@@ -111,6 +125,65 @@ def test_the_key_follows_the_content_even_when_size_and_time_stay(tmp_path: Path
     assert key() == before
     path.write_bytes(path.read_bytes()[:-1] + b" ")
     assert key() != before
+
+
+def test_what_other_code_has_made_goes_before_the_columns(tmp_path: Path) -> None:
+    before, now = Cache(tmp_path, version="before"), Cache(tmp_path, version="now")
+    add(before, "a", 40_000, 100)
+    before.timeline("a").write_bytes(b"x" * 40_000)
+    os.utime(before.timeline("a"), (1e9, 1e9))
+    assert now.find("a") is None
+    assert now.has_columns("a")
+    add(now, "a", 40_000, 0)
+    now.limit = 60_000
+    now.sweep()
+    assert now.find("a") == SUMMARY
+    assert before.find("a") is None
+    assert not before.timeline("a").exists()
+
+
+def source(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_the_fingerprint_follows_the_content_of_the_code(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for package in (here, there):
+        source(package / "trace" / "a.py", "a = 1")
+        source(package / "trace" / "deep" / "b.py", "b = 1")
+        source(package / "reason.py", "c = 1")
+        source(package / "other" / "d.py", f"# {package}")
+    os.utime(there / "trace" / "a.py", (1, 1))
+    names = ("reason.py", "trace")
+    first = fingerprint_of(here, names)
+    assert fingerprint_of(there, names) == first
+    assert fingerprint_of(here, ("other",)) != fingerprint_of(there, ("other",))
+    changed = set()
+    for change in ("a = 2", "a = 1"):
+        source(there / "trace" / "a.py", change)
+        changed.add(fingerprint_of(there, names))
+    assert len(changed - {first}) == 1
+    (there / "trace" / "a.py").rename(there / "trace" / "e.py")
+    assert fingerprint_of(there, names) not in changed | {first}
+
+
+def test_columns_are_made_by_nothing_but_the_code_they_are_known_by() -> None:
+    package = Path(identity.__file__).parents[1]
+    imported: set[str] = set()
+    for name in COLUMNS:
+        for path in (package / name).rglob("*.py") if (package / name).is_dir() else [package / name]:
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(package.name):
+                    imported.add(node.module.split(".")[1])
+    assert imported <= {name.removesuffix(".py") for name in COLUMNS}
+
+
+def test_all_other_code_is_of_answers() -> None:
+    """A new room determines answers until somebody says otherwise."""
+    package = Path(identity.__file__).parents[1]
+    assert {name for name in NOT_ANSWERS if not (package / name).exists()} <= {"static"}
+    assert not NOT_ANSWERS & set(COLUMNS)
 
 
 def test_the_least_recently_used_is_forgotten() -> None:

@@ -135,7 +135,7 @@ def test_a_column_of_equal_values_takes_no_bytes() -> None:
 @pytest.mark.parametrize("width", [0, 1, 2, 4, 3, 9])
 def test_a_block_of_another_length_is_refused(width: int) -> None:
     block = column_file._Block(10, 0, 0, width, 1 << 70 if width == 0 else 0)
-    with pytest.raises(column_file.ColumnFileError):
+    with pytest.raises(ValueError, match="wrong length"):
         column_file._unpack(b"x" * 7, block, True, np.empty(10, dtype=np.int64))
 
 
@@ -151,3 +151,25 @@ def test_threads_read_different_columns_of_one_file(trace: Trace, path: Path) ->
 def test_a_file_can_be_read_where_there_is_no_pread(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "pread")
     assert len(column_file.open_trace(path).events) > 0
+
+
+def test_tables_without_a_schema_come_back_as_they_were() -> None:
+    columns = {
+        "long": np.arange(-5, 300_000, 7),
+        "short": np.array([3, -2], np.int32),
+        "equal": np.full(9, 4, np.int64),
+        "float": np.array([1.5, np.nan, -0.0]),
+        "flag": np.array([True, False, True]),
+        "byte": np.array([0, 255], np.uint8),
+        "none": np.empty(0, np.int32),
+    }
+    given = column_file.NamedTables({"meta": {"a": [1, None]}}, ["", "é"], {"one": columns, "two": {}})
+    content = column_file.encode_tables(given)
+    found = column_file.decode_tables(content)
+    assert (found.header, found.strings, found.tables.keys()) == (given.header, given.strings, given.tables.keys())
+    for name, values in columns.items():
+        assert found.tables["one"][name].dtype == values.dtype
+        np.testing.assert_array_equal(found.tables["one"][name], values)
+    for cut in (0, 10, len(content) // 2):
+        with pytest.raises(column_file.ColumnFileError):
+            column_file.decode_tables(content[:cut])

@@ -60,7 +60,7 @@ def test_the_answer(client: Client) -> None:
 def test_no_model_is_kept(client: Client, workspace: Workspace) -> None:
     get(client, "/api/distributed?run=whole")
     assert len(workspace._models) == 0
-    assert len(workspace._parts) >= RANKS
+    assert len(workspace._in_memory) >= RANKS
 
 
 def test_a_rank_that_cannot_be_read_is_said(client: Client) -> None:

@@ -23,7 +23,7 @@ from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace import open_workspace, worker
 from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE, Cache
-from torch_tb_profiler.workspace.local_workspace import Library, find_traces
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Job, decode_job, encode
 
@@ -42,7 +42,7 @@ def logs(tmp_path: Path) -> Path:
 
 def notes_of(logs: Path, cache: Path) -> list[str]:
     (run,) = find_traces(str(logs)).runs
-    return Library(cache).ask(run.traces[0], lambda model: [note.text for note in model.trace.notes])
+    return LocalTrace(LocalWorkspace(cache), run.traces[0]).ask(lambda model: [n.text for n in model.trace.notes])
 
 
 def test_a_file_is_read_as_far_as_the_environment_allows(

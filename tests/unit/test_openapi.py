@@ -18,7 +18,7 @@ from werkzeug.test import Client, TestResponse
 from tests.openapi_requests import BROKEN, CPU, TINY, fill, requests_to
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
-from torch_tb_profiler.web.http import Parameters
+from torch_tb_profiler.web.http import Parameters, Stream
 from torch_tb_profiler.web.openapi import as_text, document
 from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.workspace import Workspace
@@ -186,7 +186,9 @@ def test_is_served(client: Client) -> None:
 def test_parameters_are_those_that_the_route_reads(path: str, workspace: Workspace, places: dict[str, str]) -> None:
     asked: set[str] = set()
     for request in requests_to(path):
-        ROUTES[path](workspace, Recorder(fill(request, places), asked))
+        answer = ROUTES[path](workspace, Recorder(fill(request, places), asked))
+        if isinstance(answer, Stream):
+            answer.check()
     assert asked == parameters_of(path).keys()
 
 

@@ -27,8 +27,8 @@ from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.trace import column_file, read_trace
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import QUESTIONS, questions
-from torch_tb_profiler.workspace import OpenTrace, Workspace, open_workspace
-from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack
+from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
+from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack, stored
 from torch_tb_profiler.workspace.cache import _size_of_folder
 from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.runs import Runs
@@ -52,7 +52,7 @@ def url_of(route: str, parameters: dict[str, str]) -> str:
 
 
 def prepared(workspace: Workspace) -> bool:
-    return not workspace.status().loading and not workspace._awaited
+    return not workspace.status().loading and not workspace._pending
 
 
 def asked_first(logs: Path) -> list[tuple[str, dict[str, str]]]:
@@ -94,7 +94,8 @@ def test_what_the_pages_ask_first_is_answered_without_the_columns(
 def test_a_table_of_many_pages_is_prepared_as_well() -> None:
     model = model_of([op("a", 0, 5000), *(memory(1 + n, 512, address=n, total=512 * n) for n in range(1200))])
     bundles = questions(OpenTrace("run", "w", "1", "key", 1, 1), model)
-    bodies = [pack(compute(model)).plain() for bundle in bundles for _, compute in bundle]
+    answers = [stored(compute(model)) for bundle in bundles for _, compute in bundle]
+    bodies = [answer.plain() for answer in answers if not isinstance(answer, Refusal)]
     metas = [json.loads(body).get("meta", {}) for body in bodies if body.startswith(b"{")]
     assert 1200 in [meta.get("total") for meta in metas]
 
@@ -149,10 +150,12 @@ def test_closing_frees_who_waits(logs: Path, tmp_path: Path) -> None:
     workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1)
     wait_until(lambda: not workspace.status().loading, "the trace is read")
     trace = workspace.find("run", "w")
-    workspace._awaited.promise(trace.key, {answer_name(trace, "never")})
+    workspace._pending.promise(trace.key, {answer_name(trace, "never")})
     answers: list[bytes] = []
     waiting = threading.Thread(
-        target=lambda: answers.append(workspace.answer(trace, "never", lambda _: b"computed").body)
+        target=lambda: answers.append(
+            workspace.remember(Key((trace,), "never"), lambda: pack(b"computed"), "disk").body
+        )
     )
     waiting.start()
     time.sleep(0.1)
@@ -194,6 +197,25 @@ def test_questions_that_cannot_be_answered_cost_nothing_else(logs: Path, tmp_pat
         workspace.close()
 
 
+def test_an_answer_that_fails_in_a_worker_is_logged(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "bad_questions.py").write_text(
+        "def questions(trace, model):\n    return [[('a' * 24, lambda _: 1 // 0), ('b' * 24, lambda _: b'b')]]\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    workspace = open_workspace(parse_logdir(str(logs)), tmp_path / "cache", 1, questions="bad_questions:questions")
+    try:
+        wait_until(lambda: prepared(workspace), "it has been tried")
+        folder = AnswerFolder(workspace._cache.answers(workspace.find("run", "w").key))
+        assert folder.get("a" * 24) is None
+        assert folder.get("b" * 24) == pack(b"b")
+    finally:
+        workspace.close()
+    assert "an answer could not be prepared" in caplog.text
+    assert "ZeroDivisionError" in caplog.text
+
+
 def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,7 +227,7 @@ def test_a_worker_that_is_killed_while_it_answers_costs_its_answers_only(
     try:
         wait_until(lambda: not workspace.status().loading, "the trace is read")
         key = workspace.find("run", "w").key
-        wait_until(lambda: workspace._awaited.names(key) == {"a" * 24, TIMELINE}, "an answer is promised")
+        wait_until(lambda: workspace._pending.names(key) == {"a" * 24, TIMELINE}, "an answer is promised")
         (process,) = workspace.process_ids()
         os.kill(process, signal.SIGKILL)
         wait_until(lambda: prepared(workspace), "it is noticed")
@@ -247,6 +269,12 @@ def test_gives_back_what_was_put(tmp_path: Path, body: bytes) -> None:
     assert folder.get("x") == packed
     assert packed.plain() == body
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["x"]
+
+
+def test_gives_back_a_refusal(tmp_path: Path) -> None:
+    refusal = Refusal(404, "there is no such thing " * PACKED_FROM, {"kind": "unknown"})
+    AnswerFolder(tmp_path / "a").put("x", refusal)
+    assert AnswerFolder(tmp_path / "a").get("x") == refusal
 
 
 def test_pieces_are_packed_as_one() -> None:
@@ -338,4 +366,4 @@ def test_a_model_is_opened_for_what_was_not_prepared(logs: Path, tmp_path: Path)
 
     with everything_read(logs, tmp_path / "cache") as workspace:
         wait_until(lambda: prepared(workspace), "the answers are prepared")
-        assert workspace.answer(workspace.find("run", "w"), "another", events).body == b"10"
+        assert workspace.ask(workspace.find("run", "w"), events) == b"10"

@@ -279,7 +279,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def workspace(root: Path) -> Iterator[Workspace]:
     with everything_read(root / "logs", root / "cache") as workspace:
-        wait_until(lambda: not workspace._awaited, "the answers are prepared")
+        wait_until(lambda: not workspace._pending, "the answers are prepared")
         yield workspace
 
 

@@ -12,15 +12,28 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.tiny import wait_until, write_trace
+from tests.tiny import DEADLINE_SECONDS, wait_until, write_trace
 from torch_tb_profiler.discovery import Root, parse_logdir
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.storage import StorageError
-from torch_tb_profiler.workspace import Loading, TraceStatus, Unknown, Unreadable, Workspace, open_workspace, worker
+from torch_tb_profiler.workspace import (
+    Key,
+    Loading,
+    TraceStatus,
+    Unknown,
+    Unreadable,
+    Workspace,
+    cache,
+    open_workspace,
+    pack,
+    worker,
+)
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.pool import Pool
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
@@ -70,7 +83,9 @@ def count_events(model: Model) -> bytes:
 
 
 def count_of(workspace: Workspace, run: str, worker: str, span: str | None = None) -> int:
-    return int(workspace.answer(workspace.find(run, worker, span), "count", count_events).body)
+    trace = workspace.find(run, worker, span)
+    counted = workspace.remember(Key((trace,), "count"), lambda: pack(workspace.ask(trace, count_events)), "disk")
+    return int(counted.body)
 
 
 def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:
@@ -195,6 +210,60 @@ def test_removed_files_and_runs_disappear_and_may_come_back(logs: Path, opened: 
     wait_until(lambda: states(workspace).get("a/w.pt.trace.json") == "ready", "it comes back")
 
 
+def test_what_is_in_memory_of_a_trace_goes_with_its_file(logs: Path, opened: Opener) -> None:
+    path = write_trace(logs / "run" / "w.pt.trace.json")
+    write_trace(logs / "run" / "other.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    for name in ("w", "other"):
+        trace = workspace.find("run", name)
+        count_of(workspace, "run", name)
+        workspace.remember(Key((trace,), "in memory"), lambda: pack(b"value"))
+        workspace.timeline(trace)
+        workspace.rank_summary(trace)
+    held = (
+        workspace._models,
+        workspace._timelines,
+        workspace._timelines._summaries,
+        workspace._on_disk,
+        workspace._in_memory,
+    )
+    assert [len(memory) for memory in held] == [2] * 5  # type: ignore[arg-type]
+    path.unlink()
+    wait_until(lambda: list(states(workspace)) == ["run/other.pt.trace.json"], "it disappears")
+    wait_until(lambda: [len(memory) for memory in held] == [1] * 5, "memory is freed")  # type: ignore[arg-type]
+
+
+def test_nothing_stays_of_a_timeline_that_could_not_be_opened(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    (tmp_path / "cache" / f"{trace.key}.columns").unlink()
+    with pytest.raises(Loading):
+        workspace.timeline(trace)
+    assert workspace._timelines._timelines._making == {}
+
+
+def test_models_of_some_steps_count_as_much_as_the_whole(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json", steps=4)
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+
+    def steps_of(choice: StepChoice | None, steps: StepRange | None) -> tuple[str, ...]:
+        return workspace.ask(trace, lambda model: model.steps.names, choice, steps)
+
+    assert steps_of(None, None) == ("0", "1", "2", "3")
+    assert workspace._models.events == 16
+    assert steps_of(None, StepRange("1", "2")) == ("1", "2")
+    assert steps_of(StepChoice(rule="whole_trace"), None) == ("0",)
+    assert steps_of(None, StepRange("1", "2")) == ("1", "2")
+    assert workspace._models.events == 3 * 16
+    workspace._models.drop(trace.key)
+    assert workspace._models.events == 0
+
+
 def test_a_missing_log_directory_is_named_and_shown_once_it_exists(logs: Path, opened: Opener) -> None:
     logs.rmdir()
     workspace = opened()
@@ -243,6 +312,37 @@ def test_a_second_start_takes_the_traces_from_the_cache(
     assert path.exists()
 
 
+def test_a_change_of_an_analysis_keeps_the_columns(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    before = columns.stat().st_ino
+    second = opened()
+    assert settled(second) == {"run/w.pt.trace.json": "ready"}
+    assert traces(second)["run/w.pt.trace.json"].events == 8
+    assert [path.stat().st_ino for path in (tmp_path / "cache").glob("*.columns")] == [before]
+
+
+def test_unusable_columns_of_other_code_are_made_anew(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    columns.write_bytes(b"nonsense")
+    second = opened()
+    assert settled(second) == {"run/w.pt.trace.json": "ready"}
+    assert count_of(second, "run", "w") == 8
+
+
 def test_broken_columns_are_made_anew(logs: Path, tmp_path: Path, opened: Opener) -> None:
     write_trace(logs / "run" / "w.pt.trace.json")
     first = opened()
@@ -274,21 +374,59 @@ def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
     write_trace(logs / "run" / "w.pt.trace.json")
     workspace = opened()
     settled(workspace)
-    trace = workspace.find("run", "w")
     asked: list[Model] = []
 
     def compute(model: Model) -> bytes:
         asked.append(model)
         return b"answer"
 
-    assert [workspace.answer(trace, question, compute).body for question in ("a", "a", "b")] == [b"answer"] * 3
+    def ask(workspace: Workspace, question: str) -> bytes:
+        trace = workspace.find("run", "w")
+        return workspace.remember(Key((trace,), question), lambda: pack(workspace.ask(trace, compute)), "disk").body
+
+    assert [ask(workspace, question) for question in ("a", "a", "b")] == [b"answer"] * 3
     assert len(asked) == 2
     assert asked[0] is asked[1]
     workspace.close()
     again = opened()
     settled(again)
-    assert again.answer(again.find("run", "w"), "a", compute).body == b"answer"
+    assert ask(again, "a") == b"answer"
     assert len(asked) == 2
+
+
+def test_an_error_of_a_question_is_not_taken_for_broken_columns(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    kept = sorted((tmp_path / "cache").iterdir())
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        workspace.ask(trace, lambda _: (tmp_path / "nowhere").read_bytes())
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        workspace.ask_two((trace, trace), lambda *_: (tmp_path / "nowhere").read_bytes())
+    assert workspace.find("run", "w") == trace
+    assert sorted((tmp_path / "cache").iterdir()) == kept
+
+
+def test_of_two_traces_only_the_one_with_broken_columns_is_read_again(
+    logs: Path, tmp_path: Path, opened: Opener
+) -> None:
+    write_trace(logs / "run" / "a.pt.trace.json")
+    write_trace(logs / "run" / "b.pt.trace.json", steps=3)
+    workspace = opened()
+    settled(workspace)
+    a, b = workspace.find("run", "a"), workspace.find("run", "b")
+    broken, whole = (tmp_path / "cache" / f"{trace.key}.columns" for trace in (b, a))
+    before = whole.stat().st_ino
+    broken.write_bytes(b"nonsense")
+    for pair in ((a, b), (b, a)):
+        with pytest.raises(Loading) as raised:
+            workspace.ask_two(pair, lambda *models: [len(model.trace.events) for model in models])
+        assert raised.value.trace.worker == "b"
+        settled(workspace)
+        broken.write_bytes(b"nonsense")
+        workspace._models.drop(b.key)
+    assert whole.stat().st_ino == before
 
 
 def test_who_asks_while_it_is_computed_waits_for_it(
@@ -314,7 +452,9 @@ def test_who_asks_while_it_is_computed_waits_for_it(
 
     monkeypatch.setattr(Lru, "put", slowly)
     with ThreadPoolExecutor(4) as askers:
-        asked = [askers.submit(workspace.answer, trace, "slow", compute) for _ in range(4)]
+        key = Key((trace,), "slow")
+        make = partial(workspace.ask, trace, lambda model: pack(compute(model)))
+        asked = [askers.submit(workspace.remember, key, make, "disk") for _ in range(4)]
         assert {each.result().body for each in asked} == {b"answer"}
     assert len(computed) == 1
 
@@ -395,6 +535,74 @@ def test_waiting_jobs_can_be_hurried_and_withdrawn(tmp_path: Path, endless: Path
     finally:
         pool.close()
     assert listener.started == [1, 4, 3]
+
+
+def test_a_worker_that_says_nothing_is_ended_and_the_next_trace_is_read(tmp_path: Path, endless: Path) -> None:
+    listener = Listener()
+    pool = Pool(1, listener, patience=0.5)
+    try:
+        pool.submit(job(1, endless))
+        wait_until(lambda: 1 in listener.outcomes, "it is given up")
+        failed = listener.outcomes[1]
+        assert isinstance(failed, Failed)
+        assert failed.reason.kind == "hung"
+        pool._patience = DEADLINE_SECONDS
+        pool.submit(job(2, write_trace(tmp_path / "w.pt.trace.json")))
+        wait_until(lambda: 2 in listener.outcomes, "the next is read")
+    finally:
+        pool.close()
+    assert isinstance(listener.outcomes[2], Done)
+
+
+def test_a_job_that_is_withdrawn_while_it_runs_is_ended(tmp_path: Path, endless: Path) -> None:
+    listener = Listener()
+    pool = Pool(1, listener)
+    try:
+        pool.submit(job(1, endless))
+        wait_until(pool.process_ids, "a worker starts")
+        (process_id,) = pool.process_ids()
+        pool.withdraw(1)
+        wait_until(lambda: 1 in listener.outcomes, "it is told")
+        failed = listener.outcomes[1]
+        assert isinstance(failed, Failed)
+        assert failed.reason.kind == "withdrawn"
+        assert not alive(process_id)
+    finally:
+        pool.close()
+
+
+def test_two_jobs_about_one_trace_may_run_at_once(tmp_path: Path, endless: Path) -> None:
+    """As when columns are made again while answers are still prepared."""
+    listener = Listener()
+    pool = Pool(2, listener)
+    try:
+        pool.submit(job(1, endless))
+        pool.submit(job(1, write_trace(tmp_path / "w.pt.trace.json")))
+        wait_until(lambda: 1 in listener.outcomes, "the one that can be is read")
+        pool.submit(job(2, tmp_path / "w.pt.trace.json"))
+        wait_until(lambda: 2 in listener.outcomes, "the next is read")
+        pool.withdraw(1)
+        wait_until(lambda: isinstance(listener.outcomes[1], Failed), "the other is ended")
+    finally:
+        pool.close()
+    assert isinstance(listener.outcomes[2], Done)
+
+
+def test_a_listener_that_fails_does_not_stop_the_pool(tmp_path: Path) -> None:
+    listener = Listener()
+
+    def hear(job: Job, message: Message | None) -> None:
+        if job.id == 1:
+            raise PermissionError("not here")
+        listener(job, message)
+
+    pool = Pool(1, hear)
+    try:
+        for number in (1, 2):
+            pool.submit(job(number, write_trace(tmp_path / f"{number}.pt.trace.json")))
+        wait_until(lambda: 2 in listener.outcomes, "the other is read")
+    finally:
+        pool.close()
 
 
 def test_closing_ends_the_workers(endless: Path) -> None:

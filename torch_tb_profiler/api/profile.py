@@ -16,7 +16,7 @@ from torch_tb_profiler.discovery import Skipped
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.storage import StorageError, shown
-from torch_tb_profiler.workspace.local_workspace import Library, find_traces
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
 
 
 class Run:
@@ -25,10 +25,10 @@ class Run:
     skipped    files of it that look like traces and were not taken, and why
     """
 
-    def __init__(self, library: Library, run: discovery.Run) -> None:
+    def __init__(self, workspace: LocalWorkspace, run: discovery.Run) -> None:
         self.name = run.name
         workers = len({file.worker for file in run.traces})
-        self.traces = tuple(TraceProfile(library, run.name, file, workers) for file in run.traces)
+        self.traces = tuple(TraceProfile(LocalTrace(workspace, file), run.name, workers) for file in run.traces)
         self.skipped: Rows[Skipped] = Rows(run.skipped)
 
     def __repr__(self) -> str:
@@ -72,9 +72,9 @@ class Profile:
     skipped    what lies outside of all runs and looks like a trace, and why it was not taken
     """
 
-    def __init__(self, path: str, library: Library, found: discovery.Found) -> None:
+    def __init__(self, path: str, workspace: LocalWorkspace, found: discovery.Found) -> None:
         self.path = path
-        self.runs = tuple(Run(library, run) for run in found.runs)
+        self.runs = tuple(Run(workspace, run) for run in found.runs)
         self.skipped: Rows[Skipped] = Rows(found.skipped)
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ def open(  # noqa: A001
     Traces are read when they are first asked for, in this process; with `workers`, all are read now by so many
     processes. What was read is kept in `cache_dir`, by default the cache that the server uses.
     """
-    library = Library(None if cache_dir is None else Path(cache_dir))
+    workspace = LocalWorkspace(None if cache_dir is None else Path(cache_dir))
     url = os.fspath(path)
     try:
         found = find_traces(url)
@@ -124,8 +124,8 @@ def open(  # noqa: A001
     if not found.runs:
         raise ProfileError(f"{shown(url)} holds no trace{_why(found.skipped)}")
     if workers:
-        library.read_ahead([file for run in found.runs for file in run.traces], workers)
-    return Profile(shown(url), library, found)
+        workspace.read_ahead([file for run in found.runs for file in run.traces], workers)
+    return Profile(shown(url), workspace, found)
 
 
 def _one(what: str, wanted: str | None, known: Sequence[str], where: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,7 +46,6 @@ from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
-from torch_tb_profiler.discovery import TraceFile
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
@@ -54,7 +53,7 @@ from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.trace import Note
-from torch_tb_profiler.workspace.local_workspace import Library
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
 from torch_tb_profiler.workspace.status import Unavailable
 
 if TYPE_CHECKING:
@@ -85,14 +84,10 @@ class TraceProfile:
     file, size           path within what was opened, and bytes
     """
 
-    def __init__(
-        self, library: Library, run: str, file: TraceFile, workers: int, choice: StepChoice | None = None
-    ) -> None:
-        self._library = library
-        self._file = file
-        self._choice = choice
+    def __init__(self, source: LocalTrace, run: str, workers: int) -> None:
+        file = source.file
+        self.source = source
         self._workers = workers
-        self._chosen: tuple[Model, Model] | None = None
         self.run = run
         self.worker = file.worker
         self.span = file.span
@@ -105,7 +100,7 @@ class TraceProfile:
     def ask(self, question: Callable[[Model], T]) -> T:
         """The answer of any function of the model, such as those of `torch_tb_profiler.analysis`."""
         try:
-            return self._library.ask(self._file, lambda model: question(self._with_steps(model)))
+            return self.source.ask(question)
         except Unavailable as error:
             raise ProfileError(str(error)) from None
 
@@ -133,13 +128,6 @@ class TraceProfile:
             return question.compute(subject, own)
         return question.compute(question.part.read(question.part.make(subject)), own)
 
-    def _with_steps(self, model: Model) -> Model:
-        if self._choice is None:
-            return model
-        if self._chosen is None or self._chosen[0] is not model:
-            self._chosen = model, model.with_steps(self._choice)
-        return self._chosen[1]
-
     def with_steps(self, rule: str | None = None, pattern: str | None = None) -> TraceProfile:
         """The same trace with steps found by a rule, or by the annotations whose names match a regular expression."""
         if rule is not None and rule not in RULES:
@@ -148,7 +136,7 @@ class TraceProfile:
             check_pattern(pattern or "")
         except ValueError as error:
             raise ProfileError(str(error)) from None
-        return TraceProfile(self._library, self.run, self._file, self._workers, StepChoice(rule, pattern))
+        return TraceProfile(replace(self.source, choice=StepChoice(rule, pattern)), self.run, self._workers)
 
     @property
     def model(self) -> Model:
@@ -304,7 +292,10 @@ class TraceProfile:
                 parts,
             )
 
-        return self.ask(lambda left: other.ask(lambda right: compared(left, right)))
+        try:
+            return ask_together((self.source, other.source), lambda models: compared(*models))
+        except Unavailable as error:
+            raise ProfileError(str(error)) from None
 
     def _memory_device(self, device: str | None) -> str:
         known = self.memory_devices

@@ -56,28 +56,21 @@ class Model:
         self._chosen_steps = chosen[0] if chosen else None
         #: shape (events,): which events are selected; None for all
         self.selected = chosen[1] if chosen else None
-        self._last_range: tuple[StepRange, Model] | None = None
 
     def with_steps(self, choice: StepChoice) -> Model:
         """The same trace with steps found another way; the structure is shared."""
         return self if choice == self.step_choice else Model(self.trace, choice, self.structure)
 
     def of_steps(self, wanted: StepRange | None) -> Model:
-        """The same trace with only what belongs to some of its steps selected. Raises UnknownStep.
-
-        The last range that was asked for is kept.
-        """
+        """The same trace with only what belongs to some of its steps selected. Raises UnknownStep."""
         if wanted is None:
             return self
-        if self._last_range is None or self._last_range[0] != wanted:
-            steps = steps_within(self.steps, positions(self.steps, wanted))
-            selected = events_of(self.structure, steps)
-            self._last_range = wanted, Model(self.trace, self.step_choice, self.structure, (steps, selected))
-        return self._last_range[1]
+        steps = steps_within(self.steps, positions(self.steps, wanted))
+        selected = events_of(self.structure, steps)
+        return Model(self.trace, self.step_choice, self.structure, (steps, selected))
 
     def clear(self) -> None:
         """Free the memory of all that was computed, the structure included; it is computed again when asked for."""
-        self._last_range = None
         for memo in (self.structure.parts, self.parts, self.answers, self.pinned):
             memo.clear()
 

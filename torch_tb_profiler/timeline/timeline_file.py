@@ -30,7 +30,7 @@ from torch_tb_profiler.timeline.timeline import Bounded, Timeline, bounded, slic
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
 
-#: raised when what is kept, or its meaning, changes; part of the version that browsers cache tiles by
+#: raised when what is kept, or its meaning, changes
 VERSION = 4
 
 #: rows of a table written together: the fewer, the closer a block is to its values
@@ -78,7 +78,7 @@ def _tables(timeline: Timeline) -> list[Table]:
 
 
 def read(path: Path, trace: Trace) -> Timeline:
-    """Raises OSError and ColumnFileError."""
+    """Raises ColumnFileError."""
     tables = column_file.open_tables(path)
     head = _head(tables)
     if head.events != len(trace.events):
@@ -98,7 +98,7 @@ def read(path: Path, trace: Trace) -> Timeline:
 
 
 def read_summary(path: Path) -> Summary:
-    """Without the rest. Raises OSError and ColumnFileError."""
+    """Without the rest. Raises ColumnFileError."""
     return _head(column_file.open_tables(path)).summary
 
 
@@ -106,7 +106,7 @@ def is_there(path: Path) -> bool:
     """Whether a timeline of this version was written there."""
     try:
         read_summary(path)
-    except (OSError, column_file.ColumnFileError):
+    except column_file.ColumnFileError:
         return False
     return True
 

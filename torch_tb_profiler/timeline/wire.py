@@ -18,9 +18,6 @@ from torch_tb_profiler.timeline.timeline import Timeline
 
 CONTENT_TYPE = "application/octet-stream"
 
-#: raised when the meaning of these bytes changes
-VERSION = 1
-
 MAGIC = 0x314C5454
 TILE, SLICES, COUNTERS, TILE_OF_OPERATORS = 1, 2, 3, 4
 #: in place of a name

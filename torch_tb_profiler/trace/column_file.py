@@ -14,9 +14,11 @@ import tempfile
 import threading
 import weakref
 import zlib
+from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 import numpy as np
@@ -46,7 +48,14 @@ T = TypeVar("T", bound=Table)
 
 
 class ColumnFileError(Exception):
-    """The file is not a column file of this version, or is damaged; read the trace again."""
+    """A column file cannot be read: it is gone, damaged, or not one of this version. What it holds is made again.
+
+    path: of the file; None when it was read well, but does not belong to what it was read for
+    """
+
+    def __init__(self, message: str, path: Path | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class _Block(msgspec.Struct, array_like=True):
@@ -64,6 +73,8 @@ class _Block(msgspec.Struct, array_like=True):
 
 
 class _Index(msgspec.Struct):
+    """types: of the columns of tables that have no schema."""
+
     version: int
     origin_ns: int
     first_ns: int
@@ -73,6 +84,43 @@ class _Index(msgspec.Struct):
     notes: list[Note]
     strings: tuple[int, int]
     tables: dict[str, dict[str, list[_Block]]]
+    types: dict[str, dict[str, str]] = {}
+
+
+class _Blocks:
+    """The parts of a column file, as they are written to a stream."""
+
+    def __init__(self, out: BinaryIO) -> None:
+        self._out = out
+        self._out.write(_HEAD.pack(MAGIC, 0))
+        self.tables: dict[str, dict[str, list[_Block]]] = {}
+
+    def add(self, table: str, column: str, values: npt.NDArray[Any], follows: bool) -> None:
+        packed, width, first = _pack(values, follows)
+        block = _Block(len(values), self._out.tell(), len(packed), width, first)
+        self.tables.setdefault(table, {}).setdefault(column, []).append(block)
+        self._out.write(packed)
+
+    def finish(self, described: TraceInfo, types: dict[str, dict[str, str]]) -> None:
+        strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
+        strings_at = (self._out.tell(), len(strings))
+        self._out.write(strings)
+        index = _Index(
+            FORMAT_VERSION,
+            described.origin_ns,
+            described.first_ns,
+            described.text_bytes,
+            described.header.raw,
+            list(described.tracks),
+            list(described.notes),
+            strings_at,
+            self.tables,
+            types,
+        )
+        index_at = self._out.tell()
+        self._out.write(msgspec.msgpack.encode(index))
+        self._out.seek(0)
+        self._out.write(_HEAD.pack(MAGIC, index_at))
 
 
 class Writer:
@@ -83,8 +131,7 @@ class Writer:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
         self._temporary = Path(name)
         self._out = os.fdopen(descriptor, "wb")
-        self._out.write(_HEAD.pack(MAGIC, 0))
-        self._tables: dict[str, dict[str, list[_Block]]] = {}
+        self._blocks = _Blocks(self._out)
         self._finished = False
 
     def __enter__(self) -> Writer:
@@ -99,49 +146,29 @@ class Writer:
 
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
         """Append rows to a table. Raises OSError."""
-        blocks = self._tables.setdefault(kind.table_name, {name: [] for name in kind.column_names()})
         follows = {c.name: c.follows for c in kind.schema()}
         for name, values in kind.from_columns(columns).columns().items():
-            packed, width, first = _pack(values, follows[name])
-            blocks[name].append(_Block(len(values), self._out.tell(), len(packed), width, first))
-            self._out.write(packed)
+            self._blocks.add(kind.table_name, name, values, follows[name])
 
     def finish_tables(self, header: dict[str, Any]) -> None:
         """Finish a file of tables that are not a whole trace. `header`: values that JSON has."""
         self.finish(TraceInfo(Header(header), [], (), 0, 0, (), 0))
 
     def finish(self, described: TraceInfo) -> None:
-        strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
-        strings_at = (self._out.tell(), len(strings))
-        self._out.write(strings)
-        index = _Index(
-            FORMAT_VERSION,
-            described.origin_ns,
-            described.first_ns,
-            described.text_bytes,
-            described.header.raw,
-            list(described.tracks),
-            list(described.notes),
-            strings_at,
-            self._tables,
-        )
-        index_at = self._out.tell()
-        self._out.write(msgspec.msgpack.encode(index))
-        self._out.seek(0)
-        self._out.write(_HEAD.pack(MAGIC, index_at))
+        self._blocks.finish(described, {})
         self._out.flush()
         self._finished = True
 
 
 def open_trace(path: Path) -> Trace:
-    """The trace of a column file; each table is read when first asked for. Raises ColumnFileError, OSError."""
-    reader = _Reader(path)
+    """The trace of a column file; each table is read when first asked for. Raises ColumnFileError, then, too."""
+    reader = _Reader(_File(path))
     for kind in TRACE_TABLES:
         reader.check_columns(kind)
     index = reader.index
     return Trace(
         Header(index.header),
-        Strings(msgspec.msgpack.decode(reader.inflated(*index.strings), type=list[str])),
+        Strings(reader.strings()),
         index.tracks,
         index.origin_ns,
         index.notes,
@@ -158,69 +185,145 @@ class Tables:
         self.header = reader.index.header
 
     def table(self, kind: type[T]) -> T:
-        """Empty when it was not written. Raises ColumnFileError, OSError."""
+        """Empty when it was not written. Raises ColumnFileError."""
         found = self._reader.table(kind)
         assert isinstance(found, kind)
         return found
 
 
 def open_tables(path: Path) -> Tables:
-    """Raises ColumnFileError, OSError."""
-    return Tables(_Reader(path))
+    """Raises ColumnFileError."""
+    return Tables(_Reader(_File(path)))
+
+
+@dataclass(frozen=True)
+class NamedTables:
+    """Tables without a schema: columns by the name of their table, then by their own.
+
+    header: what JSON can say of them
+    """
+
+    header: dict[str, Any]
+    strings: list[str]
+    tables: dict[str, dict[str, npt.NDArray[Any]]]
+
+
+def encode_tables(tables: NamedTables) -> bytes:
+    """As a column file in memory. Columns are one-dimensional, of integers, floats or truth values."""
+    out = BytesIO()
+    blocks = _Blocks(out)
+    types: dict[str, dict[str, str]] = {}
+    for table, columns in tables.tables.items():
+        types[table] = {name: values.dtype.str for name, values in columns.items()}
+        for name, values in columns.items():
+            blocks.add(table, name, values, follows=False)
+    blocks.finish(TraceInfo(Header(tables.header), tables.strings, (), 0, 0, (), 0), types)
+    return out.getvalue()
+
+
+def decode_tables(content: bytes) -> NamedTables:
+    """What `encode_tables` was given. Raises ColumnFileError."""
+    reader = _Reader(_Content(content))
+    tables = {
+        table: {
+            name: reader.column(reader.index.tables[table][name], np.dtype(kind), False) for name, kind in of.items()
+        }
+        for table, of in reader.index.types.items()
+    }
+    return NamedTables(reader.index.header, reader.strings(), tables)
+
+
+class _Content:
+    """A column file in memory."""
+
+    path = None
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self.size = len(content)
+
+    def read(self, offset: int, length: int) -> bytes:
+        return self._content[offset : offset + length]
+
+
+class _File:
+    """Keeps the file open, so that a clean-up of the cache does not take it away from its user."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            weakref.finalize(self, os.close, self._descriptor)
+            self.size = os.fstat(self._descriptor).st_size
+        except OSError as error:
+            raise ColumnFileError(str(error), path) from error
+        # Windows has no way to read at a position that leaves the place in the file alone
+        self._reading = threading.Lock()
+
+    def read(self, offset: int, length: int) -> bytes:
+        try:
+            with self._reading:
+                os.lseek(self._descriptor, offset, os.SEEK_SET)
+                return os.read(self._descriptor, length)
+        except OSError as error:
+            raise ColumnFileError(str(error), self.path) from error
 
 
 class _Reader:
-    """Reads blocks. The file stays open, so that it can be read after the cache has deleted it."""
+    """What stands in a column file."""
 
-    def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-        weakref.finalize(self, os.close, self._descriptor)
-        # Windows has no pread: reading moves the position in the file, which threads share
-        self._reading = threading.Lock()
-        head = self._bytes(0, _HEAD.size)
-        size = os.fstat(self._descriptor).st_size
+    def __init__(self, source: _File | _Content) -> None:
+        self._source = source
+        head = source.read(0, _HEAD.size)
         if len(head) < _HEAD.size:
-            raise ColumnFileError("is too short")
+            raise self._unusable("is too short")
         magic, index_at = _HEAD.unpack(head)
-        if magic != MAGIC or not _HEAD.size <= index_at < size:
-            raise ColumnFileError("is not a column file")
+        if magic != MAGIC or not _HEAD.size <= index_at < source.size:
+            raise self._unusable("is not a column file")
         try:
-            self.index = msgspec.msgpack.decode(self._bytes(index_at, size - index_at), type=_Index)
+            self.index = msgspec.msgpack.decode(source.read(index_at, source.size - index_at), type=_Index)
         except msgspec.DecodeError as error:
-            raise ColumnFileError(str(error)) from None
+            raise self._unusable(error) from None
         if self.index.version != FORMAT_VERSION:
-            raise ColumnFileError(f"has version {self.index.version}")
+            raise self._unusable(f"has version {self.index.version}")
 
-    def _bytes(self, offset: int, length: int) -> bytes:
-        with self._reading:
-            os.lseek(self._descriptor, offset, os.SEEK_SET)
-            return os.read(self._descriptor, length)
+    def _unusable(self, why: object) -> ColumnFileError:
+        return ColumnFileError(str(why), self._source.path)
 
     def inflated(self, offset: int, length: int) -> bytes:
         try:
-            return bytes(deflate.decompress(self._bytes(offset, length)))
+            return bytes(deflate.decompress(self._source.read(offset, length)))
         except _INFLATE_ERRORS as error:
-            raise ColumnFileError(str(error)) from None
+            raise self._unusable(error) from None
+
+    def strings(self) -> list[str]:
+        try:
+            return msgspec.msgpack.decode(self.inflated(*self.index.strings), type=list[str])
+        except msgspec.DecodeError as error:
+            raise self._unusable(error) from None
 
     def check_columns(self, kind: type[Table]) -> None:
         """Raises ColumnFileError when the columns of a table are not those of the schema."""
         if self.index.tables.get(kind.table_name, {}).keys() not in (set(), set(kind.column_names())):
-            raise ColumnFileError(f"has other columns of {kind.table_name}")
+            raise self._unusable(f"has other columns of {kind.table_name}")
 
     def table(self, kind: type[Table]) -> Table:
         columns = self.index.tables.get(kind.table_name)
         if columns is None:
             return kind.empty()
         self.check_columns(kind)
-        table = kind.from_columns({c.name: self._column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
+        table = kind.from_columns({c.name: self.column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
         return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
-    def _column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
+    def column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
         values = np.empty(sum(block.count for block in blocks), dtype)
         done = 0
         for block in blocks:
             data = self.inflated(block.offset, block.length) if block.width else b""
-            _unpack(data, block, follows, values[done : done + block.count])
+            try:
+                _unpack(data, block, follows, values[done : done + block.count])
+            except ValueError as error:
+                raise self._unusable(error) from None
             done += block.count
         return values
 
@@ -240,7 +343,7 @@ def _pack(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, int]:
 
 
 def _unpack(data: bytes, block: _Block, follows: bool, out: npt.NDArray[Any]) -> None:
-    """Write the values of a block to `out`."""
+    """Write the values of a block to `out`. Raises ValueError when they are not what the block says."""
     integers = out.view(f"i{out.itemsize}") if out.dtype.kind == "f" else out
     try:
         if not block.width:
@@ -256,7 +359,7 @@ def _unpack(data: bytes, block: _Block, follows: bool, out: npt.NDArray[Any]) ->
         else:
             out[:] = values
     except (ValueError, TypeError, OverflowError):
-        raise ColumnFileError("has a column of the wrong length") from None
+        raise ValueError("has a column of the wrong length") from None
 
 
 def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Any, TypeVar
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, TypeVar
 
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.model import Model, StepChoice
@@ -14,17 +13,29 @@ from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
-from torch_tb_profiler.workspace import Body, OpenTrace, Packed, Part, Workspace
+from torch_tb_profiler.workspace import Body, Key, OpenTrace, Packed, Refusal, StoredAnswer, Value, Workspace, pack
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=Value)
 T = TypeVar("T")
 Route = Callable[[Workspace, Parameters], Answer | Stream]
+#: from the model and the names of a trace its answer, as it is sent already when it is bytes or pieces of them
+Compute = Callable[[Model, OpenTrace], Any]
 
 #: before the names of parameters of the second of two traces
 EXPERIMENT = "exp_"
 
-#: begins what is kept in place of an answer that cannot be given, e.g. because nothing of it was recorded
-_REFUSAL = b"\0"
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What cannot be answered because of what was asked, as an error of HTTP."""
+    try:
+        yield
+    except (NotFound, UnknownStep) as error:
+        raise HttpError(404, str(error)) from None
+    except SlowPattern as error:
+        raise HttpError(400, f"step_pattern {error}") from None
+    except Refused as error:
+        raise HttpError(400, str(error)) from None
 
 
 @dataclass(frozen=True)
@@ -50,103 +61,98 @@ class Asked:
         of_run: bool = False,
         of_steps: bool = True,
     ) -> Asked:
-        """`question` and the rest: see `ask`."""
+        """As a request asks it.
+
+        question: what is asked for, with parameters; its `repr` is what the answer is known as
+        of_run: whether the answer also depends on how many workers the run has
+        """
         run, worker = parameters.need("run"), parameters.need("worker")
         choice, steps = step_choice(parameters), step_range(parameters)
         trace = workspace.find(run, worker, parameters.get("span"))
+        return cls._of(trace, question, of_run, of_steps, choice, steps)
+
+    @classmethod
+    def plainly(
+        cls, trace: OpenTrace, question: Hashable, of_run: bool, of_steps: bool, choice: StepChoice | None = None
+    ) -> Asked:
+        """About the whole of a trace."""
+        return cls._of(trace, question, of_run, of_steps, choice or StepChoice(), None)
+
+    @classmethod
+    def _of(
+        cls,
+        trace: OpenTrace,
+        question: Hashable,
+        of_run: bool,
+        of_steps: bool,
+        choice: StepChoice,
+        steps: StepRange | None,
+    ) -> Asked:
         workers = trace.workers_of_run if of_run else None
         known_as = (question, choice.rule, choice.pattern, workers, steps and (steps.first, steps.last))
         return cls(trace, repr(known_as), choice, steps, of_steps)
 
-    @classmethod
-    def plainly(
-        cls,
-        trace: OpenTrace,
-        question: Hashable,
-        workers: int | None,
-        of_steps: bool,
-        choice: StepChoice | None = None,
-    ) -> Asked:
-        """`question` about the whole of a trace."""
-        choice = choice or StepChoice()
-        known_as = (question, choice.rule, choice.pattern, workers, None)
-        return cls(trace, repr(known_as), choice, None, of_steps)
+    def answer(self, workspace: Workspace, compute: Compute) -> Answer:
+        """Computed once."""
+        return Answer(self.packed(workspace, lambda: self.compute(workspace, compute)))
 
-    def answer(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Answer:
-        """Computed once. `compute`: see `ask`."""
-        return Answer(self.packed(workspace, compute))
-
-    def body(self, compute: Callable[[Model, OpenTrace], Any], model: Model) -> Body:
-        """The answer as it is kept."""
-        found = self._found(model, compute)
-        if isinstance(found, _Refusal):
-            return _REFUSAL + dumps([found.status, found.message])
-        return _body(found)
-
-    def packed(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], Any]) -> Packed:
+    def packed(self, workspace: Workspace, make: Callable[[], StoredAnswer]) -> Packed:
+        """What `make` gives, made once. Raises HttpError when that is a refusal."""
         # There are too many ranges to keep the answers about each for long.
-        packed = workspace.answer(self.trace, self.known_as, partial(self.body, compute), keep=self.steps is None)
-        if packed.body.startswith(_REFUSAL):
-            raise HttpError(*json.loads(packed.body[len(_REFUSAL) :]))
-        return packed
+        return _given(workspace.remember(self._key, make, "disk" if self.steps is None else "memory"))
 
-    def read(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], bytes], read: Callable[[bytes], P]) -> P:
+    def read(self, workspace: Workspace, compute: Compute, read: Callable[[bytes], P]) -> P:
         """What answers to many requests are made of, made of an answer itself: the trace need not be open for it."""
-        return workspace.read(self.trace, self.known_as, lambda: read(self.packed(workspace, compute).plain()))
+        key = replace(self._key, question=("read", self.known_as))
+        return workspace.remember(
+            key, lambda: read(self.packed(workspace, lambda: self.compute(workspace, compute)).plain())
+        )
 
     def part(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], P]) -> P:
         """What answers to many requests are made of; computed once."""
-        part: P | _Refusal = workspace.kept(self.trace, self.known_as, lambda model: self._found(model, compute))
-        if isinstance(part, _Refusal):
-            raise HttpError(part.status, part.message)
-        return part
+        found: P | Refusal = workspace.remember(self._part, lambda: self._attempt(workspace, compute))
+        return _given(found)
 
-    def keep(self, workspace: Workspace, part: Part) -> None:
+    def keep(self, workspace: Workspace, part: Value) -> None:
         """Remember it as if `part` had computed it."""
-        workspace.keep(self.trace, self.known_as, part)
+        workspace.remember(self._part, lambda: part)
 
-    def _found(self, model: Model, compute: Callable[[Model, OpenTrace], T]) -> T | _Refusal:
-        try:
-            chosen = model.with_steps(self.choice)
-            return compute(chosen.of_steps(self.steps) if self.of_steps else chosen, self.trace)
-        except UnknownStep as error:
-            return _Refusal(404, str(error))
-        except SlowPattern as error:
-            return _Refusal(400, f"step_pattern {error}")
-        except Refused as error:
-            return _Refusal(404 if isinstance(error, NotFound) else 400, str(error))
-        except HttpError as error:
-            return _Refusal(error.status, str(error))
+    def compute(self, workspace: Workspace, compute: Compute) -> StoredAnswer:
+        """Computed now."""
+        return self._attempt(workspace, lambda model, trace: pack(_body(compute(model, trace))))
 
-
-@dataclass(frozen=True)
-class _Refusal:
-    """Why there is no answer; kept in its place."""
-
-    status: int
-    message: str
+    def stored(self, compute: Compute, model: Model) -> StoredAnswer:
+        """The answer as it is kept, from the model of the whole trace."""
+        return _attempted(lambda: pack(_body(compute(model, self.trace))))
 
     @property
-    def size(self) -> int:
-        return len(self.message)
+    def _key(self) -> Key:
+        return Key((self.trace,), self.known_as)
+
+    @property
+    def _part(self) -> Key:
+        return Key((self.trace,), ("part", self.known_as))
+
+    def _attempt(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
+        steps = self.steps if self.of_steps else None
+        return _attempted(
+            lambda: workspace.ask(self.trace, lambda model: compute(model, self.trace), self.choice, steps)
+        )
 
 
-def ask(
-    workspace: Workspace,
-    parameters: Parameters,
-    question: Hashable,
-    compute: Callable[[Model, OpenTrace], Any],
-    of_run: bool = False,
-    of_steps: bool = True,
-) -> Answer:
-    """The answer to a question about the trace that the request names; computed once.
+def _attempted(make: Callable[[], T]) -> T | Refusal:
+    try:
+        with refusals():
+            return make()
+    except HttpError as error:
+        return Refusal(error.status, str(error), error.more)
 
-    question: what is asked for, with parameters; its `repr` is what the answer is known as, in other processes, too
-    compute: the answer, as it is sent already when it is bytes or an iterator of them
-    of_run: whether the answer also depends on how many workers the run has
-    of_steps: whether `compute` is given only what belongs to the steps that the request names
-    """
-    return Asked.of(workspace, parameters, question, of_run, of_steps).answer(workspace, compute)
+
+def _given(found: T | Refusal) -> T:
+    """What is not refused. Raises HttpError."""
+    if isinstance(found, Refusal):
+        raise HttpError(found.status, found.message, found.values)
+    return found
 
 
 def _body(found: Any) -> Body:
@@ -189,7 +195,7 @@ def ask_two(
 
     Steps are found in the same way in both; of each only the steps that the request names are looked at.
 
-    compute: as for `ask`
+    compute: the answer from the model and the names of each; as it is sent already when it is bytes or pieces of them
     """
     left = workspace.find(parameters.need("run"), parameters.need("worker"), parameters.get("span"))
     right = workspace.find(
@@ -198,15 +204,23 @@ def ask_two(
     choice = step_choice(parameters)
     ranges = step_range(parameters), step_range(parameters, EXPERIMENT)
 
-    def answer(*models: Model) -> Body:
-        chosen = [model.with_steps(choice).of_steps(steps) for model, steps in zip(models, ranges, strict=True)]
-        return _body(compute((chosen[0], left), (chosen[1], right)))
+    def packed(*models: Model) -> Packed:
+        return pack(_body(compute((models[0], left), (models[1], right))))
 
-    try:
-        return Answer(workspace.answer_two(left, right, (question, choice, ranges), answer))
-    except (UnknownStep, NotFound) as error:
-        raise HttpError(404, str(error)) from None
-    except Refused as error:
-        raise HttpError(400, str(error)) from None
-    except SlowPattern as error:
-        raise HttpError(400, f"step_pattern {error}") from None
+    def make() -> Packed:
+        return workspace.ask_two((left, right), packed, choice, ranges)
+
+    with refusals():
+        return Answer(workspace.remember(Key((left, right), (question, choice, ranges)), make))
+
+
+def ask_original(
+    workspace: Workspace, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]
+) -> bytes:
+    """The answer to a question about the file of a trace; computed once. Raises as `Workspace.original` does."""
+
+    def make() -> Packed:
+        with workspace.original(trace).stream as stream:
+            return pack(compute(stream))
+
+    return workspace.remember(Key((trace,), ("original", question)), make).plain()

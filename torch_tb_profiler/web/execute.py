@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -13,11 +12,10 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import (
     AnyQuestion,
     Listed,
-    NotFound,
     PairQuestion,
     Part,
     PartQuestion,
-    Refused,
+    RankPart,
     RunQuestion,
     RunSubject,
     Scope,
@@ -28,13 +26,25 @@ from torch_tb_profiler.analysis.question import (
 from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
-from torch_tb_profiler.web.ask import Asked, Route, ask_two, step_choice
+from torch_tb_profiler.web.ask import Asked, Route, ask_two, refusals, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
-from torch_tb_profiler.workspace import Body, OpenTrace, Status, TraceStatus, Workspace, answer_name
+from torch_tb_profiler.workspace import (
+    Key,
+    OpenTrace,
+    Packed,
+    Status,
+    StoredAnswer,
+    TraceStatus,
+    Workspace,
+    answer_name,
+    pack,
+)
 
 AnyTraceQuestion = TraceQuestion[Any, Any]
+
+K = TypeVar("K")
 
 
 def route_of(question: AnyQuestion) -> Route:
@@ -52,17 +62,19 @@ def route_of(question: AnyQuestion) -> Route:
 
 def first_of_trace(
     questions: Sequence[AnyQuestion], trace: OpenTrace, model: Model, bundle: str
-) -> list[tuple[str, Callable[[Model], Body]]]:
+) -> list[tuple[str, Callable[[Model], StoredAnswer]]]:
     """What is answered as soon as a trace has been read: the name of each answer, and what computes it."""
-    found: dict[str, Callable[[Model], Body]] = {}
+    found: dict[str, Callable[[Model], StoredAnswer]] = {}
     for question in questions:
         if isinstance(question, TraceQuestion) and question.bundle == bundle:
             for own in question.asked_first(model):
                 asked = _asked(question, trace, own)
-                found[answer_name(trace, asked.known_as)] = partial(asked.body, partial(_computed, question, own, None))
+                found[answer_name(trace, asked.known_as)] = partial(
+                    asked.stored, partial(_computed, question, own, None)
+                )
         if isinstance(question, PartQuestion) and question.part.bundle == bundle:
             asked = _asked_part(question.part, trace)
-            found[answer_name(trace, asked.known_as)] = partial(asked.body, partial(_made, question.part))
+            found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_made, question.part))
     return list(found.items())
 
 
@@ -82,19 +94,26 @@ def _answer_of_trace(question: AnyTraceQuestion, workspace: Workspace, parameter
     if is_queried(parameters):
         return answer_query(asked.part(workspace, table_of), parameters)
 
-    def page(model: Model, trace: OpenTrace) -> object:
-        table = table_of(model, trace)
-        if len(table) > table.table.whole:  # its other pages will be asked for
-            asked.keep(workspace, table)
-        return table.page()
+    def make() -> StoredAnswer:
+        large: list[TableAnswer] = []
 
-    return asked.answer(workspace, page)
+        def page(model: Model, trace: OpenTrace) -> object:
+            table = table_of(model, trace)
+            if len(table) > table.table.whole:  # its other pages will be asked for
+                large.append(table)
+            return table.page()
+
+        answer = asked.compute(workspace, page)
+        for table in large:
+            asked.keep(workspace, table)
+        return answer
+
+    return Answer(asked.packed(workspace, make))
 
 
 def _asked(question: AnyTraceQuestion, trace: OpenTrace, own: msgspec.Struct) -> Asked:
     """As a request without anything but names asks it."""
-    workers = trace.workers_of_run if question.of_run else None
-    return Asked.plainly(trace, _known_as(question, own), workers, question.of_steps)
+    return Asked.plainly(trace, _known_as(question, own), question.of_run, question.of_steps)
 
 
 def _known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
@@ -135,7 +154,8 @@ def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters:
     asked = Asked.of(
         workspace, parameters, _known_as(question, own), of_run=question.of_run, of_steps=question.of_steps
     )
-    packed = asked.packed(workspace, partial(_computed, question, own, asked.steps))
+    compute = partial(_computed, question, own, asked.steps)
+    packed = asked.packed(workspace, lambda: asked.compute(workspace, compute))
     return msgspec.json.decode(packed.plain(), type=_sent_as(question))
 
 
@@ -148,13 +168,13 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
     part = question.part
     asked = Asked.of(workspace, parameters, part.name)
     known = asked.read(workspace, partial(_made, part), part.read)
-    with _refusals():
+    with refusals():
         found = question.compute(known, own)
     return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
 
 
 def _asked_part(part: Part[Any], trace: OpenTrace) -> Asked:
-    return Asked.plainly(trace, part.name, None, of_steps=True)
+    return Asked.plainly(trace, part.name, of_run=False, of_steps=True)
 
 
 def _made(part: Part[Any], model: Model, trace: OpenTrace) -> bytes:
@@ -181,18 +201,25 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
     opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
     own = read_parameters(question.parameters, parameters)
 
-    def answer() -> bytes:
-        def part(model: Model, trace: OpenTrace) -> Any:
-            return question.part.make(subject_of(model, trace))
-
-        parts = [workspace.part(trace, question.part.name, partial(part, trace=trace)) for trace in opened.traces]
+    def answer() -> Packed:
+        parts = [part_of(question.part, workspace, trace) for trace in opened.traces]
         failed = [other.file for other in opened.others if other.state == "failed"]
         loading = [other.file for other in opened.others if other.state != "failed"]
-        with _refusals():
+        with refusals():
             found = question.compute(RunSubject(opened.run, opened.span, parts, loading, failed), own)
-        return found if isinstance(found, bytes) else dumps(found)
+        return pack(dumps(found))
 
-    return Answer(workspace.answer_of_run(opened, _known_as(question, own), answer))
+    return Answer(workspace.remember(Key.of_run(opened, _known_as(question, own)), answer))
+
+
+def part_of(part: RankPart[K], workspace: Workspace, trace: OpenTrace) -> K:
+    """What is kept of a trace for questions about its run. Its model is not kept: a run may have many."""
+
+    def make() -> Any:
+        return workspace.ask_once(trace, lambda model: part.make(subject_of(model, trace)))
+
+    found: K = workspace.remember(Key((trace,), ("part", part.name)), make)
+    return found
 
 
 def answer_of_traces(
@@ -201,7 +228,7 @@ def answer_of_traces(
     """`status`: what there is; None for all that the workspace has."""
     own = read_parameters(question.parameters, parameters)
     choice = step_choice(parameters)
-    with _refusals():
+    with refusals():
         each = question.each(own)
     if own.of == "run":
         parameters.need("run")
@@ -214,7 +241,7 @@ def answer_of_traces(
             if question.most is None or ready <= question.most:
                 answers = {name: _typed(workspace, of, asked, run, trace, choice) for name, (of, asked) in each.items()}
         listed.append(Listed(run, trace.worker, trace.span, trace.file, trace.state, answers))
-    with _refusals():
+    with refusals():
         found = question.compute(listed, own)
     return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
 
@@ -229,15 +256,10 @@ def _typed(
 ) -> Any:
     """The answer of another question about one of the traces, as its type; it is kept. Of a table all rows."""
     opened = workspace.find(run, trace.worker, trace.span)
-    asked = Asked.plainly(
-        opened,
-        _known_as(question, own),
-        opened.workers_of_run if question.of_run else None,
-        question.of_steps,
-        choice,
-    )
-    kept = asked.packed(workspace, partial(_computed, question, own, None)).plain()
-    found = msgspec.json.decode(kept, type=_sent_as(question))
+    asked = Asked.plainly(opened, _known_as(question, own), question.of_run, question.of_steps, choice)
+    compute = partial(_computed, question, own, None)
+    kept = asked.packed(workspace, lambda: asked.compute(workspace, compute))
+    found = msgspec.json.decode(kept.plain(), type=_sent_as(question))
     if isinstance(found, Page) and found.meta.total > len(next(iter(found.rows.values()))):
         return asked.part(workspace, partial(_table, question, own, None)).page(Query(limit="all"))
     return found
@@ -255,12 +277,3 @@ def _meant(status: Status, scope: Scope) -> list[tuple[str, TraceStatus]]:
     if scope.of == "run" and not found:
         raise HttpError(404, f"there is no run {scope.run!r}")
     return found
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """A question that is refused is an error of HTTP."""
-    try:
-        yield
-    except Refused as error:
-        raise HttpError(404 if isinstance(error, NotFound) else 400, str(error)) from None

@@ -9,12 +9,12 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.web.execute import first_of_trace
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
-from torch_tb_profiler.workspace import Body, OpenTrace
+from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
 
 #: for `open_workspace`
 QUESTIONS = f"{__name__}:questions"
 
 
-def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], Body]]]]:
+def questions(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], StoredAnswer]]]]:
     """The name of each answer and what computes it, together those that have much in common."""
     return [first_of_trace((*DECLARED, *OLD), trace, model, bundle) for bundle in BUNDLES]

@@ -14,10 +14,11 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
 from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, between, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
-from torch_tb_profiler.web.ask import Route
+from torch_tb_profiler.web.ask import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
-from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
+from torch_tb_profiler.workspace import Key, OpenTrace, Workspace, compressed
+from torch_tb_profiler.workspace.identity import answers_version
 
 WHOLE, SAME_GZIP, REPAIRED = b"whole", b"whole, and the file is its gzip", b"repaired"
 
@@ -43,8 +44,8 @@ class _Added:
 
 def _trace(workspace: Workspace, parameters: Parameters) -> Stream:
     trace = _named(workspace, parameters)
-    added = workspace.part(trace, "counters", _added)
-    state = workspace.answer_of_original(trace, "text", partial(_state, workspace.limits))
+    added = _added_to(workspace, trace)
+    state = ask_original(workspace, trace, "text", partial(_state, workspace.limits))
 
     def open_(packed: bool) -> Iterable[bytes]:
         stream = workspace.original(trace).stream
@@ -53,7 +54,9 @@ def _trace(workspace: Workspace, parameters: Parameters) -> Stream:
         text = _text(stream, added, state != REPAIRED, workspace.limits)
         return compressed(text) if packed else text
 
-    return Stream(f"{trace.key}-trace", open_, headers=(REPAIRED_HEADER,) if state == REPAIRED else ())
+    return Stream(
+        f"{trace.key}-{answers_version()}-trace", open_, headers=(REPAIRED_HEADER,) if state == REPAIRED else ()
+    )
 
 
 def _download(workspace: Workspace, parameters: Parameters) -> Stream:
@@ -75,18 +78,24 @@ def _window(workspace: Workspace, parameters: Parameters) -> Stream:
     start, end = parameters.whole_number("start_ns", 0), parameters.whole_number("end_ns", _LAST_NS)
     if end < start:
         raise HttpError(400, "end_ns must not be before start_ns")
-    zero = workspace.part(trace, "counters", _added).zero_ns
+    zero = _added_to(workspace, trace).zero_ns
     workspace.original(trace).stream.close()
 
     def text() -> Iterator[bytes]:
         with workspace.original(trace).stream as stream:
             yield from between(stream, (zero + start) / 1000, (zero + end) / 1000, workspace.limits)
 
-    return Stream(f"{trace.key}-window-{start}-{end}", lambda packed: compressed(text()) if packed else text())
+    return Stream(
+        f"{trace.key}-{answers_version()}-window-{start}-{end}", lambda packed: compressed(text()) if packed else text()
+    )
 
 
 def _named(workspace: Workspace, parameters: Parameters) -> OpenTrace:
     return workspace.find(parameters.need("run"), parameters.need("worker"), parameters.get("span"))
+
+
+def _added_to(workspace: Workspace, trace: OpenTrace) -> _Added:
+    return workspace.remember(Key((trace,), "counters"), lambda: workspace.ask_once(trace, _added))
 
 
 def _added(model: Model) -> _Added:

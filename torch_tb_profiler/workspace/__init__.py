@@ -7,7 +7,16 @@ or a timer. Does not belong here: what a file is called (`discovery`), what is i
 
 from __future__ import annotations
 
-from torch_tb_profiler.workspace.answer_store import Body, Packed, answer_name, compressed, pack
+from torch_tb_profiler.workspace.answer_store import (
+    Body,
+    Packed,
+    Refusal,
+    StoredAnswer,
+    answer_name,
+    compressed,
+    pack,
+    stored,
+)
 from torch_tb_profiler.workspace.status import (
     Loading,
     OpenRun,
@@ -22,27 +31,32 @@ from torch_tb_profiler.workspace.status import (
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.workspace import Part, Workspace, open_workspace
+from torch_tb_profiler.workspace.workspace import Key, Tier, Value, Workspace, open_workspace
 
 __all__ = [
     "Body",
+    "Key",
     "Loading",
     "OpenRun",
     "OpenTrace",
     "Original",
     "Packed",
-    "Part",
+    "Refusal",
     "RunStatus",
     "Skipped",
     "State",
     "Status",
+    "StoredAnswer",
+    "Tier",
     "TraceStatus",
     "Unavailable",
     "Unknown",
     "Unreadable",
+    "Value",
     "Workspace",
     "answer_name",
     "compressed",
     "open_workspace",
     "pack",
+    "stored",
 ]

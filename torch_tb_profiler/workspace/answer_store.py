@@ -12,6 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from torch_tb_profiler.trace.column_file import deflate
 from torch_tb_profiler.workspace.status import OpenTrace
@@ -23,7 +26,9 @@ PACKED_FROM = 1024
 #: of one trace; each question with other parameters is one
 MOST_ANSWERS = 500
 
-_MAGIC = b"TTP1"
+#: a file is these bytes, its kind, the digest of the rest, and the rest
+_MAGIC = b"TTP2"
+_PLAIN, _GZIP, _REFUSAL = b"p", b"z", b"r"
 _DIGEST = 16
 _numbers = itertools.count()
 
@@ -43,14 +48,46 @@ class Packed:
     is_gzip: bool
     etag: str
 
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        return len(self.body)
+
     def plain(self) -> bytes:
         return zlib.decompress(self.body, 31) if self.is_gzip else self.body
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a question has no answer; kept in its place.
+
+    status: of the HTTP response, 400 or more
+    message: a sentence for a user
+    values: what stands beside the message in the response
+    """
+
+    status: int
+    message: str
+    values: dict[str, Any] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        return len(self.message)
+
+
+#: what is kept of a question
+StoredAnswer = Packed | Refusal
 
 
 def pack(answer: Body) -> Packed:
     if isinstance(answer, bytes) and len(answer) < PACKED_FROM:
         return _packed(answer, is_gzip=False)
     return _packed(b"".join(compressed([answer] if isinstance(answer, bytes) else answer)), is_gzip=True)
+
+
+def stored(answer: Body | StoredAnswer) -> StoredAnswer:
+    """An answer as it is kept."""
+    return answer if isinstance(answer, Packed | Refusal) else pack(answer)
 
 
 def compressed(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -76,17 +113,20 @@ class AnswerFolder:
         self._kept: int | None = None
         self._names: dict[str, str] = {}
 
-    def get(self, name: str) -> Packed | None:
+    def get(self, name: str) -> StoredAnswer | None:
         try:
             content = (self._path / name).read_bytes()
         except OSError:
             return None
         head = len(_MAGIC) + 1
-        digest, body = content[head : head + _DIGEST], content[head + _DIGEST :]
-        packed = _packed(body, is_gzip=content[len(_MAGIC) : head] == b"z")
-        return packed if content.startswith(_MAGIC) and packed.etag == digest.hex() else None
+        kind, digest, body = content[len(_MAGIC) : head], content[head : head + _DIGEST], content[head + _DIGEST :]
+        packed = _packed(body, is_gzip=kind == _GZIP)
+        if not content.startswith(_MAGIC) or packed.etag != digest.hex():
+            return None
+        return msgspec.json.decode(body, type=Refusal) if kind == _REFUSAL else packed
 
-    def put(self, name: str, packed: Packed) -> None:
+    def put(self, name: str, answer: StoredAnswer) -> None:
+        etag = _as_file(answer)[1].etag
         part = self._path / f"{name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}.part"
         try:
             if self._kept is None:
@@ -95,26 +135,33 @@ class AnswerFolder:
             if self._kept >= MOST_ANSWERS:
                 return
             self._kept += 1
-            is_equal = self._write(part, packed)
+            is_equal = self._write(part, answer)
             part.replace(self._path / name)
             if is_equal:
                 part.unlink(missing_ok=True)  # it stays when both are names of one file already
-            self._names[packed.etag] = name
+            self._names[etag] = name
         except OSError as error:
             log.debug("an answer is not kept: %s", error)
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
 
-    def _write(self, path: Path, packed: Packed) -> bool:
+    def _write(self, path: Path, answer: StoredAnswer) -> bool:
         """Whether it is one file with an equal answer now, of several names, as it is where there can be such files."""
+        kind, packed = _as_file(answer)
         name = self._names.get(packed.etag)
-        if name is not None and self.get(name) == packed:  # it may have been damaged since
+        if name is not None and self.get(name) == answer:  # it may have been damaged since
             with contextlib.suppress(OSError):
                 os.link(self._path / name, path)
                 return True
-        kind = b"z" if packed.is_gzip else b"p"
         path.write_bytes(_MAGIC + kind + bytes.fromhex(packed.etag) + packed.body)
         return False
+
+
+def _as_file(answer: StoredAnswer) -> tuple[bytes, Packed]:
+    """The kind of a file, and what stands in it."""
+    if isinstance(answer, Refusal):
+        return _REFUSAL, _packed(msgspec.json.encode(answer), is_gzip=False)
+    return _GZIP if answer.is_gzip else _PLAIN, answer
 
 
 def answer_name(trace: OpenTrace, question: str) -> str:

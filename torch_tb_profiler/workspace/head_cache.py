@@ -16,7 +16,7 @@ from torch_tb_profiler.storage import Entry
 log = logging.getLogger(__name__)
 
 
-class KnownContents:
+class HeadCache:
     """A small file of the cache; what cannot be read or written of it is looked at again. Not thread-safe."""
 
     def __init__(self, path: Path) -> None:

@@ -14,7 +14,7 @@ from torch_tb_profiler.discovery import Content, examine, must_be_examined
 from torch_tb_profiler.reason import Reason, reason_of
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC, ZSTD_MAGIC, Limits, StoredFile, text_of
-from torch_tb_profiler.workspace.head_cache import KnownContents
+from torch_tb_profiler.workspace.head_cache import HeadCache
 
 #: of a compressed file
 STORED_BYTES = 64 * 1024
@@ -39,7 +39,7 @@ _NONE: _Version = (-1, -1, "")
 class Heads:
     """What is known of the contents of files; of remote ones also after a restart. Not thread-safe."""
 
-    def __init__(self, memory: KnownContents | None = None) -> None:
+    def __init__(self, memory: HeadCache | None = None) -> None:
         self._known: dict[str, tuple[_Version, Content]] = {}
         self._memory = memory
         self._remote: list[Entry] = []

@@ -1,22 +1,30 @@
-"""What makes a column file the right one for a trace file."""
+"""What makes a file of the cache the right one: the content it was made of, and the code that made it."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
 
-from torch_tb_profiler import __version__
 from torch_tb_profiler.discovery import Root
 from torch_tb_profiler.storage import Entry, Storage
 
 EDGE_BYTES = 64 * 1024
 
+_PACKAGE = Path(__file__).parents[1]
+
+#: what of the package determines columns, and what besides how the first bytes of a file are judged
+COLUMNS = ("arrays", "reason.py", "trace")
+CONTENTS = (*COLUMNS, "discovery", "workspace/heads.py", "workspace/head_cache.py")
+#: what does not determine answers: the doors, and where bytes come from
+NOT_ANSWERS = frozenset({"__main__.py", "api", "cli", "plugin.py", "plugin_loader.py", "static", "storage"})
+
 
 def content_key(storage: Storage, entry: Entry) -> str:
     """A name for the columns of this content, read by this code. Raises StorageError."""
-    digest = blake2b(code_fingerprint(), digest_size=20)
+    digest = blake2b(fingerprint(COLUMNS), digest_size=20)
     digest.update(f"{entry.url}\0{entry.size}\0{entry.modified_ns}\0{entry.etag}".encode("utf-8", "surrogateescape"))
     if not storage.is_remote:
         # Times of files are coarse, and some copy tools keep them. Elsewhere a look would be a download.
@@ -29,17 +37,45 @@ def content_key(storage: Storage, entry: Entry) -> str:
 
 def contents_name(roots: Iterable[Root]) -> str:
     """A name for what is known of the contents of files in these log directories."""
-    return blake2b(repr((code_fingerprint(), [root.url for root in roots])).encode(), digest_size=20).hexdigest()
+    return blake2b(repr((fingerprint(CONTENTS), [root.url for root in roots])).encode(), digest_size=20).hexdigest()
 
 
 @functools.cache
-def code_fingerprint() -> bytes:
-    """Changes with every change of the code whose results are in the cache.
+def answers_version() -> str:
+    """Changes with the code that answers are made by: summaries, answers and timelines of other code are not found."""
+    answering = tuple(name for name in sorted(os.listdir(_PACKAGE)) if name not in NOT_ANSWERS)  # noqa: PTH208
+    return fingerprint(answering).hex()
 
-    That is nearly all of it. Names, sizes and times of the files are looked at: reading them would take longer than
-    the first answer from the cache.
-    """
-    package = Path(__file__).parents[1]
-    sources = sorted((str(path.relative_to(package)), path.stat()) for path in package.rglob("*.py"))
-    stated = [(name, status.st_size, status.st_mtime_ns) for name, status in sources]
-    return blake2b(repr((__version__, stated)).encode()).digest()
+
+@functools.cache
+def fingerprint(names: tuple[str, ...]) -> bytes:
+    """Changes with the content of the Python files of these names in the package, and with nothing else."""
+    return fingerprint_of(_PACKAGE, names)
+
+
+def fingerprint_of(package: Path, names: Iterable[str]) -> bytes:
+    """The same of another folder. Names are those of files or folders in it."""
+    digest = blake2b(digest_size=8)
+    root = f"{package}{os.sep}"
+    # no pathlib: all of the package is some milliseconds this way, and several times as many that way
+    for name in sorted(names):
+        for source in sorted(_sources(root + name)):
+            descriptor = os.open(source, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            try:
+                content = os.read(descriptor, os.fstat(descriptor).st_size)
+            finally:
+                os.close(descriptor)
+            digest.update(f"{source[len(root) :]}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.digest()
+
+
+def _sources(path: str) -> Iterator[str]:
+    if path.endswith(".py"):
+        yield path
+    elif os.path.isdir(path):  # noqa: PTH112
+        for entry in os.scandir(path):
+            if entry.name.endswith(".py"):
+                yield entry.path
+            elif entry.name != "__pycache__" and entry.is_dir():
+                yield from _sources(entry.path)

@@ -7,21 +7,21 @@ import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, parse_logdir
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
-from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
-from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.models import Models, OpenModel, locked
 from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Summary
+from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message
 from torch_tb_profiler.workspace.scanner import list_runs
 from torch_tb_profiler.workspace.status import Unavailable
-from torch_tb_profiler.workspace.summary import open_model
 from torch_tb_profiler.workspace.worker import perform
 
 log = logging.getLogger(__name__)
@@ -32,8 +32,8 @@ T = TypeVar("T")
 OPEN_EVENTS = 8_000_000
 
 
-class Library:
-    """Thread-safe."""
+class LocalWorkspace:
+    """The traces that a program has asked for. Thread-safe."""
 
     def __init__(self, cache_dir: Path | None = None) -> None:
         self._cache = Cache(cache_dir)
@@ -41,20 +41,7 @@ class Library:
         weakref.finalize(self, self._cache.close)
         self._ids = itertools.count(1)
         self._keys: dict[TraceFile, str] = {}
-        self._models: Lru[str, tuple[Model, int]] = Lru(OPEN_EVENTS, lambda held: held[1])
-        self._lock = threading.RLock()
-
-    def ask(self, file: TraceFile, question: Callable[[Model], T]) -> T:
-        """The answer to a question about a trace. Raises Unavailable."""
-        with self._lock:
-            try:
-                return question(self._model(file))
-            except (OSError, column_file.ColumnFileError) as error:
-                # Tables are read when they are needed, so the columns may turn out broken or gone this late.
-                log.warning("%s: its columns cannot be used (%s); it is read again", file.entry.path, error)
-                self._models.drop(self._key(file))
-                self._cache.remove(self._key(file))
-                return question(self._model(file))
+        self._models = Models(self._cache, OPEN_EVENTS)
 
     def read_ahead(self, files: Sequence[TraceFile], workers: int) -> None:
         """Read in worker processes what is not in the cache. What cannot be read says so when it is asked for."""
@@ -64,10 +51,12 @@ class Library:
         left = threading.Semaphore(0)
 
         def heard(job: Job, message: Message | None) -> None:
-            if isinstance(message, Done):
-                self._cache.add(keys[job.id], message.summary)
-            if isinstance(message, Done | Failed):
-                left.release()
+            try:
+                if isinstance(message, Done):
+                    self._cache.add(keys[job.id], message.summary)
+            finally:
+                if isinstance(message, Done | Failed):
+                    left.release()
 
         jobs = [self._job(file) for file in missing]
         keys = {job.id: self._key(file) for job, file in zip(jobs, missing, strict=True)}
@@ -79,6 +68,7 @@ class Library:
                 left.acquire()
         finally:
             pool.close()
+        self._cache.sweep_if_due()
 
     def _is_missing(self, file: TraceFile) -> bool:
         try:
@@ -86,24 +76,34 @@ class Library:
         except Unavailable:
             return False
 
-    def _model(self, file: TraceFile) -> Model:
-        key = self._key(file)
-        held = self._models.get(key)
-        if held is None:
-            summary = self._cache.find(key) or self._read(file, key)
-            trace = column_file.open_trace(self._cache.columns(key))
-            held = open_model(trace, summary), len(trace.events)
-            self._models.put(key, held)
-            self._cache.touch(key)
-        return held[0]
+    def open(self, file: TraceFile, choice: StepChoice | None = None) -> OpenModel:
+        """The model of a trace, its steps found as `choice` says.
 
-    def _read(self, file: TraceFile, key: str) -> Summary:
+        Raises Unavailable, and ColumnFileError when the columns that are in the cache cannot be used.
+        """
+        key = self._key(file)
+        return self._models.open(key, choice, make_columns=lambda: self._make_columns(file, key))
+
+    def forget_columns(self, file: TraceFile, error: ColumnFileError) -> bool:
+        """Remove the columns of a trace if an error is about them; whether it is."""
+        key = self._key(file)
+        if error.path != self._cache.columns(key):
+            return False
+        log.warning("%s: its columns cannot be used (%s); it is read again", file.entry.path, error)
+        self._models.drop(key)
+        self._cache.remove(key)
+        return True
+
+    def _make_columns(self, file: TraceFile, key: str) -> None:
+        """Read the file, unless its columns are in the cache."""
+        if self._cache.find(key) is not None:
+            return
         outcome = perform(self._job(file), lambda _: None)
-        if isinstance(outcome, Done):
-            self._cache.add(key, outcome.summary)
-            return outcome.summary
-        assert isinstance(outcome, Failed)
-        raise Unavailable(f"{file.entry.path} {outcome.reason}")
+        if isinstance(outcome, Failed):
+            raise Unavailable(f"{file.entry.path} {outcome.reason}")
+        assert isinstance(outcome, Done)
+        self._cache.add(key, outcome.summary)
+        self._cache.sweep_if_due()
 
     def _key(self, file: TraceFile) -> str:
         key = self._keys.get(file)
@@ -116,7 +116,39 @@ class Library:
 
     def _job(self, file: TraceFile) -> Job:
         target = self._cache.columns(self._key(file))
-        return Job.of(next(self._ids), file.entry, target, expansion=self._cache.limits.expansion)
+        expansion, has_columns = self._cache.limits.expansion, target.is_file()
+        return Job.of(next(self._ids), file.entry, target, expansion=expansion, has_columns=has_columns)
+
+
+@dataclass(frozen=True)
+class LocalTrace:
+    """A trace of a workspace, and how its steps are found."""
+
+    workspace: LocalWorkspace
+    file: TraceFile
+    choice: StepChoice | None = None
+
+    def ask(self, question: Callable[[Model], T]) -> T:
+        """The answer to a question about this trace. Raises Unavailable."""
+        return ask_together((self,), lambda models: question(models[0]))
+
+
+def ask_together(traces: Sequence[LocalTrace], question: Callable[[Sequence[Model]], T]) -> T:
+    """The answer to a question about several traces, of one workspace or of many. Raises Unavailable."""
+    made_again: set[Path] = set()
+    while True:
+        try:
+            opened = [trace.workspace.open(trace.file, trace.choice) for trace in traces]
+            with locked(*opened):
+                return question([each.model for each in opened])
+        except ColumnFileError as error:
+            # Tables are read when they are needed, so columns may turn out broken or gone this late.
+            if error.path is None or error.path in made_again:
+                raise
+            about = [trace.workspace.forget_columns(trace.file, error) for trace in traces]
+            if not any(about):
+                raise
+            made_again.add(error.path)
 
 
 def find_traces(path: str) -> Found:

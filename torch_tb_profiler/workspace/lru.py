@@ -17,22 +17,24 @@ class Lru(Generic[K, V]):
     def __init__(self, capacity: int, weigh: Callable[[V], int]) -> None:
         self._capacity = capacity
         self._weigh = weigh
-        self._held: OrderedDict[K, V] = OrderedDict()
+        self._held: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._weight = 0
         self._lock = Lock()
 
     def get(self, key: K) -> V | None:
         with self._lock:
-            value = self._held.get(key)
-            if value is not None:
-                self._held.move_to_end(key)
-            return value
+            held = self._held.get(key)
+            if held is None:
+                return None
+            self._held.move_to_end(key)
+            return held[0]
 
     def put(self, key: K, value: V) -> None:
+        weight = self._weigh(value)  # may take a while
         with self._lock:
             self._drop(key)
-            self._held[key] = value
-            self._weight += self._weigh(value)
+            self._held[key] = value, weight
+            self._weight += weight
             while self._weight > self._capacity and len(self._held) > 1:
                 self._drop(next(iter(self._held)))
 
@@ -40,10 +42,21 @@ class Lru(Generic[K, V]):
         with self._lock:
             self._drop(key)
 
+    def drop_all(self, unwanted: Callable[[K], bool]) -> None:
+        """Drop every value whose key is unwanted."""
+        with self._lock:
+            for key in list(filter(unwanted, self._held)):
+                self._drop(key)
+
     def __len__(self) -> int:
         return len(self._held)
 
+    @property
+    def weight(self) -> int:
+        """Of all values together."""
+        return self._weight
+
     def _drop(self, key: K) -> None:
-        value = self._held.pop(key, None)
-        if value is not None:
-            self._weight -= self._weigh(value)
+        held = self._held.pop(key, None)
+        if held is not None:
+            self._weight -= held[1]

@@ -1,76 +1,112 @@
-"""Models that are open: as many as memory allows, one of each trace."""
+"""Models that are open: as many as memory allows, one of each trace and choice of steps."""
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn, TypeVar
+from typing import NamedTuple
 
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.status import OpenTrace
+from torch_tb_profiler.workspace.memory import Memory
 from torch_tb_profiler.workspace.summary import open_model
 
-#: events of all open models together; an event costs about 60 bytes once all views were visited
-OPEN_EVENTS = 4_000_000
-
-A = TypeVar("A")
+_numbers = itertools.count()
 
 
 @dataclass
-class Opened:
-    """A model and the lock of those who ask it: its parts are computed when first asked for."""
+class ModelLock:
+    """Of those who ask a model, whose parts are computed when first asked for. number: locks are taken in its order."""
+
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    number: int = field(default_factory=lambda: next(_numbers))
+
+
+@dataclass(frozen=True)
+class OpenModel:
+    """A model in memory. events: of its trace; a copy with chosen steps may come to hold as much as the whole."""
 
     model: Model
     events: int
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: ModelLock = field(default_factory=ModelLock)
+
+
+@contextmanager
+def locked(*models: OpenModel) -> Iterator[None]:
+    """Hold the locks of some models. In one order everywhere, so that no two threads wait for each other.
+
+    Whoever holds them asks these models, and waits for nothing else.
+    """
+    locks = {opened.lock.number: opened.lock.lock for opened in models}
+    with ExitStack() as held:
+        for _, lock in sorted(locks.items()):
+            held.enter_context(lock)
+        yield
+
+
+class _Key(NamedTuple):
+    """Of an open model: the content key of its trace, and how its steps are found and chosen."""
+
+    trace: str
+    choice: StepChoice
+    steps: StepRange | None
 
 
 class Models:
-    """Thread-safe. `unusable` is called with what is wrong with the columns of a trace, and raises."""
+    """Thread-safe.
 
-    def __init__(self, cache: Cache, unusable: Callable[[OpenTrace, Exception], NoReturn]) -> None:
+    capacity: events of all models together; an event costs about 60 bytes once all views were visited
+    """
+
+    def __init__(self, cache: Cache, capacity: int) -> None:
         self._cache = cache
-        self._unusable = unusable
-        self._opened: Lru[str, Opened] = Lru(OPEN_EVENTS, lambda opened: opened.events)
-        self._opening = threading.Lock()
+        self._opened: Memory[_Key, OpenModel] = Memory(capacity, lambda opened: opened.events)
 
     def __len__(self) -> int:
         return len(self._opened)
 
-    def open(self, trace: OpenTrace) -> Opened:
-        # Two models of one trace would have two locks, and each its own memory.
-        with self._opening:
-            opened = self._opened.get(trace.key)
-            if opened is None:
-                opened = self._read(trace)
-                self._opened.put(trace.key, opened)
-        self._cache.touch(trace.key)
-        return opened
+    @property
+    def events(self) -> int:
+        """Of all models that are open."""
+        return self._opened.weight
 
-    def open_for_once(self, trace: OpenTrace) -> Opened:
-        """The model that is open, or one that is not kept."""
-        opened = self._opened.get(trace.key) or self._read(trace)
-        self._cache.touch(trace.key)
-        return opened
+    def open(
+        self,
+        key: str,
+        choice: StepChoice | None = None,
+        steps: StepRange | None = None,
+        make_columns: Callable[[], None] = lambda: None,
+    ) -> OpenModel:
+        """The model of the columns that are in the cache under `key`. Raises ColumnFileError and UnknownStep.
 
-    def compute(self, trace: OpenTrace, opened: Opened, compute: Callable[[Model], A]) -> A:
-        """The outcome of `compute`; whoever calls holds the lock."""
-        try:
-            return compute(opened.model)
-        except (OSError, column_file.ColumnFileError) as error:
-            # Tables are read when they are needed, so the file may turn out broken or gone this late.
-            self._unusable(trace, error)
+        make_columns: called before columns are opened, by one thread at a time
+        """
+        wanted = _Key(key, choice or StepChoice(), steps)
+        if wanted == _Key(key, StepChoice(), None):
+            return self._opened.remember(wanted, lambda: self._read(key, make_columns))
+        return self._opened.remember(wanted, lambda: _chosen(self.open(key, make_columns=make_columns), choice, steps))
+
+    def open_for_once(self, key: str) -> OpenModel:
+        """The model that is open, or one that is not kept. Raises ColumnFileError."""
+        return self._opened.get(_Key(key, StepChoice(), None)) or self._read(key)
 
     def drop(self, key: str) -> None:
-        self._opened.drop(key)
+        """Forget the models of a trace."""
+        self._opened.drop(lambda opened: opened.trace == key)
 
-    def _read(self, trace: OpenTrace) -> Opened:
-        try:
-            columns = column_file.open_trace(self._cache.columns(trace.key))
-        except (OSError, column_file.ColumnFileError) as error:
-            self._unusable(trace, error)
-        return Opened(open_model(columns, self._cache.find(trace.key)), len(columns.events))
+    def _read(self, key: str, make_columns: Callable[[], None] = lambda: None) -> OpenModel:
+        make_columns()
+        columns = column_file.open_trace(self._cache.columns(key))
+        self._cache.touch(key)
+        return OpenModel(open_model(columns, self._cache.find(key)), len(columns.events))
+
+
+def _chosen(whole: OpenModel, choice: StepChoice | None, steps: StepRange | None) -> OpenModel:
+    """A copy with steps found or chosen otherwise. It shares what the model knows, and so its lock."""
+    with locked(whole):
+        return OpenModel(whole.model.with_steps(choice or StepChoice()).of_steps(steps), whole.events, whole.lock)

@@ -21,7 +21,7 @@ class _Everything(frozenset[str]):
 EVERYTHING = _Everything()
 
 
-class Awaited:
+class PendingAnswers:
     """Names of answers by the content key of their trace. Thread-safe."""
 
     def __init__(self) -> None:

@@ -13,18 +13,25 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 
 from torch_tb_profiler import storage
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.workspace.cache import number_from_environment
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Prepared, decode_message, encode
 
 log = logging.getLogger(__name__)
 
 IDLE_SECONDS = 20.0
+
+#: after which a process is ended that has said nothing of its job
+PATIENCE_SECONDS = 900
+PATIENCE_VARIABLE = "TORCH_TB_PROFILER_WORKER_SECONDS"
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; from torch_tb_profiler.workspace.worker import main; main()"
 VARIABLES = {
@@ -41,29 +48,66 @@ VARIABLES = {
 
 _Process = subprocess.Popen[bytes]
 
+_WITHDRAWN = Reason("withdrawn", "was withdrawn while it was read")
+
 
 def _variables() -> dict[str, str]:
     tunables = filter(None, (os.environ.get("GLIBC_TUNABLES"), VARIABLES["GLIBC_TUNABLES"]))
     return VARIABLES | {"GLIBC_TUNABLES": ":".join(tunables)}
 
 
+@dataclass(eq=False)
+class _Running:
+    """A job under way.
+
+    process: None until it has one
+    heard: when there was a message about it (monotonic seconds)
+    ended: why it was ended, if it was
+    is_read: whether the columns are there
+    """
+
+    job: Job
+    heard: float
+    process: _Process | None = None
+    ended: Reason | None = None
+    is_read: bool = False
+
+    def end(self, reason: Reason) -> None:
+        """End its process; the supervisor notices, and says why."""
+        self.ended = reason
+        if self.process:
+            self.process.kill()
+
+
 class Pool:
     """Runs jobs in up to `workers` processes, which start when there is work and end when there is none.
 
-    `listener` is told all messages of a job, from several threads; None says that the job has been started.
+    listener: is told all messages of a job, from several threads; None says that the job has been started. The last
+    is a Done, Prepared or Failed, whatever happens to the process, but for jobs that were not started when they were
+    withdrawn or the pool was closed.
+    patience: seconds without a message after which the process of a job is ended; None for what the environment says
     """
 
-    def __init__(self, workers: int, listener: Callable[[Job, Message | None], None]) -> None:
+    def __init__(
+        self, workers: int, listener: Callable[[Job, Message | None], None], patience: float | None = None
+    ) -> None:
         self._listener = listener
+        self._patience = (
+            number_from_environment(PATIENCE_VARIABLE, PATIENCE_SECONDS, 1) if patience is None else patience
+        )
         self._jobs: deque[Job] = deque()
         self._later: deque[Job] = deque()
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._changed = threading.Condition(lock)
         self._closed = False
         self._processes: set[_Process] = set()
+        self._running: set[_Running] = set()
+        self._started = threading.Condition(lock)
         self._threads = [
             threading.Thread(target=self._supervise, name=f"torch-profiler-worker-{number}", daemon=True)
             for number in range(max(1, workers))
         ]
+        self._threads.append(threading.Thread(target=self._watch, name="torch-profiler-watchdog", daemon=True))
         for thread in self._threads:
             thread.start()
 
@@ -79,10 +123,13 @@ class Pool:
             self._changed.notify()
 
     def withdraw(self, job_id: int) -> None:
-        """Forget a job that was not started yet."""
+        """Forget a job that was not started yet; end the process of one that was."""
         with self._changed:
             self._jobs = deque(job for job in self._jobs if job.id != job_id)
             self._later = deque(job for job in self._later if job.id != job_id)
+            for running in self._running:
+                if running.job.id == job_id:
+                    running.end(_WITHDRAWN)
 
     def hurry(self, job_id: int) -> None:
         """Somebody waits for this one."""
@@ -101,6 +148,7 @@ class Pool:
             self._jobs.clear()
             self._later.clear()
             self._changed.notify_all()
+            self._started.notify_all()
             for process in self._processes:
                 process.kill()
         for thread in self._threads:
@@ -109,83 +157,115 @@ class Pool:
     def _supervise(self) -> None:
         process: _Process | None = None
         while True:
-            job = self._next(IDLE_SECONDS if process else None)
-            if job is None:
+            running = self._next(IDLE_SECONDS if process else None)
+            if running is None:
                 if process:
-                    self._end(process)
+                    self._bury(process)
                     process = None
                 if self._closed:
                     return
                 continue
-            self._listener(job, None)
+            job = running.job
+            self._tell(job, None)
             outcome: Message
             try:
                 if process and process.poll() is not None:  # died while idle
-                    self._end(process)
+                    self._bury(process)
                     process = None
                 process = process or self._start()
-                outcome = self._run(process, job)
-            except OSError as error:
+                outcome = self._run(process, running)
+                if process.poll() is not None:
+                    self._bury(process)
+                    process = None
+            except Exception as error:  # this thread must live as long as the pool
+                if not isinstance(error, OSError):
+                    log.exception("%s: its process cannot be supervised", job.url)
                 text = f"could not be read: no process could be started for it ({error})"
-                outcome = Failed(Reason("no_process", text, {"error": str(error)}))
-            if process and process.poll() is not None:
-                self._end(process)
-                process = None
-            if self._closed:
-                continue
-            self._listener(job, outcome)
+                outcome = _lost(running.is_read, Reason("no_process", text, {"error": str(error)}))
+            with self._changed:
+                self._running.discard(running)
+            if not self._closed:
+                self._tell(job, outcome)
 
-    def _next(self, seconds: float | None) -> Job | None:
+    def _tell(self, job: Job, message: Message | None) -> None:
+        try:
+            self._listener(job, message)
+        except Exception:  # whatever is wrong with one trace must stay with it
+            log.exception("%s: a message about it was lost", job.url)
+
+    def _watch(self) -> None:
+        """End processes that have stopped to say anything."""
+        with self._started:
+            while not self._closed:
+                now = time.monotonic()
+                due = [(running.heard + self._patience, running) for running in self._running]
+                for when, running in due:
+                    if when <= now and running.ended is None:
+                        seconds = round(self._patience)
+                        text = f"could not be read: the process that read it made no progress for {seconds} s"
+                        running.end(Reason("hung", text, {"seconds": seconds}))
+                coming = [when - now for when, running in due if running.ended is None]
+                self._started.wait(min(coming, default=None))
+
+    def _next(self, seconds: float | None) -> _Running | None:
         """The next job; None after `seconds` without one, or when the pool is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._jobs or self._later or self._closed, seconds)
             if self._closed or not (self._jobs or self._later):
                 return None
-            if not self._jobs:
-                return self._later.popleft()
-            job = self._jobs.popleft()
-            # While others wait to be read, answers about this one wait, too.
-            return msgspec.structs.replace(job, answering=None) if self._jobs else job
+            job = self._jobs.popleft() if self._jobs else self._later.popleft()
+            if self._jobs and not job.is_read:
+                # While others wait to be read, answers about this one wait, too.
+                job = msgspec.structs.replace(job, answering=None)
+            running = _Running(job, time.monotonic(), is_read=job.is_read)
+            self._running.add(running)
+            self._started.notify_all()
+            return running
 
     def _start(self) -> _Process:
+        process = subprocess.Popen(
+            [sys.executable, "-c", _BOOTSTRAP, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **_variables(), **storage.environment()},
+            # Ctrl-C is for the server; a worker ends when its stdin does.
+            start_new_session=True,
+        )
         with self._changed:
-            if self._closed:
-                raise OSError("the server is ending")
-            process = subprocess.Popen(
-                [sys.executable, "-c", _BOOTSTRAP, *sys.path],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, **_variables(), **storage.environment()},
-                # Ctrl-C is for the server; a worker ends when its stdin does.
-                start_new_session=True,
-            )
             self._processes.add(process)
+            closed = self._closed
+        if closed:
+            self._bury(process)
+            raise OSError("the server is ending")
         return process
 
-    def _run(self, process: _Process, job: Job) -> Message:
+    def _run(self, process: _Process, running: _Running) -> Message:
         """Give a job to a process and wait for the outcome."""
         assert process.stdin is not None
         assert process.stdout is not None
-        is_read = job.is_read
+        job = running.job
+        with self._changed:
+            running.process = process
+            if running.ended:  # it has not begun
+                return _lost(job.is_read, running.ended)
         with contextlib.suppress(BrokenPipeError):  # it just died; what follows says so
             process.stdin.write(encode(job) + b"\n")
             process.stdin.flush()
         for line in process.stdout:
+            running.heard = time.monotonic()
             try:
                 message = decode_message(line)
             except msgspec.DecodeError:
                 break  # it died in the middle of a line
-            is_read = is_read or isinstance(message, Done)
+            running.is_read = running.is_read or isinstance(message, Done)
             if isinstance(message, Prepared | Failed) or (isinstance(message, Done) and job.answering is None):
                 return message
-            self._listener(job, message)
+            self._tell(job, message)
         process.kill()
-        reason = _obituary(process.wait())
-        if is_read:
-            return Prepared(0.0, str(reason))
-        return Failed(reason)
+        code = process.wait()
+        return _lost(running.is_read, running.ended or _obituary(code))
 
-    def _end(self, process: _Process) -> None:
+    def _bury(self, process: _Process) -> None:
         process.kill()
         process.wait()
         for stream in (process.stdin, process.stdout):
@@ -194,6 +274,13 @@ class Pool:
                     stream.close()
         with self._changed:
             self._processes.discard(process)
+
+
+def _lost(is_read: bool, reason: Reason) -> Message:
+    """The last message of a job whose process is gone."""
+    if is_read:
+        return Prepared(0.0, "" if reason is _WITHDRAWN else str(reason))
+    return Failed(reason)
 
 
 def _obituary(code: int) -> Reason:

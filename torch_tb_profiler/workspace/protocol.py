@@ -35,7 +35,7 @@ class Summary(msgspec.Struct, frozen=True):
 class Answering(msgspec.Struct, frozen=True):
     """Answer what the pages will ask about a trace.
 
-    questions: the function that names them, as "module:function"; see `Questions` in workspace/child.py
+    questions: the function that names them, as "module:function"; see `Questions` in workspace/worker.py
     trace: its names
     folder: where the answers are put
     timeline: where the timeline is written
@@ -51,7 +51,8 @@ class Job(msgspec.Struct, frozen=True):
     """Read the file at `url` and write its columns to `target`, then answer.
 
     size, modified_ns, etag: of the file when the job was given
-    is_read: whether the columns are there already
+    is_read: whether the trace has been read and summarized, so that only answers are wanted
+    has_columns: whether `target` is there already, and only to be summarized unless it turns out unusable
     expansion: to how many times its size the file may unpack
     """
 
@@ -64,6 +65,7 @@ class Job(msgspec.Struct, frozen=True):
     is_read: bool = False
     expansion: int = Limits.expansion
     etag: str = ""
+    has_columns: bool = False
 
     @classmethod
     def of(
@@ -73,6 +75,7 @@ class Job(msgspec.Struct, frozen=True):
         target: Path,
         answering: Answering | None = None,
         expansion: int = Limits.expansion,
+        has_columns: bool = False,
     ) -> Job:
         """A job to read the file of `entry`."""
         return cls(
@@ -84,6 +87,7 @@ class Job(msgspec.Struct, frozen=True):
             answering,
             expansion=expansion,
             etag=entry.etag,
+            has_columns=has_columns,
         )
 
     @property
@@ -111,15 +115,19 @@ TIMELINE = "timeline"
 
 
 class Preparing(msgspec.Struct, frozen=True, tag="preparing"):
-    """These answers are going to be made, in this order; names as in `packed.answer_name`."""
+    """These answers are going to be made, in this order; names as in `answer_store.answer_name`."""
 
     names: tuple[str, ...]
 
 
 class Answered(msgspec.Struct, frozen=True, tag="answered"):
-    """An answer was put into its folder, or will not be."""
+    """An answer was put into its folder, or will not be.
+
+    details: for the log, when it will not be by our fault
+    """
 
     name: str
+    details: str = ""
 
 
 class Prepared(msgspec.Struct, frozen=True, tag="prepared"):

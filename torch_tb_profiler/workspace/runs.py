@@ -16,9 +16,19 @@ from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
-from torch_tb_profiler.workspace.pending_answers import Awaited
+from torch_tb_profiler.workspace.pending_answers import PendingAnswers
 from torch_tb_profiler.workspace.pool import Pool
-from torch_tb_profiler.workspace.protocol import Answered, Answering, Done, Job, Message, Prepared, Preparing, Reading
+from torch_tb_profiler.workspace.protocol import (
+    Answered,
+    Answering,
+    Done,
+    Failed,
+    Job,
+    Message,
+    Prepared,
+    Preparing,
+    Reading,
+)
 from torch_tb_profiler.workspace.scanner import Scanner
 from torch_tb_profiler.workspace.status import (
     Loading,
@@ -31,7 +41,7 @@ from torch_tb_profiler.workspace.status import (
     Unknown,
     Unreadable,
 )
-from torch_tb_profiler.workspace.trace_state import Held
+from torch_tb_profiler.workspace.trace_state import TraceState
 
 log = logging.getLogger(__name__)
 
@@ -46,36 +56,37 @@ class Runs:
         workers: int,
         reload_interval: float,
         questions: str,
-        awaited: Awaited,
+        pending: PendingAnswers,
         forgotten: Callable[[str], None],
     ) -> None:
         """
         questions: as in `Answering`; empty for none
-        awaited: is told which answers worker processes are about to give
+        pending: is told which answers worker processes are about to give
         forgotten: is called with the content key of every trace that is gone or has changed
         """
         self._roots = roots
         self._cache = cache
         self._questions = questions
-        self._awaited = awaited
+        self._pending = pending
         self._forgotten = forgotten
         self._lock = threading.Lock()
         self._ids = itertools.count(1)
-        self._held: dict[str, Held] = {}
+        self._traces: dict[str, TraceState] = {}
         self._runs: list[tuple[str, list[str], tuple[Skipped, ...]]] = []
         self._skipped: tuple[Skipped, ...] = ()
         self._scanning = True
         self._error: Reason | None = None
         self._pool = Pool(workers, self._heard)
-        self._scanner = Scanner(
-            roots, reload_interval, self._found, self._not_found, cache.contents(contents_name(roots))
-        )
+        # what is in the cache may go before it is listed, not afterwards
+        memory, first = cache.contents(contents_name(roots)), cache.sweep
+        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found, memory, first)
 
     def start(self, found: Found | None = None) -> None:
         """See `Workspace.start`."""
         if found is None:
             self._scanner.start()
         else:
+            self._cache.sweep()
             self._found(found)
 
     def close(self) -> None:
@@ -91,7 +102,7 @@ class Runs:
     def status(self) -> Status:
         with self._lock:
             runs = tuple(
-                RunStatus(name, tuple(self._held[url].status() for url in urls), skipped)
+                RunStatus(name, tuple(self._traces[url].status() for url in urls), skipped)
                 for name, urls, skipped in self._runs
             )
             return Status(
@@ -111,28 +122,28 @@ class Runs:
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
         with self._lock:
-            held, workers = self._look_up(run, worker, span)
-            status, key = held.status(), held.key
+            trace, workers = self._look_up(run, worker, span)
+            status, key = trace.status(), trace.key
         if status.state == "ready":
             return OpenTrace(run, worker, status.span, key, status.size, workers)
         if status.state == "failed":
             raise Unreadable(status)
-        self._pool.hurry(held.id)
+        self._pool.hurry(trace.id)
         raise Loading(status)
 
     def find_span(self, run: str, span: str | None = None) -> OpenRun:
         with self._lock:
             of_run = self._of_run(run)
-            spans = {held.file.span for held in of_run}
+            spans = {trace.file.span for trace in of_run}
             if span is None and len(spans) > 1:
                 raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
-            wanted = [held for held in of_run if span in (None, held.file.span)]
+            wanted = [trace for trace in of_run if span in (None, trace.file.span)]
             if not wanted:
                 raise Unknown(f"run {run!r} has no span {span!r}")
-            workers = len({held.file.worker for held in of_run})
-            status = [(held, held.status()) for held in wanted]
+            workers = len({trace.file.worker for trace in of_run})
+            status = [(trace, trace.status()) for trace in wanted]
         ready = tuple(
-            OpenTrace(run, s.worker, s.span, held.key, s.size, workers) for held, s in status if s.state == "ready"
+            OpenTrace(run, s.worker, s.span, trace.key, s.size, workers) for trace, s in status if s.state == "ready"
         )
         others = tuple(s for _, s in status if s.state != "ready")
         for waiting in (s for s in others if not ready and s.state != "failed"):
@@ -141,10 +152,10 @@ class Runs:
             raise Unreadable(others[0])
         return OpenRun(run, wanted[0].file.span, ready, others)
 
-    def original(self, trace: OpenTrace) -> Original:
+    def original(self, opened: OpenTrace) -> Original:
         with self._lock:
-            held, _ = self._look_up(trace.run, trace.worker, trace.span)
-            entry, status, changed = held.file.entry, held.status(), held.key != trace.key
+            trace, _ = self._look_up(opened.run, opened.worker, opened.span)
+            entry, status, changed = trace.file.entry, trace.status(), trace.key != opened.key
         try:
             storage = storage_for(entry.url)
             if changed or storage.stat(entry.url).version != entry.version:
@@ -154,66 +165,69 @@ class Runs:
         except StorageError as error:
             raise Unreadable(replace(status, reason=error.reason)) from None
 
-    def read_again(self, trace: OpenTrace) -> NoReturn:
+    def read_again(self, opened: OpenTrace) -> NoReturn:
         """Its columns are gone: have new ones made. Raises Loading; Unknown when there is no such trace any more."""
         with self._lock:
-            held, _ = self._look_up(trace.run, trace.worker, trace.span)
-            if held.state == "ready" and held.key == trace.key:
-                held.state, held.summary, held.bytes_done, held.events = "queued", None, 0, None
-                self._pool.submit(self._job(held))
-            status = held.status()
+            trace, _ = self._look_up(opened.run, opened.worker, opened.span)
+            if trace.state == "ready" and trace.key == opened.key:
+                trace.state, trace.summary, trace.bytes_done, trace.events = "queued", None, 0, None
+                self._pool.submit(self._job(trace))
+            status = trace.status()
         raise Loading(status)
 
-    def _of_run(self, run: str) -> list[Held]:
+    def _of_run(self, run: str) -> list[TraceState]:
         found = next((urls for name, urls, _ in self._runs if name == run), None)
         if found is None:
             raise Unknown(f"there is no run {run!r}")
-        return [self._held[url] for url in found]
+        return [self._traces[url] for url in found]
 
-    def _look_up(self, run: str, worker: str, span: str | None) -> tuple[Held, int]:
+    def _look_up(self, run: str, worker: str, span: str | None) -> tuple[TraceState, int]:
         of_run = self._of_run(run)
-        of_worker = [held for held in of_run if held.file.worker == worker]
+        of_worker = [trace for trace in of_run if trace.file.worker == worker]
         if not of_worker:
             raise Unknown(f"run {run!r} has no worker {worker!r}")
         if span is None and len(of_worker) > 1:
             raise Unknown(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
-        wanted = [held for held in of_worker if span in (None, held.file.span)]
+        wanted = [trace for trace in of_worker if span in (None, trace.file.span)]
         if not wanted:
             raise Unknown(f"worker {worker!r} has no span {span!r}")
-        return wanted[0], len({held.file.worker for held in of_run})
+        return wanted[0], len({trace.file.worker for trace in of_run})
 
     # listing ---------------------------------------------------------------------------------------------
 
     def _found(self, found: Found) -> None:
         """Take over what a listing has found. Called by the scanner's thread only."""
-        new: list[Held] = []
+        new: list[TraceState] = []
+        gone: list[TraceState] = []
         with self._lock:
-            held_before, self._held = self._held, {}
+            before, self._traces = self._traces, {}
             for run in found.runs:
                 for file in run.traces:
                     url = file.entry.url
-                    if url in self._held:
+                    if url in self._traces:
                         continue  # log directories that overlap share the trace
-                    held = held_before.pop(url, None)
-                    if held is None or self._has_settled_anew(held, file.entry):
-                        if held is not None:
-                            self._forget(held)
-                        held = Held(next(self._ids), run.name, file)
-                        new.append(held)
-                    elif held.unsettled is None:
-                        if held.may_be_tried_again:
-                            new.append(held)
-                        held.file = file
+                    trace = before.pop(url, None)
+                    if trace is None or self._has_settled_anew(trace, file.entry):
+                        if trace is not None:
+                            gone.append(trace)
+                        trace = TraceState(next(self._ids), run.name, file)
+                        new.append(trace)
+                    elif trace.unsettled is None:
+                        if trace.may_be_tried_again:
+                            new.append(trace)
+                        trace.file = file
                     else:
-                        held.file = replace(file, entry=held.file.entry)
-                    self._held[url] = held
-            for held in held_before.values():
-                self._forget(held)
+                        trace.file = replace(file, entry=trace.file.entry)
+                    self._traces[url] = trace
+            gone += before.values()
             self._runs = [(r.name, [t.entry.url for t in r.traces], r.skipped) for r in found.runs]
             self._skipped = found.skipped
             self._error = None
-        for held in new:
-            self._begin(held)
+        for trace in gone:
+            self._pool.withdraw(trace.id)
+            self._forgotten(trace.key)
+        for trace in new:
+            self._begin(trace)
         with self._lock:
             self._scanning = self._scanning and not found.complete
 
@@ -222,52 +236,55 @@ class Runs:
             self._error = reason
             self._scanning = False
 
-    def _has_settled_anew(self, held: Held, entry: Entry) -> bool:
+    def _has_settled_anew(self, trace: TraceState, entry: Entry) -> bool:
         """Whether a file has changed and kept still since the listing before."""
-        if entry.version == held.file.entry.version:
-            held.unsettled = None
+        if entry.version == trace.file.entry.version:
+            trace.unsettled = None
             return False
-        settled = held.unsettled is not None and held.unsettled.version == entry.version
-        held.unsettled = entry
+        settled = trace.unsettled is not None and trace.unsettled.version == entry.version
+        trace.unsettled = entry
         return settled
 
-    def _forget(self, held: Held) -> None:
-        self._pool.withdraw(held.id)
-        self._forgotten(held.key)
-
-    def _begin(self, held: Held) -> None:
+    def _begin(self, trace: TraceState) -> None:
         """Take a trace from the cache or have it read."""
-        entry = held.file.entry
+        entry = trace.file.entry
         try:
             key = content_key(storage_for(entry.url), entry)
         except StorageError as error:
             with self._lock:
-                if held.reason is None:
+                if trace.reason is None:
                     log.warning("%s %s", entry.url, error)
-                held.state, held.reason = "failed", error.reason
+                trace.state, trace.reason = "failed", error.reason
             return
-        summary = self._cache.find(key)
+        summary, has_columns = self._cache.find(key), self._cache.has_columns(key)
         with self._lock:
-            held.key, held.reason, held.retry_at = key, None, None
+            trace.key, trace.reason, trace.retry_at = key, None, None
             if summary is not None:
-                held.state, held.summary = "ready", summary
+                trace.state, trace.summary = "ready", summary
                 log.info("%s: %d events, from the cache", entry.path, summary.events)
             else:
-                held.state = "queued"
-                self._pool.submit(self._job(held))
+                trace.state = "queued"
+                self._pool.submit(self._job(trace, has_columns))
 
-    def _job(self, held: Held) -> Job:
-        target = self._cache.columns(held.key)
-        return Job.of(held.id, held.file.entry, target, self._answering(held), self._cache.limits.expansion)
+    def _job(self, trace: TraceState, has_columns: bool = False) -> Job:
+        target = self._cache.columns(trace.key)
+        return Job.of(
+            trace.id,
+            trace.file.entry,
+            target,
+            self._answering(trace),
+            self._cache.limits.expansion,
+            has_columns=has_columns,
+        )
 
-    def _answering(self, held: Held) -> Answering | None:
+    def _answering(self, trace: TraceState) -> Answering | None:
         if not self._questions:
             return None
-        workers = len({each.file.worker for each in self._held.values() if each.run == held.run})
-        file = held.file
-        trace = OpenTrace(held.run, file.worker, file.span, held.key, file.entry.size, workers)
-        answers, timeline = self._cache.answers(held.key), self._cache.timeline(held.key)
-        return Answering(self._questions, trace, str(answers), str(timeline))
+        workers = len({each.file.worker for each in self._traces.values() if each.run == trace.run})
+        file = trace.file
+        opened = OpenTrace(trace.run, file.worker, file.span, trace.key, file.entry.size, workers)
+        answers, timeline = self._cache.answers(trace.key), self._cache.timeline(trace.key)
+        return Answering(self._questions, opened, str(answers), str(timeline))
 
     # reading ---------------------------------------------------------------------------------------------
 
@@ -277,33 +294,49 @@ class Runs:
             self._heard_of_answers(job, message)
             return
         with self._lock:
-            held = self._held.get(job.url)
-            if held is None or held.id != job.id or job.is_read:
-                return  # removed or changed since, or nothing new
-            path = held.file.entry.path
-            if message is None:
-                held.state = "loading"
-                log.debug("%s: reading %d bytes", path, job.size)
-            elif isinstance(message, Reading):
-                held.bytes_done, held.events = message.bytes_done, message.events
-            elif isinstance(message, Done):
-                # Before the state says so: whoever sees "ready" may count on both.
-                self._cache.add(held.key, message.summary)
-                if job.answering is not None:
-                    self._awaited.promise(held.key)
-                held.state, held.summary = "ready", message.summary
-                log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
-                if job.answering is None and (answering := self._answering(held)) is not None:
-                    self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
-            else:
-                held.fail(message.reason, message.passes)
-                log.warning("%s %s", path, message.reason)
-                if message.details:
-                    log.warning("%s", message.details)
+            trace = self._current(job)
+            key = trace.key if trace else ""
+        if trace is None:
+            return
+        if isinstance(message, Done):
+            # Before the state says so: whoever sees "ready" may count on both.
+            self._cache.add(key, message.summary)
+            if job.answering is not None:
+                self._pending.promise(key)
+        with self._lock:
+            if self._current(job) is trace:
+                self._take_over(trace, job, message)
+        if isinstance(message, Done):
+            self._cache.sweep_if_due()
+
+    def _current(self, job: Job) -> TraceState | None:
+        """The trace that a job reads; None when it was removed or has changed since, or there is nothing to read."""
+        trace = self._traces.get(job.url)
+        return None if trace is None or trace.id != job.id or job.is_read else trace
+
+    def _take_over(self, trace: TraceState, job: Job, message: Message | None) -> None:
+        path = trace.file.entry.path
+        if message is None:
+            trace.state = "loading"
+            log.debug("%s: reading %d bytes", path, job.size)
+        elif isinstance(message, Reading):
+            trace.bytes_done, trace.events = message.bytes_done, message.events
+        elif isinstance(message, Done):
+            trace.state, trace.summary = "ready", message.summary
+            log.info("%s: %d events, %d bytes, %.1f s", path, message.summary.events, job.size, message.seconds)
+            if job.answering is None and (answering := self._answering(trace)) is not None:
+                self._pool.submit_later(replace_fields(job, answering=answering, is_read=True))
+        elif isinstance(message, Failed):
+            trace.fail(message.reason, message.passes)
+            log.warning("%s %s", path, message.reason)
+            if message.details:
+                log.warning("%s", message.details)
 
     def _heard_of_answers(self, job: Job, message: Preparing | Answered | Prepared) -> None:
         assert job.answering is not None
-        self._awaited.hear(job.answering.trace.key, message)
+        self._pending.hear(job.answering.trace.key, message)
+        if isinstance(message, Answered) and message.details:
+            log.warning("%s: an answer could not be prepared: %s", job.url, message.details)
         if isinstance(message, Prepared):
             log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
             if message.details:

@@ -12,7 +12,7 @@ from pathlib import Path
 from torch_tb_profiler.discovery import Found, Root, Skipped, discover
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
-from torch_tb_profiler.workspace.head_cache import KnownContents
+from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
 
 log = logging.getLogger(__name__)
@@ -27,6 +27,7 @@ class Scanner:
     interval: seconds between two listings; 0 lists once. While listing fails the pauses double. While there are
     files that were not looked at yet there is no pause.
     memory: the file of what is known of the contents of remote files, if that is to be kept
+    first: is done before the first listing
     """
 
     def __init__(
@@ -36,12 +37,14 @@ class Scanner:
         found: Callable[[Found], None],
         failed: Callable[[Reason], None],
         memory: Path | None = None,
+        first: Callable[[], None] = lambda: None,
     ) -> None:
         self._lister = Lister(roots, interval)
         self._interval = interval
         self._found = found
         self._failed = failed
-        self._heads = Heads(KnownContents(memory) if memory else None)
+        self._first = first
+        self._heads = Heads(HeadCache(memory) if memory else None)
         self._problems: tuple[Problem, ...] = ()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="torch-profiler-scanner", daemon=True)
@@ -56,6 +59,7 @@ class Scanner:
 
     def _run(self) -> None:
         pause, said = self._interval, ""
+        self._first()
         while True:
             complete = True
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.timeline import timeline_file
@@ -12,7 +11,7 @@ from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.lru import Lru
+from torch_tb_profiler.workspace.memory import Memory
 
 log = logging.getLogger(__name__)
 
@@ -27,52 +26,46 @@ class Timelines:
 
     def __init__(self, cache: Cache) -> None:
         self._cache = cache
-        self._held: Lru[str, Timeline] = Lru(BYTES, lambda timeline: timeline.size)
-        self._summaries: Lru[str, Summary] = Lru(SUMMARY_BYTES, lambda summary: summary.size)
-        self._opening: dict[str, threading.Lock] = {}
-        self._lock = threading.Lock()
+        self._timelines: Memory[str, Timeline] = Memory(BYTES, lambda timeline: timeline.size)
+        self._summaries: Memory[str, Summary] = Memory(SUMMARY_BYTES, lambda summary: summary.size)
 
-    def held(self, key: str) -> Timeline | None:
+    def __len__(self) -> int:
+        """How many are in memory."""
+        return len(self._timelines)
+
+    def get(self, key: str) -> Timeline | None:
         """The timeline, if it is in memory."""
-        return self._held.get(key)
+        return self._timelines.get(key)
 
     def open(self, key: str) -> Timeline:
-        """Read, or built when no worker process has done so. Raises OSError and ColumnFileError: of the columns."""
-        with self._lock:
-            opening = self._opening.setdefault(key, threading.Lock())
-        with opening:
-            timeline = self._held.get(key)
-            if timeline is None:
-                timeline = self._read_or_build(key)
-                self._held.put(key, timeline)
-        with self._lock:
-            self._opening.pop(key, None)
-        return timeline
+        """Read, or built when no worker process has done so. Raises ColumnFileError: of the columns."""
+        return self._timelines.remember(key, lambda: self._read_or_build(key))
 
     def summary(self, key: str) -> Summary:
         """For the overview of a run. Raises as `open` does."""
-        summary = self._summaries.get(key)
-        if summary is None:
-            try:
-                summary = timeline_file.read_summary(self._cache.timeline(key))
-            except (OSError, column_file.ColumnFileError):
-                summary = self.open(key).summary
-            self._summaries.put(key, summary)
-        return summary
+        return self._summaries.remember(key, lambda: self._read_summary(key))
 
     def drop(self, key: str) -> None:
-        """Its columns are unusable."""
-        self._held.drop(key)
+        """Its trace is gone, or its columns are unusable."""
+        self._timelines.drop(lambda held: held == key)
+        self._summaries.drop(lambda held: held == key)
+
+    def _read_summary(self, key: str) -> Summary:
+        try:
+            return timeline_file.read_summary(self._cache.timeline(key))
+        except column_file.ColumnFileError:
+            return self.open(key).summary
 
     def _read_or_build(self, key: str) -> Timeline:
         path = self._cache.timeline(key)
         columns = column_file.open_trace(self._cache.columns(key))
         try:
             return timeline_file.read(path, columns)
-        except FileNotFoundError:
-            log.debug("%s is built", path)
-        except (OSError, column_file.ColumnFileError) as error:
-            log.warning("%s cannot be used (%s); it is built again", path, error)
+        except column_file.ColumnFileError as error:
+            if error.path == self._cache.columns(key):
+                raise
+            level = logging.WARNING if path.exists() else logging.DEBUG
+            log.log(level, "%s cannot be used (%s); it is built", path, error)
         # A model of its own: nobody waits for this but who wants the timeline.
         timeline = build(Model(columns))
         try:

@@ -17,7 +17,7 @@ FIRST_RETRY_SECONDS = 5.0
 
 
 @dataclass
-class Held:
+class TraceState:
     """One trace file as the workspace knows it. Guarded by the lock of `Runs`."""
 
     id: int

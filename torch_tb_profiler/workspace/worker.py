@@ -16,6 +16,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,7 +27,7 @@ from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.inputs import inputs_of
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, pack
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, StoredAnswer, stored
 from torch_tb_profiler.workspace.protocol import (
     TIMELINE,
     Answered,
@@ -46,7 +47,7 @@ from torch_tb_profiler.workspace.summary import summarize
 PROGRESS_SECONDS = 0.2
 
 #: what will be asked about a trace: names of answers, and how each is made, together those that have much in common
-Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body]]]]]
+Questions = Callable[[OpenTrace, Model], Sequence[Sequence[tuple[str, Callable[[Model], Body | StoredAnswer]]]]]
 
 
 def main() -> None:
@@ -102,6 +103,10 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
     try:
         storage = storage_for(job.url)
         target = Path(job.target)
+        if job.has_columns:
+            with contextlib.suppress(column_file.ColumnFileError):
+                model = Model(column_file.open_trace(target))
+                return Done(summarize(model), time.monotonic() - began), model
         with storage.open(job.entry) as stream:
             trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
         if storage.stat(job.url).version != job.entry.version:
@@ -138,21 +143,29 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         is_drawn, inputs = timeline_file.is_there(Path(answering.timeline)), None
         for asked in bundles:
             for name, compute in asked:
-                with contextlib.suppress(Exception):
-                    folder.put(name, pack(compute(model)))
-                send(Answered(name))
+                send(Answered(name, _put(folder, name, partial(compute, model))))
             if not is_drawn and inputs is None:
                 inputs = inputs_of(model)  # the first answers have left most of it
             model.answers.clear()
         if not is_drawn:
             release(model)
             _give_back()
-            with contextlib.suppress(OSError):
-                timeline_file.write(build(model, inputs), Path(answering.timeline))
+            timeline_file.write(build(model, inputs), Path(answering.timeline))
         send(Answered(TIMELINE))
+    except OSError as error:
+        return Prepared(time.monotonic() - began, f"what was prepared cannot be kept: {error}")
     except Exception:  # noqa: BLE001 - the trace has been read, and that is what counts
         return Prepared(time.monotonic() - began, traceback.format_exc())
     return Prepared(time.monotonic() - began)
+
+
+def _put(folder: AnswerFolder, name: str, make: Callable[[], Body | StoredAnswer]) -> str:
+    """Keep an answer. What is wrong with it when there is none; the others are not to suffer."""
+    try:
+        folder.put(name, stored(make()))
+    except Exception:  # noqa: BLE001 - it is logged by the server
+        return traceback.format_exc()
+    return ""
 
 
 def _give_back() -> None:

@@ -7,44 +7,70 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Hashable, Sequence
-from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NoReturn, Protocol, TypeVar
+from typing import Any, Literal, NoReturn, Protocol, TypeVar
 
 from torch_tb_profiler.discovery import Found, Root
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.storage import StorageError, shown, storage_for
 from torch_tb_profiler.timeline.summary import Summary as RankSummary
 from torch_tb_profiler.timeline.timeline import Timeline
-from torch_tb_profiler.trace import Limits, column_file
-from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, Packed, answer_name, pack
+from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.trace.column_file import ColumnFileError
+from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
 from torch_tb_profiler.workspace.cache import Cache
-from torch_tb_profiler.workspace.lru import Lru
-from torch_tb_profiler.workspace.models import Models
-from torch_tb_profiler.workspace.pending_answers import Awaited
+from torch_tb_profiler.workspace.memory import Memory
+from torch_tb_profiler.workspace.models import Models, locked
+from torch_tb_profiler.workspace.pending_answers import PendingAnswers
 from torch_tb_profiler.workspace.protocol import TIMELINE
 from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
-from torch_tb_profiler.workspace.status import Loading, OpenRun, OpenTrace, Original, RunStatus, Status
+from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, RunStatus, Status
 from torch_tb_profiler.workspace.timelines import Timelines
 
 log = logging.getLogger(__name__)
 
 MOST_WORKERS = 4
+#: events of all open models together; an event costs about 60 bytes once all views were visited
+OPEN_EVENTS = 4_000_000
+#: of remembered values in memory: of those that are also on disk, and of the others
 ANSWER_BYTES = 64 * 1000**2
-#: of what is kept of traces for questions about whole runs
-PART_BYTES = 256 * 1000**2
+VALUE_BYTES = 256 * 1000**2
 
 
-class Part(Protocol):
-    """Something of a trace that is small enough to be kept when its model is not."""
+class Value(Protocol):
+    """Something that can be remembered."""
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Bytes in memory, about."""
 
 
-P = TypeVar("P", bound=Part)
+V = TypeVar("V", bound=Value)
+A = TypeVar("A")
+
+#: where a remembered value is kept: in memory, or in memory and beside the columns of its trace until those go
+Tier = Literal["memory", "disk"]
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a remembered value is known as.
+
+    traces: those it is about; it is forgotten with any of them
+    question: what of them; on disk a text that is the same in every process
+    """
+
+    traces: tuple[OpenTrace, ...]
+    question: Hashable
+
+    @classmethod
+    def of_run(cls, opened: OpenRun, question: Hashable) -> Key:
+        """For a value that holds as long as no other traces of the span are ready."""
+        others = tuple((other.worker, other.state) for other in opened.others)
+        return cls(opened.traces, (opened.run, opened.span, others, question))
 
 
 class Workspace:
@@ -60,23 +86,23 @@ class Workspace:
     ) -> None:
         """`questions` are answered as soon as a trace has been read; see `Answering`. Empty for none."""
         self._cache = cache
-        self._awaited = Awaited()
-        self._models = Models(cache, self._read_again)
-        self._runs = Runs(roots, cache, workers, reload_interval, questions, self._awaited, self._models.drop)
+        self._pending = PendingAnswers()
+        self._models = Models(cache, OPEN_EVENTS)
         self._timelines = Timelines(cache)
-        self._answers: Lru[Hashable, Packed] = Lru(ANSWER_BYTES, lambda packed: len(packed.body))
-        self._parts: Lru[Hashable, Part] = Lru(PART_BYTES, lambda part: part.size)
-        self._parts_lock = threading.Lock()
+        self._on_disk: Memory[Key, Any] = Memory(ANSWER_BYTES, lambda value: value.size)
+        self._in_memory: Memory[Key, Any] = Memory(VALUE_BYTES, lambda value: value.size)
+        #: models that are not kept are opened one at a time: a run may have more traces than models fit in memory
+        self._once = threading.Semaphore()
+        self._runs = Runs(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
 
     def start(self, found: Found | None = None) -> None:
         """Read what the log directories hold, again and again; once what was `found` where that is known."""
-        self._cache.sweep()
         self._runs.start(found)
 
     def close(self) -> None:
         atexit.unregister(self.close)
         self._runs.close()
-        self._awaited.clear()
+        self._pending.clear()
         self._cache.close()
 
     @property
@@ -117,150 +143,120 @@ class Workspace:
 
     # answers ---------------------------------------------------------------------------------------------
 
-    def answer(self, trace: OpenTrace, question: str, compute: Callable[[Model], Body], keep: bool = True) -> Packed:
-        """The answer to a question about a trace, remembered; with `keep` also when the server has ended.
+    def ask(
+        self,
+        trace: OpenTrace,
+        question: Callable[[Model], A],
+        choice: StepChoice | None = None,
+        steps: StepRange | None = None,
+    ) -> A:
+        """The answer of a function of the model of a trace; see `remember`.
 
-        Raises Loading when the trace must be read again.
+        choice, steps: how steps are found, and which of them are looked at
+        question: asks nothing of this workspace
+
+        Raises Loading when the trace must be read again, UnknownStep, and what `question` raises.
         """
-        name = answer_name(trace, question)
-        known_as = (trace.key, name)
-        answer = self._answers.get(known_as)
-        if answer is not None:
-            return answer
+        try:
+            opened = self._models.open(trace.key, choice, steps)
+            with locked(opened):
+                return question(opened.model)
+        except ColumnFileError as error:
+            # Tables are read when they are needed, so columns may turn out broken or gone this late.
+            self._read_again((trace,), error)
+
+    def ask_once(self, trace: OpenTrace, question: Callable[[Model], A]) -> A:
+        """The same; a model that was not open is not kept. For questions about all traces of a run."""
+        try:
+            with self._once:
+                opened = self._models.open_for_once(trace.key)
+                with locked(opened):
+                    return question(opened.model)
+        except ColumnFileError as error:
+            self._read_again((trace,), error)
+
+    def ask_two(
+        self,
+        traces: tuple[OpenTrace, OpenTrace],
+        question: Callable[[Model, Model], A],
+        choice: StepChoice | None = None,
+        steps: tuple[StepRange | None, StepRange | None] = (None, None),
+    ) -> A:
+        """The same of two traces, which may be one."""
+        try:
+            left, right = (
+                self._models.open(trace.key, choice, each) for trace, each in zip(traces, steps, strict=True)
+            )
+            with locked(left, right):
+                return question(left.model, right.model)
+        except ColumnFileError as error:
+            self._read_again(traces, error)
+
+    def remember(self, key: Key, make: Callable[[], V], tier: Tier = "memory") -> V:
+        """The value of a key, made when it is not known.
+
+        Who asks for a value that is being made waits for it; nobody else does. What could not be made is not
+        remembered. On disk are `StoredAnswer`s about one trace: a worker process that is about to give one is waited
+        for.
+
+        Raises what `make` raises.
+        """
+        if tier == "memory":
+            memory_value: V = self._in_memory.remember(key, make)
+            return memory_value
+        value: V = self._on_disk.remember(key, lambda: self._kept(key, make))
+        return value
+
+    def _kept(self, key: Key, make: Callable[[], Any]) -> Any:
+        (trace,) = key.traces
+        name = answer_name(trace, str(key.question))
         folder = AnswerFolder(self._cache.answers(trace.key))
-        self._awaited.wait_for(trace.key, name)
-        answer = folder.get(name)
-        if answer is None:
-            opened = self._models.open(trace)
-            with opened.lock:
-                # Somebody else may have asked the same in the meantime.
-                answer = self._answers.get(known_as)
-                if answer is None:
-                    answer = self._models.compute(trace, opened, lambda model: pack(compute(model)))
-                    if keep:
-                        folder.put(name, answer)
-                    # While the lock is held: whoever waits for it finds the answer.
-                    self._answers.put(known_as, answer)
-        else:
-            self._answers.put(known_as, answer)
+        self._pending.wait_for(trace.key, name)
+        value = folder.get(name)
+        if value is None:
+            value = make()
+            folder.put(name, value)
         self._cache.touch(trace.key)
-        return answer
-
-    def answer_two(
-        self, left: OpenTrace, right: OpenTrace, question: Hashable, compute: Callable[[Model, Model], Body]
-    ) -> Packed:
-        """The answer to a question about two traces, which may be the same one, remembered. Raises Loading."""
-        known_as = (left, right, question)
-        answer = self._answers.get(known_as)
-        if answer is None:
-            first = self._models.open(left)
-            second = first if left.key == right.key else self._models.open(right)
-            with ExitStack() as held:
-                # always in the same order, or two requests could wait for each other
-                for _, opened in sorted({left.key: first, right.key: second}.items()):
-                    held.enter_context(opened.lock)
-                try:
-                    answer = pack(compute(first.model, second.model))
-                except (OSError, column_file.ColumnFileError) as error:
-                    self._read_both_again(left, right, error)
-            self._answers.put(known_as, answer)
-        return answer
-
-    def part(self, trace: OpenTrace, question: Hashable, compute: Callable[[Model], P]) -> P:
-        """What is kept of a trace for a question about its run; its model is dropped again if it was not open.
-
-        One at a time: a run may have more traces than models fit in memory. Raises Loading.
-        """
-        known_as = (trace, question)
-        with self._parts_lock:
-            part: P | None = self._parts.get(known_as)  # type: ignore[assignment]
-            if part is None:
-                opened = self._models.open_for_once(trace)
-                with opened.lock:
-                    part = self._models.compute(trace, opened, compute)
-                self._parts.put(known_as, part)
-        return part
-
-    def kept(self, trace: OpenTrace, question: Hashable, compute: Callable[[Model], P]) -> P:
-        """What later questions about a trace begin with, remembered. Raises Loading."""
-        known_as = (trace, question)
-        part: P | None = self._parts.get(known_as)  # type: ignore[assignment]
-        if part is None:
-            opened = self._models.open(trace)
-            with opened.lock:
-                part = self._parts.get(known_as)  # type: ignore[assignment]
-                if part is None:
-                    part = self._models.compute(trace, opened, compute)
-                    self._parts.put(known_as, part)
-        return part
-
-    def read(self, trace: OpenTrace, question: Hashable, read: Callable[[], P]) -> P:
-        """What later questions about a trace begin with, remembered; made without its model."""
-        known_as = (trace, question)
-        part: P | None = self._parts.get(known_as)  # type: ignore[assignment]
-        if part is None:
-            part = read()
-            self._parts.put(known_as, part)
-        return part
-
-    def keep(self, trace: OpenTrace, question: Hashable, part: Part) -> None:
-        """Remember it as if `kept` had been asked for it."""
-        self._parts.put((trace, question), part)
-
-    def answer_of_run(self, opened: OpenRun, question: Hashable, compute: Callable[[], Body]) -> Packed:
-        """The answer to a question about the traces of a span, remembered for as long as no more are ready."""
-        known_as = (opened.run, opened.span, opened.traces, tuple((o.worker, o.state) for o in opened.others), question)
-        answer = self._answers.get(known_as)
-        if answer is None:
-            answer = pack(compute())
-            self._answers.put(known_as, answer)
-        return answer
+        return value
 
     def timeline(self, trace: OpenTrace) -> Timeline:
         """The trace as it is drawn; built when no worker process has done so. Raises Loading."""
-        timeline = self._timelines.held(trace.key)
+        timeline = self._timelines.get(trace.key)
         if timeline is None:
-            self._awaited.wait_for(trace.key, TIMELINE)
+            self._pending.wait_for(trace.key, TIMELINE)
             try:
                 timeline = self._timelines.open(trace.key)
-            except (OSError, column_file.ColumnFileError) as error:
-                self._read_again(trace, error)
+            except ColumnFileError as error:
+                self._read_again((trace,), error)
         self._cache.touch(trace.key)
         return timeline
 
     def rank_summary(self, trace: OpenTrace) -> RankSummary:
         """What is kept of a trace for the overview of its run. Raises Loading."""
-        self._awaited.wait_for(trace.key, TIMELINE)
+        self._pending.wait_for(trace.key, TIMELINE)
         try:
             return self._timelines.summary(trace.key)
-        except (OSError, column_file.ColumnFileError) as error:
-            self._read_again(trace, error)
-
-    def answer_of_original(self, trace: OpenTrace, question: Hashable, compute: Callable[[BinaryIO], bytes]) -> bytes:
-        """The answer to a question about the file of a trace, remembered. Raises as `original` does."""
-        known_as = ("original", trace, question)
-        answer = self._answers.get(known_as)
-        if answer is None:
-            with self.original(trace).stream as stream:
-                answer = pack(compute(stream))
-            self._answers.put(known_as, answer)
-        return answer.plain()
+        except ColumnFileError as error:
+            self._read_again((trace,), error)
 
     # together --------------------------------------------------------------------------------------------
 
-    def _read_both_again(self, left: OpenTrace, right: OpenTrace, error: Exception) -> NoReturn:
-        """It is not known whose columns are unusable."""
-        with suppress(Loading):
-            self._read_again(left, error)
-        self._read_again(right, error)
+    def _read_again(self, traces: Sequence[OpenTrace], error: ColumnFileError) -> NoReturn:
+        """Have the columns made again that an error is about. Raises Loading, or the error when it is about others."""
+        for trace in traces:
+            if error.path == self._cache.columns(trace.key):
+                log.warning("%s/%s: its columns cannot be used (%s); it is read again", trace.run, trace.worker, error)
+                self._forget(trace.key)
+                self._cache.remove(trace.key)
+                self._runs.read_again(trace)
+        raise error
 
-    def _read_again(self, trace: OpenTrace, error: Exception) -> NoReturn:
-        """The columns of a trace are unusable: make new ones."""
-        log.warning("%s/%s: its columns cannot be used (%s); it is read again", trace.run, trace.worker, error)
-        self._models.drop(trace.key)
-        self._timelines.drop(trace.key)
-        self._cache.remove(trace.key)
-        self._runs.read_again(trace)
+    def _forget(self, content: str) -> None:
+        """A trace is gone, has changed or must be read again: let go of all that is in memory of it."""
+        self._models.drop(content)
+        self._timelines.drop(content)
+        for memory in (self._on_disk, self._in_memory):
+            memory.drop(lambda key: any(trace.key == content for trace in key.traces))
 
 
 def _resolved(roots: Sequence[Root]) -> list[Root]:

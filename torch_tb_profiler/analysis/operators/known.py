@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattribut
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
 
 T = TypeVar("T")
 
@@ -33,18 +34,6 @@ class KnownOperators:
     about: TraceMeta
     unattributed: Sequence[Unattributed]
     size: int
-
-
-class _Kept(msgspec.Struct):
-    """`OperatorDetails` as it is stored. Columns: type and bytes of each; `totals`: its plain numbers."""
-
-    about: TraceMeta
-    unattributed: Sequence[Unattributed]
-    strings: list[str]
-    stacks: dict[str, tuple[str, bytes]]
-    groups: dict[str, tuple[str, bytes]]
-    launched: dict[str, tuple[str, bytes]]
-    totals: dict[str, bool | int]
 
 
 _TOTALS = ("has_device_work", "device_ns", "host_ns", "unattributed_device_ns")
@@ -60,18 +49,12 @@ def _kept(subject: Subject) -> bytes:
     used = distinct(np.concatenate([np.zeros(1, np.int64), *(table[key].astype(np.int64) for table, key in coded)]))
     for table, key in coded:
         table[key] = np.searchsorted(used, table[key]).astype(np.int32)
-    return msgspec.msgpack.encode(
-        _Kept(
-            about=TraceMeta(**subject.about("operators")),
-            unattributed=unattributed(subject.model),
-            strings=[details.strings[code] for code in used.tolist()],
-            totals={key: getattr(details, key) for key in _TOTALS},
-            **{
-                name: {key: (values.dtype.str, values.tobytes()) for key, values in table.items()}
-                for name, table in columns.items()
-            },
-        )
-    )
+    header = {
+        "about": msgspec.to_builtins(TraceMeta(**subject.about("operators"))),
+        "unattributed": msgspec.to_builtins(unattributed(subject.model)),
+        "totals": {key: getattr(details, key) for key in _TOTALS},
+    }
+    return encode_tables(NamedTables(header, [details.strings[code] for code in used.tolist()], columns))
 
 
 #: the columns that hold codes of strings
@@ -79,20 +62,19 @@ _CODES = {"stacks": ("frame",), "groups": ("name", "shape"), "launched": ("opera
 
 
 def _read(stored: bytes) -> KnownOperators:
-    kept = msgspec.msgpack.decode(stored, type=_Kept)
-
-    def table(kind: type[T], columns: dict[str, tuple[str, bytes]]) -> T:
-        return kind(**{key: np.frombuffer(values, dtype) for key, (dtype, values) in columns.items()})
-
-    totals: dict[str, Any] = kept.totals
+    kept = decode_tables(stored)
+    tables = kept.tables
     details = OperatorDetails(
         Strings(kept.strings),
-        table(Stacks, kept.stacks),
-        table(CallGroups, kept.groups),
-        table(LaunchGroups, kept.launched),
-        **totals,
+        Stacks(**tables["stacks"]),
+        CallGroups(**tables["groups"]),
+        LaunchGroups(**tables["launched"]),
+        **kept.header["totals"],
     )
-    return KnownOperators(details, kept.about, kept.unattributed, 2 * len(stored))
+    size = sum(values.nbytes for table in tables.values() for values in table.values()) + sum(map(len, kept.strings))
+    about = msgspec.convert(kept.header["about"], TraceMeta)
+    without = msgspec.convert(kept.header["unattributed"], tuple[Unattributed, ...])
+    return KnownOperators(details, about, without, 2 * size)
 
 
 def _columns(table: Any) -> dict[str, Any]:

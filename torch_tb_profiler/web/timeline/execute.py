@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from hashlib import blake2b
 from typing import Any, BinaryIO, TypeVar
 
-from torch_tb_profiler import __version__
-from torch_tb_profiler.analysis.question import NotFound, RankPart, Refused
-from torch_tb_profiler.model import Model
-from torch_tb_profiler.timeline import timeline_file, wire
+from torch_tb_profiler.analysis.question import RankPart
 from torch_tb_profiler.timeline.question import (
     AbsentTrace,
     AnyTimelineQuestion,
@@ -26,11 +22,12 @@ from torch_tb_profiler.timeline.steps import TIMELINE_STEPS, TimelineStepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError
-from torch_tb_profiler.web.ask import Route, step_choice, step_range
-from torch_tb_profiler.web.execute import answer_as_type, subject_of
+from torch_tb_profiler.web.ask import Route, ask_original, refusals, step_choice, step_range
+from torch_tb_profiler.web.execute import answer_as_type, part_of
 from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.parameters import read_parameters
-from torch_tb_profiler.workspace import OpenTrace, Workspace, compressed
+from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
+from torch_tb_profiler.workspace.identity import answers_version
 
 K = TypeVar("K")
 
@@ -52,17 +49,7 @@ def route_of(question: AnyTimelineQuestion) -> Route:
 
 def version_of(trace: OpenTrace) -> str:
     """Changes when a tile of the same name may hold something else."""
-    text = f"{trace.key}\0{timeline_file.VERSION}\0{wire.VERSION}\0{__version__}"
-    return blake2b(text.encode(), digest_size=8).hexdigest()
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Why there is no answer, as HTTP has it."""
-    try:
-        yield
-    except Refused as error:
-        raise HttpError(404 if isinstance(error, NotFound) else 400, str(error)) from None
+    return blake2b(f"{trace.key}\0{answers_version()}".encode(), digest_size=8).hexdigest()
 
 
 # one trace ------------------------------------------------------------------------------------------------
@@ -92,7 +79,7 @@ class _Drawn:
         made: list[bytes] = []
 
         def prepare() -> None:
-            with _refusals():
+            with refusals():
                 found = compute()
             made.append(found if isinstance(found, bytes) else dumps(found))
 
@@ -142,10 +129,10 @@ def _answer_of_file(question: TimelineFileQuestion[Any, Any], workspace: Workspa
     def answer(file: BinaryIO) -> bytes:
         return dumps(question.compute(timeline, file, workspace.limits, own))
 
-    with _refusals():
+    with refusals():
         question.check(timeline, own)
     try:
-        return Answer(workspace.answer_of_original(drawn.trace, (question.name, own), answer))
+        return Answer(ask_original(workspace, drawn.trace, (question.name, own), answer))
     except TraceError as error:
         raise HttpError(422, f"the file {error}") from None
 
@@ -177,11 +164,7 @@ class _Rank:
         return self.workspace.timeline(self.trace)
 
     def part(self, part: RankPart[K]) -> K:
-        def make(model: Model) -> Any:
-            return part.make(subject_of(model, self.trace))
-
-        found: K = self.workspace.part(self.trace, part.name, make)
-        return found
+        return part_of(part, self.workspace, self.trace)
 
 
 def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
@@ -194,7 +177,7 @@ def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspac
         opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
     own = read_parameters(question.parameters, parameters)
 
-    def answer() -> bytes:
+    def answer() -> Packed:
         status = {(trace.worker, trace.span): trace for trace in workspace.run(opened.run).traces}
         ranks = []
         for trace in opened.traces:
@@ -204,7 +187,7 @@ def _answer_of_run(question: RunTimelinesQuestion[Any, Any], workspace: Workspac
             AbsentTrace(trace.worker, trace.state, trace.reason.text if trace.reason else None)
             for trace in opened.others
         ]
-        return dumps(question.compute(RunTimelines(opened.run, opened.span, worker, ranks, absent), own))
+        return pack(dumps(question.compute(RunTimelines(opened.run, opened.span, worker, ranks, absent), own)))
 
-    with _refusals():
-        return Answer(workspace.answer_of_run(opened, (question.name, worker, own), answer))
+    with refusals():
+        return Answer(workspace.remember(Key.of_run(opened, (question.name, worker, own)), answer))

@@ -72,6 +72,8 @@ const reasons: Said["reasons"] = {
   no_process: ({ error }) => `无法读取：无法为它启动进程（${error}）`,
   killed: () => "无法读取：读取它的进程被终止，可能是内存不足",
   crashed: ({ signal }) => `无法读取：读取它的进程崩溃（${signal}）`,
+  hung: ({ seconds }) => `无法读取：读取它的进程在 ${seconds} 秒内没有任何进展，已被结束`,
+  withdrawn: () => "读取时已被撤回",
   ended: ({ status }) => `无法读取：读取它的进程提前结束（状态 ${status}）`,
 };
 

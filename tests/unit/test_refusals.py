@@ -1,0 +1,41 @@
+"""A question that has no answer is refused in the same words every time, however long they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.events import memory
+from tests.served import client_of, everything_read, get
+from tests.tiny import write_trace
+from torch_tb_profiler.workspace.answer_store import PACKED_FROM
+
+LONG = "x" * (PACKED_FROM + 500)
+OF_TRACE = "run=run&worker=w&span=1"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    path = write_trace(tmp_path / "logs" / "run" / "w.1.pt.trace.json")
+    trace = json.loads(path.read_text())
+    trace["traceEvents"] += [memory(101, 4096, total=4096), memory(105, -4096, total=0)]
+    path.write_text(json.dumps(trace))
+    return tmp_path / "logs"
+
+
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        (f"/api/operators?{OF_TRACE}&from_step={LONG}&to_step={LONG}", f"there is no step {LONG!r}"),
+        (f"/api/memory/alive?{OF_TRACE}&device={LONG}", f"no memory of {LONG!r} was recorded"),
+        (f"/api/memory/events?{OF_TRACE}&device={LONG}", f"no memory of {LONG!r} was recorded"),
+        (f"/api/memory/events?{OF_TRACE}&device={LONG}&limit=3", f"no memory of {LONG!r} was recorded"),
+    ],
+)
+def test_a_long_refusal(logs: Path, tmp_path: Path, question: str, message: str) -> None:
+    for _ in range(2):  # the second server finds what the first has kept
+        with everything_read(logs, tmp_path / "cache") as workspace:
+            for _ in range(2):
+                assert get(client_of(workspace), question, 404)["error"] == message
