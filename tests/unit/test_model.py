@@ -15,6 +15,7 @@ from tests.events import US, annotation, event, kernel, launch, model_of, op
 from tests.tracegen import Config, Expected, generate
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern
+from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.trace import Category, read_trace
 
 
@@ -318,3 +319,29 @@ def test_a_pattern_that_would_run_for_years_is_stopped(monkeypatch: pytest.Monke
     with pytest.raises(SlowPattern, match="takes too long"):
         _ = model.with_steps(StepChoice(pattern=r"(.*a){30}$")).steps
     assert time.monotonic() - began < 20
+
+
+def test_steps_found_another_way_share_the_structure_and_not_the_answers() -> None:
+    model = model_of([annotation("ProfilerStep#1", 0, 50), op("aten::mm", 10, 20), annotation("part 1", 60, 30)])
+    other = model.with_steps(StepChoice(pattern=r"^part \d"))
+    assert other.structure is model.structure
+    assert other.tree is model.tree
+    model.answers.put("question", 1)
+    assert len(other.answers) == 0
+    model.answers.clear()
+    assert model.answers.get("question", lambda: 2) == 2
+
+
+def test_what_was_let_go_of_is_computed_again() -> None:
+    model = model_of([annotation("ProfilerStep#1", 0, 50), op("aten::mm", 10, 20), launch(12, 1), kernel(30, 5, 1)])
+    part = model.of_steps(StepRange("1", "1"))
+    tree, links, steps = model.tree, model.device_links, model.steps
+    model.pinned.put("question", 1)
+    model.clear()
+    assert len(model.pinned) == len(model.parts) == len(model.structure.parts) == 0
+    assert model.of_steps(StepRange("1", "1")) is not part
+    model.clear()
+    assert model.tree is not tree
+    assert model.tree.row.tolist() == tree.row.tolist()
+    assert model.device_links.launch.tolist() == links.launch.tolist()
+    assert model.steps.names == steps.names

@@ -1,12 +1,14 @@
-"""One module per question; pure functions from the model of a trace to a small typed result.
+"""One question, one file or folder: pure functions from the model of a trace to a small typed result.
 
-General pieces, in three groups. Time: `intervals` (the only sweep), `roles` (compute, communication, copy),
-`device_time` (a device's time shared out by role). Structure: `forest` (sums over trees), `program` (the program tree
-with its times), `alignment` (which entries of two sequences belong together), `launchers` (who started each piece of
-device work), `operator_calls` (every call of an operator), `call_stacks` (Python frames around operators). Tables:
-`grouping` (the only group-by), `range_sums` (running sums, and sums by key over many ranges), `distribution` (spread
-per group), `tabular` (results as data frames). Besides, `remember` (compute once per model) and `definitions` (what
-every reported number means). Every other module is a question; `diff_whole` and `diff_sides` belong to that of `diff`.
+What questions are made with is not a question: `remember` (compute once per model), `tabular` (results as data frames),
+`definition` and `definitions` (what every reported number means), and `shared`. There stand the definition of every
+quantity of devices and communication (`quantities`), and results that several questions need: when each role ran
+(`device_roles`), who started each piece of device work (`launchers`), whether kernels use tensor cores
+(`tensor_cores`), the program tree with its times (`program_times`), sums over the call tree (`call_forest`), spread
+per group (`distribution`). Algebra of arrays that knows nothing of traces is in `arrays`.
+
+A question asks its model for what is selected (`Model.rows_of`, `Model.tree`, `Model.device_work` and so on), never the
+trace for all events, so that it can be asked about some of the steps.
 
 What does not belong here: JSON, HTML, rounding, microseconds (all in `web`), advice (in `insights`) and what
 an event means (in `model`). Times are integer nanoseconds; the fields of results carry the names of the

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from torch_tb_profiler.analysis.memory.records import CPU
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
 
 #: peak of allocated memory ÷ memory of the device, as in the old plugin
 THRESHOLD = 0.9
-CPU = 0  # c10::DeviceType
 
 
 def _apply(model: Model) -> Finding | None:

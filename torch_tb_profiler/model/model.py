@@ -147,12 +147,12 @@ class Model:
     def innermost_node(self, track: Int32, time: Int64) -> Int32:
         """Position in `tree` of the innermost node of each track at a time, -1 for none."""
         found = self.structure.nesting.innermost(track, time)
-        return found if self._selection is None else self._selection.nodes.place[found]
+        return found if self._selection is None else self._selection.nodes.of(found)
 
     def innermost_frame(self, track: Int32, time: Int64) -> Int32:
         """Position in `frames` of the innermost frame of each track at a time, -1 for none."""
         found = self.structure.frame_nesting.innermost(track, time)
-        return found if self._selection is None else self._selection.frames.place[found]
+        return found if self._selection is None else self._selection.frames.of(found)
 
     @part
     def steps(self) -> Steps:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,74 +15,89 @@ from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks
 from torch_tb_profiler.model.structure import Structure
 
 
-@dataclass(frozen=True)
 class Numbering:
-    """Which rows of a table or nodes of a tree are selected.
+    """Which rows of a table, or nodes of a tree, are selected, and their positions among these.
 
     kept    shape (selected,): their positions in the whole, ascending
-    place   shape (whole + 1,): the position of each among `kept`, -1 for one that is not; the last entry, -1, is for
-            "none". In a tree a node that is not selected has the place of the nearest selected one around it.
     """
 
-    kept: Int32
-    place: Int32
+    def __init__(self, selected: Bool, parent: Int32 | None = None) -> None:
+        """selected: of each row or node; parent: of the nodes of a tree."""
+        self.kept: Int32 = np.flatnonzero(selected).astype(np.int32)
+        self._selected, self._parent = selected, parent
+        # the last entry is for "none"
+        self._number = np.full(len(selected) + 1, -1, np.int32)
+        self._number[self.kept] = np.arange(len(self.kept), dtype=np.int32)
 
-    @classmethod
-    def of_rows(cls, selected: Bool) -> Numbering:
-        """Of the rows of a table."""
-        place = np.where(selected, np.cumsum(selected) - 1, -1)
-        return cls(np.flatnonzero(selected).astype(np.int32), np.append(place, -1).astype(np.int32))
+    def of(self, position: Int32) -> Int32:
+        """Where positions in the whole (-1: none) are among those selected; -1 for what is not.
 
-    @classmethod
-    def of_nodes(cls, selected: Bool, parent: Int32) -> Numbering:
-        """Of the nodes of a tree."""
-        rows = cls.of_rows(selected)
-        around = nearest(parent, selected, np.arange(len(parent), dtype=np.int32))
-        return cls(rows.kept, rows.place[np.append(around, -1)])
+        In a tree a node that is not selected becomes the nearest one around it that is.
+        """
+        if self._parent is not None:
+            position = nearest(self._parent, self._selected, position)
+        return self._number[position]
 
 
 class Selection:
     """What `selected`, a mask over events, selects of a structure. The structure itself stays as it is."""
 
     def __init__(self, structure: Structure, selected: Bool) -> None:
-        trace = structure.trace
         self._structure = structure
-        self.nodes = Numbering.of_nodes(selected[structure.tree.row], structure.tree.parent)
-        self.frames = Numbering.of_nodes(selected[structure.frames.row], structure.frames.parent)
-        self.launches = Numbering.of_rows(selected[trace.launches.row])
-        self.work = Numbering.of_rows(selected[trace.device_work.row])
+        self._selected = selected
+
+    @cached_property
+    def nodes(self) -> Numbering:
+        """Of the call tree."""
+        tree = self._structure.tree
+        return Numbering(self._selected[tree.row], tree.parent)
+
+    @cached_property
+    def frames(self) -> Numbering:
+        """Of the frame tree."""
+        frames = self._structure.frames
+        return Numbering(self._selected[frames.row], frames.parent)
+
+    @cached_property
+    def launches(self) -> Numbering:
+        """Of `Trace.launches`."""
+        return Numbering(self._selected[self._structure.trace.launches.row])
+
+    @cached_property
+    def work(self) -> Numbering:
+        """Of `Trace.device_work`."""
+        return Numbering(self._selected[self._structure.trace.device_work.row])
 
     def call_tree(self) -> CallTree:
         """The selected nodes. `operator` stays an index into `Trace.operators`."""
         tree = self._structure.tree.take(self.nodes.kept)
-        parent = self.nodes.place[tree.parent]
-        return replace(tree, parent=parent, depth=depths(parent), frame=self.frames.place[tree.frame])
+        parent = self.nodes.of(tree.parent)
+        return replace(tree, parent=parent, depth=depths(parent), frame=self.frames.of(tree.frame))
 
     def frame_tree(self) -> FrameTree:
         """The selected frames."""
         frames = self._structure.frames.take(self.frames.kept)
-        parent = self.frames.place[frames.parent]
+        parent = self.frames.of(frames.parent)
         return replace(frames, parent=parent, depth=depths(parent))
 
     def launch_links(self) -> LaunchLinks:
         """Parallel to the selected launches."""
         links = self._structure.launch_links.take(self.launches.kept)
         # around an operator that is not selected nothing is: it began before the steps
-        return replace(links, node=self.nodes.place[links.node], operator_node=self.nodes.place[links.operator_node])
+        return replace(links, node=self.nodes.of(links.node), operator_node=self.nodes.of(links.operator_node))
 
     def device_links(self) -> DeviceLinks:
         """Parallel to the selected device work."""
         links = self._structure.device_links.take(self.work.kept)
         return replace(
             links,
-            launch=self.launches.place[links.launch],
-            node=self.nodes.place[links.node],
-            operator_node=self.nodes.place[links.operator_node],
+            launch=self.launches.of(links.launch),
+            node=self.nodes.of(links.node),
+            operator_node=self.nodes.of(links.operator_node),
         )
 
     def forward_backward(self) -> ForwardBackward:
         """The pairs of which both are selected."""
-        pairs = self._structure.forward_backward
-        forward, backward = self.nodes.place[pairs.forward], self.nodes.place[pairs.backward]
-        both = (forward >= 0) & (backward >= 0)
-        return ForwardBackward(forward[both], backward[both])
+        pairs, rows = self._structure.forward_backward, self._structure.tree.row
+        both = self._selected[rows[pairs.forward]] & self._selected[rows[pairs.backward]]
+        return ForwardBackward(self.nodes.of(pairs.forward[both]), self.nodes.of(pairs.backward[both]))
