@@ -290,7 +290,7 @@ def test_unreadable_traces(path: str, client: Client, places: dict[str, str]) ->
 def test_loading_traces(
     path: str, client: Client, places: dict[str, str], workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = next(held for held in workspace._runs._held.values() if held.file.entry.path.startswith("tiny/"))
+    held = next(held for held in workspace._runs._traces.values() if held.file.entry.path.startswith("tiny/"))
     monkeypatch.setattr(held, "state", "loading")
     monkeypatch.setattr(held, "summary", None)
     response = ask(client, path, fill(requests_to(path)[0], places) | TINY)

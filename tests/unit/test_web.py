@@ -236,7 +236,7 @@ def test_the_reason_of_a_failed_trace_is_told(client: Client) -> None:
 def test_a_loading_trace_is_told_with_its_progress(
     client: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    held = next(held for held in workspace._runs._held.values() if held.file.entry.path == "run/w.1.pt.trace.json")
+    held = next(held for held in workspace._runs._traces.values() if held.file.entry.path == "run/w.1.pt.trace.json")
     monkeypatch.setattr(held, "state", "loading")
     monkeypatch.setattr(held, "summary", None)
     monkeypatch.setattr(held, "bytes_done", 10)
