@@ -6,8 +6,9 @@ import { createQueryClient, openReport, type Report, setBase } from "./api";
 import { setNumberLocale } from "./format";
 import { followTheme, onHostReload, watchVisibility } from "./host";
 import { t } from "./i18n";
-import { SelectionProvider } from "./state";
-import { Shell } from "./ui/Shell";
+import { Shell } from "./shell/Shell";
+import { TraceProvider } from "./state";
+import { INSPECTORS, VIEWS } from "./views/registry";
 import "./ui/theme.css";
 import "./ui/controls.css";
 
@@ -32,9 +33,9 @@ export function mount(report: Report | null): void {
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={client}>
-        <SelectionProvider>
-          <Shell />
-        </SelectionProvider>
+        <TraceProvider>
+          <Shell views={VIEWS} inspectors={INSPECTORS} />
+        </TraceProvider>
       </QueryClientProvider>
     </StrictMode>,
   );

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from "react";
+import { type ChartTheme, readTheme } from "../draw";
 import { canSave, saveFile, useTheme } from "../host";
 import { t } from "../i18n";
 import { ActionButton, type ChartRow, ChartTable } from "./ChartTable";
 import type { ChartOption } from "./options/parts";
-import { type ChartTheme, readTheme } from "./theme";
 import "./charts.css";
 
 type Engine = typeof import("./engine");

@@ -1,10 +1,10 @@
 import { useCallback } from "react";
+import type { ChartTheme } from "../draw";
 import { value } from "../format";
 import { t } from "../i18n";
 import { Chart } from "./Chart";
 import { donutOption } from "./options/donut";
 import { share, sum, summary } from "./summary";
-import type { ChartTheme } from "./theme";
 import type { DonutProps } from "./types";
 
 export function Donut({

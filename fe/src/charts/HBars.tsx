@@ -1,10 +1,10 @@
 import { useCallback } from "react";
+import type { ChartTheme } from "../draw";
 import { change, value } from "../format";
 import { t } from "../i18n";
 import { Chart } from "./Chart";
 import { hbarsHeight, hbarsOption } from "./options/hbars";
 import { share, sum, summary } from "./summary";
-import type { ChartTheme } from "./theme";
 import type { HBarItem, HBarsProps } from "./types";
 
 export function HBars({ title, items, unit, total, height, onPick }: HBarsProps) {

@@ -7,13 +7,18 @@ import {
   useRef,
   useState,
 } from "react";
+import {
+  type Axis,
+  type ChartTheme,
+  contains,
+  momentIn,
+  span,
+  type TimeWindow,
+  type TooltipContent,
+} from "../draw";
 import { t } from "../i18n";
 import { Chart, type ChartProps } from "./Chart";
 import { PLOT, timeCurveOption, timeOf } from "./options/timeCurve";
-import type { ChartTheme } from "./theme";
-import { type Axis, momentIn } from "./ticks";
-import { contains, span, type TimeWindow } from "./timeWindow";
-import type { TooltipContent } from "./tooltip";
 import type { CurveLine, CurveMark, CurveSpan } from "./types";
 
 const text = t.charts.curve;

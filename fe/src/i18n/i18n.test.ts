@@ -52,7 +52,7 @@ function said(messages: object, path = ""): [string, string][] {
 
 const MARKS = ["<1>", "<2>", "<3>", "<4>", "<5>", "<6>"];
 /** Given lists, not texts. */
-const NOT_TEXTS = new Set(["capture.health.summary", "said"]);
+const NOT_TEXTS = new Set(["capture.health.summary", "serverMessages"]);
 
 /** Names and code that are the same in every language. */
 const SAME =

@@ -1,6 +1,6 @@
 import { t } from "../i18n";
+import { Popup } from "../ui";
 import type { DrawnColumn } from "./columns";
-import { Popup } from "./Popup";
 import type { ColumnState } from "./useColumnState";
 
 interface Props {

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { canSave, saveFile } from "../host";
 import { t } from "../i18n";
-import { Popup } from "./Popup";
+import { Popup } from "../ui";
 
 /** The text of some rows. */
 export interface Written {

@@ -1,4 +1,5 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "../draw";
 import { count } from "../format";
 import { t } from "../i18n";
 import { drawColumns } from "./columns";
@@ -9,7 +10,6 @@ import { rowCount, type Table } from "./model";
 import { formatSorts, parseSorts, sortRows, toggleSort } from "./sort";
 import { TableTools, useTaking } from "./TableTools";
 import { TreeGrid } from "./TreeGrid";
-import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "./tree";
 import { useColumnState } from "./useColumnState";
 import { useMatches } from "./useMatches";
 import "./table.css";

@@ -70,11 +70,6 @@ export function exampleFor(columns: readonly Column[]): string {
 
 const LEAST: Partial<Record<string, string>> = { ns: "1ms", bytes: "1MB", percent: "10%" };
 
-/** A filter that says `column` is exactly `text`. */
-export function equals(column: string, text: string): string {
-  return `${column}="${text.replace(/(["\\])/g, "\\$1")}"`;
-}
-
 function fail(problem: FilterProblem): FilterResult {
   return { ok: false, problem };
 }

@@ -3,14 +3,14 @@ import { memo } from "react";
 import { count } from "../format";
 import { t } from "../i18n";
 import { Icon } from "../ui";
-import { isGroup, type Rows, rowsBetween, type TrackRow } from "./layout";
+import { isGroup, rowsBetween, type TrackRow, type TrackRows } from "./layout";
 
 const text = t.timeline;
 
 export type TrackAction = "toggle" | "pin" | "hide" | "up" | "down";
 
 interface Props {
-  readonly rows: Rows;
+  readonly rows: TrackRows;
   /** Pixels scrolled out of sight, and in sight. */
   readonly top: number;
   readonly height: number;

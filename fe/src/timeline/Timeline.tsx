@@ -1,37 +1,35 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application region takes the focus itself
 import { type RefObject, useEffect, useId, useMemo, useRef, useState } from "react";
-import type { TimeWindow } from "../charts";
-import { momentIn } from "../charts";
-import { PointerTip } from "../charts/PointerTip";
+import { momentIn, PointerTip, type TimeWindow } from "../draw";
 import { count, duration } from "../format";
 import { useTheme } from "../host";
 import { t } from "../i18n";
-import { useLatest } from "../ui/latest";
+import { useLatest } from "../ui";
 import { sameTimes } from "./camera";
 import { type Colors, readColors } from "./colors";
 import type { Flow } from "./flows";
-import type { Look, Mark, Picked } from "./frame";
 import { gestures, type Tool } from "./gestures";
 import { type KeyAction, keyAction } from "./keys";
 import { Labels, type TrackAction } from "./Labels";
-import type { Rows, TrackRow } from "./layout";
+import type { TrackRow, TrackRows } from "./layout";
+import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
-import type { Source } from "./source";
+import type { Look, Mark, PickedSlice } from "./scene";
 import { AXIS, type Hit, LABELS, Stage, type StageState } from "./stage";
 import { tipOf } from "./tip";
 import "./timeline.css";
 
 export interface TimelineProps {
   readonly title: string;
-  readonly sources: readonly Source[];
-  readonly rows: Rows;
+  readonly sources: readonly RankTiles[];
+  readonly rows: TrackRows;
   readonly whole: TimeWindow;
   /** What is to be seen; where the user goes from there is told by `onWindow` when they rest. */
   readonly window: TimeWindow;
   readonly onWindow: (window: TimeWindow) => void;
   readonly look: Look;
   readonly tool: Tool;
-  readonly selected: Picked | null;
+  readonly selected: PickedSlice | null;
   readonly selectedName: string;
   readonly onSelect: (hit: Hit | null) => void;
   readonly mark: Mark | null;

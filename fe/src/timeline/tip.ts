@@ -1,6 +1,6 @@
 /** What the tooltip says of what lies under the pointer. Pure. */
-import { momentIn, type TimeWindow } from "../charts";
-import type { TooltipContent } from "../charts/tooltip";
+
+import { momentIn, type TimeWindow, type TooltipContent } from "../draw";
 import { bytes, count, decimal, duration, fraction, rate } from "../format";
 import { t } from "../i18n";
 import type { Hit } from "./stage";

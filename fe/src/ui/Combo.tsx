@@ -14,6 +14,7 @@ import { t } from "../i18n";
 import { useDismiss } from "./dismiss";
 import { Icon } from "./Icon";
 import { matching, move, type Option } from "./options";
+import "./combo.css";
 
 /** Of an option on one line. */
 const OPTION_HEIGHT = 28;

@@ -1,7 +1,7 @@
 import type { BarSeriesOption } from "echarts/charts";
+import type { ChartTheme } from "../../draw";
 import { change, percent, value } from "../../format";
 import { t } from "../../i18n";
-import type { ChartTheme } from "../theme";
 import type { HBarItem, HBarsProps } from "../types";
 import { base, type ChartOption, plainText, shorten, tooltip } from "./parts";
 

@@ -1,4 +1,4 @@
-import type { NoteSeverity } from "../../api";
+type Severity = "error" | "warning" | "info";
 
 /** What was recorded, and how. */
 export const capture = {
@@ -133,7 +133,7 @@ export const capture = {
     count: (n: string) => (n === "1" ? "once" : `${n} times`),
     offset: (bytes: string) => `first at byte ${bytes}`,
     touches: "Touches",
-    summary: (counts: readonly (readonly [NoteSeverity, number])[]) =>
+    summary: (counts: readonly (readonly [Severity, number])[]) =>
       counts.map(([severity, n]) => SEVERITIES[severity](n)).join(", "),
   },
 
@@ -158,7 +158,7 @@ export const capture = {
   },
 };
 
-const SEVERITIES: Record<NoteSeverity, (n: number) => string> = {
+const SEVERITIES: Record<Severity, (n: number) => string> = {
   error: (n) => (n === 1 ? "1 error" : `${n} errors`),
   warning: (n) => (n === 1 ? "1 warning" : `${n} warnings`),
   info: (n) => (n === 1 ? "1 note" : `${n} notes`),

@@ -1,5 +1,3 @@
-import type { ByNameWhat, PartKind, TraceScope } from "../../api";
-
 export const compare = {
   baseline: "Baseline",
   experiment: "Experiment",
@@ -163,14 +161,14 @@ export const compare = {
       runs: "One of each run",
       run: "All of this run",
       all: "All there are",
-    } satisfies Record<TraceScope, string>,
+    },
     empty: "No trace was read yet",
     emptyReason: "Traces appear here as soon as they have been read.",
     byName: "Side by side",
     byNameHelp:
       "A row for each operator or kernel, a column for each trace. Rows come by the spread until you sort them: where the traces differ most.",
     what: "What",
-    whats: { operators: "Operators", kernels: "Kernels" } satisfies Record<ByNameWhat, string>,
+    whats: { operators: "Operators", kernels: "Kernels" },
     measure: "Number",
     measures: {
       host_self_ns: "Host self",
@@ -181,7 +179,7 @@ export const compare = {
     nothingOf: {
       operators: "None of the traces has operators.",
       kernels: "None of the traces has kernels.",
-    } satisfies Record<ByNameWhat, string>,
+    },
     per: {
       step: "Numbers are per step: those of each trace divided by its steps.",
       all: "Numbers are sums over the whole traces: not all of them have steps.",
@@ -200,7 +198,7 @@ export const compare = {
     communication: "communication",
     operator: "operator",
     group: "group",
-  } satisfies Record<PartKind, string>,
+  },
 
   tables: {
     parts: "Parts",

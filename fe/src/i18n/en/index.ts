@@ -1,7 +1,6 @@
-import type { Said } from "../said";
+import type { ServerMessages } from "../values";
 import { capture } from "./capture";
 import { charts } from "./charts";
-import { columns } from "./columns";
 import { compare } from "./compare";
 import { distributed } from "./distributed";
 import { flame } from "./flame";
@@ -11,6 +10,7 @@ import { modules } from "./modules";
 import { operators } from "./operators";
 import { overview } from "./overview";
 import { shell } from "./shell";
+import { stackedColumns } from "./stackedColumns";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { table } from "./table";
@@ -22,7 +22,7 @@ export const en = {
   ...shell,
   capture,
   charts,
-  columns,
+  stackedColumns,
   compare,
   distributed,
   flame,
@@ -34,10 +34,12 @@ export const en = {
   /** What the server says, by its own words; those that are not here are shown as they are. */
   server: {} as Record<string, string>,
   /** Notes and findings: the server's own words. */
-  said: { notes: {}, findings: {}, evidence: {}, reasons: {} } as Said,
+  serverMessages: { notes: {}, findings: {}, evidence: {}, reasons: {} } as ServerMessages,
   stacks,
   steps,
   table,
   timeline,
   trace,
 };
+
+export type Messages = typeof en;

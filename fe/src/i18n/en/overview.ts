@@ -1,6 +1,4 @@
-import type { Category } from "../../api";
-
-const categories: Record<Category, string> = {
+const categories = {
   kernel: "Kernel",
   memcpy: "Memcpy",
   memset: "Memset",

@@ -1,8 +1,7 @@
 /** Simplified Chinese. Every text that English has, and no other: the types see to it. */
-import type { Messages } from "..";
+import type { Messages } from "../en";
 import { capture } from "./capture";
 import { charts } from "./charts";
-import { columns } from "./columns";
 import { compare } from "./compare";
 import { distributed } from "./distributed";
 import { flame } from "./flame";
@@ -11,9 +10,10 @@ import { memory } from "./memory";
 import { modules } from "./modules";
 import { operators } from "./operators";
 import { overview } from "./overview";
-import { said } from "./said";
 import { server } from "./server";
+import { serverMessages } from "./serverMessages";
 import { shell } from "./shell";
+import { stackedColumns } from "./stackedColumns";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { table } from "./table";
@@ -25,7 +25,7 @@ export const zhCN: Messages = {
   ...shell,
   capture,
   charts,
-  columns,
+  stackedColumns,
   compare,
   distributed,
   flame,
@@ -34,7 +34,7 @@ export const zhCN: Messages = {
   modules,
   operators,
   overview,
-  said,
+  serverMessages,
   server,
   stacks,
   steps,

@@ -1,5 +1,6 @@
 import { useStatus } from "../../api";
 import { t } from "../../i18n";
+import { TracePicker } from "../../shell";
 import {
   counterpart,
   type FoundTrace,
@@ -10,16 +11,16 @@ import {
   suggestBaseline,
   swapTraces,
   type TraceName,
-  useSelection,
+  useTrace,
 } from "../../state";
-import { Panel, TracePicker } from "../../ui";
+import { Panel } from "../../ui";
 
 const text = t.compare.pickers;
 
 /** Both traces, each with its run, worker and span. */
 export function Pickers({ baseline }: { baseline: FoundTrace }) {
   const status = useStatus().data;
-  const { sel, comparison } = useSelection();
+  const { sel, comparison } = useTrace();
   if (!sel || !status) return null;
   const { name, trace } = baseline;
 

@@ -5,7 +5,7 @@ import { change, count, duration, percentChange } from "../../format";
 import { t } from "../../i18n";
 import { EVERYTHING } from "../../state";
 import { Empty, QueryPanel, Segmented } from "../../ui";
-import { Amount } from "./Headline";
+import { Amount } from "./HeadlinePanel";
 import type { Look } from "./look";
 import { type Part, SHOWN, sumOf, titleOf, windowOf } from "./parts";
 

@@ -3,6 +3,7 @@ import { useCallback } from "react";
 import { reportMade, type Status, type TraceStatus, useCompare, useStatus } from "../../api";
 import { bytes, fraction } from "../../format";
 import { reasonText, t } from "../../i18n";
+import { traceProgress, traceTitle } from "../../shell";
 import {
   baselineKey,
   EVERYTHING,
@@ -11,21 +12,13 @@ import {
   useMany,
   useParam,
   usePart,
-  useSelection,
+  useTrace,
 } from "../../state";
 import { equals } from "../../table";
-import {
-  Empty,
-  NotInReport,
-  Panel,
-  ProgressBar,
-  Segmented,
-  traceProgress,
-  traceTitle,
-} from "../../ui";
-import { Headline } from "./Headline";
+import { Empty, NotInReport, Panel, ProgressBar, Segmented } from "../../ui";
+import { Headline } from "./HeadlinePanel";
 import { useLook } from "./look";
-import { Many } from "./Many";
+import { Many } from "./ManyTraces";
 import { Pickers } from "./Pickers";
 import type { Part } from "./parts";
 import { Kernels, Operators, Parts } from "./Tables";
@@ -58,7 +51,7 @@ export default function Compare() {
 
 function Two() {
   const status = useStatus().data;
-  const { sel, comparison } = useSelection();
+  const { sel, comparison } = useTrace();
   const baseline = comparison.set ?? comparison.suggested;
   if (!status || !sel) return null;
   if (!baseline) return <Single status={status} />;
@@ -125,7 +118,7 @@ function NotReady({ trace, title }: { trace: TraceStatus; title: string }) {
 }
 
 function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace }) {
-  const { sel, trace: after } = useSelection();
+  const { sel, trace: after } = useTrace();
   const [path, open] = usePart();
   const [, setFilter] = useParam<string>("q", "");
   const key = sel && baselineKey(name, sel);

@@ -6,7 +6,7 @@ import {
   largestFirst,
   parseRange,
   totalsOf,
-} from "../../columns";
+} from "../../charts/stackedColumns";
 import { t } from "../../i18n";
 import type { Column } from "../../table";
 import { Panel } from "../../ui";

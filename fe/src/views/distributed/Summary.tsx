@@ -1,8 +1,7 @@
 import type { Distributed } from "../../api";
-import { count, duration, fraction } from "../../format";
+import { count, duration, fraction, percentile } from "../../format";
 import { t } from "../../i18n";
 import { goToView } from "../../state";
-import { percentile } from "../../stats";
 import { Tile } from "../../ui";
 import { presence, type RankNumbers, type RankRow, rangesOf } from "./ranks";
 import { LEAST_SHARE, type Straggler } from "./straggler";

@@ -1,7 +1,7 @@
 /** The tables of the view. Pure. */
 import type { Distributed, RankDevice, RankWorker } from "../../api";
+import { median } from "../../format";
 import { t } from "../../i18n";
-import { median } from "../../stats";
 import type { Cell, Column, Table } from "../../table";
 import { groupLabel, groupsOf, PARTS, type Part, type RankRow, rangesOf, WAITS } from "./ranks";
 

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { type KernelsTable, useRows } from "../../api";
 import { count } from "../../format";
 import { t } from "../../i18n";
-import { goToView, useSelection } from "../../state";
+import { goToView, useTrace } from "../../state";
 import { equals, firstRows, rowCount, SimpleTable, useTableSource } from "../../table";
 import { Async } from "../../ui";
 import { byOperator, kernelTable, rowsOf } from "./columns";
@@ -20,7 +20,7 @@ const BY_LAUNCH = { group_by: "name_op_launch" };
 
 /** One kernel, split by the operator that launched it and by launch properties. */
 export function ByOperator({ name, compact = false }: Props) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("kernels", sel, BY_LAUNCH);
   const query = useRows<KernelsTable>(source, { filter: equals("name", name) });
   return (

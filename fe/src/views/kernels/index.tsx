@@ -1,6 +1,6 @@
 /** Which kernels take the device's time. */
 import { useMemo } from "react";
-import { type KernelGroup, type KernelsTable, useKernels } from "../../api";
+import { type KernelGroup, type KernelsTable, settled, useKernels } from "../../api";
 import {
   DEFAULT_TOP,
   Donut,
@@ -13,7 +13,8 @@ import {
 } from "../../charts";
 import { duration } from "../../format";
 import { noteText, t } from "../../i18n";
-import { useBaseline, useParam, useSelected, useSelection, useTableParams } from "../../state";
+import { BaselineNote } from "../../shell";
+import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   byName,
   DataTable,
@@ -26,8 +27,7 @@ import {
   useTableSource,
   useWhole,
 } from "../../table";
-import { BaselineNote, Empty, Panel, QueryPanel, Segmented, settled } from "../../ui";
-import { Skeleton } from "../../ui/Async";
+import { Empty, Panel, QueryPanel, Segmented, Skeleton } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
@@ -43,7 +43,7 @@ const GROUPS = (["name", "name_op_launch"] as const).map((value) => ({
 const CHARTS = (["bars", "donut"] as const).map((value) => ({ value, label: text[value] }));
 
 export default function Kernels() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useKernels(sel, "name");
   if (query.data && rowCount(query.data) === 0) return <NoKernels answer={query.data} />;
   return (
@@ -104,7 +104,7 @@ interface LargestProps {
 }
 
 function Largest({ answer, ...props }: LargestProps) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("kernels", sel, { group_by: "name" });
   const found = useLargest(answer, source, "total_ns");
   const baseline = useBaseline()?.key ?? null;
@@ -122,7 +122,7 @@ function LargestChart({
   chart,
   top,
 }: LargestProps & { readonly baseline: KernelsTable | null }) {
-  const [, setSelected] = useSelected();
+  const [, setSelected] = usePicked();
   const ranked = useMemo(() => {
     const before = baseline && byName(baseline, "total_ns");
     return Array.from({ length: rowCount(answer) }, (_, row) => ({
@@ -159,7 +159,7 @@ function LargestChart({
 }
 
 function TablePanel() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [group, setGroup] = useParam<KernelGroup>("g", "name");
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
   const query = useKernels(sel, known);
@@ -200,9 +200,9 @@ interface RowsProps {
 
 function KernelRows({ answer, baseline }: RowsProps) {
   const params = useTableParams("", "-total_ns");
-  const [selected, setSelected] = useSelected();
+  const [selected, setSelected] = usePicked();
   const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("kernels", sel, { group_by: answer.meta.group_by });
   const remote = useRemoteTable(answer, source, kernelTable);
   return (

@@ -1,4 +1,4 @@
-import { momentIn } from "../../charts";
+import { momentIn } from "../../draw";
 import { exact } from "../../format";
 import { t } from "../../i18n";
 import { goToView } from "../../state";

@@ -1,19 +1,10 @@
 import { useCallback, useId, useMemo } from "react";
 import { type DeviceMemory, type MemoryCurves, type Result, useOverview } from "../../api";
-import {
-  bytesAxis,
-  type CurveLine,
-  type CurveMark,
-  type CurveSpan,
-  contains,
-  momentIn,
-  TimeCurve,
-  TimeRange,
-  type TimeWindow,
-} from "../../charts";
+import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } from "../../charts";
+import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
 import { bytes, exact } from "../../format";
 import { noteText, t } from "../../i18n";
-import { useParam, useSelection } from "../../state";
+import { useParam, useTrace } from "../../state";
 import { Failure, QueryPanel, Segmented } from "../../ui";
 import {
   availableLines,
@@ -152,7 +143,7 @@ interface CurveProps {
 }
 
 function DeviceCurve({ whole, here, look, fit }: CurveProps) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const { range, setRange, cursor, setCursor } = look;
   const [wantedLines, setLines] = useParam<string>("m", "");
   // Until the detail is here the coarse curve shows the same window.

@@ -1,5 +1,6 @@
 import type { DeviceMemory, MemoryAt } from "../../api";
-import { type CurveSpan, momentIn } from "../../charts";
+import type { CurveSpan } from "../../charts";
+import { momentIn } from "../../draw";
 import { bytes, exact, fraction } from "../../format";
 import { t } from "../../i18n";
 import { peakReserved, spanAt } from "./curve";

@@ -1,10 +1,18 @@
 import { useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
-import { Crumbs, chainOf, Flame, type FlameEntries, type FlameKind, useLayout } from "../../flame";
-import { hash } from "../../flame/colors";
+import {
+  Crumbs,
+  chainOf,
+  Flame,
+  type FlameEntries,
+  type FlameKind,
+  useLayout,
+} from "../../charts/flame";
+import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { useParam, useSelected, useSelection, useTableParams } from "../../state";
+import { modulePath, rowOfModule } from "../../shell";
+import { useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   numberAt,
   rowCount,
@@ -17,7 +25,7 @@ import {
 import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { hookTable, moduleTable } from "./columns";
 import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
-import { className, pathOf, rowOf } from "./paths";
+import { moduleClass } from "./moduleClass";
 import "./modules.css";
 
 const text = t.modules;
@@ -87,7 +95,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
 
 /** What the address says; else the view's own source; else, where only the other one is recorded, that. */
 function useSource(usual: ModuleSource) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [wanted, setWanted] = useParam<string>("g", "");
   const chosen = SOURCES.find(({ value }) => value === wanted)?.value;
   const first = useModules(sel, chosen ?? usual);
@@ -122,10 +130,10 @@ interface Shown {
 }
 
 function useSelectedModule(answer: ModulesTable): [number, (row: number) => void] {
-  const [selected, select] = useSelected();
+  const [selected, select] = usePicked();
   const path = selected?.kind === "mod" ? selected.name : null;
-  const row = useMemo(() => rowOf(answer, path), [answer, path]);
-  return [row, (next) => select({ kind: "mod", name: pathOf(answer, next) })];
+  const row = useMemo(() => rowOfModule(answer, path), [answer, path]);
+  return [row, (next) => select({ kind: "mod", name: modulePath(answer, next) })];
 }
 
 function ModuleRows({ answer, metric }: Shown) {
@@ -161,8 +169,8 @@ function ModuleFlame({ answer, metric }: Shown) {
   const { hits } = useMatches(table, filter);
   const entries = useMemo(() => entriesOf(answer, metric), [answer, metric]);
   const layout = useLayout(entries, false);
-  const focus = useMemo(() => rowOf(answer, path), [answer, path]);
-  const setFocus = (row: number) => setPath(row < 0 ? "" : pathOf(answer, row));
+  const focus = useMemo(() => rowOfModule(answer, path), [answer, path]);
+  const setFocus = (row: number) => setPath(row < 0 ? "" : modulePath(answer, row));
   if (layout.whole === 0) return <p className="muted">{text.noTime(text.metrics[metric])}</p>;
   return (
     <div className="modules-flame">
@@ -195,9 +203,9 @@ function entriesOf(answer: ModulesTable, metric: Metric): FlameEntries {
     own: ownValues(answer, metric),
     label: name,
     name,
-    kind: (row) => CLASS_HUES[hash(className(name(row))) % CLASS_HUES.length] ?? "module",
+    kind: (row) => CLASS_HUES[hash(moduleClass(name(row))) % CLASS_HUES.length] ?? "module",
     tooltip: (row) => ({
-      title: pathOf(answer, row),
+      title: modulePath(answer, row),
       lines: [
         {
           label: text.metrics[metric],

@@ -1,6 +1,6 @@
 import { t } from "../../i18n";
 import { type Rows, textAt } from "../../table";
-import { Frames } from "./Frames";
+import { Frames } from "./FrameList";
 import { Launched } from "./Launched";
 import { NoStack, Stacks } from "./Stacks";
 

@@ -1,6 +1,6 @@
 import { useOperatorKernels } from "../../api";
 import { t } from "../../i18n";
-import { goToView, useSelection } from "../../state";
+import { goToView, useTrace } from "../../state";
 import { only, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
 
@@ -17,7 +17,7 @@ const ESSENTIAL = ["name", "calls", "total_ns"];
 
 /** The kernels that one operator launched itself. */
 export function Launched({ name, shape, compact = false }: Props) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOperatorKernels(sel, name, shape);
   return (
     <section>

@@ -1,23 +1,22 @@
 /** The selected operator, whatever view is shown. */
 import { useMemo } from "react";
-import { type OperatorsTable, useOperators } from "../../api";
+import { type OperatorsTable, settled, useOperators } from "../../api";
 import { t } from "../../i18n";
-import { useBaseline, useSelection } from "../../state";
+import { useBaseline, useTrace } from "../../state";
 import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
-import { Async, settled } from "../../ui";
-import { Skeleton } from "../../ui/Async";
+import { Async, Skeleton } from "../../ui";
 import { operatorTable } from "./columns";
 import { Launched } from "./Launched";
 import "./operators.css";
 
 export default function OperatorInspector({ name }: { name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOperators(sel, "name");
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
 function Numbers({ answer: first, name }: { answer: OperatorsTable; name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("operators", sel, { group_by: "name" });
   const { answer, row } = useRowOf(first, source, name);
   const baseline = useBaseline()?.key ?? null;

@@ -1,8 +1,7 @@
 import type { StackRows, StacksTable } from "../../api";
-import { parseFrameName } from "../../flame";
-import { count, duration, exact, fraction } from "../../format";
+import { count, duration, exact, fraction, parseFrameName } from "../../format";
 import { t } from "../../i18n";
-import { type Selected, useSelected } from "../../state";
+import { type Picked, usePicked } from "../../state";
 import { CopyButton, SourceLink } from "../../ui";
 import { hasSelf, modulePath } from "./rows";
 
@@ -19,7 +18,7 @@ interface Props {
 
 /** The chosen box in words. */
 export function Details({ answer, rows, row, onZoom }: Props) {
-  const [, select] = useSelected();
+  const [, select] = usePicked();
   if (row < 0)
     return (
       <p className="stacks-details muted">{onZoom ? text.detailsNoneTable : text.detailsNone}</p>
@@ -72,7 +71,7 @@ export function Details({ answer, rows, row, onZoom }: Props) {
 }
 
 /** What other views know it as. Copies and fills are no kernels. */
-function selectionOf(rows: StackRows, row: number): Selected | null {
+function selectionOf(rows: StackRows, row: number): Picked | null {
   const name = rows.name[row] ?? "";
   switch (rows.kind[row]) {
     case "operator":

@@ -1,12 +1,13 @@
 /** Where the time goes by call stack. */
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { StackRows, StacksTable, StackWeight } from "../../api";
-import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../flame";
+import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../charts/flame";
 import { count, duration, fraction } from "../../format";
 import { t } from "../../i18n";
+import { NoteList } from "../../shell";
 import { useParam, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
-import { Help, NoteList, QueryPanel, Segmented } from "../../ui";
+import { Help, QueryPanel, Segmented } from "../../ui";
 import { Details } from "./Details";
 import { Files } from "./Files";
 import { entriesOf, kindsOf } from "./looks";

@@ -1,13 +1,7 @@
 /** What is written on the boxes and in their tooltips. Pure. */
 import type { StackKind, StackRows, StacksTable } from "../../api";
-import {
-  builtinLabel,
-  type FlameEntries,
-  type FlameKind,
-  frameLabel,
-  kernelLabel,
-} from "../../flame";
-import { count, duration, fraction } from "../../format";
+import type { FlameEntries, FlameKind } from "../../charts/flame";
+import { builtinLabel, count, duration, fraction, frameLabel, kernelLabel } from "../../format";
 import { t } from "../../i18n";
 import { hasSelf, ownValues } from "./rows";
 

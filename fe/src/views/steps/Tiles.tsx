@@ -1,7 +1,6 @@
 import type { Steps } from "../../api";
-import { count, duration, fraction } from "../../format";
+import { count, duration, fraction, percentile } from "../../format";
 import { t } from "../../i18n";
-import { percentile } from "../../stats";
 import { Tile } from "../../ui";
 import { DEVIATIONS, FEWEST_STEPS, LEAST_SHARE, lostTime, type Usual } from "./outliers";
 

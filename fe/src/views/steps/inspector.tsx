@@ -3,10 +3,10 @@ import { useMemo } from "react";
 import { type Overview, useOverview } from "../../api";
 import { duration } from "../../format";
 import { t } from "../../i18n";
-import { goToView, useSelection, useViewId } from "../../state";
+import { longestSlice } from "../../shell";
+import { goToView, useTrace, useViewId } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
 import { Async } from "../../ui";
-import { longestSlice } from "../places";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
 import "./steps.css";
@@ -14,7 +14,7 @@ import "./steps.css";
 const text = t.steps.inspector;
 
 export default function StepInspector({ name }: { name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOverview(sel);
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }

@@ -1,9 +1,9 @@
 import { useCallback, useMemo } from "react";
-import { momentIn, type TimeWindow } from "../../charts";
+import { momentIn, type TimeWindow } from "../../draw";
 import { duration } from "../../format";
 import { t } from "../../i18n";
 import { useParam } from "../../state";
-import { Popup } from "../../table/Popup";
+import { Popup } from "../../ui";
 import { formatBookmarks, formatTimes, parseBookmarks } from "./look";
 
 const text = t.trace;

@@ -1,15 +1,14 @@
 /** The selected slice: what it is, where it comes from, and the others of its name. */
 import { type ReactNode, useState } from "react";
 import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
-import { momentIn } from "../../charts";
-import { parseFrameName } from "../../flame/label";
-import { bareName, count, duration, exact } from "../../format";
+import { momentIn } from "../../draw";
+import { bareName, count, duration, exact, parseFrameName } from "../../format";
 import { t } from "../../i18n";
-import { goToView, type SelectionKind } from "../../state";
-import type { Picked, Source } from "../../timeline";
+import { goToView, type PickedKind } from "../../state";
+import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
 import { Histogram } from "./Histogram";
-import { pickedOf } from "./picked";
+import { pickedSlice } from "./pickedSlice";
 
 const text = t.trace;
 /** Of a list, before "and n more". */
@@ -17,8 +16,8 @@ const MOST = 12;
 
 interface Props {
   readonly query: Result<SliceDetails>;
-  readonly source: Source | null;
-  readonly onPick: (picked: Picked | null) => void;
+  readonly source: RankTiles | null;
+  readonly onPick: (picked: PickedSlice | null) => void;
   readonly onSameName: (by: -1 | 1) => void;
 }
 
@@ -35,7 +34,7 @@ export function DetailsPanel({ query, source, onPick, onSameName }: Props) {
 }
 
 /** What can be looked up by its name in another view. */
-const KINDS: Record<string, SelectionKind> = { operator: "op", kernel: "kernel" };
+const KINDS: Record<string, PickedKind> = { operator: "op", kernel: "kernel" };
 
 interface DetailsProps extends Omit<Props, "query"> {
   readonly details: SliceDetails;
@@ -44,7 +43,7 @@ interface DetailsProps extends Omit<Props, "query"> {
 function Details({ details, source, onPick, onSameName }: DetailsProps) {
   const kind = KINDS[details.category];
   const pick = (slice: { row: number; lane: number; start_ns: number; duration_ns: number }) => {
-    if (source) onPick(pickedOf(source, slice));
+    if (source) onPick(pickedSlice(source, slice));
   };
   const whole = source?.meta ?? null;
   const end = whole?.end_ns ?? details.start_ns + details.duration_ns;
@@ -191,7 +190,7 @@ function Args({ args }: { args: SliceDetails["args"] }) {
 }
 
 /** The file is read for them, so only when somebody asks. */
-function RawArgs({ row, source }: { row: number; source: Source | null }) {
+function RawArgs({ row, source }: { row: number; source: RankTiles | null }) {
   const [wanted, setWanted] = useState(false);
   const query = useTimelineArgs(source?.key ?? null, wanted ? row : null);
   if (!wanted)
