@@ -1,13 +1,13 @@
 import { type ReactNode, useMemo } from "react";
 import { type Overview, type TraceKey, useCompare, useOverview } from "../../api";
 import { change, count, duration, percentChange } from "../../format";
-import { t } from "../../i18n";
+import { compareTexts, overviewTexts } from "../../i18n";
 import { EVERYTHING } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import { Async, Panel } from "../../ui";
 import { deviceNames, type StepChange, stepChange } from "./headline";
 
-const text = t.compare.headline;
+const text = compareTexts.headline;
 
 interface Props {
   readonly baseline: TraceKey;
@@ -78,7 +78,9 @@ function Step({ found }: { found: StepChange }) {
   const { before, after, delta, percent, contributors, against } = found;
   const named = (changes: StepChange["categories"]) =>
     changes
-      .map((one) => text.contributor(t.overview.categories[one.category], change(one.delta, "ns")))
+      .map((one) =>
+        text.contributor(overviewTexts.categories[one.category], change(one.delta, "ns")),
+      )
       .join(", ");
   return (
     <>
@@ -148,7 +150,7 @@ export function Amount({ delta, percent }: { delta: number; percent: number | nu
 
 function categoryTable(found: StepChange): Table {
   const rows = [
-    ...found.categories.map((one) => ({ ...one, name: t.overview.categories[one.category] })),
+    ...found.categories.map((one) => ({ ...one, name: overviewTexts.categories[one.category] })),
     { ...found, name: text.total },
   ];
   const number = (key: string, label: string, help: string) =>
@@ -156,8 +158,8 @@ function categoryTable(found: StepChange): Table {
   return {
     columns: [
       { key: "category", label: text.category, type: "string", unit: null },
-      number("step_ns", t.compare.baseline, text.sideHelp),
-      number("exp_step_ns", t.compare.experiment, text.sideHelp),
+      number("step_ns", compareTexts.baseline, text.sideHelp),
+      number("exp_step_ns", compareTexts.experiment, text.sideHelp),
       { ...number("delta_step_ns", text.delta, text.deltaHelp), change: "cost" },
       {
         key: "delta_percent",

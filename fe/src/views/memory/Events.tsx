@@ -5,15 +5,13 @@ import {
   type TableSource,
   useMemoryEvents,
 } from "../../api";
-import { noteText, t } from "../../i18n";
+import { noteText, memoryTexts as text } from "../../i18n";
 import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, textAt, useRemoteTable, useTableSource } from "../../table";
 import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { eventsTable } from "./columns";
 import { RangeLine, type TableProps } from "./RangeLine";
-
-const text = t.memory;
 
 export function EventsPanel({ look, device, tabs }: TableProps) {
   const { sel } = useTrace();

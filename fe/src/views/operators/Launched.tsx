@@ -1,10 +1,8 @@
 import { useOperatorKernels } from "../../api";
-import { t } from "../../i18n";
+import { operatorsTexts as text } from "../../i18n";
 import { goToView, useTrace } from "../../state";
 import { only, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
-
-const text = t.operators;
 
 interface Props {
   readonly name: string;

@@ -1,13 +1,11 @@
 import { type Table as Answer, useOperatorStacks } from "../../api";
 import { count, duration } from "../../format";
-import { t } from "../../i18n";
+import { operatorsTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { numberAt, rowCount, textAt } from "../../table";
 import { Async, Code } from "../../ui";
 import { Frames } from "./FrameList";
 import { parseStack } from "./frames";
-
-const text = t.operators;
 
 /** Beyond that the table, grouped by call stack, is the place to look. */
 const MOST_STACKS = 100;

@@ -1,7 +1,7 @@
 /** The selected operator, whatever view is shown. */
 import { useMemo } from "react";
 import { type OperatorsTable, settled, useOperators } from "../../api";
-import { t } from "../../i18n";
+import { operatorsTexts } from "../../i18n";
 import { useBaseline, useTrace } from "../../state";
 import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
 import { Async, Skeleton } from "../../ui";
@@ -23,7 +23,7 @@ function Numbers({ answer: first, name }: { answer: OperatorsTable; name: string
   const compared = useOperators(baseline, "name");
   const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
-  if (row < 0) return <p className="muted">{t.operators.gone}</p>;
+  if (row < 0) return <p className="muted">{operatorsTexts.gone}</p>;
   return before ? (
     <Compared answer={answer} row={row} baseline={before} name={name} />
   ) : (

@@ -1,10 +1,9 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction } from "../../format";
-import { t } from "../../i18n";
+import { overviewTexts, stepsTexts as text } from "../../i18n";
 import { categoryColor, Panel } from "../../ui";
 import { cause, DEVIATIONS, LEAST_SHARE, type Usual } from "./outliers";
 
-const text = t.steps;
 const SHOWN = 8;
 
 interface Props {
@@ -49,7 +48,7 @@ export function Outliers({ steps, usual, slow, onPick }: Props) {
                 {because && (
                   <span>
                     <i className="swatch" style={{ background: categoryColor(because.category) }} />
-                    {text.because(t.overview.categories[because.category], duration(because.ns))}
+                    {text.because(overviewTexts.categories[because.category], duration(because.ns))}
                   </span>
                 )}
               </li>

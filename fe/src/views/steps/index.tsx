@@ -9,7 +9,7 @@ import {
   parseRange,
 } from "../../charts/stackedColumns";
 import { count, duration } from "../../format";
-import { t } from "../../i18n";
+import { overviewTexts, stepsTexts as text } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
 import { useParam, usePicked, useStepParams, useTableParams, useTrace } from "../../state";
 import { DataTable, textAt } from "../../table";
@@ -20,7 +20,6 @@ import { cause, outliers, type Usual, usualStep } from "./outliers";
 import { Tiles } from "./Tiles";
 import "./steps.css";
 
-const text = t.steps;
 const MODES = [
   { value: "absolute", label: text.absolute },
   { value: "percent", label: text.percent },
@@ -181,13 +180,13 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
 /** What makes a step longer: "DataLoader +59 ms". */
 function remark(steps: StepTimes, usual: Usual, step: number): string {
   const found = cause(steps, usual, step);
-  return found ? text.because(t.overview.categories[found.category], duration(found.ns)) : "";
+  return found ? text.because(overviewTexts.categories[found.category], duration(found.ns)) : "";
 }
 
 function seriesOf(steps: StepTimes): ColumnSeries[] {
   return steps.categories.map((category) => ({
     key: category,
-    label: t.overview.categories[category],
+    label: overviewTexts.categories[category],
     color: categoryColor(category),
     values: steps.category_ns[category] ?? [],
   }));
