@@ -1,4 +1,7 @@
 /** Puts the page together. */
+// First, so that the style of a part wins over what holds everywhere.
+import "./ui/theme.css";
+import "./ui/controls.css";
 import { focusManager, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -6,10 +9,9 @@ import { createQueryClient, openReport, type Report, setBase } from "./api";
 import { setNumberLocale } from "./format";
 import { followTheme, onHostReload, watchVisibility } from "./host";
 import { t } from "./i18n";
-import { SelectionProvider } from "./state";
-import { Shell } from "./ui/Shell";
-import "./ui/theme.css";
-import "./ui/controls.css";
+import { Shell } from "./shell/Shell";
+import { TraceProvider } from "./state";
+import { INSPECTORS, VIEWS } from "./views/registry";
 
 /** Renders into the body of the page we are in, which in TensorBoard is the plugin's own frame. */
 export function mount(report: Report | null): void {
@@ -32,9 +34,9 @@ export function mount(report: Report | null): void {
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={client}>
-        <SelectionProvider>
-          <Shell />
-        </SelectionProvider>
+        <TraceProvider>
+          <Shell views={VIEWS} inspectors={INSPECTORS} />
+        </TraceProvider>
       </QueryClientProvider>
     </StrictMode>,
   );

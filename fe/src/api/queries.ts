@@ -26,6 +26,11 @@ import type {
 type Options<T> = UseQueryOptions<T, ApiError>;
 export type Result<T> = UseQueryResult<T, ApiError>;
 
+/** What the answer to a question about the baseline is, once it is here. */
+export function settled<T>(query: Result<T>): T | null {
+  return query.isPlaceholderData ? null : (query.data ?? null);
+}
+
 export const STATUS_KEY = ["status"] as const;
 
 export function traceKey(sel: TraceKey): readonly unknown[] {

@@ -1,8 +1,8 @@
 import { useCallback } from "react";
+import type { ChartTheme } from "../draw";
 import { change, percentChange, value } from "../format";
 import { Chart } from "./Chart";
 import { PAIRED_HEIGHT, pairedBarsOption, runningSums } from "./options/pairedBars";
-import type { ChartTheme } from "./theme";
 import type { PairedBarsProps } from "./types";
 
 /** Two sides of each item, their running sums, and below it what differs, one by one and accumulated. */

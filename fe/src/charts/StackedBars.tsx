@@ -1,10 +1,10 @@
 import { useCallback } from "react";
+import type { ChartTheme } from "../draw";
 import { value } from "../format";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import { Chart } from "./Chart";
 import { columnTotals, stackedBarsOption } from "./options/stackedBars";
 import { share, sum, summary } from "./summary";
-import type { ChartTheme } from "./theme";
 import type { StackedBarsProps } from "./types";
 
 export function StackedBars(props: StackedBarsProps) {
@@ -44,7 +44,7 @@ export function StackedBars(props: StackedBarsProps) {
       head={[
         xLabel ?? "",
         ...(details ? [detailsLabel] : []),
-        t.charts.total,
+        chartsTexts.total,
         ...series.map(({ label }) => label),
       ]}
       rows={x.map((name, i) => ({

@@ -1,10 +1,9 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { bytesAxis, type ChartTheme } from "../draw";
 import { pixelOf, shownSpans, timeCurveOption, timeOf } from "./options/timeCurve";
 import { TimeCurve, type TimeCurveProps } from "./TimeCurve";
 import { TimeRange } from "./TimeRange";
-import type { ChartTheme } from "./theme";
-import { bytesAxis } from "./ticks";
 
 vi.mock("./engine", () => ({
   init: () => ({ setOption() {}, resize() {}, dispose() {}, on() {}, off() {} }),

@@ -7,16 +7,21 @@ import {
   useRef,
   useState,
 } from "react";
-import { t } from "../i18n";
+import {
+  type Axis,
+  type ChartTheme,
+  contains,
+  momentIn,
+  span,
+  type TimeWindow,
+  type TooltipContent,
+} from "../draw";
+import { chartsTexts } from "../i18n";
 import { Chart, type ChartProps } from "./Chart";
 import { PLOT, timeCurveOption, timeOf } from "./options/timeCurve";
-import type { ChartTheme } from "./theme";
-import { type Axis, momentIn } from "./ticks";
-import { contains, span, type TimeWindow } from "./timeWindow";
-import type { TooltipContent } from "./tooltip";
 import type { CurveLine, CurveMark, CurveSpan } from "./types";
 
-const text = t.charts.curve;
+const text = chartsTexts.curve;
 
 /** Less movement than this between press and release is a click. */
 const DRAG_PIXELS = 4;

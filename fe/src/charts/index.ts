@@ -6,21 +6,9 @@ export { StackedBars } from "./StackedBars";
 export { TimeCurve, type TimeCurveProps } from "./TimeCurve";
 export { TimeRange } from "./TimeRange";
 export { TopNControl } from "./TopNControl";
-export { type ChartTheme, readTheme } from "./theme";
-export { type Axis, bytesAxis, momentIn } from "./ticks";
-export {
-  contains,
-  formatWindow,
-  NARROWEST_NS,
-  parseWindow,
-  type TimeWindow,
-  within,
-} from "./timeWindow";
-export type { TooltipContent } from "./tooltip";
 export { DEFAULT_TOP, largest, parseTopN, type Ranked, slicesWithRest, type TopN } from "./topN";
 export type {
   BarSeries,
-  ChartColor,
   CurveLine,
   CurveMark,
   CurveSpan,

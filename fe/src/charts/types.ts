@@ -1,7 +1,5 @@
+import type { ChartColor } from "../draw";
 import type { Unit } from "../format";
-
-/** A CSS colour or a custom property reference such as `var(--cat-kernel)`. */
-export type ChartColor = string;
 
 interface Common {
   /** Names the picture: its accessible name, and the file name of a saved image. */

@@ -1,7 +1,21 @@
-import { wantedLanguages } from "../host/language";
-import { en } from "./en";
-import { pickLanguage } from "./languages";
-
+export { settleLanguage, t } from "./current";
+export type { Messages } from "./en";
+export { capture as captureTexts } from "./en/capture";
+export { charts as chartsTexts } from "./en/charts";
+export { compare as compareTexts } from "./en/compare";
+export { distributed as distributedTexts } from "./en/distributed";
+export { flame as flameTexts } from "./en/flame";
+export { kernels as kernelsTexts } from "./en/kernels";
+export { memory as memoryTexts } from "./en/memory";
+export { modules as modulesTexts } from "./en/modules";
+export { operators as operatorsTexts } from "./en/operators";
+export { overview as overviewTexts } from "./en/overview";
+export { stackedColumns as stackedColumnsTexts } from "./en/stackedColumns";
+export { stacks as stacksTexts } from "./en/stacks";
+export { steps as stepsTexts } from "./en/steps";
+export { table as tableTexts } from "./en/table";
+export { timeline as timelineTexts } from "./en/timeline";
+export { trace as traceTexts } from "./en/trace";
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
 export {
   evidenceLabel,
@@ -11,21 +25,4 @@ export {
   reasonText,
   serverText,
   type Values,
-} from "./said";
-
-export type Messages = typeof en;
-
-/**
- * The messages of the language in use, settled before any other code is loaded (see index.ts of the page), so that
- * they may be read at the top of a module.
- */
-export let t: Messages = en;
-
-export async function settleLanguage(): Promise<void> {
-  if (pickLanguage(wantedLanguages()) === "en") return;
-  try {
-    t = (await import("./zh-CN")).zhCN;
-  } catch {
-    // Better in English than not at all.
-  }
-}
+} from "./serverMessages";

@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import type { TraceKey, TraceStatus } from "../api";
 import { baselineKey, sameTraceName, type TraceName } from "./comparison";
-import { useSelection } from "./selection";
+import { useTrace } from "./trace";
 
 export interface Baseline {
   readonly name: TraceName;
@@ -15,7 +15,7 @@ export interface Baseline {
 
 /** Null when nothing was set. */
 export function useBaseline(): Baseline | null {
-  const { sel, comparison } = useSelection();
+  const { sel, comparison } = useTrace();
   const { set } = comparison;
   return useMemo(() => {
     if (!set || !sel) return null;

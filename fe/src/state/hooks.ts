@@ -3,7 +3,7 @@ import type { TraceKey } from "../api";
 import { linkTo, type Params } from "../host";
 import { type Comparison, formatTraceName, type TraceName } from "./comparison";
 import { applyPatch, viewParams, viewPatch } from "./keys";
-import { formatSelected, parseSelected, type Selected } from "./select";
+import { formatPicked, type Picked, parsePicked } from "./picked";
 import { paramStore } from "./store";
 import { FIRST_VIEW, isViewId, type ViewId } from "./views";
 
@@ -48,7 +48,7 @@ export function useViewId(): [ViewId, (view: ViewId) => void] {
 const remembered = new Map<ViewId, Params>();
 
 /** `look`: how the view should look, e.g. a filter; wins over how it was left. */
-export function goToView(view: ViewId, select?: Selected | null, look: Params = {}): void {
+export function goToView(view: ViewId, select?: Picked | null, look: Params = {}): void {
   const store = paramStore();
   const params = store.get();
   const current = isViewId(params.v) ? params.v : FIRST_VIEW;
@@ -56,7 +56,7 @@ export function goToView(view: ViewId, select?: Selected | null, look: Params = 
   store.set({
     ...(view === current ? {} : viewPatch(view, FIRST_VIEW, remembered.get(view) ?? {})),
     ...look,
-    ...(select ? { sel: formatSelected(select) } : {}),
+    ...(select ? { sel: formatPicked(select) } : {}),
   });
 }
 
@@ -103,14 +103,14 @@ export function useStepRange(): [string | null, (range: string | null) => void] 
 }
 
 /** The operator, kernel, module or step that every view marks and the inspector describes. */
-export function useSelected(): [Selected | null, (selected: Selected | null) => void] {
+export function usePicked(): [Picked | null, (selected: Picked | null) => void] {
   const text = useParams().sel;
   const set = useCallback(
-    (next: Selected | null) => paramStore().set({ sel: next ? formatSelected(next) : null }),
+    (next: Picked | null) => paramStore().set({ sel: next ? formatPicked(next) : null }),
     [],
   );
   // The object stays the same while it means the same, so that memoised tables do not redraw.
-  return [useMemo(() => parseSelected(text), [text]), set];
+  return [useMemo(() => parsePicked(text), [text]), set];
 }
 
 /** A part belongs to the two traces that were compared: with others, everything is shown first. */

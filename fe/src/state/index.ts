@@ -24,20 +24,20 @@ export {
   useParam,
   useParams,
   usePart,
-  useSelected,
+  usePicked,
   useStepParams,
   useStepRange,
   useTableParams,
   useViewId,
 } from "./hooks";
 export { SCHEMA } from "./keys";
+export type { Picked, PickedKind } from "./picked";
+export { formatPicked, PICKED_KINDS, parsePicked } from "./picked";
 export { formatRange, isWhole, type StepList, type StepRange } from "./range";
 export type { Dropped } from "./resolve";
 export { spansOf, workersOf } from "./resolve";
-export type { Selected, SelectionKind } from "./select";
-export { formatSelected, parseSelected, SELECTION_KINDS } from "./select";
-export { type Selection, SelectionProvider, useSelection } from "./selection";
 export { patternError, STEP_RULES } from "./steps";
+export { type CurrentTrace, TraceProvider, useTrace } from "./trace";
 export {
   FIRST_VIEW,
   type GroupId,

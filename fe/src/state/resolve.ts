@@ -1,6 +1,5 @@
 /** From what the address asks for to a trace that exists. Pure. */
-import type { RunStatus, Status, TraceKey, TraceStatus } from "../api";
-import { isPending } from "../api";
+import { isPending, type RunStatus, type Status, type TraceKey, type TraceStatus } from "../api";
 
 /** Null: the address does not say. */
 export interface Wanted {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { equals, exampleFor, filterRows, parseFilter } from "./filter";
+import { equals } from "../format";
+import { exampleFor, filterRows, parseFilter } from "./filter";
 import type { Column, Rows } from "./model";
 
 const columns: Column[] = [

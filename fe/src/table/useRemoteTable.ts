@@ -7,7 +7,7 @@ import {
   type TraceKey,
   useRows,
 } from "../api";
-import { equals } from "./filter";
+import { equals } from "../format";
 import type { Rows, Table } from "./model";
 import type { RemoteTable } from "./useRemoteRows";
 

@@ -1,16 +1,14 @@
 /** The names of the tracks at the left, and what can be done with each. Only those in sight exist. */
 import { memo } from "react";
 import { count } from "../format";
-import { t } from "../i18n";
+import { timelineTexts as text } from "../i18n";
 import { Icon } from "../ui";
-import { isGroup, type Rows, rowsBetween, type TrackRow } from "./layout";
-
-const text = t.timeline;
+import { isGroup, rowsBetween, type TrackRow, type TrackRows } from "./layout";
 
 export type TrackAction = "toggle" | "pin" | "hide" | "up" | "down";
 
 interface Props {
-  readonly rows: Rows;
+  readonly rows: TrackRows;
   /** Pixels scrolled out of sight, and in sight. */
   readonly top: number;
   readonly height: number;

@@ -1,6 +1,6 @@
 /** The whole span in a strip: how busy device and host were, steps, hits of the search, and the window to move. */
 import { type PointerEvent, useCallback, useEffect, useRef } from "react";
-import type { TimeWindow } from "../charts";
+import type { TimeWindow } from "../draw";
 import { clamped, span } from "./camera";
 import type { Colors } from "./colors";
 

@@ -1,37 +1,35 @@
 // biome-ignore-all lint/a11y/noNoninteractiveTabindex: an application region takes the focus itself
 import { type RefObject, useEffect, useId, useMemo, useRef, useState } from "react";
-import type { TimeWindow } from "../charts";
-import { momentIn } from "../charts";
-import { PointerTip } from "../charts/PointerTip";
+import { momentIn, PointerTip, type TimeWindow } from "../draw";
 import { count, duration } from "../format";
 import { useTheme } from "../host";
-import { t } from "../i18n";
-import { useLatest } from "../ui/latest";
+import { timelineTexts } from "../i18n";
+import { useLatest } from "../ui";
 import { sameTimes } from "./camera";
 import { type Colors, readColors } from "./colors";
 import type { Flow } from "./flows";
-import type { Look, Mark, Picked } from "./frame";
 import { gestures, type Tool } from "./gestures";
 import { type KeyAction, keyAction } from "./keys";
 import { Labels, type TrackAction } from "./Labels";
-import type { Rows, TrackRow } from "./layout";
+import type { TrackRow, TrackRows } from "./layout";
+import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
-import type { Source } from "./source";
+import type { Look, Mark, PickedSlice } from "./scene";
 import { AXIS, type Hit, LABELS, Stage, type StageState } from "./stage";
 import { tipOf } from "./tip";
 import "./timeline.css";
 
 export interface TimelineProps {
   readonly title: string;
-  readonly sources: readonly Source[];
-  readonly rows: Rows;
+  readonly sources: readonly RankTiles[];
+  readonly rows: TrackRows;
   readonly whole: TimeWindow;
   /** What is to be seen; where the user goes from there is told by `onWindow` when they rest. */
   readonly window: TimeWindow;
   readonly onWindow: (window: TimeWindow) => void;
   readonly look: Look;
   readonly tool: Tool;
-  readonly selected: Picked | null;
+  readonly selected: PickedSlice | null;
   readonly selectedName: string;
   readonly onSelect: (hit: Hit | null) => void;
   readonly mark: Mark | null;
@@ -149,8 +147,8 @@ export function Timeline(props: TimelineProps) {
           type="text"
           className="timeline-filter"
           style={{ width: LABELS - 8 }}
-          aria-label={t.timeline.filter}
-          placeholder={t.timeline.filter}
+          aria-label={timelineTexts.filter}
+          placeholder={timelineTexts.filter}
           autoComplete="off"
           spellCheck={false}
           value={props.filter}
@@ -163,7 +161,7 @@ export function Timeline(props: TimelineProps) {
         ref={scroller}
         className="timeline-scroll"
         role="application"
-        aria-roledescription={t.timeline.role}
+        aria-roledescription={timelineTexts.role}
         aria-label={props.title}
         aria-describedby={hint}
         tabIndex={0}
@@ -178,13 +176,13 @@ export function Timeline(props: TimelineProps) {
           />
         </div>
       </div>
-      {rows.rows.length === 0 && <p className="muted">{t.timeline.noTracks}</p>}
+      {rows.rows.length === 0 && <p className="muted">{timelineTexts.noTracks}</p>}
       <p id={hint} className="visually-hidden">
-        {t.timeline.hint}
+        {timelineTexts.hint}
       </p>
       <p className="visually-hidden" role="status">
         {selected
-          ? t.timeline.spoken(
+          ? timelineTexts.spoken(
               props.selectedName,
               momentIn(selected.start, whole, 1e6),
               duration(selected.duration),
@@ -194,16 +192,16 @@ export function Timeline(props: TimelineProps) {
       <div className="timeline-foot">
         {rows.left > 0 && (
           <span>
-            {t.timeline.left(count(rows.left))}{" "}
+            {timelineTexts.left(count(rows.left))}{" "}
             <button type="button" className="link" onClick={props.onShowAll}>
-              {t.timeline.showAll}
+              {timelineTexts.showAll}
             </button>
           </span>
         )}
-        {state?.loading && <span className="muted">{t.timeline.loading}…</span>}
+        {state?.loading && <span className="muted">{timelineTexts.loading}…</span>}
         {state?.failure != null && (
           <span role="alert">
-            {t.timeline.failed}{" "}
+            {timelineTexts.failed}{" "}
             <span className="muted">
               {state.failure instanceof Error ? state.failure.message : ""}
             </span>{" "}
@@ -215,7 +213,7 @@ export function Timeline(props: TimelineProps) {
                 stage.current?.ask();
               }}
             >
-              {t.timeline.retry}
+              {timelineTexts.retry}
             </button>
           </span>
         )}

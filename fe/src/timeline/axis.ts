@@ -1,9 +1,9 @@
 /** The head of the timeline: times, names of steps, how long the marked range is. */
-import { timeAxis } from "../charts/ticks";
+import { timeAxis } from "../draw";
 import { duration } from "../format";
 import { type Camera, span, xOf } from "./camera";
 import type { Colors } from "./colors";
-import type { Mark } from "./frame";
+import type { Mark } from "./scene";
 
 const FONT_SIZE = 11;
 /** Pixels that a label of the axis needs. */

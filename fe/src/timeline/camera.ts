@@ -1,5 +1,5 @@
 /** What part of a trace is seen: a stretch of time across a width of pixels. Pure. */
-import { NARROWEST_NS, type TimeWindow } from "../charts";
+import { NARROWEST_NS, type TimeWindow } from "../draw";
 
 /** Times are ns since the start of the trace, plain numbers: exact up to 104 days. */
 export interface Camera {

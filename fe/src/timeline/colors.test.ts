@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contrast, parseColor } from "../flame/colors";
+import { contrast, parseColor } from "../draw";
 import { categoryHues, colorIndex, colorsOf, DIM_FROM, hueOf } from "./colors";
 import { SHADES } from "./raster";
 

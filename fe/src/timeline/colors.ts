@@ -1,6 +1,5 @@
 /** Which colour a slice has. Pure but for what reads the page's style. */
-import { computedColors, contrast, css, mix, parseColor, type Rgb } from "../flame/colors";
-import { pack } from "../flame/pixels";
+import { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "../draw";
 import { SHADES } from "./raster";
 
 export const COLOR_BY = ["category", "name", "stream", "operator"] as const;

@@ -1,10 +1,11 @@
 /** A counter: the mean of each stretch of time as an area, and a paler band from its least to its largest value. */
+
+import type { Raster } from "../draw";
 import { type Camera, nsPerPixel, xOf } from "./camera";
-import type { Scene } from "./frame";
 import type { TrackRow } from "./layout";
 import { levelFor } from "./levels";
-import type { Raster } from "./raster";
-import type { Source } from "./source";
+import type { RankTiles } from "./rankTiles";
+import type { Scene } from "./scene";
 
 const INSET = 4;
 
@@ -13,7 +14,7 @@ export function rasterCounter(
   { pixels, width, height, ratio }: Raster,
   { camera, top, colors }: Scene,
   row: TrackRow,
-  source: Source,
+  source: RankTiles,
 ): void {
   const counter = source.counterOf(row.track.key);
   if (!counter) return;
@@ -50,7 +51,7 @@ interface Bin {
   readonly mean: number;
 }
 
-function binsOf(camera: Camera, source: Source, counter: number): Bin[] {
+function binsOf(camera: Camera, source: RankTiles, counter: number): Bin[] {
   const found: Bin[] = [];
   const level = levelFor(source.meta.levels, nsPerPixel(camera));
   const { start, end } = camera.window;
@@ -74,7 +75,7 @@ function binsOf(camera: Camera, source: Source, counter: number): Bin[] {
 
 /** The values of a counter at a time of the page; null where none is known. */
 export function counterAt(
-  source: Source,
+  source: RankTiles,
   track: string,
   time: number,
   level: number,

@@ -1,56 +1,16 @@
 /** One picture of the tracks: lanes as pixels, then everything that is written or drawn over them. */
-import type { TimeWindow } from "../charts";
-import { hash } from "../flame/colors";
+import { hash, type Raster } from "../draw";
 import { type Camera, nsPerPixel, span, xOf } from "./camera";
-import { type ColorBy, type Colors, colorIndex, hueOf, REST } from "./colors";
+import { type ColorBy, colorIndex, hueOf, REST } from "./colors";
 import { rasterCounter } from "./counter";
 import { NO_NAME } from "./decode";
-import { type Arrow, paintArrows } from "./flows";
+import { paintArrows } from "./flows";
 import { gather, Items } from "./items";
-import { type LaneRow, type Rows, rowsBetween, type TrackRow } from "./layout";
+import { type LaneRow, rowsBetween, type TrackRow, type TrackRows } from "./layout";
 import { levelFor } from "./levels";
-import { Columns, type Raster } from "./raster";
-import type { Source } from "./source";
-
-/** A slice, and what is known of where it is. */
-export interface Picked {
-  readonly worker: string;
-  readonly row: number;
-  readonly lane: number;
-  /** ns, of the page. */
-  readonly start: number;
-  readonly duration: number;
-}
-
-export interface Mark {
-  readonly kind: "range" | "measure";
-  readonly window: TimeWindow;
-}
-
-export interface Look {
-  readonly colorBy: ColorBy;
-  /** Shorter slices are drawn faintly, ns. */
-  readonly least: number;
-  /** Names that a search finds; all others are drawn faintly. Null without a search. */
-  readonly found: ((source: Source, name: number) => boolean) | null;
-}
-
-export interface Scene {
-  readonly sources: readonly Source[];
-  readonly rows: Rows;
-  readonly camera: Camera;
-  /** Pixels that are scrolled out of sight above. */
-  readonly top: number;
-  readonly height: number;
-  readonly colors: Colors;
-  readonly look: Look;
-  readonly selected: Picked | null;
-  readonly hovered: Picked | null;
-  readonly mark: Mark | null;
-  /** Starts of steps, ns of the page. */
-  readonly steps: readonly number[];
-  readonly arrows: readonly Arrow[];
-}
+import type { RankTiles } from "./rankTiles";
+import { Columns } from "./raster";
+import type { PickedSlice, Scene } from "./scene";
 
 const TEXT_FROM = 26;
 const TEXT_PADDING = 4;
@@ -122,7 +82,7 @@ export class Painter {
     }
   }
 
-  private label(scene: Scene, source: Source, lane: LaneRow, labels: Label[]): void {
+  private label(scene: Scene, source: RankTiles, lane: LaneRow, labels: Label[]): void {
     const { x0, x1, name, count, size } = this.items;
     for (let item = 0; item < size; item++) {
       const from = Math.max(0, x0[item] ?? 0);
@@ -209,20 +169,23 @@ export class Painter {
   }
 }
 
-export function sourceOf({ sources }: Pick<Scene, "sources">, track: string): Source | undefined {
+export function sourceOf(
+  { sources }: Pick<Scene, "sources">,
+  track: string,
+): RankTiles | undefined {
   if (sources.length === 1) return sources[0];
   return sources.find(({ worker }) => track.startsWith(`${worker}:`));
 }
 
 /** What can be seen of a lane of a rank. */
-export function gatherLane(items: Items, camera: Camera, source: Source, lane: number): void {
+export function gatherLane(items: Items, camera: Camera, source: RankTiles, lane: number): void {
   const level = levelFor(source.meta.levels, nsPerPixel(camera));
   gather(items, lane, source.piecesFor(lane, level, camera.window), camera, source.offset);
 }
 
 function colorsFor(
   scene: Scene,
-  source: Source,
+  source: RankTiles,
   lane: LaneRow,
   items: Items,
 ): (item: number) => number {
@@ -254,7 +217,11 @@ function colorsFor(
 }
 
 /** Where a lane stands on the page, pixels from the top of all rows; of the group around it when that is collapsed. */
-export function placeOf(rows: Rows, source: Source, lane: number): LaneRow | TrackRow | null {
+export function placeOf(
+  rows: TrackRows,
+  source: RankTiles,
+  lane: number,
+): LaneRow | TrackRow | null {
   const key = source.trackOf(lane);
   if (key === undefined) return null;
   let leaf: TrackRow | null = null;
@@ -266,7 +233,7 @@ export function placeOf(rows: Rows, source: Source, lane: number): LaneRow | Tra
 function outline(
   context: CanvasRenderingContext2D,
   scene: Scene,
-  picked: Picked,
+  picked: PickedSlice,
   strong: boolean,
 ): void {
   const source = scene.sources.find(({ worker }) => worker === picked.worker);

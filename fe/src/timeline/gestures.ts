@@ -1,6 +1,6 @@
 /** What pointer and wheel do on the canvas. */
 import { whole } from "./camera";
-import type { Mark } from "./frame";
+import type { Mark } from "./scene";
 import type { Hit, Stage } from "./stage";
 
 export type Tool = "pan" | "range" | "measure";

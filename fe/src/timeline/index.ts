@@ -1,18 +1,19 @@
 export { COLOR_BY, type ColorBy } from "./colors";
 export type { Flow } from "./flows";
-export { type Look, type Mark, type Picked, placeOf } from "./frame";
+export { placeOf } from "./frame";
 export type { Tool } from "./gestures";
 export type { KeyAction } from "./keys";
 export type { TrackAction } from "./Labels";
 export {
   type Arrangement,
   layOut,
-  type Rows,
   reordered,
   type Track,
   type TrackRow,
+  type TrackRows,
 } from "./layout";
+export { RankTiles } from "./rankTiles";
 export type { Density } from "./Strip";
-export { Source } from "./source";
+export type { Look, Mark, PickedSlice } from "./scene";
 export type { Hit, Stage } from "./stage";
 export { Timeline } from "./Timeline";

@@ -65,7 +65,7 @@ export interface TrackRow {
   readonly lanes: readonly LaneRow[];
 }
 
-export interface Rows {
+export interface TrackRows {
   readonly rows: readonly TrackRow[];
   /** Of all rows together. */
   readonly height: number;
@@ -94,7 +94,7 @@ export function isCollapsed(track: Track, { toggled }: Arrangement): boolean {
   return atFirst !== toggled.has(track.key);
 }
 
-export function layOut(tracks: readonly Track[], arrangement: Arrangement): Rows {
+export function layOut(tracks: readonly Track[], arrangement: Arrangement): TrackRows {
   const children = childrenOf(tracks, arrangement.order);
   const wanted = matching(tracks, arrangement.filter);
   const rows: TrackRow[] = [];

@@ -1,5 +1,5 @@
 /** Which tiles a window needs, and which of those that are here can stand in for one that is not. Pure. */
-import type { TimeWindow } from "../charts";
+import type { TimeWindow } from "../draw";
 
 export interface Level {
   readonly level: number;

@@ -1,4 +1,5 @@
 /** Lanes as pixels: tens of thousands of items cost some additions each, and no call of the canvas. Pure. */
+import type { Raster } from "../draw";
 import type { Items } from "./items";
 
 /** How dark a colour is by how much of a pixel is covered. */
@@ -13,15 +14,6 @@ const GAP_FROM = 4;
 const HATCH_FROM = 4;
 const HATCH_EVERY = 3;
 const HATCH_LESS = 5;
-
-export interface Raster {
-  /** Row by row, 4 bytes for a pixel; 0 is transparent. */
-  readonly pixels: Uint32Array;
-  readonly width: number;
-  readonly height: number;
-  /** Pixels of the screen for one of the page. */
-  readonly ratio: number;
-}
 
 /** What is added up for each column of pixels of one lane. */
 export class Columns {

@@ -1,5 +1,5 @@
 /** The picture on the screen: where the camera is, when to draw, and what lies under a point. Without React. */
-import type { TimeWindow } from "../charts";
+import type { TimeWindow } from "../draw";
 import { paintAxis } from "./axis";
 import {
   type Camera,
@@ -16,11 +16,12 @@ import {
 } from "./camera";
 import { counterAt } from "./counter";
 import { arrowsOf, type Flow } from "./flows";
-import { gatherLane, Painter, type Picked, type Scene, sourceOf } from "./frame";
+import { gatherLane, Painter, sourceOf } from "./frame";
 import { Items, itemAt } from "./items";
 import { type LaneRow, rowAt, rowsBetween, type TrackRow } from "./layout";
 import { levelFor } from "./levels";
-import type { Source } from "./source";
+import type { RankTiles } from "./rankTiles";
+import type { PickedSlice, Scene } from "./scene";
 
 /** What the page decides; all else the stage knows itself. */
 export interface Shown
@@ -35,8 +36,8 @@ export interface Shown
 export type Hit =
   | {
       readonly type: "slice";
-      readonly picked: Picked;
-      readonly source: Source;
+      readonly picked: PickedSlice;
+      readonly source: RankTiles;
       readonly name: number;
       readonly category: number;
       /** More than one: a cell, and `picked` is the longest slice in it. */
@@ -82,7 +83,7 @@ const SNAP = 6;
 
 export class Stage {
   private camera: Camera = { window: { start: 0, end: 1 }, width: 1 };
-  private hovered: Picked | null = null;
+  private hovered: PickedSlice | null = null;
   private frame = 0;
   private told: StageState | null = null;
   private readonly painter = new Painter();
@@ -152,7 +153,7 @@ export class Stage {
   }
 
   /** Brings a slice in sight, without zooming if it need not be. */
-  reveal(picked: Picked, place: LaneRow | TrackRow | null): void {
+  reveal(picked: PickedSlice, place: LaneRow | TrackRow | null): void {
     const end = picked.start + picked.duration;
     this.look(showing(this.camera.window, { start: picked.start, end }, this.shown.whole));
     if (!place) return;
@@ -162,7 +163,7 @@ export class Stage {
       scroller.scrollTop = place.y - view / 2;
   }
 
-  hover(picked: Picked | null): void {
+  hover(picked: PickedSlice | null): void {
     if (picked?.row === this.hovered?.row && picked?.worker === this.hovered?.worker) return;
     this.hovered = picked;
     this.ask();
@@ -192,7 +193,7 @@ export class Stage {
   }
 
   /** The slice before or behind one on its lane, as far as it is known. */
-  neighbour(of: Picked, by: -1 | 1): Hit | null {
+  neighbour(of: PickedSlice, by: -1 | 1): Hit | null {
     const source = this.shown.sources.find(({ worker }) => worker === of.worker);
     if (!source) return null;
     const at = { start: of.start, end: of.start + of.duration };
@@ -211,7 +212,7 @@ export class Stage {
   }
 
   /** The slice above or below one, on the next lane that has one at this time. */
-  beside(of: Picked, by: -1 | 1): Hit | null {
+  beside(of: PickedSlice, by: -1 | 1): Hit | null {
     const lanes = this.shown.rows.rows.flatMap((row) => row.lanes);
     const at = lanes.findIndex(
       ({ lane, track }) => lane === of.lane && sourceOf(this.shown, track)?.worker === of.worker,
@@ -245,7 +246,7 @@ export class Stage {
     return item < 0 ? null : this.hitOf(source, lane.lane, item, this.camera);
   }
 
-  private hitOf(source: Source, lane: number, item: number, camera: Camera): Hit {
+  private hitOf(source: RankTiles, lane: number, item: number, camera: Camera): Hit {
     const { items } = this;
     const start = timeAt(camera, items.x0[item] ?? 0);
     const end = timeAt(camera, items.x1[item] ?? 0);
@@ -316,8 +317,8 @@ export class Stage {
 
   private want(top: number, height: number): void {
     const [from, to] = rowsBetween(this.shown.rows.rows, top - height / 2, top + 1.5 * height);
-    const lanes = new Map<Source, Set<number>>();
-    const counters = new Set<Source>();
+    const lanes = new Map<RankTiles, Set<number>>();
+    const counters = new Set<RankTiles>();
     for (const { track, lanes: own } of this.shown.rows.rows.slice(from, to)) {
       if (track.kind === "counter") {
         const source = sourceOf(this.shown, track.key);

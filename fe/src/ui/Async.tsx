@@ -5,6 +5,7 @@ import { fraction } from "../format";
 import { t } from "../i18n";
 import { Code } from "./Code";
 import { ProgressBar } from "./ProgressBar";
+import "./async.css";
 
 export interface EmptyReason {
   title?: string;

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 import { t } from "../i18n";
 import { Icon } from "./Icon";
+import "./dialog.css";
 
 interface Props {
   title: string;

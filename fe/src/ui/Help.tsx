@@ -1,6 +1,7 @@
 import { type ReactNode, useCallback, useId, useLayoutEffect, useRef, useState } from "react";
 import { t } from "../i18n";
 import { useDismiss } from "./dismiss";
+import "./help.css";
 
 /** Left free at the edge of the window. */
 const MARGIN = 12;

@@ -2,6 +2,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: an hr cannot have a value
 import { type PointerEvent, useRef } from "react";
 import { type Limits, widthAfter } from "./size";
+import "./splitter.css";
 
 interface Props {
   label: string;

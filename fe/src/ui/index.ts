@@ -1,21 +1,21 @@
-/** What views draw with. The shell's own parts (context bar, rail, …) are not for them. */
+/** The parts that the frame, tables and views are made of. */
 export { Async, Empty, type EmptyReason, Failure, NotInReport, Skeleton } from "./Async";
-export { BaselineNote, settled } from "./BaselineNote";
+export { Boundary } from "./Boundary";
 export { Code } from "./Code";
 export { Combo } from "./Combo";
 export { CopyButton } from "./CopyButton";
 export { categoryColor } from "./categories";
-export { FilesTable } from "./Files";
+export { Dialog } from "./Dialog";
 export { Help } from "./Help";
 export { Icon } from "./Icon";
-export { bySeverity, NoteList, PartialNotes } from "./Notes";
-export type { Option } from "./options";
+export { later } from "./later";
+export { useLatest } from "./latest";
+export { move, type Option } from "./options";
 export { Panel, QueryPanel } from "./Panel";
+export { Popup } from "./Popup";
 export { ProgressBar } from "./ProgressBar";
-export { fileRows, traceProgress } from "./progress";
 export { Segmented } from "./Segmented";
 export { SourceLink } from "./SourceLink";
-export { StepChoice } from "./StepChoice";
+export { Splitter } from "./Splitter";
+export { useWidth } from "./size";
 export { Tile } from "./Tile";
-export { TracePicker } from "./TracePicker";
-export { traceTitle } from "./traceTitle";

@@ -1,7 +1,7 @@
 /** Which component shows a view, and which describes a selected thing. All loaded when first needed. */
 import type { ComponentType } from "react";
-import type { SelectionKind, ViewId } from "../state";
-import { later } from "../ui/later";
+import type { PickedKind, ViewId } from "../state";
+import { later } from "../ui";
 
 export const VIEWS: Record<ViewId, ComponentType<object>> = {
   overview: later(() => import("./overview")),
@@ -19,17 +19,9 @@ export const VIEWS: Record<ViewId, ComponentType<object>> = {
 };
 
 /** Null: the drawer shows only the name and where to see it. */
-export const INSPECTORS: Record<SelectionKind, ComponentType<{ name: string }> | null> = {
+export const INSPECTORS: Record<PickedKind, ComponentType<{ name: string }> | null> = {
   op: later(() => import("./operators/inspector")),
   kernel: later(() => import("./kernels/inspector")),
   mod: later(() => import("./modules/inspector")),
   step: later(() => import("./steps/inspector")),
-};
-
-/** The view in which a selected thing is a row. */
-export const HOME: Record<SelectionKind, ViewId> = {
-  op: "operators",
-  kernel: "kernels",
-  mod: "modules",
-  step: "steps",
 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChartTheme } from "../theme";
-import { tooltipNode } from "../tooltip";
+import { type ChartTheme, tooltipNode } from "../../draw";
 import type { HBarItem } from "../types";
 import { donutOption } from "./donut";
 import { hbarsOption } from "./hbars";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ChartTheme } from "../theme";
+import type { ChartTheme } from "../../draw";
 import { pairedBarsOption, runningSums } from "./pairedBars";
 
 const theme: ChartTheme = {

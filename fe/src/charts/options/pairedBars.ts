@@ -1,5 +1,5 @@
+import type { ChartTheme } from "../../draw";
 import { change, percentChange, value } from "../../format";
-import type { ChartTheme } from "../theme";
 import type { PairedBarsProps } from "../types";
 import { base, type ChartOption, plainText, tooltip } from "./parts";
 

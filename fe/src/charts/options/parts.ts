@@ -6,9 +6,8 @@ import type {
   TooltipComponentOption,
 } from "echarts/components";
 import type { ComposeOption } from "echarts/core";
+import { type ChartTheme, type TooltipContent, tooltipNode } from "../../draw";
 import { bareName, withoutParameters } from "../../format";
-import type { ChartTheme } from "../theme";
-import { type TooltipContent, tooltipNode } from "../tooltip";
 
 export type ChartOption = ComposeOption<
   | BarSeriesOption

@@ -1,5 +1,5 @@
+import type { ChartTheme } from "../../draw";
 import { percent, value } from "../../format";
-import type { ChartTheme } from "../theme";
 import type { BarSeries, StackedBarsProps } from "../types";
 import { base, type ChartOption, tooltip } from "./parts";
 

@@ -1,6 +1,4 @@
-import type { ChartTheme } from "../theme";
-import { type Axis, timeAxis } from "../ticks";
-import { span, type TimeWindow } from "../timeWindow";
+import { type Axis, type ChartTheme, span, type TimeWindow, timeAxis } from "../../draw";
 import type { CurveLine, CurveMark, CurveSpan } from "../types";
 import { base, type ChartOption, plainText } from "./parts";
 

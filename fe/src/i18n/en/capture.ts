@@ -1,7 +1,9 @@
-import type { NoteSeverity } from "../../api";
+import { area } from "../translation";
+
+type Severity = "error" | "warning" | "info";
 
 /** What was recorded, and how. */
-export const capture = {
+export const capture = area("capture", {
   recording: {
     title: "Recording",
     file: "File",
@@ -133,7 +135,7 @@ export const capture = {
     count: (n: string) => (n === "1" ? "once" : `${n} times`),
     offset: (bytes: string) => `first at byte ${bytes}`,
     touches: "Touches",
-    summary: (counts: readonly (readonly [NoteSeverity, number])[]) =>
+    summary: (counts: readonly (readonly [Severity, number])[]) =>
       counts.map(([severity, n]) => SEVERITIES[severity](n)).join(", "),
   },
 
@@ -156,9 +158,9 @@ export const capture = {
     title: "Files",
     help: "The files of this run, and files that look like traces and are not taken, with the reason.",
   },
-};
+});
 
-const SEVERITIES: Record<NoteSeverity, (n: number) => string> = {
+const SEVERITIES: Record<Severity, (n: number) => string> = {
   error: (n) => (n === 1 ? "1 error" : `${n} errors`),
   warning: (n) => (n === 1 ? "1 warning" : `${n} warnings`),
   info: (n) => (n === 1 ? "1 note" : `${n} notes`),

@@ -1,22 +1,8 @@
-import type { ByNameWhat, PartKind, TraceScope } from "../../api";
+import { area } from "../translation";
 
-export const compare = {
+export const compare = area("compare", {
   baseline: "Baseline",
   experiment: "Experiment",
-
-  /** The comparison that every view shows. */
-  mode: {
-    /** Where the span has to be told. */
-    span: (span: string) => `span ${span}`,
-    start: "Compare…",
-    startHint: "Choose a trace to compare with",
-    label: "Comparison",
-    comparedWith: (trace: string) => `Compared with ${trace}`,
-    versus: (trace: string) => `vs. ${trace}`,
-    itself: (trace: string) => `Compared with ${trace}: the trace that is shown`,
-    open: "Show in Diff",
-    end: "End the comparison",
-  },
 
   /** Above the tables of other views. */
   table: {
@@ -163,14 +149,14 @@ export const compare = {
       runs: "One of each run",
       run: "All of this run",
       all: "All there are",
-    } satisfies Record<TraceScope, string>,
+    },
     empty: "No trace was read yet",
     emptyReason: "Traces appear here as soon as they have been read.",
     byName: "Side by side",
     byNameHelp:
       "A row for each operator or kernel, a column for each trace. Rows come by the spread until you sort them: where the traces differ most.",
     what: "What",
-    whats: { operators: "Operators", kernels: "Kernels" } satisfies Record<ByNameWhat, string>,
+    whats: { operators: "Operators", kernels: "Kernels" },
     measure: "Number",
     measures: {
       host_self_ns: "Host self",
@@ -181,7 +167,7 @@ export const compare = {
     nothingOf: {
       operators: "None of the traces has operators.",
       kernels: "None of the traces has kernels.",
-    } satisfies Record<ByNameWhat, string>,
+    },
     per: {
       step: "Numbers are per step: those of each trace divided by its steps.",
       all: "Numbers are sums over the whole traces: not all of them have steps.",
@@ -200,7 +186,7 @@ export const compare = {
     communication: "communication",
     operator: "operator",
     group: "group",
-  } satisfies Record<PartKind, string>,
+  },
 
   tables: {
     parts: "Parts",
@@ -238,4 +224,4 @@ export const compare = {
     deltaPercentHelp: (label: string) =>
       `Change of ${label} in percent of the baseline; none where the baseline is 0.`,
   },
-};
+});

@@ -1,6 +1,6 @@
-import type { Category } from "../../api";
+import { area } from "../translation";
 
-const categories: Record<Category, string> = {
+const categories = {
   kernel: "Kernel",
   memcpy: "Memcpy",
   memset: "Memset",
@@ -11,7 +11,7 @@ const categories: Record<Category, string> = {
   other: "Other",
 };
 
-export const overview = {
+export const overview = area("overview", {
   categories,
 
   verdict: {
@@ -137,4 +137,4 @@ export const overview = {
     noOperators: "No operators were recorded.",
     operatorRemedy: "activities=[ProfilerActivity.CPU]",
   },
-};
+});

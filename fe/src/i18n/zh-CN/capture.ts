@@ -1,7 +1,6 @@
-import type { NoteSeverity } from "../../api";
 import type { capture as en } from "../en/capture";
 
-const SEVERITIES: Record<NoteSeverity, string> = { error: "错误", warning: "警告", info: "提示" };
+const SEVERITIES = { error: "错误", warning: "警告", info: "提示" };
 
 export const capture: typeof en = {
   recording: {

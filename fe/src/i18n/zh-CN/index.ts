@@ -1,8 +1,7 @@
 /** Simplified Chinese. Every text that English has, and no other: the types see to it. */
-import type { Messages } from "..";
+import type { Messages } from "../en";
 import { capture } from "./capture";
 import { charts } from "./charts";
-import { columns } from "./columns";
 import { compare } from "./compare";
 import { distributed } from "./distributed";
 import { flame } from "./flame";
@@ -11,21 +10,21 @@ import { memory } from "./memory";
 import { modules } from "./modules";
 import { operators } from "./operators";
 import { overview } from "./overview";
-import { said } from "./said";
 import { server } from "./server";
+import { serverMessages } from "./serverMessages";
 import { shell } from "./shell";
+import { stackedColumns } from "./stackedColumns";
 import { stacks } from "./stacks";
 import { steps } from "./steps";
 import { table } from "./table";
 import { timeline } from "./timeline";
 import { trace } from "./trace";
 
-export const zhCN: Messages = {
-  lang: "zh-CN",
-  ...shell,
+export const zhCN: Messages = { lang: "zh-CN", ...shell, server, serverMessages };
+
+export const zhCNAreas = {
   capture,
   charts,
-  columns,
   compare,
   distributed,
   flame,
@@ -34,8 +33,7 @@ export const zhCN: Messages = {
   modules,
   operators,
   overview,
-  said,
-  server,
+  stackedColumns,
   stacks,
   steps,
   table,

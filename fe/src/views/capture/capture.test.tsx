@@ -12,6 +12,7 @@ const NOTE: Note = {
   severity: "warning",
   count: 1200,
   text: NASTY,
+  values: {},
   touches: ["operators", NASTY],
   remedy: NASTY,
   first_offset: 4096,

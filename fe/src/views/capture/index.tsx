@@ -3,22 +3,21 @@ import { useMemo } from "react";
 import { type Capture, type DistributedInfo, type Health, useHealth, useStatus } from "../../api";
 import { HBars } from "../../charts";
 import { count } from "../../format";
-import { t } from "../../i18n";
-import { useSelection } from "../../state";
-import { Async, Empty, FilesTable, fileRows, Panel } from "../../ui";
+import { captureTexts as text } from "../../i18n";
+import { FilesTable, fileRows } from "../../shell";
+import { useTrace } from "../../state";
+import { Async, Empty, Panel } from "../../ui";
 import { Devices } from "./Devices";
 import { Facts } from "./Facts";
 import { HealthList } from "./Health";
 import { Log } from "./Log";
-import { Options } from "./Options";
+import { Options } from "./OptionList";
 import { Recording } from "./Recording";
 import { versionText } from "./versions";
 import "./capture.css";
 
-const text = t.capture;
-
 export default function CaptureView() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useHealth(sel);
   return (
     <>
@@ -30,7 +29,7 @@ export default function CaptureView() {
 
 function Content({ health }: { health: Health }) {
   const { capture, notes } = health;
-  const file = useSelection().trace?.file ?? "";
+  const file = useTrace().trace?.file ?? "";
   return (
     <div className="capture">
       <Recording health={health} file={file} />
@@ -109,7 +108,7 @@ function Metadata({ capture: { metadata } }: { capture: Capture }) {
 /** Also there when the trace itself cannot be asked. */
 function Files() {
   const status = useStatus().data;
-  const { run } = useSelection();
+  const { run } = useTrace();
   if (!run || !status) return null;
   return (
     <Panel title={text.files.title} help={text.files.help}>

@@ -1,8 +1,9 @@
 /** What is slower than in another trace, and where. */
 import { useCallback } from "react";
 import { reportMade, type Status, type TraceStatus, useCompare, useStatus } from "../../api";
-import { bytes, fraction } from "../../format";
-import { reasonText, t } from "../../i18n";
+import { bytes, equals, fraction } from "../../format";
+import { compareTexts, reasonText } from "../../i18n";
+import { traceProgress, traceTitle } from "../../shell";
 import {
   baselineKey,
   EVERYTHING,
@@ -11,32 +12,23 @@ import {
   useMany,
   useParam,
   usePart,
-  useSelection,
+  useTrace,
 } from "../../state";
-import { equals } from "../../table";
-import {
-  Empty,
-  NotInReport,
-  Panel,
-  ProgressBar,
-  Segmented,
-  traceProgress,
-  traceTitle,
-} from "../../ui";
-import { Headline } from "./Headline";
+import { Empty, NotInReport, Panel, ProgressBar, Segmented } from "../../ui";
+import { Headline } from "./HeadlinePanel";
 import { useLook } from "./look";
-import { Many } from "./Many";
+import { Many } from "./ManyTraces";
 import { Pickers } from "./Pickers";
 import type { Part } from "./parts";
 import { Kernels, Operators, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
 import "./compare.css";
 
-const text = t.compare.states;
+const text = compareTexts.states;
 
 const HOW_MANY = [
-  { value: "two", label: t.compare.many.two },
-  { value: "many", label: t.compare.many.many },
+  { value: "two", label: compareTexts.many.two },
+  { value: "many", label: compareTexts.many.many },
 ] as const;
 
 export default function Compare() {
@@ -45,7 +37,7 @@ export default function Compare() {
     <>
       <div className="compare-how-many">
         <Segmented
-          label={t.compare.many.howMany}
+          label={compareTexts.many.howMany}
           value={many ? "many" : "two"}
           options={HOW_MANY}
           onChange={(next) => setMany(next === "many")}
@@ -58,7 +50,7 @@ export default function Compare() {
 
 function Two() {
   const status = useStatus().data;
-  const { sel, comparison } = useSelection();
+  const { sel, comparison } = useTrace();
   const baseline = comparison.set ?? comparison.suggested;
   if (!status || !sel) return null;
   if (!baseline) return <Single status={status} />;
@@ -66,11 +58,11 @@ function Two() {
     <>
       <Pickers baseline={baseline} />
       {sameTraceName(baseline.name, sel) ? (
-        <Panel title={t.compare.headline.title}>
+        <Panel title={compareTexts.headline.title}>
           <Empty title={text.itself} reason={text.itselfReason} />
         </Panel>
       ) : baseline.trace.state !== "ready" ? (
-        <Panel title={t.compare.headline.title}>
+        <Panel title={compareTexts.headline.title}>
           <NotReady trace={baseline.trace} title={traceTitle(status, baseline.name)} />
         </Panel>
       ) : (
@@ -83,14 +75,14 @@ function Two() {
 function Single({ status }: { status: Status }) {
   if (reportMade() !== null) {
     return (
-      <Panel title={t.compare.pickers.title} help={t.compare.pickers.help}>
+      <Panel title={compareTexts.pickers.title} help={compareTexts.pickers.help}>
         <NotInReport words={text.singleInReport} />
       </Panel>
     );
   }
   const failed = status.runs.some((run) => run.traces.some(({ state }) => state === "failed"));
   return (
-    <Panel title={t.compare.pickers.title} help={t.compare.pickers.help}>
+    <Panel title={compareTexts.pickers.title} help={compareTexts.pickers.help}>
       <Empty
         title={failed ? text.singleReadable : text.single}
         reason={text.singleReason}
@@ -125,7 +117,7 @@ function NotReady({ trace, title }: { trace: TraceStatus; title: string }) {
 }
 
 function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace }) {
-  const { sel, trace: after } = useSelection();
+  const { sel, trace: after } = useTrace();
   const [path, open] = usePart();
   const [, setFilter] = useParam<string>("q", "");
   const key = sel && baselineKey(name, sel);
@@ -150,7 +142,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
 
   if (query.error?.status === 404 && path !== EVERYTHING) {
     return (
-      <Panel title={t.compare.timeline.title}>
+      <Panel title={compareTexts.timeline.title}>
         <Empty title={text.noPart} reason={text.noPartReason} />
         <p className="compare-back">
           <button type="button" className="button" onClick={() => open(EVERYTHING)}>

@@ -6,13 +6,11 @@ import {
   largestFirst,
   parseRange,
   totalsOf,
-} from "../../columns";
-import { t } from "../../i18n";
+} from "../../charts/stackedColumns";
+import { distributedTexts as text } from "../../i18n";
 import type { Column } from "../../table";
 import { Panel } from "../../ui";
 import { PARTS, type Part, type RankRow, WAITS } from "./ranks";
-
-const text = t.distributed;
 
 /** As in the old plugin's charts; communication has its colour of the other views. */
 const COLORS: Partial<Record<Part, string>> = {

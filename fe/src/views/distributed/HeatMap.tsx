@@ -1,16 +1,14 @@
 /** A picture of all ranks and steps, by pointer and by keys; the numbers are in the table of ranks, too. */
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { RankWorker } from "../../api";
-import { readTheme } from "../../charts";
-import { crisp, useWidth } from "../../columns";
+import { crisp, readTheme, useBoxWidth } from "../../draw";
 import { count, duration } from "../../format";
 import { useTheme } from "../../host";
-import { t } from "../../i18n";
+import { stackedColumnsTexts, distributedTexts as text } from "../../i18n";
 import { useParam } from "../../state";
 import { Panel, Segmented } from "../../ui";
 import { type Grid, heatGrid, heatOf } from "./heat";
 
-const text = t.distributed;
 const METRICS = (
   ["duration_ns", "computation_ns", "exposed_communication_ns", "wait_ns"] as const
 ).map((value) => ({ value, label: text.heatMetrics[value] }));
@@ -65,7 +63,7 @@ export function HeatMap({ workers, steps, step, selected, onPick }: Props) {
 
 function Picture({ workers, steps, step, selected, onPick, metric }: Props & { metric: Metric }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const { box, width } = useWidth();
+  const { box, width } = useBoxWidth();
   const theme = useTheme();
   const [pointed, setPointed] = useState<Cell | null>(null);
   const [cursor, setCursor] = useState({ row: 0, column: 0 });
@@ -283,7 +281,8 @@ function cellText(
   const to = Math.min(steps.length, from + grid.stepsPerColumn) - 1;
   const ranks = text.span(workers[first]?.worker ?? "", workers[last]?.worker ?? "");
   const names = text.span(steps[from] ?? "", steps[to] ?? "");
-  const shown = value === undefined || Number.isNaN(value) ? t.columns.missing : duration(value);
+  const shown =
+    value === undefined || Number.isNaN(value) ? stackedColumnsTexts.missing : duration(value);
   return last > first || to > from
     ? text.heatCellMerged(ranks, names, shown)
     : text.heatCell(ranks, names, shown);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Distributed, RankWorker } from "../../api";
-import { type Status, stateOfSpan } from "../../api";
+import { type Distributed, type RankWorker, type Status, stateOfSpan } from "../../api";
 import { heatGrid, heatOf } from "./heat";
 import { groupsOf, numbersOf, presence, rangesOf, rankRows, stepNames } from "./ranks";
 import { straggler } from "./straggler";

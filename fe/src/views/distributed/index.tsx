@@ -1,19 +1,19 @@
 /** How well the ranks of a run work together: is communication hidden, who waits for whom. */
 import { useMemo } from "react";
 import { type Distributed as Answer, useDistributed } from "../../api";
-import { t } from "../../i18n";
-import { selectTrace, useParam, useSelection } from "../../state";
+import { distributedTexts as text } from "../../i18n";
+import { PartialNotes } from "../../shell";
+import { selectTrace, useParam, useTrace } from "../../state";
 import { inWords } from "../../table";
-import { Async, Combo, Empty, Panel, PartialNotes, Segmented } from "../../ui";
+import { Async, Combo, Empty, Panel, Segmented } from "../../ui";
 import { Charts } from "./Charts";
 import { HeatMap } from "./HeatMap";
 import { rankRows, stepNames } from "./ranks";
 import { Remark, Tiles } from "./Summary";
 import { straggler } from "./straggler";
-import { Devices, Groups, Operations, Ranks } from "./Tables";
+import { Devices, Groups, Operations, Ranks } from "./TablePanels";
 import "./distributed.css";
 
-const text = t.distributed;
 /** What the chooser calls all steps; no step is called so. */
 const ALL = "*";
 const ORDERS = [
@@ -26,7 +26,7 @@ const MODES = [
 ] as const;
 
 export default function Distributed() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useDistributed(sel?.run ?? null, sel?.span ?? null);
   // Not an error: the program did not communicate.
   if (query.error?.status === 404 && query.data === undefined) {
@@ -40,7 +40,7 @@ export default function Distributed() {
 }
 
 function Content({ answer }: { answer: Answer }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [stepText, setStep] = useParam<string>("t", "");
   const [order, setOrder] = useParam<"rank" | "slowest">("p", "rank");
   const [mode, setMode] = useParam<"absolute" | "percent">("c", "absolute");

@@ -1,6 +1,6 @@
 /** From /api/distributed to numbers per rank. Pure. */
 import type { Distributed, Nanoseconds, RankSteps, RankWorker } from "../../api";
-import { mean } from "../../stats";
+import { mean } from "../../format";
 
 export const PARTS = [
   "computation_ns",

@@ -1,6 +1,6 @@
 /** Which rank the others wait for. Pure; the definition is in docs/views/distributed.md. */
 import type { Fraction, Nanoseconds } from "../../api";
-import { mean, median } from "../../stats";
+import { mean, median } from "../../format";
 import type { RankRow } from "./ranks";
 
 /** Waiting less than this share of the step is not worth a remark. */

@@ -1,13 +1,11 @@
 import { useMemo } from "react";
 import { type KernelsTable, useRows } from "../../api";
-import { count } from "../../format";
-import { t } from "../../i18n";
-import { goToView, useSelection } from "../../state";
-import { equals, firstRows, rowCount, SimpleTable, useTableSource } from "../../table";
+import { count, equals } from "../../format";
+import { kernelsTexts as text } from "../../i18n";
+import { goToView, useTrace } from "../../state";
+import { firstRows, rowCount, SimpleTable, useTableSource } from "../../table";
 import { Async } from "../../ui";
 import { byOperator, kernelTable, rowsOf } from "./columns";
-
-const text = t.kernels;
 
 interface Props {
   readonly name: string;
@@ -20,7 +18,7 @@ const BY_LAUNCH = { group_by: "name_op_launch" };
 
 /** One kernel, split by the operator that launched it and by launch properties. */
 export function ByOperator({ name, compact = false }: Props) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("kernels", sel, BY_LAUNCH);
   const query = useRows<KernelsTable>(source, { filter: equals("name", name) });
   return (

@@ -1,6 +1,6 @@
 /** Which kernels take the device's time. */
 import { useMemo } from "react";
-import { type KernelGroup, type KernelsTable, useKernels } from "../../api";
+import { type KernelGroup, type KernelsTable, settled, useKernels } from "../../api";
 import {
   DEFAULT_TOP,
   Donut,
@@ -12,8 +12,9 @@ import {
   TopNControl,
 } from "../../charts";
 import { duration } from "../../format";
-import { noteText, t } from "../../i18n";
-import { useBaseline, useParam, useSelected, useSelection, useTableParams } from "../../state";
+import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
+import { BaselineNote } from "../../shell";
+import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   byName,
   DataTable,
@@ -26,15 +27,12 @@ import {
   useTableSource,
   useWhole,
 } from "../../table";
-import { BaselineNote, Empty, Panel, QueryPanel, Segmented, settled } from "../../ui";
-import { Skeleton } from "../../ui/Async";
+import { Empty, Panel, QueryPanel, Segmented, Skeleton } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
 import { TensorShare } from "./TensorShare";
 import "./kernels.css";
-
-const text = t.kernels;
 
 const GROUPS = (["name", "name_op_launch"] as const).map((value) => ({
   value,
@@ -43,7 +41,7 @@ const GROUPS = (["name", "name_op_launch"] as const).map((value) => ({
 const CHARTS = (["bars", "donut"] as const).map((value) => ({ value, label: text[value] }));
 
 export default function Kernels() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useKernels(sel, "name");
   if (query.data && rowCount(query.data) === 0) return <NoKernels answer={query.data} />;
   return (
@@ -104,7 +102,7 @@ interface LargestProps {
 }
 
 function Largest({ answer, ...props }: LargestProps) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("kernels", sel, { group_by: "name" });
   const found = useLargest(answer, source, "total_ns");
   const baseline = useBaseline()?.key ?? null;
@@ -122,7 +120,7 @@ function LargestChart({
   chart,
   top,
 }: LargestProps & { readonly baseline: KernelsTable | null }) {
-  const [, setSelected] = useSelected();
+  const [, setSelected] = usePicked();
   const ranked = useMemo(() => {
     const before = baseline && byName(baseline, "total_ns");
     return Array.from({ length: rowCount(answer) }, (_, row) => ({
@@ -133,7 +131,7 @@ function LargestChart({
   }, [answer, baseline]);
   const items = useMemo(() => largest(ranked, top), [ranked, top]);
   const slices = useMemo(
-    () => slicesWithRest(ranked, top, t.charts.others, notHere(answer, "total_ns")),
+    () => slicesWithRest(ranked, top, chartsTexts.others, notHere(answer, "total_ns")),
     [ranked, top, answer],
   );
   const select = (name: string) => setSelected({ kind: "kernel", name });
@@ -159,7 +157,7 @@ function LargestChart({
 }
 
 function TablePanel() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [group, setGroup] = useParam<KernelGroup>("g", "name");
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
   const query = useKernels(sel, known);
@@ -200,9 +198,9 @@ interface RowsProps {
 
 function KernelRows({ answer, baseline }: RowsProps) {
   const params = useTableParams("", "-total_ns");
-  const [selected, setSelected] = useSelected();
+  const [selected, setSelected] = usePicked();
   const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("kernels", sel, { group_by: answer.meta.group_by });
   const remote = useRemoteTable(answer, source, kernelTable);
   return (
@@ -220,7 +218,7 @@ function KernelRows({ answer, baseline }: RowsProps) {
           <>
             <p className="kernel-name">{textAt(rows, "name", row)}</p>
             {rows.calls?.[row] === 0 ? (
-              <p className="muted">{t.compare.table.gone}</p>
+              <p className="muted">{compareTexts.table.gone}</p>
             ) : (
               <ByOperator name={textAt(rows, "name", row)} />
             )}

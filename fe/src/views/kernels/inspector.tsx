@@ -1,30 +1,29 @@
 /** The selected kernel, whatever view is shown. */
 import { useMemo } from "react";
-import { type KernelsTable, useKernels } from "../../api";
-import { t } from "../../i18n";
-import { useBaseline, useSelection } from "../../state";
+import { type KernelsTable, settled, useKernels } from "../../api";
+import { kernelsTexts } from "../../i18n";
+import { useBaseline, useTrace } from "../../state";
 import { onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
-import { Async, settled } from "../../ui";
-import { Skeleton } from "../../ui/Async";
+import { Async, Skeleton } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { kernelTable } from "./columns";
 import "./kernels.css";
 
 export default function KernelInspector({ name }: { name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useKernels(sel, "name");
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
 function Numbers({ answer: first, name }: { answer: KernelsTable; name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("kernels", sel, { group_by: "name" });
   const { answer, row } = useRowOf(first, source, name);
   const baseline = useBaseline()?.key ?? null;
   const compared = useKernels(baseline, "name");
   const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
-  if (row < 0) return <p className="muted">{t.kernels.gone}</p>;
+  if (row < 0) return <p className="muted">{kernelsTexts.gone}</p>;
   return before ? (
     <Compared answer={answer} row={row} baseline={before} name={name} />
   ) : (

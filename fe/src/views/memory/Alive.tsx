@@ -1,18 +1,17 @@
 import { useMemo } from "react";
 import { type MemoryAliveTable, useMemoryAlive } from "../../api";
-import { momentIn } from "../../charts";
+import { momentIn } from "../../draw";
 import { bytes, count, exact, fraction } from "../../format";
-import { noteText, t } from "../../i18n";
-import { useSelected, useSelection, useTableParams } from "../../state";
+import { noteText, memoryTexts as text } from "../../i18n";
+import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { aliveTable, holdersTable } from "./columns";
 import { MOST_BLOCKS, type Moment } from "./look";
-import type { TableProps } from "./Tables";
+import type { TableProps } from "./RangeLine";
 import { useSettled } from "./useSettled";
 
-const text = t.memory;
 const SETTLE_MS = 120;
 
 interface Props extends TableProps {
@@ -23,7 +22,7 @@ interface Props extends TableProps {
 }
 
 export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   // The peak itself is left to the server: more may have happened in the same nanosecond.
   const at = moment === null || moment.kind === "peak" ? null : moment.time;
   const query = useMemoryAlive(sel, device, useSettled(at, SETTLE_MS), MOST_BLOCKS);
@@ -50,7 +49,7 @@ export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
 
 function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & AnswerProps) {
   const params = useTableParams("", "-bytes");
-  const [selected, select] = useSelected();
+  const [selected, select] = usePicked();
   const table = useMemo<Table>(
     () => (grouped ? holdersTable(answer) : aliveTable(answer)),
     [answer, grouped],

@@ -1,19 +1,10 @@
 import { useCallback, useId, useMemo } from "react";
 import { type DeviceMemory, type MemoryCurves, type Result, useOverview } from "../../api";
-import {
-  bytesAxis,
-  type CurveLine,
-  type CurveMark,
-  type CurveSpan,
-  contains,
-  momentIn,
-  TimeCurve,
-  TimeRange,
-  type TimeWindow,
-} from "../../charts";
+import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } from "../../charts";
+import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
 import { bytes, exact } from "../../format";
-import { noteText, t } from "../../i18n";
-import { useParam, useSelection } from "../../state";
+import { noteText, t, memoryTexts as text } from "../../i18n";
+import { useParam, useTrace } from "../../state";
 import { Failure, QueryPanel, Segmented } from "../../ui";
 import {
   availableLines,
@@ -29,8 +20,6 @@ import {
 import { Facts } from "./Facts";
 import { momentOf } from "./look";
 import type { Look } from "./useLook";
-
-const text = t.memory;
 
 const COLORS: Record<LineKey, string> = {
   allocated: "var(--series-1)",
@@ -152,7 +141,7 @@ interface CurveProps {
 }
 
 function DeviceCurve({ whole, here, look, fit }: CurveProps) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const { range, setRange, cursor, setCursor } = look;
   const [wantedLines, setLines] = useParam<string>("m", "");
   // Until the detail is here the coarse curve shows the same window.

@@ -5,18 +5,16 @@ import {
   type TableSource,
   useMemoryEvents,
 } from "../../api";
-import { noteText, t } from "../../i18n";
-import { useSelected, useSelection, useTableParams } from "../../state";
+import { noteText, memoryTexts as text } from "../../i18n";
+import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, textAt, useRemoteTable, useTableSource } from "../../table";
 import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { eventsTable } from "./columns";
-import { RangeLine, type TableProps } from "./Tables";
-
-const text = t.memory;
+import { RangeLine, type TableProps } from "./RangeLine";
 
 export function EventsPanel({ look, device, tabs }: TableProps) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useMemoryEvents(sel, device, look.range);
   const source = useTableSource("memory/events", sel, memoryTableQuery(device, look.range));
   return (
@@ -50,7 +48,7 @@ interface RowsProps extends Pick<TableProps, "look"> {
 
 function Rows({ answer, source, look }: RowsProps) {
   const params = useTableParams();
-  const [selected, select] = useSelected();
+  const [selected, select] = usePicked();
   const table = useMemo(() => eventsTable(answer), [answer]);
   const remote = useRemoteTable(answer, source, eventsTable);
   return (

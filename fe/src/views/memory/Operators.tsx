@@ -6,17 +6,15 @@ import {
   useMemoryOperators,
 } from "../../api";
 import { bytes, count } from "../../format";
-import { t } from "../../i18n";
-import { useSelected, useSelection, useTableParams } from "../../state";
+import { memoryTexts as text } from "../../i18n";
+import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, textAt, useRemoteTable, useTableSource } from "../../table";
 import { Help, QueryPanel } from "../../ui";
 import { operatorsTable } from "./columns";
-import { RangeLine, type TableProps } from "./Tables";
-
-const text = t.memory;
+import { RangeLine, type TableProps } from "./RangeLine";
 
 export function OperatorsPanel({ look, device, tabs }: TableProps) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useMemoryOperators(sel, device, look.range);
   const source = useTableSource("memory/operators", sel, memoryTableQuery(device, look.range));
   return (
@@ -44,7 +42,7 @@ interface RowsProps {
 
 function Rows({ answer, source }: RowsProps) {
   const params = useTableParams("", "-self_size_increase");
-  const [selected, select] = useSelected();
+  const [selected, select] = usePicked();
   const table = useMemo(() => operatorsTable(answer), [answer]);
   const remote = useRemoteTable(answer, source, operatorsTable);
   return (

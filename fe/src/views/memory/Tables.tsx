@@ -1,23 +1,13 @@
-import { momentIn } from "../../charts";
-import { t } from "../../i18n";
+import { memoryTexts as text } from "../../i18n";
 import { Segmented } from "../../ui";
 import { AlivePanel } from "./Alive";
 import { EventsPanel } from "./Events";
 import { type Moment, TABS } from "./look";
 import { OperatorsPanel } from "./Operators";
-import { type Look, useTab } from "./useLook";
-
-const text = t.memory;
+import type { TableProps } from "./RangeLine";
+import { useTab } from "./useLook";
 
 const OPTIONS = TABS.map((value) => ({ value, label: text.tab[value] }));
-
-export interface TableProps {
-  readonly look: Look;
-  /** Null while it is not known yet: nothing is asked. */
-  readonly device: string | null;
-  /** The choice of the table, for the head of the panel. */
-  readonly tabs: React.ReactNode;
-}
 
 interface Props extends Omit<TableProps, "tabs"> {
   readonly hasCurve: boolean;
@@ -46,14 +36,4 @@ export function Tables({ look, device, hasCurve, moment }: Props) {
         />
       );
   }
-}
-
-/** "Time range: …": what the table below is about. */
-export function RangeLine({ look: { range, whole } }: { look: Look }) {
-  const shown = range
-    ? text.range(momentIn(range.start, range), momentIn(range.end, range))
-    : text.whole;
-  return (
-    <span className="muted">{text.follows(whole.end > whole.start ? shown : text.whole)}</span>
-  );
 }

@@ -1,6 +1,7 @@
 /** The curve of a device as lines to draw, and what it says about a moment. Pure. */
 import type { DeviceMemory, Steps } from "../../api";
-import type { CurveLine, CurveSpan, TimeWindow } from "../../charts";
+import type { CurveLine, CurveSpan } from "../../charts";
+import type { TimeWindow } from "../../draw";
 
 export type LineKey = "allocated" | "reserved" | "total";
 export const LINE_KEYS: readonly LineKey[] = ["allocated", "reserved", "total"];

@@ -1,7 +1,7 @@
 /** How much memory was in use, when was it most, and what held it. */
 import { type MemoryCurves, useMemoryCurves } from "../../api";
-import { noteText, t } from "../../i18n";
-import { useSelection } from "../../state";
+import { noteText, memoryTexts as text } from "../../i18n";
+import { useTrace } from "../../state";
 import { Empty, Panel, QueryPanel } from "../../ui";
 import { CurvePanel } from "./CurvePanel";
 import { momentOf } from "./look";
@@ -9,10 +9,8 @@ import { Tables } from "./Tables";
 import { useLook } from "./useLook";
 import "./memory.css";
 
-const text = t.memory;
-
 export default function Memory() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useMemoryCurves(sel);
   if (!query.data) {
     return (
@@ -44,7 +42,7 @@ interface Props {
 }
 
 function Recorded({ curves, query }: Props) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const look = useLook(curves);
   const detail = useMemoryCurves(sel, look.range);
   const whole = curveOf(curves, look.device);

@@ -1,6 +1,6 @@
 /** What the address says about this view. Pure. */
 import type { DeviceMemory } from "../../api";
-import { NARROWEST_NS, parseWindow, type TimeWindow, within } from "../../charts";
+import { NARROWEST_NS, parseWindow, type TimeWindow, within } from "../../draw";
 
 export const TABS = ["alive", "holders", "events", "operators"] as const;
 export type Tab = (typeof TABS)[number];

@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from "react";
 import type { MemoryCurves } from "../../api";
-import { formatWindow, type TimeWindow, within } from "../../charts";
+import { formatWindow, type TimeWindow, within } from "../../draw";
 import { useParam } from "../../state";
 import { isForeign, parseMoment, parseRange, type Tab, tabOf, wholeOf } from "./look";
 

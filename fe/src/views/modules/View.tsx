@@ -1,10 +1,18 @@
 import { useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
-import { Crumbs, chainOf, Flame, type FlameEntries, type FlameKind, useLayout } from "../../flame";
-import { hash } from "../../flame/colors";
+import {
+  Crumbs,
+  chainOf,
+  Flame,
+  type FlameEntries,
+  type FlameKind,
+  useLayout,
+} from "../../charts/flame";
+import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
-import { t } from "../../i18n";
-import { useParam, useSelected, useSelection, useTableParams } from "../../state";
+import { stacksTexts, modulesTexts as text } from "../../i18n";
+import { modulePath, rowOfModule } from "../../shell";
+import { useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   numberAt,
   rowCount,
@@ -17,10 +25,9 @@ import {
 import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { hookTable, moduleTable } from "./columns";
 import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
-import { className, pathOf, rowOf } from "./paths";
+import { moduleClass } from "./moduleClass";
 import "./modules.css";
 
-const text = t.modules;
 const SOURCES = (["nn", "lightning"] as const).map((value) => ({
   value,
   label: text.sources[value],
@@ -87,7 +94,7 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
 
 /** What the address says; else the view's own source; else, where only the other one is recorded, that. */
 function useSource(usual: ModuleSource) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [wanted, setWanted] = useParam<string>("g", "");
   const chosen = SOURCES.find(({ value }) => value === wanted)?.value;
   const first = useModules(sel, chosen ?? usual);
@@ -122,10 +129,10 @@ interface Shown {
 }
 
 function useSelectedModule(answer: ModulesTable): [number, (row: number) => void] {
-  const [selected, select] = useSelected();
+  const [selected, select] = usePicked();
   const path = selected?.kind === "mod" ? selected.name : null;
-  const row = useMemo(() => rowOf(answer, path), [answer, path]);
-  return [row, (next) => select({ kind: "mod", name: pathOf(answer, next) })];
+  const row = useMemo(() => rowOfModule(answer, path), [answer, path]);
+  return [row, (next) => select({ kind: "mod", name: modulePath(answer, next) })];
 }
 
 function ModuleRows({ answer, metric }: Shown) {
@@ -161,8 +168,8 @@ function ModuleFlame({ answer, metric }: Shown) {
   const { hits } = useMatches(table, filter);
   const entries = useMemo(() => entriesOf(answer, metric), [answer, metric]);
   const layout = useLayout(entries, false);
-  const focus = useMemo(() => rowOf(answer, path), [answer, path]);
-  const setFocus = (row: number) => setPath(row < 0 ? "" : pathOf(answer, row));
+  const focus = useMemo(() => rowOfModule(answer, path), [answer, path]);
+  const setFocus = (row: number) => setPath(row < 0 ? "" : modulePath(answer, row));
   if (layout.whole === 0) return <p className="muted">{text.noTime(text.metrics[metric])}</p>;
   return (
     <div className="modules-flame">
@@ -195,9 +202,9 @@ function entriesOf(answer: ModulesTable, metric: Metric): FlameEntries {
     own: ownValues(answer, metric),
     label: name,
     name,
-    kind: (row) => CLASS_HUES[hash(className(name(row))) % CLASS_HUES.length] ?? "module",
+    kind: (row) => CLASS_HUES[hash(moduleClass(name(row))) % CLASS_HUES.length] ?? "module",
     tooltip: (row) => ({
-      title: pathOf(answer, row),
+      title: modulePath(answer, row),
       lines: [
         {
           label: text.metrics[metric],
@@ -207,7 +214,7 @@ function entriesOf(answer: ModulesTable, metric: Metric): FlameEntries {
         ...answer.columns
           .filter(({ key, unit }) => unit === "ns" && key !== metric)
           .map(({ key, label }) => ({ label, value: duration(numberAt(rows, key, row)) })),
-        { label: t.stacks.tooltip.calls, value: String(numberAt(rows, "calls", row) ?? "") },
+        { label: stacksTexts.tooltip.calls, value: String(numberAt(rows, "calls", row) ?? "") },
       ],
     }),
     spoken: (row) => text.spoken(name(row), duration(numberAt(rows, metric, row)), share(row)),

@@ -1,27 +1,25 @@
 /** The selected module, whatever view is shown. */
 import { useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
-import { t } from "../../i18n";
-import { useParam, useSelected, useSelection } from "../../state";
+import { modulesTexts as text } from "../../i18n";
+import { modulePath, rowOfModule } from "../../shell";
+import { useParam, usePicked, useTrace } from "../../state";
 import { numberAt, RowNumbers, rowCount, SimpleTable, textAt } from "../../table";
 import { Async } from "../../ui";
 import { insideOf, moduleTable } from "./columns";
 import { chosenMetric, metricsOf } from "./metrics";
-import { pathOf, rowOf } from "./paths";
 import "./modules.css";
 
-const text = t.modules;
-
 export default function ModuleInspector({ name }: { name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useModules(sel);
   return <Async query={query}>{(answer) => <InSource answer={answer} name={name} />}</Async>;
 }
 
 /** The path does not say who named the module. */
 function InSource({ answer, name }: { answer: ModulesTable; name: string }) {
-  const { sel } = useSelection();
-  const row = useMemo(() => rowOf(answer, name), [answer, name]);
+  const { sel } = useTrace();
+  const row = useMemo(() => rowOfModule(answer, name), [answer, name]);
   const other: ModuleSource | undefined =
     row < 0 ? answer.meta.sources.find((source) => source !== answer.meta.source) : undefined;
   const query = useModules(other ? sel : null, other);
@@ -30,7 +28,7 @@ function InSource({ answer, name }: { answer: ModulesTable; name: string }) {
   return (
     <Async query={query}>
       {(found) => {
-        const at = rowOf(found, name);
+        const at = rowOfModule(found, name);
         return at < 0 ? <p className="muted">{text.gone}</p> : <Numbers answer={found} row={at} />;
       }}
     </Async>
@@ -38,13 +36,13 @@ function InSource({ answer, name }: { answer: ModulesTable; name: string }) {
 }
 
 function Numbers({ answer, row }: { answer: ModulesTable; row: number }) {
-  const [, select] = useSelected();
+  const [, select] = usePicked();
   const [wanted] = useParam<string>("m", "");
   const metric = chosenMetric(wanted, metricsOf(answer));
   const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
   const inside = useMemo(() => insideOf(answer, row, metric), [answer, row, metric]);
   const parent = numberAt(answer.rows, "parent", row) ?? -1;
-  const go = (to: number) => select({ kind: "mod", name: pathOf(answer, to) });
+  const go = (to: number) => select({ kind: "mod", name: modulePath(answer, to) });
   return (
     <div className="module-inspector">
       {parent >= 0 && (

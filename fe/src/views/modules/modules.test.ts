@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Column, ModulesTable } from "../../api";
+import { modulePath, rowOfModule } from "../../shell";
 import { hookTable, insideOf, moduleTable } from "./columns";
 import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
-import { className, pathOf, rowOf } from "./paths";
+import { moduleClass } from "./moduleClass";
 
 const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
   key,
@@ -70,9 +71,11 @@ describe("metrics", () => {
 describe("paths", () => {
   it("lead to a module and back", () => {
     const paths = ["Net_0", "Net_0/Linear_0", "Net_0/Linear_1", "Loss#4"];
-    expect(paths.map((_, row) => pathOf(net, row))).toEqual(paths);
-    expect(paths.map((path) => rowOf(net, path))).toEqual([0, 1, 2, 3]);
-    expect([rowOf(net, "Linear_0"), rowOf(net, ""), rowOf(net, null)]).toEqual([-1, -1, -1]);
+    expect(paths.map((_, row) => modulePath(net, row))).toEqual(paths);
+    expect(paths.map((path) => rowOfModule(net, path))).toEqual([0, 1, 2, 3]);
+    expect([rowOfModule(net, "Linear_0"), rowOfModule(net, ""), rowOfModule(net, null)]).toEqual([
+      -1, -1, -1,
+    ]);
   });
 
   it("are Lightning's own", () => {
@@ -80,12 +83,12 @@ describe("paths", () => {
       { id: [0, 1], parent: [-1, 0], name: ["net", "net.0.l1"], module_id: [0, 0] },
       "lightning",
     );
-    expect(pathOf(lightning, 1)).toBe("net.0.l1");
-    expect(rowOf(lightning, "net.0.l1")).toBe(1);
+    expect(modulePath(lightning, 1)).toBe("net.0.l1");
+    expect(rowOfModule(lightning, "net.0.l1")).toBe(1);
   });
 
   it("tell classes", () => {
-    expect([className("Conv2d_12"), className("Loss")]).toEqual(["Conv2d", "Loss"]);
+    expect([moduleClass("Conv2d_12"), moduleClass("Loss")]).toEqual(["Conv2d", "Loss"]);
   });
 });
 

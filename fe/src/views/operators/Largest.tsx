@@ -1,14 +1,11 @@
 import { useMemo } from "react";
-import { type OperatorsTable, type TableSource, useOperators } from "../../api";
+import { type OperatorsTable, settled, type TableSource, useOperators } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN } from "../../charts";
-import { t } from "../../i18n";
-import { useBaseline, useSelected } from "../../state";
+import { chartsTexts, operatorsTexts as text } from "../../i18n";
+import { useBaseline, usePicked } from "../../state";
 import { notHere, useLargest, useTableSource, useWhole } from "../../table";
-import { settled } from "../../ui";
-import { Skeleton } from "../../ui/Async";
+import { Skeleton } from "../../ui";
 import { type Metric, ranked, wholeOf } from "./metrics";
-
-const text = t.operators;
 
 interface Props {
   readonly answer: OperatorsTable;
@@ -47,7 +44,7 @@ function Bars({
   metric,
   top,
 }: Found & { readonly baseline: OperatorsTable | null }) {
-  const [, select] = useSelected();
+  const [, select] = usePicked();
   const items = useMemo(
     () => largest(ranked(answer, metric, baseline), top),
     [answer, metric, baseline, top],
@@ -64,10 +61,15 @@ function Bars({
 }
 
 function Slices({ answer, metric, top }: Found) {
-  const [, select] = useSelected();
+  const [, select] = usePicked();
   const slices = useMemo(
     () =>
-      slicesWithRest(ranked(answer, metric), top, t.charts.others, notHere(answer, `${metric}_ns`)),
+      slicesWithRest(
+        ranked(answer, metric),
+        top,
+        chartsTexts.others,
+        notHere(answer, `${metric}_ns`),
+      ),
     [answer, metric, top],
   );
   return (

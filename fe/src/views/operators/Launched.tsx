@@ -1,10 +1,8 @@
 import { useOperatorKernels } from "../../api";
-import { t } from "../../i18n";
-import { goToView, useSelection } from "../../state";
+import { operatorsTexts as text } from "../../i18n";
+import { goToView, useTrace } from "../../state";
 import { only, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
-
-const text = t.operators;
 
 interface Props {
   readonly name: string;
@@ -17,7 +15,7 @@ const ESSENTIAL = ["name", "calls", "total_ns"];
 
 /** The kernels that one operator launched itself. */
 export function Launched({ name, shape, compact = false }: Props) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOperatorKernels(sel, name, shape);
   return (
     <section>

@@ -1,20 +1,18 @@
 import { type Table as Answer, useOperatorStacks } from "../../api";
 import { count, duration } from "../../format";
-import { t } from "../../i18n";
-import { useSelection } from "../../state";
+import { operatorsTexts as text } from "../../i18n";
+import { useTrace } from "../../state";
 import { numberAt, rowCount, textAt } from "../../table";
 import { Async, Code } from "../../ui";
-import { Frames } from "./Frames";
+import { Frames } from "./FrameList";
 import { parseStack } from "./frames";
-
-const text = t.operators;
 
 /** Beyond that the table, grouped by call stack, is the place to look. */
 const MOST_STACKS = 100;
 
 /** The distinct call stacks of one operator, the most expensive first. */
 export function Stacks({ name, shape }: { name: string; shape: string | null }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOperatorStacks(sel, name, shape);
   return (
     <section className="stacks">

@@ -1,10 +1,11 @@
 /** Which operators take the time. */
 import { useMemo } from "react";
-import { type OperatorGroup, type OperatorsTable, useOperators } from "../../api";
+import { type OperatorGroup, type OperatorsTable, settled, useOperators } from "../../api";
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
-import { t } from "../../i18n";
-import { useBaseline, useParam, useSelected, useSelection, useTableParams } from "../../state";
+import { compareTexts, operatorsTexts as text } from "../../i18n";
+import { BaselineNote } from "../../shell";
+import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   DataTable,
   hasColumn,
@@ -14,14 +15,12 @@ import {
   useTableSource,
   useWhole,
 } from "../../table";
-import { BaselineNote, Help, QueryPanel, Segmented, settled } from "../../ui";
+import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
 import "./operators.css";
-
-const text = t.operators;
 
 const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
   value,
@@ -46,7 +45,7 @@ export default function Operators() {
 
 /** Always by name, whatever the table is grouped by. */
 function LargestPanel() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOperators(sel, "name");
   const source = useTableSource("operators", sel, { group_by: "name" });
   const [wanted, setMetric] = useParam<string>("m", "");
@@ -93,7 +92,7 @@ function LargestPanel() {
 }
 
 function TablePanel() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [group, setGroup] = useParam<OperatorGroup>("g", "name");
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
   const query = useOperators(sel, known);
@@ -136,9 +135,9 @@ interface RowsProps {
 function OperatorRows({ answer, baseline }: RowsProps) {
   const hasDevice = hasColumn(answer, "device_self_ns");
   const params = useTableParams("", hasDevice ? "-device_self_ns" : "-host_self_ns");
-  const [selected, select] = useSelected();
+  const [selected, select] = usePicked();
   const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("operators", sel, { group_by: answer.meta.group_by });
   const remote = useRemoteTable(answer, source, operatorTable);
   return (
@@ -154,7 +153,7 @@ function OperatorRows({ answer, baseline }: RowsProps) {
         onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
         renderExpanded={(row, rows) =>
           rows.calls?.[row] === 0 ? (
-            <p className="muted">{t.compare.table.gone}</p>
+            <p className="muted">{compareTexts.table.gone}</p>
           ) : (
             <Details rows={rows} row={row} hasDevice={hasDevice} />
           )

@@ -1,30 +1,29 @@
 /** The selected operator, whatever view is shown. */
 import { useMemo } from "react";
-import { type OperatorsTable, useOperators } from "../../api";
-import { t } from "../../i18n";
-import { useBaseline, useSelection } from "../../state";
+import { type OperatorsTable, settled, useOperators } from "../../api";
+import { operatorsTexts } from "../../i18n";
+import { useBaseline, useTrace } from "../../state";
 import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
-import { Async, settled } from "../../ui";
-import { Skeleton } from "../../ui/Async";
+import { Async, Skeleton } from "../../ui";
 import { operatorTable } from "./columns";
 import { Launched } from "./Launched";
 import "./operators.css";
 
 export default function OperatorInspector({ name }: { name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOperators(sel, "name");
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
 function Numbers({ answer: first, name }: { answer: OperatorsTable; name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const source = useTableSource("operators", sel, { group_by: "name" });
   const { answer, row } = useRowOf(first, source, name);
   const baseline = useBaseline()?.key ?? null;
   const compared = useOperators(baseline, "name");
   const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
-  if (row < 0) return <p className="muted">{t.operators.gone}</p>;
+  if (row < 0) return <p className="muted">{operatorsTexts.gone}</p>;
   return before ? (
     <Compared answer={answer} row={row} baseline={before} name={name} />
   ) : (

@@ -2,11 +2,11 @@ import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { duration, exact, fraction } from "../../format";
-import { serverText, t } from "../../i18n";
+import { overviewTexts, serverText } from "../../i18n";
 import { categoryColor, Panel } from "../../ui";
 import { categoryRows } from "./numbers";
 
-const text = t.overview.average;
+const text = overviewTexts.average;
 
 export function AverageStep({ overview }: { overview: Overview }) {
   const rows = useMemo(() => categoryRows(overview), [overview]);
@@ -15,7 +15,7 @@ export function AverageStep({ overview }: { overview: Overview }) {
       rows
         .filter((row) => row.ns > 0)
         .map((row) => ({
-          label: t.overview.categories[row.category],
+          label: overviewTexts.categories[row.category],
           value: row.ns,
           color: categoryColor(row.category),
         })),
@@ -48,7 +48,7 @@ export function AverageStep({ overview }: { overview: Overview }) {
               <tr key={row.category}>
                 <th scope="row" title={serverText(overview.definitions[row.category])}>
                   <i className="swatch" style={{ background: categoryColor(row.category) }} />
-                  {t.overview.categories[row.category]}
+                  {overviewTexts.categories[row.category]}
                 </th>
                 <td title={exact(row.ns, "ns")}>{duration(row.ns)}</td>
                 <td>{fraction(row.share)}</td>

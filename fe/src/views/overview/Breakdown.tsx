@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import type { Category, Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
-import { serverText, t } from "../../i18n";
+import { overviewTexts, serverText } from "../../i18n";
 import { useParam, useStepParams } from "../../state";
 import { categoryColor, Empty, Panel, Segmented } from "../../ui";
 
-const text = t.overview.breakdown;
+const text = overviewTexts.breakdown;
 const MODES = [
   { value: "absolute", label: text.absolute },
   { value: "percent", label: text.percent },
@@ -18,7 +18,7 @@ export function Breakdown({ overview: { steps, definitions } }: { overview: Over
     () =>
       steps.categories.map((category) => ({
         key: category,
-        label: t.overview.categories[category],
+        label: overviewTexts.categories[category],
         values: steps.category_ns[category] ?? [],
         color: categoryColor(category),
       })),
@@ -67,7 +67,7 @@ function CategoryHelp({
       <dl>
         {categories.map((category) => (
           <div key={category} className="pair">
-            <dt>{t.overview.categories[category]}</dt>
+            <dt>{overviewTexts.categories[category]}</dt>
             <dd>{serverText(definitions[category])}</dd>
           </div>
         ))}

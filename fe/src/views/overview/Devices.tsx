@@ -1,9 +1,9 @@
 import type { Definitions, Device } from "../../api";
 import { bytes, fraction } from "../../format";
-import { serverText, t } from "../../i18n";
+import { overviewTexts, serverText } from "../../i18n";
 import { Panel } from "../../ui";
 
-const text = t.overview.devices;
+const text = overviewTexts.devices;
 
 export function Devices({
   devices,

@@ -1,12 +1,19 @@
 import type { Evidence, Finding } from "../../api";
 import { duration, value } from "../../format";
 import { isEmbedded } from "../../host";
-import { evidenceLabel, findingDetail, findingTitle, serverText, t } from "../../i18n";
-import { goToView, isViewId, parseSelected } from "../../state";
+import {
+  evidenceLabel,
+  findingDetail,
+  findingTitle,
+  overviewTexts,
+  serverText,
+  t,
+} from "../../i18n";
+import { longestSlice } from "../../shell";
+import { goToView, isViewId, parsePicked } from "../../state";
 import { Panel } from "../../ui";
-import { longestSlice } from "../places";
 
-const text = t.overview.findings;
+const text = overviewTexts.findings;
 
 export function findingId(id: string): string {
   return `finding-${id}`;
@@ -65,7 +72,7 @@ function FindingItem({ finding }: { finding: Finding }) {
 
 /** The views in which the number can be seen, unless that is this one. */
 function Where({ evidence: { view, select } }: { evidence: Evidence }) {
-  const selected = parseSelected(select);
+  const selected = parsePicked(select);
   return (
     <>
       {view !== null && view !== "overview" && isViewId(view) && (

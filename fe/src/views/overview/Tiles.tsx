@@ -1,10 +1,10 @@
 import type { Overview } from "../../api";
 import { count, duration, fraction } from "../../format";
-import { serverText, t } from "../../i18n";
+import { overviewTexts, serverText } from "../../i18n";
 import { Tile } from "../../ui";
 import { type DeviceMetric, deviceMean, shareOf, stepStats } from "./numbers";
 
-const text = t.overview.tiles;
+const text = overviewTexts.tiles;
 
 export function Tiles({ overview }: { overview: Overview }) {
   const steps = stepStats(overview);
@@ -70,7 +70,7 @@ export function Tiles({ overview }: { overview: Overview }) {
       )}
       {table.categories.includes("communication") && (
         <Tile
-          label={t.overview.categories.communication}
+          label={overviewTexts.categories.communication}
           help={serverText(definitions.communication)}
           value={share("communication")}
           remark={text.ofStep}

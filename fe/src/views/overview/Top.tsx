@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { type HBarItem, HBars } from "../../charts";
-import { t } from "../../i18n";
-import { formatSelected, goToView, parseSelected, type ViewId } from "../../state";
+import { overviewTexts, t } from "../../i18n";
+import { formatPicked, goToView, parsePicked, type ViewId } from "../../state";
 import { Empty, Panel } from "../../ui";
 
-const text = t.overview.top;
+const text = overviewTexts.top;
 
 export function TopOperators({ overview }: { overview: Overview }) {
   const device = overview.meta.device_type === "GPU";
@@ -15,7 +15,7 @@ export function TopOperators({ overview }: { overview: Overview }) {
       rows.map(({ name, device_self_ns, host_self_ns }) => ({
         label: name,
         value: device ? (device_self_ns ?? 0) : host_self_ns,
-        select: formatSelected({ kind: "op", name }),
+        select: formatPicked({ kind: "op", name }),
       })),
     [rows, device],
   );
@@ -39,7 +39,7 @@ export function TopKernels({ overview }: { overview: Overview }) {
       rows.map(({ name, total_ns }) => ({
         label: name,
         value: total_ns,
-        select: formatSelected({ kind: "kernel", name }),
+        select: formatPicked({ kind: "kernel", name }),
       })),
     [rows],
   );
@@ -88,7 +88,7 @@ function Top({ className, title, help, measure, view, items, empty }: TopProps) 
             title={title}
             unit="ns"
             items={items}
-            onPick={(item) => goToView(view, parseSelected(item.select))}
+            onPick={(item) => goToView(view, parsePicked(item.select))}
           />
         </>
       )}

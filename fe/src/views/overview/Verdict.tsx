@@ -1,9 +1,7 @@
 import type { Overview } from "../../api";
 import { duration, fraction } from "../../format";
-import { findingTitle, t } from "../../i18n";
+import { findingTitle, overviewTexts as text } from "../../i18n";
 import { findingId } from "./Findings";
-
-const text = t.overview;
 
 export function Verdict({ overview: { meta, verdict, findings } }: { overview: Overview }) {
   if (!verdict) return null;

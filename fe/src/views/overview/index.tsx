@@ -1,7 +1,8 @@
 /** The answer first: what the step time goes into, what to do about it, where to look next. */
 import { type Overview as Answer, useOverview } from "../../api";
-import { useSelection } from "../../state";
-import { Async, StepChoice } from "../../ui";
+import { StepChoice } from "../../shell";
+import { useTrace } from "../../state";
+import { Async } from "../../ui";
 import { AverageStep } from "./AverageStep";
 import { Breakdown } from "./Breakdown";
 import { Configuration } from "./Configuration";
@@ -13,7 +14,7 @@ import { Verdict } from "./Verdict";
 import "./overview.css";
 
 export default function Overview() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOverview(sel);
   return (
     <>

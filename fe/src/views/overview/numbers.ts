@@ -1,6 +1,6 @@
 /** From the overview's answer to what the panels show. Pure. */
 import type { Category, Device, Fraction, Nanoseconds, Overview } from "../../api";
-import { percentile } from "../../stats";
+import { percentile } from "../../format";
 
 export interface StepStats {
   count: number;

@@ -1,12 +1,9 @@
 import type { StackRows, StacksTable } from "../../api";
-import { parseFrameName } from "../../flame";
-import { count, duration, exact, fraction } from "../../format";
-import { t } from "../../i18n";
-import { type Selected, useSelected } from "../../state";
+import { count, duration, exact, fraction, parseFrameName } from "../../format";
+import { flameTexts, t, stacksTexts as text } from "../../i18n";
+import { type Picked, usePicked } from "../../state";
 import { CopyButton, SourceLink } from "../../ui";
 import { hasSelf, modulePath } from "./rows";
-
-const text = t.stacks;
 
 interface Props {
   readonly answer: StacksTable;
@@ -19,7 +16,7 @@ interface Props {
 
 /** The chosen box in words. */
 export function Details({ answer, rows, row, onZoom }: Props) {
-  const [, select] = useSelected();
+  const [, select] = usePicked();
   if (row < 0)
     return (
       <p className="stacks-details muted">{onZoom ? text.detailsNoneTable : text.detailsNone}</p>
@@ -33,7 +30,7 @@ export function Details({ answer, rows, row, onZoom }: Props) {
   return (
     <section className="stacks-details" aria-label={text.details}>
       <h3>
-        <span className="badge">{t.flame.kinds[kind]}</span> {name}
+        <span className="badge">{flameTexts.kinds[kind]}</span> {name}
       </h3>
       <dl>
         {[
@@ -72,7 +69,7 @@ export function Details({ answer, rows, row, onZoom }: Props) {
 }
 
 /** What other views know it as. Copies and fills are no kernels. */
-function selectionOf(rows: StackRows, row: number): Selected | null {
+function selectionOf(rows: StackRows, row: number): Picked | null {
   const name = rows.name[row] ?? "";
   switch (rows.kind[row]) {
     case "operator":

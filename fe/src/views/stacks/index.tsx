@@ -1,20 +1,19 @@
 /** Where the time goes by call stack. */
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { StackRows, StacksTable, StackWeight } from "../../api";
-import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../flame";
+import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../charts/flame";
 import { count, duration, fraction } from "../../format";
-import { t } from "../../i18n";
+import { flameTexts, stacksTexts as text } from "../../i18n";
+import { NoteList } from "../../shell";
 import { useParam, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
-import { Help, NoteList, QueryPanel, Segmented } from "../../ui";
+import { Help, QueryPanel, Segmented } from "../../ui";
 import { Details } from "./Details";
 import { Files } from "./Files";
 import { entriesOf, kindsOf } from "./looks";
 import { stackTable, withAbove } from "./rows";
 import { useZoom } from "./useZoom";
 import "./stacks.css";
-
-const text = t.stacks;
 
 const MODES = (["top_down", "left_heavy", "bottom_up"] as const).map((value) => ({
   value,
@@ -156,8 +155,8 @@ function StackFlame({
         <span role="status" className="stacks-found">
           {hit &&
             (hit.entries > 0
-              ? t.flame.found(count(hit.entries), fraction(hit.share))
-              : t.flame.foundNone)}
+              ? flameTexts.found(count(hit.entries), fraction(hit.share))
+              : flameTexts.foundNone)}
         </span>
       </div>
       <Crumbs

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { type StackQuestion, type StacksTable, useStacks } from "../../api";
-import { useSelection } from "../../state";
+import { useTrace } from "../../state";
 import { isFolded, withAbove } from "./rows";
 
 export interface Zoom {
@@ -17,7 +17,7 @@ export interface Zoom {
  * entries as soon as the server has sent them.
  */
 export function useZoom(question: Omit<StackQuestion, "root">, root: number): Zoom {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useStacks(sel, { ...question, root: 0 });
   const whole = query.data;
   const wanted = useMemo(() => {

@@ -1,10 +1,10 @@
 /** The steps as a table. Pure. */
 import type { Definitions, Steps } from "../../api";
-import { serverText, t } from "../../i18n";
+import { overviewTexts, serverText, stepsTexts } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
 import { cause, type Usual } from "./outliers";
 
-const text = t.steps.columns;
+const text = stepsTexts.columns;
 /** A step and its parts are read against each other: in one unit. */
 const PARTS = "parts of a step";
 
@@ -96,7 +96,7 @@ export function stepTable(
       cell: (step) => (slow[step] && cause(steps, usual, step) ? remark(step) : null),
     },
     ...steps.categories.flatMap((category) => {
-      const label = t.overview.categories[category];
+      const label = overviewTexts.categories[category];
       const ns = steps.category_ns[category] ?? [];
       const help = serverText(definitions?.[category] ?? "");
       return [

@@ -1,19 +1,25 @@
 /** Which steps are slow, and what makes them so. */
 import { useMemo } from "react";
 import { type Overview, type Steps as StepTimes, useOverview } from "../../api";
-import { type ColumnSeries, Columns, formatRange, largestFirst, parseRange } from "../../columns";
+import {
+  type ColumnSeries,
+  Columns,
+  formatRange,
+  largestFirst,
+  parseRange,
+} from "../../charts/stackedColumns";
 import { count, duration } from "../../format";
-import { t } from "../../i18n";
-import { useParam, useSelected, useSelection, useStepParams, useTableParams } from "../../state";
+import { overviewTexts, stepsTexts as text } from "../../i18n";
+import { PartialNotes, StepChoice } from "../../shell";
+import { useParam, usePicked, useStepParams, useTableParams, useTrace } from "../../state";
 import { DataTable, textAt } from "../../table";
-import { Async, categoryColor, Empty, Panel, PartialNotes, Segmented, StepChoice } from "../../ui";
+import { Async, categoryColor, Empty, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
-import { Outliers } from "./Outliers";
+import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
 import { Tiles } from "./Tiles";
 import "./steps.css";
 
-const text = t.steps;
 const MODES = [
   { value: "absolute", label: text.absolute },
   { value: "percent", label: text.percent },
@@ -24,7 +30,7 @@ const ORDERS = [
 ] as const;
 
 export default function Steps() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOverview(sel);
   return (
     <>
@@ -70,7 +76,7 @@ function Shown({ steps, usual, slow }: ShownProps) {
   const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
   const [by, setBy] = useParam<"time" | "duration">("c", "time");
   const [rangeText, setRange] = useParam<string>("t", "");
-  const [selected, setSelected] = useSelected();
+  const [selected, setSelected] = usePicked();
   const series = useMemo(() => seriesOf(steps), [steps]);
   const order = useMemo(
     () =>
@@ -150,8 +156,8 @@ interface RowsProps extends ShownProps {
 
 function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
   const params = useTableParams("", "start_ns");
-  const [selected, setSelected] = useSelected();
-  const definitions = useOverview(useSelection().sel).data?.definitions;
+  const [selected, setSelected] = usePicked();
+  const definitions = useOverview(useTrace().sel).data?.definitions;
   const table = useMemo(
     () =>
       stepTable(steps, definitions, usual, slow, mode, rows, (step) => remark(steps, usual, step)),
@@ -174,13 +180,13 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
 /** What makes a step longer: "DataLoader +59 ms". */
 function remark(steps: StepTimes, usual: Usual, step: number): string {
   const found = cause(steps, usual, step);
-  return found ? text.because(t.overview.categories[found.category], duration(found.ns)) : "";
+  return found ? text.because(overviewTexts.categories[found.category], duration(found.ns)) : "";
 }
 
 function seriesOf(steps: StepTimes): ColumnSeries[] {
   return steps.categories.map((category) => ({
     key: category,
-    label: t.overview.categories[category],
+    label: overviewTexts.categories[category],
     color: categoryColor(category),
     values: steps.category_ns[category] ?? [],
   }));

@@ -2,19 +2,19 @@
 import { useMemo } from "react";
 import { type Overview, useOverview } from "../../api";
 import { duration } from "../../format";
-import { t } from "../../i18n";
-import { goToView, useSelection, useViewId } from "../../state";
+import { overviewTexts, stepsTexts, t } from "../../i18n";
+import { longestSlice } from "../../shell";
+import { goToView, useTrace, useViewId } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
 import { Async } from "../../ui";
-import { longestSlice } from "../places";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
 import "./steps.css";
 
-const text = t.steps.inspector;
+const text = stepsTexts.inspector;
 
 export default function StepInspector({ name }: { name: string }) {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const query = useOverview(sel);
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
@@ -32,7 +32,7 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
       {slow[step] && (
         <p>
           {because
-            ? text.isOutlier(t.overview.categories[because.category], duration(because.ns))
+            ? text.isOutlier(overviewTexts.categories[because.category], duration(because.ns))
             : text.isSlow}
         </p>
       )}
@@ -112,7 +112,7 @@ function categoryTable({ steps, usual, step }: Of): Table {
       { key: "delta_ns", label: text.delta, type: "number", unit: "ns" },
     ],
     rows: {
-      category: steps.categories.map((category) => t.overview.categories[category]),
+      category: steps.categories.map((category) => overviewTexts.categories[category]),
       time_ns: steps.categories.map(ns),
       share: steps.categories.map((category) => (whole > 0 ? (ns(category) / whole) * 100 : null)),
       delta_ns: steps.categories.map((category) => delta.get(category) ?? null),

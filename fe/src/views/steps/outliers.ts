@@ -1,6 +1,6 @@
 /** Which steps are slow, and which category makes the difference. Pure; the definition is in docs/views/steps.md. */
 import type { Category, Nanoseconds, Steps } from "../../api";
-import { median, medianDeviation } from "../../stats";
+import { median, medianDeviation } from "../../format";
 
 /** Below this there is no usual step to differ from. */
 export const FEWEST_STEPS = 3;

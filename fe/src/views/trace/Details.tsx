@@ -1,24 +1,22 @@
 /** The selected slice: what it is, where it comes from, and the others of its name. */
 import { type ReactNode, useState } from "react";
 import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
-import { momentIn } from "../../charts";
-import { parseFrameName } from "../../flame/label";
-import { bareName, count, duration, exact } from "../../format";
-import { t } from "../../i18n";
-import { goToView, type SelectionKind } from "../../state";
-import type { Picked, Source } from "../../timeline";
+import { momentIn } from "../../draw";
+import { bareName, count, duration, exact, parseFrameName } from "../../format";
+import { t, traceTexts as text, timelineTexts } from "../../i18n";
+import { goToView, type PickedKind } from "../../state";
+import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
 import { Histogram } from "./Histogram";
-import { pickedOf } from "./picked";
+import { pickedSlice } from "./pickedSlice";
 
-const text = t.trace;
 /** Of a list, before "and n more". */
 const MOST = 12;
 
 interface Props {
   readonly query: Result<SliceDetails>;
-  readonly source: Source | null;
-  readonly onPick: (picked: Picked | null) => void;
+  readonly source: RankTiles | null;
+  readonly onPick: (picked: PickedSlice | null) => void;
   readonly onSameName: (by: -1 | 1) => void;
 }
 
@@ -35,7 +33,7 @@ export function DetailsPanel({ query, source, onPick, onSameName }: Props) {
 }
 
 /** What can be looked up by its name in another view. */
-const KINDS: Record<string, SelectionKind> = { operator: "op", kernel: "kernel" };
+const KINDS: Record<string, PickedKind> = { operator: "op", kernel: "kernel" };
 
 interface DetailsProps extends Omit<Props, "query"> {
   readonly details: SliceDetails;
@@ -44,7 +42,7 @@ interface DetailsProps extends Omit<Props, "query"> {
 function Details({ details, source, onPick, onSameName }: DetailsProps) {
   const kind = KINDS[details.category];
   const pick = (slice: { row: number; lane: number; start_ns: number; duration_ns: number }) => {
-    if (source) onPick(pickedOf(source, slice));
+    if (source) onPick(pickedSlice(source, slice));
   };
   const whole = source?.meta ?? null;
   const end = whole?.end_ns ?? details.start_ns + details.duration_ns;
@@ -75,10 +73,10 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
         </div>
         <dl className="trace-facts">
           <Fact term={text.category}>{text.categories[details.category] ?? details.category}</Fact>
-          <Fact term={t.timeline.start} title={exact(details.start_ns, "ns")}>
+          <Fact term={timelineTexts.start} title={exact(details.start_ns, "ns")}>
             {momentIn(details.start_ns, { start: 0, end }, 1e9)}
           </Fact>
-          <Fact term={t.timeline.duration} title={exact(details.duration_ns, "ns")}>
+          <Fact term={timelineTexts.duration} title={exact(details.duration_ns, "ns")}>
             {duration(details.duration_ns)}
           </Fact>
           <Fact term={text.self} title={exact(details.self_ns, "ns")}>
@@ -191,7 +189,7 @@ function Args({ args }: { args: SliceDetails["args"] }) {
 }
 
 /** The file is read for them, so only when somebody asks. */
-function RawArgs({ row, source }: { row: number; source: Source | null }) {
+function RawArgs({ row, source }: { row: number; source: RankTiles | null }) {
   const [wanted, setWanted] = useState(false);
   const query = useTimelineArgs(source?.key ?? null, wanted ? row : null);
   if (!wanted)

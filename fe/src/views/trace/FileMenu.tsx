@@ -1,18 +1,15 @@
 import { useState } from "react";
 import { storedTrace, traceAddresses, traceWindow, windowAddress } from "../../api";
-import type { TimeWindow } from "../../charts";
+import type { TimeWindow } from "../../draw";
 import { bytes, count, exact } from "../../format";
 import { canSave, openInPerfetto, PERFETTO_URL } from "../../host";
-import { t } from "../../i18n";
-import { useSelection } from "../../state";
-import { Popup } from "../../table/Popup";
-import { CopyButton } from "../../ui";
-
-const text = t.trace;
+import { traceTexts as text } from "../../i18n";
+import { useTrace } from "../../state";
+import { CopyButton, Popup } from "../../ui";
 
 /** The file itself: what it is, taking it away, looking at it elsewhere. `window`: what is in sight, null for all. */
 export function FileMenu({ window }: { window: TimeWindow | null }) {
-  const { sel, trace } = useSelection();
+  const { sel, trace } = useTrace();
   const [problem, setProblem] = useState<string | null>(null);
   if (!sel || !trace) return null;
   const { stored, withCounters } = traceAddresses(sel);

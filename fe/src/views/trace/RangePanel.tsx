@@ -1,23 +1,21 @@
 /** What ran in the marked range: exact sums of the server, never of what is drawn. */
 import { useMemo, useState } from "react";
 import { useTimelineRange } from "../../api";
-import { momentIn } from "../../charts";
+import { momentIn } from "../../draw";
 import { count, duration } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import { useTableParams } from "../../state";
 import { DataTable, SimpleTable, type Table, textAt } from "../../table";
-import type { Mark, Picked, Rows, Source } from "../../timeline";
+import type { Mark, PickedSlice, RankTiles, TrackRows } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
 import { type AllSums, mergeSums } from "./sums";
-
-const text = t.trace;
 
 interface Props {
   readonly mark: Mark;
   /** The ranks that are shown; the mark is in times of the page. */
-  readonly sources: readonly Source[];
-  readonly rows: Rows;
-  readonly onPick: (picked: Picked | null) => void;
+  readonly sources: readonly RankTiles[];
+  readonly rows: TrackRows;
+  readonly onPick: (picked: PickedSlice | null) => void;
   readonly onClear: () => void;
 }
 
@@ -77,7 +75,7 @@ export function RangePanel({ mark, sources, rows, onPick, onClear }: Props) {
 }
 
 /** Numbers of the lanes of all leaves that are shown, ascending. */
-function lanesOf(rows: Rows, source: Source): number[] {
+function lanesOf(rows: TrackRows, source: RankTiles): number[] {
   const found = new Set<number>();
   for (const { track, lanes } of rows.rows) {
     if (!track.key.startsWith(`${source.worker}:`)) continue;

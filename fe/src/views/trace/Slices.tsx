@@ -1,18 +1,17 @@
 import { type FormEvent, useDeferredValue, useId, useMemo, useState } from "react";
 import { type SlicesTable, useSlices } from "../../api";
 import { bareName, count } from "../../format";
-import { t } from "../../i18n";
-import { goToView, type SelectionKind, useParam, useSelection } from "../../state";
+import { traceTexts as text } from "../../i18n";
+import { goToView, type PickedKind, useParam, useTrace } from "../../state";
 import { rowCount, SimpleTable, type Table, textAt } from "../../table";
 import { Async, Panel } from "../../ui";
 import { formatWindow, milliseconds, parseWindow, windowOf } from "./window";
 
-const text = t.trace;
 const PAGE = 100;
 
 /** The longest events, a page at a time: the server looks through them, so a trace of millions is no matter. */
 export function Slices() {
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [name, setName] = useParam<string>("q", "");
   const [category, setCategory] = useParam<string>("g", "");
   const [windowText, setWindow] = useParam<string>("t", "");
@@ -218,7 +217,7 @@ function Pages({ answer, page, onPage }: PagesProps) {
 }
 
 /** What can be looked up by its name in another view. */
-const KINDS: Record<string, SelectionKind> = { operator: "op", kernel: "kernel" };
+const KINDS: Record<string, PickedKind> = { operator: "op", kernel: "kernel" };
 
 function SliceRows({ answer }: { answer: SlicesTable }) {
   const table = useMemo(() => sliceTable(answer), [answer]);

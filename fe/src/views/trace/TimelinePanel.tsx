@@ -1,21 +1,21 @@
 /** The timeline with its tools, and what belongs to it in the address. */
 import { useCallback, useMemo, useState } from "react";
 import type { RunOverview, SliceDetails, TimelineMeta } from "../../api";
-import type { TimeWindow } from "../../charts";
+import type { TimeWindow } from "../../draw";
 import { count } from "../../format";
-import { t } from "../../i18n";
-import { useParam, useSelection } from "../../state";
+import { traceTexts } from "../../i18n";
+import { useParam, useTrace } from "../../state";
 import {
   type Hit,
   type KeyAction,
   type Look,
   type Mark,
-  type Picked,
-  type Rows,
-  type Source,
+  type PickedSlice,
+  type RankTiles,
   type Stage,
   Timeline,
   type Tool,
+  type TrackRows,
 } from "../../timeline";
 import { useBookmarks } from "./Bookmarks";
 import { densityOf } from "./density";
@@ -27,25 +27,25 @@ import type { TracksState } from "./useArrangement";
 
 interface Props {
   readonly meta: TimelineMeta;
-  readonly sources: readonly Source[];
+  readonly sources: readonly RankTiles[];
   readonly overview: RunOverview | null;
   readonly stage: React.RefObject<Stage | null>;
   readonly whole: TimeWindow;
   readonly window: TimeWindow;
   readonly search: Search;
-  readonly selected: Picked | null;
+  readonly selected: PickedSlice | null;
   readonly details: SliceDetails | null;
   /** `inSight`: it was clicked on. */
-  readonly onPick: (picked: Picked | null, inSight?: boolean) => void;
+  readonly onPick: (picked: PickedSlice | null, inSight?: boolean) => void;
   readonly onSameName: (by: -1 | 1) => void;
   readonly onInspect: () => void;
-  readonly rows: Rows;
+  readonly rows: TrackRows;
   readonly tracks: TracksState;
 }
 
 export function TimelinePanel(props: Props) {
   const { meta, sources, overview, stage, whole, window, rows, search, selected, details } = props;
-  const { sel } = useSelection();
+  const { sel } = useTrace();
   const [, setWindow] = useParam<string>("t", "");
   const [markText, setMark] = useParam<string>("a", "");
   const [colorBy] = useParam<Look["colorBy"]>("c", "category");
@@ -126,7 +126,7 @@ export function TimelinePanel(props: Props) {
         current={() => stage.current?.window ?? window}
       />
       <Timeline
-        title={t.trace.timeline}
+        title={traceTexts.timeline}
         sources={sources}
         rows={rows}
         whole={whole}
@@ -163,10 +163,12 @@ function EventCount({ meta: { events } }: { meta: TimelineMeta }) {
   const others = Object.entries(rest).filter(([, n]) => n > 0);
   return (
     <p className="muted num trace-events">
-      {t.trace.eventsDrawn(count(slices + instants), count(total))}
+      {traceTexts.eventsDrawn(count(slices + instants), count(total))}
       {others.length > 0 &&
-        ` ${t.trace.eventsRest(
-          others.map(([kind, n]) => `${count(n)} ${t.trace.eventKinds[kind] ?? kind}`).join(", "),
+        ` ${traceTexts.eventsRest(
+          others
+            .map(([kind, n]) => `${count(n)} ${traceTexts.eventKinds[kind] ?? kind}`)
+            .join(", "),
         )}`}
     </p>
   );

@@ -1,16 +1,13 @@
 /** What stands above the picture. */
 import { useId } from "react";
-import type { TimeWindow } from "../../charts";
-import { t } from "../../i18n";
-import { useParam, useSelection, workersOf } from "../../state";
-import { Popup } from "../../table/Popup";
+import type { TimeWindow } from "../../draw";
+import { traceTexts as text } from "../../i18n";
+import { useParam, useTrace, workersOf } from "../../state";
 import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
-import { Segmented } from "../../ui";
+import { Popup, Segmented } from "../../ui";
 import { Bookmarks, type BookmarksState } from "./Bookmarks";
 import { FLOW_MODES, type FlowMode } from "./flows";
 import { formatList, parseList } from "./look";
-
-const text = t.trace;
 
 interface Props {
   readonly tool: Tool;
@@ -73,7 +70,7 @@ export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
 
 /** Further ranks of the run, stacked below the one that is shown. */
 function Ranks() {
-  const { run, sel } = useSelection();
+  const { run, sel } = useTrace();
   const [w, setW] = useParam<string>("w", "");
   if (!run || !sel) return null;
   const others = workersOf(run).filter((worker) => worker !== sel.worker);

@@ -1,11 +1,17 @@
 /** Which arrows are drawn: those of the selected slice, all of them, or none. */
 import { useMemo } from "react";
 import { type SliceDetails, type SliceRef, useCollective, useTimelineFlows } from "../../api";
-import type { TimeWindow } from "../../charts";
+import type { TimeWindow } from "../../draw";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts } from "../../i18n";
 import { useParam } from "../../state";
-import { type Flow, type Picked, placeOf, type Rows, type Source } from "../../timeline";
+import {
+  type Flow,
+  type PickedSlice,
+  placeOf,
+  type RankTiles,
+  type TrackRows,
+} from "../../timeline";
 
 export const FLOW_MODES = ["off", "selected", "all"] as const;
 export type FlowMode = (typeof FLOW_MODES)[number];
@@ -15,17 +21,17 @@ const MOST_FLOWS = 2_000;
 const LEAST_FLOWS = 50;
 
 interface End {
-  readonly source: Source;
+  readonly source: RankTiles;
   readonly lane: number;
   /** ns of the page. */
   readonly time: number;
 }
 
 interface Wanted {
-  readonly sources: readonly Source[];
-  readonly rows: Rows;
+  readonly sources: readonly RankTiles[];
+  readonly rows: TrackRows;
   readonly details: SliceDetails | null;
-  readonly selected: Picked | null;
+  readonly selected: PickedSlice | null;
   readonly window: TimeWindow;
 }
 
@@ -90,27 +96,27 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
   const drawn = all?.reduce((sum, { kind }) => sum + kind.length, 0) ?? 0;
   const total = all?.reduce((sum, arrows) => sum + arrows.total, 0) ?? 0;
   const cut = mode === "all" && drawn < total;
-  return { flows, note: cut ? t.trace.flowsCut(count(drawn), count(total)) : null };
+  return { flows, note: cut ? traceTexts.flowsCut(count(drawn), count(total)) : null };
 }
 
 export function FlowNote({ note }: { note: string | null }) {
   return note === null ? null : <p className="muted">{note}</p>;
 }
 
-function yOf(rows: Rows, { source, lane }: End): number | null {
+function yOf(rows: TrackRows, { source, lane }: End): number | null {
   const place = placeOf(rows, source, lane);
   return place && place.y + Math.min(place.height, 24) / 2;
 }
 
 function middleOf(
-  source: Source,
+  source: RankTiles,
   { lane, start_ns, duration_ns }: { lane: number; start_ns: number; duration_ns: number },
 ): End {
   return { source, lane, time: start_ns + duration_ns / 2 + source.offset };
 }
 
 /** Operator → launch → kernel, forward ↔ backward. */
-function ofSlice(source: Source, details: SliceDetails): { kind: string; from: End; to: End }[] {
+function ofSlice(source: RankTiles, details: SliceDetails): { kind: string; from: End; to: End }[] {
   const begin = (of: SliceRef): End => ({
     source,
     lane: of.lane,

@@ -1,6 +1,6 @@
 /** What a search finds on all ranks that are shown, in order of time. Pure. */
 import type { TimelineSearch } from "../../api";
-import type { Density, Picked } from "../../timeline";
+import type { Density, PickedSlice } from "../../timeline";
 
 /** What hits need to know of a rank. */
 export interface Rank {
@@ -20,12 +20,12 @@ export interface Hits {
   /** Of different names. */
   readonly names: number;
   /** The first ones in time; of equal times in the order of ranks. */
-  readonly list: readonly Picked[];
+  readonly list: readonly PickedSlice[];
   /** ns of the page: all hits before it are in `list`. */
   readonly complete: number;
 }
 
-export function hitAt(rank: Rank, { hits }: TimelineSearch, at: number): Picked | null {
+export function hitAt(rank: Rank, { hits }: TimelineSearch, at: number): PickedSlice | null {
   const [row, lane] = [hits.row[at], hits.lane[at]];
   const [start, duration] = [hits.start_ns[at], hits.duration_ns[at]];
   if (row === undefined || lane === undefined || start === undefined || duration === undefined)
@@ -52,7 +52,7 @@ export function mergeHits(parts: readonly Found[]): Hits {
 }
 
 /** Where a slice is among the hits, from 0; -1 when it is none, or when it is not known how many come before it. */
-export function placeAmong({ list, complete }: Hits, { worker, row }: Picked): number {
+export function placeAmong({ list, complete }: Hits, { worker, row }: PickedSlice): number {
   const at = list.findIndex((hit) => hit.worker === worker && hit.row === row);
   const several = list[0] !== undefined && list.some((hit) => hit.worker !== list[0]?.worker);
   return several && (list[at]?.start ?? 0) >= complete ? -1 : at;

@@ -1,15 +1,15 @@
 /** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
 import { useMemo, useRef } from "react";
 import { timelineNext } from "../../api";
-import { parseWindow, type TimeWindow } from "../../charts";
-import { t } from "../../i18n";
-import { useParam, useSelection } from "../../state";
-import { layOut, type Source, type Stage } from "../../timeline";
+import { parseWindow, type TimeWindow } from "../../draw";
+import { traceTexts as text } from "../../i18n";
+import { useParam, useTrace } from "../../state";
+import { layOut, type RankTiles, type Stage } from "../../timeline";
 import { Async, Panel } from "../../ui";
 import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
 import { parseList, parseMark } from "./look";
-import { pickedOf } from "./picked";
+import { pickedSlice } from "./pickedSlice";
 import { RangePanel } from "./RangePanel";
 import { SearchField } from "./SearchField";
 import { Slices } from "./Slices";
@@ -17,10 +17,8 @@ import { useSearch } from "./search";
 import { TimelinePanel } from "./TimelinePanel";
 import { useArrangement } from "./useArrangement";
 import { useEvent } from "./useEvent";
-import { useSources } from "./useSources";
+import { useRankTiles } from "./useRankTiles";
 import "./trace.css";
-
-const text = t.trace;
 
 export default function Trace() {
   const [w] = useParam<string>("w", "");
@@ -29,7 +27,7 @@ export default function Trace() {
   const stage = useRef<Stage | null>(null);
   const below = useRef<HTMLDivElement>(null);
   const workers = useMemo(() => parseList(w), [w]);
-  const { query, sources, failed, overview } = useSources(workers, () => stage.current?.ask());
+  const { query, sources, failed, overview } = useRankTiles(workers, () => stage.current?.ask());
   const tracks = useMemo(() => sources.flatMap((source) => source.tracks), [sources]);
   const arranged = useArrangement(tracks);
   const rows = useMemo(() => layOut(tracks, arranged.arrangement), [tracks, arranged.arrangement]);
@@ -42,7 +40,7 @@ export default function Trace() {
   const sameName = async (by: -1 | 1) => {
     if (!source || !picked) return;
     const next = await timelineNext(source.key, picked.row, by < 0 ? "previous" : "next");
-    if (next.slice) pick(pickedOf(source, next.slice));
+    if (next.slice) pick(pickedSlice(source, next.slice));
   };
 
   return (
@@ -130,9 +128,9 @@ export default function Trace() {
 }
 
 /** All that can be seen, and what the address wants to be seen: else the chosen steps, else everything. */
-function useWindow(sources: readonly Source[]): { whole: TimeWindow; window: TimeWindow } {
+function useWindow(sources: readonly RankTiles[]): { whole: TimeWindow; window: TimeWindow } {
   const [written] = useParam<string>("t", "");
-  const { range } = useSelection();
+  const { range } = useTrace();
   const whole = useMemo<TimeWindow>(
     () =>
       sources.length === 0

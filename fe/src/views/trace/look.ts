@@ -1,5 +1,5 @@
 /** How the timeline looks, as the address has it. Pure. */
-import { parseWindow, type TimeWindow } from "../../charts";
+import { parseWindow, type TimeWindow } from "../../draw";
 import type { Mark } from "../../timeline";
 
 /** A list of texts that may hold anything. */

@@ -2,7 +2,7 @@
 import { useDeferredValue, useMemo } from "react";
 import { type ApiError, timelineSearch, useTimelineSearch } from "../../api";
 import { useParam } from "../../state";
-import type { Density, Look, Picked, Source } from "../../timeline";
+import type { Density, Look, PickedSlice, RankTiles } from "../../timeline";
 import { densityOfHits, type Hits, hitAt, mergeHits, placeAmong } from "./hits";
 
 export interface Search {
@@ -15,7 +15,7 @@ export interface Search {
   readonly found: Look["found"];
   readonly density: Density | null;
   /** The hit behind or before the selected slice; null when there is none. */
-  readonly go: (by: -1 | 1) => Promise<Picked | null>;
+  readonly go: (by: -1 | 1) => Promise<PickedSlice | null>;
   /** The place of the selected slice among the hits, from 1; null when it is none of those that are known. */
   readonly position: number | null;
 }
@@ -24,7 +24,7 @@ export interface Search {
 const KNOWN = 2_000;
 const LEAST_KNOWN = 100;
 
-export function useSearch(sources: readonly Source[], selected: Picked | null): Search {
+export function useSearch(sources: readonly RankTiles[], selected: PickedSlice | null): Search {
   const [text, setText] = useParam<string>("q", "");
   const [written, setMode] = useParam<"text" | "regex">("j", "text");
   const mode = written === "regex" ? "regex" : "text";
@@ -57,7 +57,7 @@ export function useSearch(sources: readonly Source[], selected: Picked | null): 
   const position = hits && selected ? placeAmong(hits, selected) : -1;
 
   /** Of every rank the first hit behind a slice; of these the first. */
-  const behind = async (slice: Picked): Promise<Picked | null> => {
+  const behind = async (slice: PickedSlice): Promise<PickedSlice | null> => {
     const own = sources.findIndex(({ worker }) => worker === slice.worker);
     const firsts = await Promise.all(
       sources.map(async (source, at) => {
@@ -74,7 +74,7 @@ export function useSearch(sources: readonly Source[], selected: Picked | null): 
     );
   };
 
-  const go = async (by: -1 | 1): Promise<Picked | null> => {
+  const go = async (by: -1 | 1): Promise<PickedSlice | null> => {
     if (!hits || hits.count === 0) return null;
     const { list, complete } = hits;
     const next = list[position + by];

@@ -2,27 +2,33 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
 import { type Result, type SliceDetails, timelineSearch, useTimelineSlice } from "../../api";
 import { useParam } from "../../state";
-import { type Picked, placeOf, type Rows, type Source, type Stage } from "../../timeline";
+import {
+  type PickedSlice,
+  placeOf,
+  type RankTiles,
+  type Stage,
+  type TrackRows,
+} from "../../timeline";
 import { formatEvent, parseEvent } from "./look";
-import { pickedOf } from "./picked";
+import { pickedSlice } from "./pickedSlice";
 
 export interface EventState {
-  readonly source: Source | null;
+  readonly source: RankTiles | null;
   readonly query: Result<SliceDetails>;
   /** Null while another slice was selected before. */
   readonly details: SliceDetails | null;
-  readonly picked: Picked | null;
+  readonly picked: PickedSlice | null;
   readonly wanted: boolean;
   /** `inSight`: it was clicked on, so the picture stays where it is. */
-  readonly pick: (picked: Picked | null, inSight?: boolean) => void;
+  readonly pick: (picked: PickedSlice | null, inSight?: boolean) => void;
 }
 
 /** Around a slice that a link leads to. */
 const MARGIN = 3;
 
 export function useEvent(
-  sources: readonly Source[],
-  rows: Rows,
+  sources: readonly RankTiles[],
+  rows: TrackRows,
   stage: RefObject<Stage | null>,
 ): EventState {
   const [written, setWritten] = useParam<string>("e", "");
@@ -37,19 +43,19 @@ export function useEvent(
   const row = wanted?.type === "row" ? wanted.row : null;
   const query = useTimelineSlice(source?.key ?? null, row);
   const details = query.data && query.data.row === row ? query.data : null;
-  const clicked = useRef<Picked | null>(null);
+  const clicked = useRef<PickedSlice | null>(null);
   const seen = useRef("");
   const atOnce =
     clicked.current && clicked.current.row === row && clicked.current.worker === source?.worker
       ? clicked.current
       : null;
   const picked = useMemo(
-    () => (source && details ? pickedOf(source, details) : atOnce),
+    () => (source && details ? pickedSlice(source, details) : atOnce),
     [source, details, atOnce],
   );
 
   const pick = useCallback(
-    (next: Picked | null, inSight = false) => {
+    (next: PickedSlice | null, inSight = false) => {
       clicked.current = next && next.lane >= 0 ? next : null;
       const text = next
         ? formatEvent(next.worker === main?.worker ? null : next.worker, next.row)
@@ -87,7 +93,7 @@ export function useEvent(
   useEffect(() => {
     if (!source || !details || seen.current === written || !stage.current) return;
     seen.current = written;
-    const now = pickedOf(source, details);
+    const now = pickedSlice(source, details);
     if (window === "")
       stage.current.fit({ start: now.start, end: now.start + now.duration }, MARGIN);
     stage.current.reveal(now, placeOf(rows, source, now.lane));

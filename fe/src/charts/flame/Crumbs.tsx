@@ -1,0 +1,47 @@
+import { flameTexts } from "../../i18n";
+
+interface Props {
+  /** From the top down to the focus; empty when everything is shown. */
+  readonly chain: readonly { readonly key: number; readonly label: string }[];
+  readonly onFocus: (key: number) => void;
+}
+
+/** Shown of a long way: its last steps. */
+const LAST = 3;
+
+/** The way out of a zoom. */
+export function Crumbs({ chain, onFocus }: Props) {
+  const shown = chain.slice(-LAST);
+  const last = chain.at(-1);
+  return (
+    <nav className="crumbs" aria-label={flameTexts.zoom}>
+      <ol>
+        <li>
+          {last ? (
+            <button type="button" className="link" onClick={() => onFocus(-1)}>
+              {flameTexts.everything}
+            </button>
+          ) : (
+            <span aria-current="location">{flameTexts.everything}</span>
+          )}
+        </li>
+        {chain.length > LAST && (
+          <li className="muted">{flameTexts.between(chain.length - LAST)}</li>
+        )}
+        {shown.map(({ key, label }) => (
+          <li key={key}>
+            {key === last?.key ? (
+              <span aria-current="location" title={label}>
+                {label}
+              </span>
+            ) : (
+              <button type="button" className="link" title={label} onClick={() => onFocus(key)}>
+                {label}
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}

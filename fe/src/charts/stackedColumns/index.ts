@@ -1,0 +1,3 @@
+export { type ColumnSeries, largestFirst, totalsOf } from "./merge";
+export { formatRange, parseRange, type Range } from "./range";
+export { Columns, type ColumnsProps } from "./StackedColumns";

@@ -1,0 +1,18 @@
+export { crisp, useBoxWidth } from "./canvas";
+export { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "./colors";
+export { hash } from "./hash";
+export { PointerTip } from "./PointerTip";
+export type { Raster } from "./raster";
+export { type ChartColor, type ChartTheme, readTheme } from "./theme";
+export * from "./ticks";
+export * from "./timeWindow";
+export { type TooltipContent, type TooltipLine, tooltipNode } from "./tooltip";
+export {
+  around,
+  type Children,
+  childrenOf,
+  countChildren,
+  levelsOf,
+  visibleRows,
+  withParents,
+} from "./tree";

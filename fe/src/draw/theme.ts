@@ -1,0 +1,49 @@
+/** A CSS colour or a custom property reference such as `var(--cat-kernel)`. */
+export type ChartColor = string;
+
+export interface ChartTheme {
+  readonly text: string;
+  readonly muted: string;
+  readonly line: string;
+  readonly surface: string;
+  readonly font: string;
+  /** For series and slices without a colour of their own, in order. */
+  readonly series: readonly string[];
+  /** Patterns in addition to colours, for people who ask their system for more contrast. */
+  readonly patterns: boolean;
+  /** A colour as the canvas understands it: custom properties looked up. */
+  readonly resolve: (color: ChartColor) => string;
+}
+
+// Used where the page defines no --series-1 …; told apart with any kind of colour vision.
+const SERIES = [
+  "#0072b2",
+  "#e69f00",
+  "#009e73",
+  "#cc79a7",
+  "#56b4e9",
+  "#d55e00",
+  "#8a6fd1",
+  "#b8a400",
+  "#5b8c5a",
+  "#a0684a",
+];
+
+export function readTheme(element: Element): ChartTheme {
+  const style = getComputedStyle(element);
+  const property = (name: string, fallback: string) =>
+    style.getPropertyValue(name).trim() || fallback;
+  return {
+    text: property("--text", style.color || "#1b1f24"),
+    muted: property("--text-3", "#616b78"),
+    line: property("--border", "#dfe3e8"),
+    surface: property("--surface", "#ffffff"),
+    font: style.fontFamily || "sans-serif",
+    series: SERIES.map((fallback, index) => property(`--series-${index + 1}`, fallback)),
+    patterns: window.matchMedia?.("(prefers-contrast: more)").matches ?? false,
+    resolve: (color) => {
+      const name = /^var\((--[\w-]+)(?:,\s*(.+))?\)$/.exec(color);
+      return name?.[1] ? property(name[1], name[2] ?? SERIES[0] ?? "gray") : color;
+    },
+  };
+}

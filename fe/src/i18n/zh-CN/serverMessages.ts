@@ -1,0 +1,233 @@
+import type { ServerMessages, Values } from "../values";
+import { server } from "./server";
+
+const percent = (share: Values[string] | undefined, digits = 1) =>
+  `${(100 * Number(share)).toFixed(digits)} %`;
+
+const ZERO_TIMESTAMPS =
+  "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，profiler 会丢弃这些内核（pytorch#192021）。";
+
+const REPAIRED = "文件内容不是有效的 JSON；";
+
+const TROUBLES: Record<string, string> = {
+  credentials: "凭据未被接受",
+  permission: "没有权限",
+  missing: "不存在",
+  throttled: "存储服务要求减少请求",
+  unreachable: "存储服务没有响应",
+  endpoint: "区域或端点不正确",
+  clock: "本机的时钟不正确",
+  changed: "读取时文件被替换；稍后会重新读取",
+  package: "缺少软件包",
+  failed: "存储服务返回错误",
+};
+
+/** What stood in the way: the words of the system, or what a store said and what to do about it. */
+function cause({ why, trouble, code, advice }: Values): string {
+  if (why !== undefined) return server[String(why)] ?? String(why);
+  const said = TROUBLES[String(trouble)] ?? String(trouble);
+  const toDo = advice ? `。${server[String(advice)] ?? advice}` : "";
+  return `${said}${code ? `（${code}）` : ""}${toDo}`;
+}
+
+const reasons: ServerMessages["reasons"] = {
+  // Files that are no traces.
+  empty: () => "文件为空",
+  not_json: () => "不是 JSON 文件",
+  no_trace_events: ({ first }) =>
+    first
+      ? `不是 PyTorch 的跟踪：前 ${first} 中没有 traceEvents`
+      : "不是 PyTorch 的跟踪：没有 traceEvents",
+  no_events_in_list: ({ first }) =>
+    first ? `是 JSON 但不是跟踪：前 ${first} 中没有事件` : "是 JSON 但不是跟踪：没有事件",
+  numbers: () => "是 JSON 但不是跟踪：是数字列表，如内存时间线（export_memory_timeline）",
+  chakra: () => "是 Chakra 执行跟踪（ExecutionTraceObserver）：它附属于跟踪，本身不是跟踪",
+  memory_snapshot: () => "是内存快照（torch.cuda.memory），不是跟踪",
+  rocprofv3: () => "是 rocprofv3 的输出，不是 torch.profiler 的跟踪",
+  speedscope: () => "是 speedscope 的分析文件，不是 torch.profiler 的跟踪",
+  other_packing: () => "压缩方式不受支持：可以读取 .json、.json.gz 和 .json.zst",
+  other_ending: () => "文件名的结尾不是跟踪的：应为 .json、.json.gz 或 .json.zst",
+  same_recording: ({ shown }) => `与已显示的 ${shown} 是同一次记录`,
+  more_files: ({ count }) => `另有 ${count} 个文件`,
+
+  // Damaged ones.
+  no_events: () => "没有事件",
+  cut_off: () => "在第一个事件之前被截断",
+  long_event: ({ bytes }) => `有一个事件超过 ${bytes} 字节`,
+  expansion: ({ times }) => `解压后超过原大小的 ${times} 倍，没有跟踪会这样`,
+  gzip_cut_off: () => "gzip 数据被截断",
+  damaged_packing: ({ packing, error }) => `${packing} 数据已损坏：${error}`,
+
+  // What stands in the way of reading.
+  unlistable: ({ place, ...values }) =>
+    place ? `无法列出 ${place}：${cause(values)}` : `无法列出：${cause(values)}`,
+  unreadable: ({ place, ...values }) =>
+    place ? `无法从 ${place} 读取：${cause(values)}` : `无法读取：${cause(values)}`,
+  no_file: () => "不是文件",
+  changed: () => "读取之后文件已改变；稍后会重新读取",
+  still_written: () => "仍在写入；写完后会重新读取",
+  no_memory: () => "所需内存超过现有内存",
+  not_written: ({ error }) => `无法读取，或无法写入其列数据：${error}`,
+  unforeseen: ({ error }) => `无法读取：${error}`,
+  no_process: ({ error }) => `无法读取：无法为它启动进程（${error}）`,
+  killed: () => "无法读取：读取它的进程被终止，可能是内存不足",
+  crashed: ({ signal }) => `无法读取：读取它的进程崩溃（${signal}）`,
+  hung: ({ seconds }) => `无法读取：读取它的进程在 ${seconds} 秒内没有任何进展，已被结束`,
+  withdrawn: () => "读取时已被撤回",
+  ended: ({ status }) => `无法读取：读取它的进程提前结束（状态 ${status}）`,
+};
+
+export const serverMessages: ServerMessages = {
+  reasons,
+
+  notes: {
+    // Repaired while reading.
+    bad_escapes: () => `${REPAIRED}单独的反斜杠已按反斜杠保留。`,
+    half_surrogates: () => `${REPAIRED}不完整的 UTF-16 字符对已替换为 U+FFFD。`,
+    bad_utf8: () => `${REPAIRED}无效的 UTF-8 字节已替换为 U+FFFD。`,
+    control_characters: () => `${REPAIRED}文本中的控制字符已替换为空格。`,
+    bare_words: () => `${REPAIRED}NaN、Infinity 等裸词按缺失值处理。`,
+    trailing_commas: () => `${REPAIRED}末尾多余的逗号已去掉。`,
+    odd_fields: () => "部分事件有类型不符的字段：事件保留，这些字段忽略。",
+    dropped_events: () => "无法读取的事件已被忽略。",
+    damaged_header: () => "traceEvents 之前的内容无法读取。",
+    damaged_tail: () => "traceEvents 之后的内容无法读取。",
+    truncated: ({ why, why_kind, events, ...values }) =>
+      `文件无法读到末尾（${reasons[String(why_kind)]?.(values) ?? (why || "文件被截断")}）；此前的 ${events} 个事件已显示。`,
+    missing_time: () => "没有开始时间的事件放在第一个事件附近。",
+    missing_duration: () => "没有时长的事件按时长 0 计。",
+    negative_duration: () => "时长为负的事件按时长 0 计。",
+
+    // What the structure shows.
+    no_launch: () =>
+      "部分内核和拷贝的启动不在跟踪中：它们在采集开始之前启动，或者没有采集主机活动。它们的时间计入总计，但不属于任何算子。",
+    clamped_ranges: () => "晚于其外层区间结束的主机区间，在调用树中被截到外层区间的末尾。",
+    incomplete_last_steps: ({ step }) => `步 ${step} 被略去：采集在其设备工作完成之前停止。`,
+    chosen_steps_not_found: ({ pattern, rule }) =>
+      pattern === undefined
+        ? `没有符合规则 ${rule} 的步；已改用通常的规则。`
+        : `没有标注匹配 ${pattern}；已改用通常的规则。`,
+
+    // Missing or impossible device work.
+    kernels_lost_at_start: ({ zero_timestamps }) =>
+      `采集开始时的几次启动没有对应的内核：它们被 profiler 丢失，因此设备时间偏短。${zero_timestamps ? ZERO_TIMESTAMPS : ""}`,
+    kernels_lost: ({ graphs }) =>
+      graphs
+        ? "部分启动的内核不在跟踪中：它们被捕获到图中，或者被 profiler 丢失。"
+        : "部分启动的内核不在跟踪中：它们被 profiler 丢失，因此设备时间偏短。",
+    kernels_after_end: () => "最后几次启动没有对应的内核：采集在它们运行之前已结束。",
+    kernels_may_be_lost: () => `${ZERO_TIMESTAMPS}此跟踪没有记录启动，因此无法判断是否有内核丢失。`,
+    before_launch: () =>
+      "部分内核和拷贝早于其启动开始：主机与设备的时钟不一致，因此延迟和空闲时间有误。",
+
+    // Times.
+    far_timestamps: () =>
+      "部分事件与其他事件相距一天以上（例如时间戳为零）：跟踪的长度以及由此计算的数值有误。",
+    huge_durations: () => "部分事件长于一天：它们的结束没有正确记录，并会遮住其他所有事件。",
+    empty_kernels: () => "部分内核的开始与结束时刻相同：其时间没有被记录，因此设备时间偏短。",
+    rounded_kernels: () => "文件中的时间以整微秒计，因此短于 1 微秒的内核时长为 0。",
+    slow_first_step: ({ ratio }) =>
+      `第一步的时长是其他步中位数的 ${Number(ratio).toFixed(1)} 倍：它仍在预热，因此所有步的平均值偏高。`,
+
+    // The profiler itself.
+    profiler_overhead: ({ share }) =>
+      `采集期间有 ${percent(share, 0)} 的时间是 profiler 自身在工作：没有它程序会更快。`,
+    frames_cost_time: () =>
+      "记录了 Python 调用，这使每次调用变慢：主机时间偏长，设备时间不受影响。",
+    profiler_errors: ({ lines, more }) =>
+      `profiler 在采集时记录了错误：${lines}${more ? `，另有 ${more} 条` : ""}`,
+    profiler_warnings: ({ lines, more }) =>
+      `profiler 在采集时记录了警告：${lines}${more ? `，另有 ${more} 条` : ""}`,
+    out_of_range: () =>
+      "profiler 丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
+
+    // Not recorded.
+    no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",
+    no_kernels: ({ called }) =>
+      called
+        ? "程序调用了设备 API，但跟踪中没有内核：profiler 没有采集 GPU 的权限，或者有其他工具正在使用它。"
+        : "跟踪中没有内核：profiler 没有采集 GPU，或者程序没有使用 GPU。",
+    no_shapes: () => "没有记录算子输入的形状：无法按形状区分算子。",
+    no_stacks: () => "没有记录调用栈：不知道算子由哪一行代码调用。",
+    no_memory: () => "没有记录内存分配。",
+    no_modules: () => "此跟踪没有记录模块。",
+    no_steps: () => "没有标记步：整个跟踪作为一步显示。",
+    no_device_properties: () => "文件没有描述设备：设备的名称、内存和计算能力未知。",
+    no_distributed_info: () =>
+      "跟踪中有通信，但没有写明自己是哪个 rank、有哪些进程组（PyTorch 2.5 起才会写入）。rank 取自文件名。",
+    no_memory_totals: () =>
+      "跟踪没有记录内存的使用量：PyTorch 1.10 之前只记录大小。算子的表格是完整的。",
+    no_memory_addresses: () =>
+      "跟踪没有记录地址：PyTorch 1.10 之前只记录大小，因此分配无法与其释放对应。算子的表格是完整的。",
+
+    // Across ranks.
+    no_communication: ({ workers, more }) =>
+      `在 ${workers}${more ? ` 等（另有 ${more} 个）` : ""} 的跟踪中没有找到通信：程序在采集期间没有通信，或者使用了内核未知的通信库。`,
+    one_rank: () =>
+      "只有一个 rank 的跟踪，无法区分等待与传输：操作的全部时间都显示为传输。要看出谁在等待，请把所有 rank 采集到同一目录。",
+    missing_ranks: ({ groups }) =>
+      `缺少部分 rank 的跟踪（${groups}）。传输时间取现有各 rank 中的最短时间，因此可能偏长，而等待时间偏短。`,
+    unknown_groups: () =>
+      "跟踪没有写明每次操作所属的进程组（PyTorch 2.3 起才会记录）：全部视为由所有 rank 组成的一个组。",
+    point_to_point: () =>
+      "发送和接收发生在两个 rank 之间，而跟踪没有写明是哪两个。它们没有被配对，其全部时间显示为传输。",
+    unknown_sizes: () => "部分操作的大小不在跟踪中，因此不计入合计和带宽。",
+    no_kernel: () => "部分操作在采集期间被调用，但其内核不在跟踪中。它们只计次数，没有时间。",
+    unequal_counts: ({ operations }) =>
+      `各 rank 记录的操作次数不同（${operations}）。没有序号的操作按其在每步中的次序配对，剩余的单独处理：此处的等待时间不确定。`,
+    traces_loading: ({ files }) => `此 span 的部分跟踪仍在读取，未计入这些数字：${files}。`,
+    traces_failed: ({ files }) => `此 span 的部分跟踪无法读取，未计入这些数字：${files}。`,
+  },
+
+  findings: {
+    dataloader: {
+      title: "各步在等待输入数据",
+      detail: ({ share, on_device }) =>
+        `平均每步有 ${percent(share)} 的时间用于等待 DataLoader${on_device ? "，此时设备空闲" : ""}。请用工作进程加载数据：设置 DataLoader 的 num_workers（已设置则调大），并使用 pin_memory 使拷贝与计算重叠。`,
+    },
+    communication: {
+      title: "各步在等待通信",
+      detail: ({ share }) =>
+        `平均每步有 ${percent(share)} 的时间是没有被计算内核或拷贝掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
+    },
+    data_parallel: {
+      title: "DataParallel 比 DistributedDataParallel 慢",
+      detail: ({ devices }) =>
+        `模型通过 DataParallel 在 ${devices} 个设备上运行：由一个进程驱动所有设备，并且每步都复制模型。DistributedDataParallel 每个设备使用一个进程，副本保持不动。`,
+    },
+    distributed_backend: {
+      title: "没有使用 NCCL",
+      detail: ({ backends }) =>
+        `DistributedDataParallel 通过 ${backends || "其他通信库"} 通信。在这些 GPU 之间 NCCL 最快：init_process_group(backend="nccl")。`,
+    },
+    gpu_utilization: {
+      title: "GPU 利用率低",
+      detail: ({ gpus }) =>
+        `GPU ${gpus} 忙碌的时间不到一半。若内存允许，增大批大小可让每个内核做更多工作，但也会影响训练的收敛。每步中占比最大的其他部分说明 GPU 在等待什么。`,
+    },
+    tensor_cores: {
+      title: "没有使用 Tensor Core",
+      detail: ({ share }) =>
+        `占时间 ${percent(share, 0)} 的内核由可以使用 Tensor Core 的算子启动，但都没有使用。自动混合精度以 16 位在 Tensor Core 上运行它们；对 32 位乘积，Ampere 及更新的架构可使用 TF32。`,
+    },
+    memory_limit: {
+      title: "设备内存几乎用满",
+      detail: ({ share, capacity_bytes, gpu }) =>
+        `峰值时程序占用了 GPU ${gpu} 的 ${(Number(capacity_bytes) / 2 ** 30).toFixed(1)} GB 内存的 ${percent(share)}。要容纳更大的模型或批，可重新计算激活值（梯度检查点）或使用自动混合精度。`,
+    },
+  },
+
+  evidence: {
+    dataloader_per_step: () => "DataLoader，每步平均",
+    communication_per_step: () => "通信，每步平均",
+    share_of_step: () => "占平均每步时间的比例",
+    devices_in_use: () => "使用中的设备",
+    nccl_gpus: () => "可以使用 NCCL 的 GPU",
+    gpu_utilization: (gpu) => `GPU ${gpu} 的利用率`,
+    eligible_kernel_time: () => "可用 Tensor Core 的算子的内核时间",
+    eligible_share: () => "占所有算子内核时间的比例",
+    tensor_core_share: () => "使用 Tensor Core 的内核时间",
+    peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
+    gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
+  },
+};

@@ -1,0 +1,59 @@
+/** In the context bar: what every view is compared with, and the way out of it; or the way in. */
+import type { Status } from "../api";
+import { t } from "../i18n";
+import { type CurrentTrace, goToView, sameTraceName, setBaseline, useViewId } from "../state";
+import { Icon } from "../ui";
+import { traceTitle } from "./traceTitle";
+
+const text = t.comparison;
+
+interface Props {
+  status: Status | undefined;
+  current: CurrentTrace;
+}
+
+export function ComparedWith({ status, current: { sel, comparison } }: Props) {
+  const [view] = useViewId();
+  const { set, suggested } = comparison;
+  if (!set) {
+    // In the view itself the baseline is chosen there.
+    if (!suggested || view === "compare") return null;
+    return (
+      <button
+        type="button"
+        className="button quiet"
+        title={text.startHint}
+        onClick={() => goToView("compare")}
+      >
+        <Icon name="compare" />
+        {text.start}
+      </button>
+    );
+  }
+  const title = traceTitle(status, set.name);
+  const sentence = sameTraceName(set.name, sel) ? text.itself(title) : text.comparedWith(title);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for fields
+    <span className="compared" role="group" aria-label={text.label}>
+      <button
+        type="button"
+        className="compared-name"
+        title={`${sentence}. ${text.open}`}
+        onClick={() => goToView("compare")}
+      >
+        <Icon name="compare" />
+        <span aria-hidden="true">{text.versus(title)}</span>
+        <span className="visually-hidden">{sentence}</span>
+      </button>
+      <button
+        type="button"
+        className="compared-end"
+        aria-label={text.end}
+        title={text.end}
+        onClick={() => setBaseline(null)}
+      >
+        <Icon name="close" />
+      </button>
+    </span>
+  );
+}

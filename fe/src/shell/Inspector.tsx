@@ -1,0 +1,109 @@
+/** The drawer at the right: what is selected, whatever view is shown. */
+import type { ReactNode } from "react";
+import { t } from "../i18n";
+import {
+  type CurrentTrace,
+  formatRange,
+  goToView,
+  type Picked,
+  useStepRange,
+  useViewId,
+} from "../state";
+import { CopyButton, Icon, Splitter, useWidth } from "../ui";
+import { placesOf } from "./places";
+import { useSmall } from "./useSmall";
+import "./inspector.css";
+
+const LIMITS = { least: 240, usual: 360, most: 800 };
+
+interface Props {
+  selected: Picked;
+  current: CurrentTrace;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+export function Inspector({ selected, current, onClose, children }: Props) {
+  const [view] = useViewId();
+  const small = useSmall();
+  const [width, setWidth] = useWidth("inspector", LIMITS);
+  const places = placesOf(selected, current.trace).filter((place) => place.view !== view);
+  return (
+    <aside
+      className="inspector"
+      style={small ? undefined : { width }}
+      aria-label={t.inspector.label}
+    >
+      {!small && (
+        <Splitter
+          label={t.inspector.width}
+          side="left"
+          width={width}
+          limits={LIMITS}
+          onChange={setWidth}
+        />
+      )}
+      <div className="inspector-scroll">
+        <div className="inspector-head">
+          <span className="badge">{t.inspector.kinds[selected.kind]}</span>
+          <button
+            type="button"
+            className="button quiet icon"
+            aria-label={t.inspector.close}
+            title={`${t.inspector.close} (Esc)`}
+            onClick={onClose}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+        <h2 className="inspector-name">{selected.name}</h2>
+        <div className="inspector-actions">
+          <CopyButton text={selected.name} label={t.inspector.copyName} />
+          {selected.kind === "step" && <OnlyThisStep name={selected.name} current={current} />}
+        </div>
+        {places.length > 0 && (
+          <fieldset className="inspector-places">
+            <legend>{t.inspector.places}</legend>
+            {places.map(({ view: id, look }) => (
+              <button
+                key={id}
+                type="button"
+                className="button"
+                aria-label={t.inspector.showIn(t.views[id])}
+                onClick={() => goToView(id, null, look)}
+              >
+                <Icon name={id} />
+                {t.views[id]}
+              </button>
+            ))}
+          </fieldset>
+        )}
+        <div className="inspector-body">{children}</div>
+      </div>
+    </aside>
+  );
+}
+
+/** The brush by another way: from a step to everything that happened in it. */
+function OnlyThisStep({
+  name,
+  current: { steps, range },
+}: {
+  name: string;
+  current: CurrentTrace;
+}) {
+  const [, setRange] = useStepRange();
+  const at = steps?.names.indexOf(name) ?? -1;
+  if (!steps || at < 0 || steps.names.length < 2) return null;
+  const only = range?.first === at && range.last === at;
+  return (
+    <button
+      type="button"
+      className="button"
+      aria-pressed={only}
+      onClick={() => setRange(only ? null : formatRange(steps.names, { first: at, last: at }))}
+    >
+      {t.inspector.onlyStep}
+    </button>
+  );
+}

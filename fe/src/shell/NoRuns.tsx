@@ -1,0 +1,31 @@
+/** Nothing to show: where we looked, why that failed or what was there instead, how to record a trace. */
+import type { Status } from "../api";
+import { reasonText, t } from "../i18n";
+import { Code } from "../ui";
+import { FilesTable } from "./Files";
+import { fileRows } from "./progress";
+import "./page.css";
+
+export function NoRuns({ status }: { status: Status }) {
+  const rows = fileRows(status);
+  const remote = status.logdir.includes("://");
+  return (
+    <div className="page">
+      <h1>
+        {status.error ? t.status.unlisted : status.scanning ? t.noRuns.scanning : t.noRuns.title}
+      </h1>
+      {!status.error && <p>{t.noRuns.scanned}</p>}
+      <p>
+        <code>{status.logdir}</code>
+      </p>
+      {status.error && <p className="reason">{reasonText(status.error, status.why)}</p>}
+      {rows.length > 0 && <FilesTable rows={rows} />}
+      {!status.error && (
+        <>
+          <p>{remote ? t.noRuns.howRemote : t.noRuns.how}</p>
+          <Code text={t.noRuns.snippet(remote ? "./log" : status.logdir)} />
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { type Note, type NoteSeverity, type TraceKey, useHealth } from "../api";
+import { noteText, serverText, t } from "../i18n";
+import { Code } from "../ui";
+import "./notes.css";
+
+const RANK: Record<NoteSeverity, number> = { error: 0, warning: 1, info: 2 };
+
+export function worstSeverity(notes: readonly Note[]): NoteSeverity {
+  return notes.reduce<NoteSeverity>(
+    (worst, note) => (RANK[note.severity] < RANK[worst] ? note.severity : worst),
+    "info",
+  );
+}
+
+export function bySeverity(notes: readonly Note[]): Note[] {
+  return notes.toSorted((a, b) => RANK[a.severity] - RANK[b.severity]);
+}
+
+export function NoteList({ notes }: { notes: readonly Note[] }) {
+  return (
+    <ul className="notes">
+      {bySeverity(notes).map((note) => (
+        <li key={`${note.kind} ${note.text}`}>
+          <span className={`badge ${note.severity}`}>{t.severity[note.severity]}</span>
+          <span>{noteText(note)}</span>
+          {note.remedy && <Code text={serverText(note.remedy)} />}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** "Partial, with notes": once above a view whose data is not the whole story. */
+export function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
+  const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
+  return <PartialNotes notes={notes} />;
+}
+
+/** Nothing without notes. */
+export function PartialNotes({ notes }: { notes: readonly Note[] }) {
+  if (notes.length === 0) return null;
+  return (
+    <details className={`partial ${worstSeverity(notes)}`}>
+      <summary>{t.panel.notes(notes.length)}</summary>
+      <NoteList notes={notes} />
+    </details>
+  );
+}

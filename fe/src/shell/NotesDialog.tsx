@@ -1,0 +1,34 @@
+/** The trace-health notes and what the trace says about how it was recorded. */
+import { type Cell, type TraceKey, useHealth } from "../api";
+import { t } from "../i18n";
+import { Async, Dialog } from "../ui";
+import { NoteList } from "./Notes";
+
+export function NotesDialog({ sel, onClose }: { sel: TraceKey; onClose: () => void }) {
+  const query = useHealth(sel);
+  return (
+    <Dialog title={t.notes.title} onClose={onClose}>
+      <Async query={query}>
+        {({ notes, capture }) => (
+          <>
+            {notes.length === 0 ? <p>{t.notes.none}</p> : <NoteList notes={notes} />}
+            <h3 className="dialog-sub">{t.notes.capture}</h3>
+            <dl className="facts">
+              {Object.entries({ ...capture.versions, ...capture.options }).map(([key, value]) => (
+                <div key={key}>
+                  <dt>{key}</dt>
+                  <dd>{factText(value)}</dd>
+                </div>
+              ))}
+            </dl>
+          </>
+        )}
+      </Async>
+    </Dialog>
+  );
+}
+
+function factText(value: Cell | object): string {
+  if (value === null) return "–";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,47 @@
+/** Lines above the view: a link that names something gone, a server that went away. */
+import { useState } from "react";
+import { t } from "../i18n";
+import { type Dropped, isViewId, SCHEMA, useParams } from "../state";
+import { Icon } from "../ui";
+import "./notices.css";
+
+interface Props {
+  dropped: readonly Dropped[];
+  /** The server stopped answering; what is shown is old. */
+  lost: boolean;
+  onRetry: () => void;
+}
+
+export function Notices({ dropped, lost, onRetry }: Props) {
+  const { v, z } = useParams();
+  const [dismissed, setDismissed] = useState<readonly string[]>([]);
+  const texts = dropped.map(({ kind, value }) => t.dropped[kind](value));
+  if (v !== undefined && !isViewId(v)) texts.push(t.dropped.view(v));
+  if (z !== undefined && z !== SCHEMA) texts.push(t.dropped.schema);
+  const shown = texts.filter((text) => !dismissed.includes(text));
+  return (
+    <>
+      {lost && (
+        <div className="notice bad" role="alert">
+          <span>{t.status.offline}</span>
+          <button type="button" className="button" onClick={onRetry}>
+            {t.status.retry}
+          </button>
+        </div>
+      )}
+      {shown.map((text) => (
+        <div className="notice" role="status" key={text}>
+          <span>{text}</span>
+          <button
+            type="button"
+            className="button quiet icon"
+            aria-label={t.dropped.dismiss}
+            onClick={() => setDismissed([...dismissed, text])}
+          >
+            <Icon name="close" />
+          </button>
+        </div>
+      ))}
+    </>
+  );
+}

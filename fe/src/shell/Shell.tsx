@@ -1,0 +1,174 @@
+/** The frame: context bar, rail, the view, inspector, status line. */
+import { useQueryClient } from "@tanstack/react-query";
+import { type ComponentType, useEffect, useRef, useState } from "react";
+import { reportAddress, reportMade, useDropStale, useStatusPolling } from "../api";
+import { saveFrom } from "../host";
+import { t } from "../i18n";
+import {
+  type CurrentTrace,
+  goToView,
+  type PickedKind,
+  usePicked,
+  useTrace,
+  useViewId,
+  type ViewId,
+} from "../state";
+import { Boundary, NotInReport, Panel } from "../ui";
+import { RangeChip } from "./brush/RangeChip";
+import { ContextBar, useCopyLink } from "./ContextBar";
+import { FilesDialog } from "./Files";
+import { Inspector } from "./Inspector";
+import { KeysDialog } from "./KeysDialog";
+import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
+import { NoRuns } from "./NoRuns";
+import { ViewNotes } from "./Notes";
+import { NotesDialog } from "./NotesDialog";
+import { Notices } from "./Notices";
+import { Palette } from "./palette/Palette";
+import { Rail } from "./Rail";
+import { StatusLine } from "./StatusLine";
+import { useShortcuts } from "./useShortcuts";
+import "./shell.css";
+
+type DialogName = "keys" | "files" | "notes" | "palette";
+
+interface Props {
+  /** What shows each view, and what describes a picked thing; null: its name alone. */
+  views: Record<ViewId, ComponentType<object>>;
+  inspectors: Record<PickedKind, ComponentType<{ name: string }> | null>;
+}
+
+export function Shell({ views, inspectors }: Props) {
+  const query = useStatusPolling();
+  const status = query.data;
+  const client = useQueryClient();
+  const current = useTrace();
+  const [view] = useViewId();
+  const [selected, setSelected] = usePicked();
+  const [dialog, setDialog] = useState<DialogName | null>(null);
+  const main = useRef<HTMLElement>(null);
+  const link = useCopyLink(current);
+  useDropStale(status);
+
+  useEffect(() => {
+    document.title = `${t.views[view]} – ${t.product}`;
+  }, [view]);
+
+  useShortcuts(dialog === null, {
+    view: goToView,
+    palette: () => setDialog("palette"),
+    help: () => setDialog("keys"),
+    clear: () => setSelected(null),
+    filter: () => {
+      const field = main.current?.querySelector<HTMLInputElement>("input[type=search]");
+      field?.focus();
+      return field !== null && field !== undefined;
+    },
+  });
+
+  const [refreshing, setRefreshing] = useState(false);
+  const refresh = async () => {
+    setRefreshing(true);
+    await client.invalidateQueries();
+    setRefreshing(false);
+  };
+  const retry = () => void query.refetch();
+  const close = () => setDialog(null);
+  const InspectorBody = selected && inspectors[selected.kind];
+
+  return (
+    <div className="shell">
+      <ContextBar
+        status={status}
+        current={current}
+        refreshing={refreshing}
+        link={link}
+        onRefresh={() => void refresh()}
+        onKeys={() => setDialog("keys")}
+        onPalette={() => setDialog("palette")}
+      />
+      <Rail view={view} trace={current.trace} />
+      <main className="main" ref={main}>
+        <Notices
+          dropped={current.dropped}
+          lost={query.isError && status !== undefined}
+          onRetry={retry}
+        />
+        {status === undefined ? (
+          query.isError ? (
+            <Unreachable error={query.error} onRetry={retry} />
+          ) : (
+            <Connecting />
+          )
+        ) : current.trace === null ? (
+          <NoRuns status={status} />
+        ) : current.trace.state !== "ready" ? (
+          <LoadingPage status={status} current={current} trace={current.trace} />
+        ) : (
+          <CurrentView view={view} View={views[view]} current={current} />
+        )}
+      </main>
+      {selected && current.trace?.state === "ready" && (
+        <Inspector selected={selected} current={current} onClose={() => setSelected(null)}>
+          {InspectorBody && (
+            <Boundary key={`${selected.kind}:${selected.name}`}>
+              <InspectorBody name={selected.name} />
+            </Boundary>
+          )}
+        </Inspector>
+      )}
+      <StatusLine
+        status={status}
+        current={current}
+        onFiles={() => setDialog("files")}
+        onNotes={() => setDialog("notes")}
+      />
+      {dialog === "keys" && <KeysDialog onClose={close} />}
+      {dialog === "files" && status && <FilesDialog status={status} onClose={close} />}
+      {dialog === "notes" && current.sel && <NotesDialog sel={current.sel} onClose={close} />}
+      {dialog === "palette" && (
+        <Palette
+          status={status}
+          current={current}
+          commands={{
+            refresh: () => void refresh(),
+            copyLink: link.copy,
+            report: () => current.sel && saveFrom(reportAddress(current.sel)),
+            keys: () => setDialog("keys"),
+            files: () => setDialog("files"),
+            notes: () => setDialog("notes"),
+          }}
+          onClose={close}
+        />
+      )}
+    </div>
+  );
+}
+
+interface CurrentViewProps {
+  view: ViewId;
+  View: ComponentType<object>;
+  current: CurrentTrace;
+}
+
+function CurrentView({ view, View, current }: CurrentViewProps) {
+  return (
+    <div className="view">
+      <div className="view-head">
+        <h1>{t.views[view]}</h1>
+        <RangeChip view={view} current={current} />
+      </div>
+      <ViewNotes sel={current.sel} view={view} />
+      <Boundary key={view}>
+        {/* Tiles of a timeline are made when they are asked for. */}
+        {view === "trace" && reportMade() !== null ? (
+          <Panel title={t.views.trace}>
+            <NotInReport />
+          </Panel>
+        ) : (
+          <View />
+        )}
+      </Boundary>
+    </div>
+  );
+}

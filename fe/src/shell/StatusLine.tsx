@@ -1,0 +1,100 @@
+/** The line at the bottom: what is shown, what is loading, what needs attention. */
+import { reportAddress, reportMade, type Status } from "../api";
+import { bytes, count, fraction, moment } from "../format";
+import { canSave } from "../host";
+import { reasonText, t } from "../i18n";
+import type { CurrentTrace } from "../state";
+import { ProgressBar } from "../ui";
+import { summarise } from "./progress";
+import "./statusLine.css";
+
+interface Props {
+  status: Status | undefined;
+  current: CurrentTrace;
+  onFiles: () => void;
+  onNotes: () => void;
+}
+
+export function StatusLine({ status, current: { sel, trace }, onFiles, onNotes }: Props) {
+  const load = status && summarise(status);
+  return (
+    <footer className="status">
+      {trace && (
+        <>
+          <span className="status-file" title={trace.file}>
+            {trace.file}
+          </span>
+          <span className="num">{bytes(trace.size)}</span>
+          {trace.events !== null && trace.state === "ready" && (
+            <span className="num">{t.status.events(count(trace.events))}</span>
+          )}
+          {trace.state === "ready" && (
+            <button type="button" className="link" onClick={onNotes}>
+              {t.status.notes(trace.notes)}
+            </button>
+          )}
+        </>
+      )}
+      <span className="status-gap" />
+      <span role="status" className="status-load num">
+        {load && load.pending > 0 ? (
+          <>
+            <ProgressBar value={load.progress} label={t.traceState.loading} />
+            {t.status.loading(
+              load.pending,
+              fraction(load.progress ?? 0, 0),
+              bytes(load.bytesDone),
+              bytes(load.bytesTotal),
+            )}
+          </>
+        ) : (
+          status?.scanning && t.status.scanning
+        )}
+      </span>
+      {status?.error && (
+        <button
+          type="button"
+          className="link bad"
+          title={reasonText(status.error, status.why)}
+          onClick={onFiles}
+        >
+          {t.status.unlisted}
+        </button>
+      )}
+      {load && load.unlisted > 0 && (
+        <button type="button" className="link bad" onClick={onFiles}>
+          {t.status.unlistedDirectories(load.unlisted)}
+        </button>
+      )}
+      {load && load.failed > 0 && (
+        <button type="button" className="link bad" onClick={onFiles}>
+          {t.status.failed(load.failed)}
+        </button>
+      )}
+      {load && load.skipped > 0 && (
+        <button type="button" className="link" onClick={onFiles}>
+          {t.status.skipped(load.skipped)}
+        </button>
+      )}
+      {status && (
+        <>
+          <button type="button" className="link" onClick={onFiles}>
+            {t.status.files}
+          </button>
+          {reportMade() !== null ? (
+            <span>{t.report.made(moment(reportMade()))}</span>
+          ) : (
+            sel &&
+            trace?.state === "ready" &&
+            canSave() && (
+              <a className="link" href={reportAddress(sel)} download title={t.report.downloadHint}>
+                {t.report.download}
+              </a>
+            )
+          )}
+          <span className="muted">{t.status.version(status.version)}</span>
+        </>
+      )}
+    </footer>
+  );
+}

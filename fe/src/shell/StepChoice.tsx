@@ -1,0 +1,120 @@
+/** How the steps were found, and a choice of how else to find them. Works while there is no answer, too. */
+import { type FormEvent, useEffect, useId, useRef, useState } from "react";
+import type { Steps } from "../api";
+import { count } from "../format";
+import { overviewTexts, t } from "../i18n";
+import { patternError, STEP_RULES, useStepParams, useTrace } from "../state";
+import "./stepChoice.css";
+
+const text = overviewTexts.stepChoice;
+const PATTERN = "pattern";
+
+interface Props {
+  steps: Steps | undefined;
+  /** The steps are those of another choice. */
+  stale: boolean;
+}
+
+export function StepChoice({ steps, stale }: Props) {
+  const [{ rule, pattern }, choose] = useStepParams();
+  const { sel } = useTrace();
+  // The field is asked for before there is a pattern to put into the address.
+  const [asking, setAsking] = useState(false);
+  const id = useId();
+  const rules: readonly string[] = steps?.rules ?? STEP_RULES;
+  const value =
+    asking || pattern !== null ? PATTERN : rule !== null && rules.includes(rule) ? rule : "";
+  const asked = sel?.step_pattern === undefined ? sel?.steps : PATTERN;
+  return (
+    <section className="step-choice" aria-label={text.foundBy}>
+      {steps && (
+        <span>
+          {text.foundBy} <strong>{t.stepRules[steps.rule] ?? steps.rule}</strong>{" "}
+          <span className="muted num">({text.count(count(steps.names.length))})</span>
+        </span>
+      )}
+      {steps && !stale && asked !== undefined && asked !== steps.rule && (
+        <span className="step-choice-bad">{text.notFound}</span>
+      )}
+      <span className="step-choice-field">
+        <label htmlFor={id}>{text.choose}</label>
+        <select
+          id={id}
+          className="select"
+          value={value}
+          onChange={({ target }) => {
+            setAsking(target.value === PATTERN);
+            if (target.value === PATTERN) return;
+            choose(target.value === "" ? {} : { rule: target.value });
+          }}
+        >
+          <option value="">{text.automatic}</option>
+          {rules.map((each) => (
+            <option key={each} value={each}>
+              {text.rules[each] ?? each}
+            </option>
+          ))}
+          <option value={PATTERN}>{text.pattern}</option>
+        </select>
+      </span>
+      {value === PATTERN && (
+        <Pattern
+          key={pattern ?? ""}
+          pattern={pattern ?? ""}
+          asked={asking}
+          onChoose={(next) => {
+            setAsking(false);
+            choose(next === "" ? {} : { pattern: next });
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+interface PatternProps {
+  pattern: string;
+  /** The person has just asked for the field. */
+  asked: boolean;
+  onChoose: (pattern: string) => void;
+}
+
+function Pattern({ pattern, asked, onChoose }: PatternProps) {
+  const [draft, setDraft] = useState(pattern);
+  const id = useId();
+  const wrong = patternError(draft);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (asked) field.current?.focus();
+  }, [asked]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (wrong === null) onChoose(draft);
+  };
+  return (
+    <form className="step-choice-field" onSubmit={submit}>
+      <label htmlFor={id}>{text.patternLabel}</label>
+      <input
+        id={id}
+        className="step-choice-pattern"
+        ref={field}
+        placeholder={text.patternHint}
+        title={text.patternHint}
+        autoComplete="off"
+        spellCheck={false}
+        aria-invalid={wrong !== null}
+        aria-describedby={wrong === null ? undefined : `${id}-wrong`}
+        value={draft}
+        onChange={(event) => setDraft(event.target.value)}
+      />
+      <button type="submit" className="button" disabled={wrong !== null || draft === pattern}>
+        {text.apply}
+      </button>
+      {wrong !== null && (
+        <span className="step-choice-bad" id={`${id}-wrong`} role="status">
+          {text.invalid(wrong)}
+        </span>
+      )}
+    </form>
+  );
+}

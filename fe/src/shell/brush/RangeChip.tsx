@@ -1,0 +1,38 @@
+/** Says above a view that it does not show all steps, and takes that back. */
+import { count } from "../../format";
+import { t } from "../../i18n";
+import { type CurrentTrace, useStepRange, type ViewId } from "../../state";
+import { Icon } from "../../ui";
+import "./brush.css";
+
+/** Views about the file as a whole. */
+const ALL_STEPS: readonly ViewId[] = ["capture"];
+
+interface Props {
+  view: ViewId;
+  current: CurrentTrace;
+}
+
+export function RangeChip({ view, current: { steps, range } }: Props) {
+  const [, setRange] = useStepRange();
+  if (!steps || !range) return null;
+  const from = steps.names[range.first] ?? "";
+  const to = steps.names[range.last] ?? "";
+  if (ALL_STEPS.includes(view)) {
+    return <span className="range-chip off">{t.range.notHere(t.range.between(from, to))}</span>;
+  }
+  return (
+    <span className="range-chip">
+      <span className="num">{t.range.chip(from, to, count(steps.names.length))}</span>
+      <button
+        type="button"
+        className="range-clear"
+        aria-label={t.range.clear}
+        title={t.range.clear}
+        onClick={() => setRange(null)}
+      >
+        <Icon name="close" />
+      </button>
+    </span>
+  );
+}

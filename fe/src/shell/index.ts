@@ -1,0 +1,10 @@
+/** What views draw with that knows runs, traces and their state. The frame itself is not for them. */
+export { BaselineNote } from "./BaselineNote";
+export { FilesTable } from "./Files";
+export { modulePath, rowOfModule } from "./modulePath";
+export { bySeverity, NoteList, PartialNotes } from "./Notes";
+export { longestSlice, placesOf } from "./places";
+export { fileRows, traceProgress } from "./progress";
+export { StepChoice } from "./StepChoice";
+export { TracePicker } from "./TracePicker";
+export { traceTitle } from "./traceTitle";

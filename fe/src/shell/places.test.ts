@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import type { TraceStatus } from "../api";
+import { PICKED_KINDS } from "../state";
+import { HOME, hasData, placesOf } from "./places";
+
+const TRACE = {
+  state: "ready",
+  views: ["overview", "operators", "kernels"],
+} as unknown as TraceStatus;
+
+it("begins where the thing is a row", () => {
+  for (const kind of PICKED_KINDS) {
+    expect(placesOf({ kind, name: "x" }, null)[0]?.view).toBe(HOME[kind]);
+  }
+});
+
+it("leaves out views without data, and keeps those nobody says anything of", () => {
+  const views = placesOf({ kind: "op", name: "aten::mm" }, TRACE).map(({ view }) => view);
+  expect(views).toEqual(["operators", "kernels", "trace"]);
+  expect(hasData("memory", TRACE)).toBe(false);
+  expect(hasData("capture", TRACE)).toBe(true);
+  expect(hasData("memory", { ...TRACE, state: "loading" })).toBe(true);
+});
+
+it("asks for an operator's kernels with a filter that survives quotes", () => {
+  const kernels = placesOf({ kind: "op", name: 'a "b"' }, null)[1];
+  expect(kernels?.look.q).toBe('operator="a \\"b\\""');
+});
+
+it("opens the timeline at the longest slice, whatever was looked at there before", () => {
+  for (const kind of ["op", "kernel"] as const) {
+    const trace = placesOf({ kind, name: "a ~,b" }, null).find(({ view }) => view === "trace");
+    expect(trace?.look).toEqual({ e: "longest:a ~,b", t: "", q: "" });
+  }
+});
+
+it("looks for a module by the end of its path, without the number in front of which is a sign", () => {
+  const look = placesOf({ kind: "mod", name: "Net_0/Linear#3" }, null).map(
+    ({ look }) => look.e ?? look.q,
+  );
+  expect(look).toEqual(["", "longest:nn.Module: Linear", 'name="Linear"']);
+});

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import type { RunStatus, TraceState, TraceStatus } from "../api";
+import { fileRows, summarise } from "./progress";
+
+function trace(state: TraceState, done: number, total: number): TraceStatus {
+  return {
+    worker: "w0",
+    span: "1",
+    file: `${state}.json`,
+    size: total,
+    state,
+    bytes_done: done,
+    bytes_total: total,
+    events: null,
+    reason: null,
+    notes: 0,
+    views: [],
+  };
+}
+
+const RUN: RunStatus = {
+  name: "a",
+  state: "loading",
+  traces: [
+    trace("ready", 5, 5),
+    trace("loading", 30, 60),
+    trace("queued", 0, 40),
+    trace("failed", 0, 9),
+  ],
+  skipped: [{ file: "x.json", reason: "is not a trace", unlisted: false }],
+};
+
+describe("progress", () => {
+  it("counts the bytes of what is still to be read", () => {
+    const status = { version: "1", logdir: "d", scanning: false, error: null, runs: [RUN] };
+    expect(summarise(status)).toEqual({
+      pending: 2,
+      bytesDone: 30,
+      bytesTotal: 100,
+      progress: 0.3,
+      failed: 1,
+      unlisted: 0,
+      skipped: 1,
+    });
+  });
+
+  it("lists files that need attention first", () => {
+    expect(
+      fileRows({ runs: [RUN], skipped: [{ file: "y.json", reason: "no", unlisted: false }] }).map(
+        (row) => row.state,
+      ),
+    ).toEqual(["failed", "skipped", "skipped", "loading", "queued", "ready"]);
+  });
+
+  it("tells directories that cannot be listed from files that are no traces", () => {
+    const skipped = [{ file: "s3://b", reason: "cannot be listed", unlisted: true }];
+    const status = {
+      version: "1",
+      logdir: "d",
+      scanning: false,
+      error: null,
+      runs: [RUN],
+      skipped,
+    };
+    expect(summarise(status)).toMatchObject({ unlisted: 1, skipped: 1 });
+    expect(fileRows(status)[0]).toMatchObject({ file: "s3://b", state: "unlisted" });
+  });
+});

@@ -1,0 +1,230 @@
+/** One rank in the timeline: its tracks, and everything about them that is here or on its way. */
+import {
+  type TimelineKey,
+  type TimelineMeta,
+  timelineCounters,
+  timelineNames,
+  timelineTile,
+} from "../api";
+import { hash, type TimeWindow } from "../draw";
+import { categoryHues } from "./colors";
+import { type CounterTile, decodeCounters, decodeTile, type Tile } from "./decode";
+import type { Track } from "./layout";
+import { type Piece, pieces, tilesOver } from "./levels";
+import { Names } from "./names";
+import { TileStore } from "./store";
+import { blocksOf, type TrackTexts, trackKey, tracksOf } from "./tracks";
+
+/** Bytes of tiles that are kept for one rank. */
+const KEPT = 48 * 1024 * 1024;
+const KEPT_COUNTERS = 8 * 1024 * 1024;
+
+interface TileRequest {
+  readonly key: string;
+  readonly level: number;
+  readonly tile: number;
+  readonly block: number;
+  readonly operators?: boolean;
+}
+
+export class RankTiles {
+  readonly tracks: readonly Track[];
+  readonly names: Names;
+  readonly hues: Uint8Array;
+  private readonly blocks: readonly (readonly number[])[];
+  private readonly blockOf = new Map<number, number>();
+  private readonly trackOfLane = new Map<number, string>();
+  private readonly nameHashes = new Map<number, number>();
+  private readonly parents = new Map<string, string | null>();
+  private readonly tiles: TileStore<TileRequest, Tile>;
+  private readonly counterTiles: TileStore<TileRequest, CounterTile>;
+
+  /** `offset`: ns to add to its times to have those of the page. */
+  constructor(
+    readonly key: TimelineKey,
+    readonly meta: TimelineMeta,
+    readonly offset: number,
+    title: string,
+    texts: TrackTexts,
+    onChange: () => void,
+  ) {
+    this.tracks = tracksOf(key.worker, title, meta, texts);
+    this.hues = categoryHues(meta.categories);
+    this.blocks = blocksOf(this.tracks);
+    for (const [block, lanes] of this.blocks.entries())
+      for (const lane of lanes) this.blockOf.set(lane, block);
+    for (const { key: track, parent, lanes } of this.tracks) {
+      this.parents.set(track, parent);
+      for (const lane of lanes) this.trackOfLane.set(lane, track);
+    }
+    this.names = new Names({
+      total: meta.names,
+      load: (which) => timelineNames(key, which),
+      onChange,
+    });
+    this.tiles = new TileStore({
+      load: async ({ level, tile, block, operators = false }, signal) =>
+        decodeTile(
+          await timelineTile(key, level, tile, this.blocks[block] ?? [], operators, signal),
+        ),
+      weigh: ({ bytes }) => bytes,
+      limit: KEPT,
+      onChange,
+    });
+    const ids = meta.counters.map(({ id }) => id);
+    this.counterTiles = new TileStore({
+      load: async ({ level, tile }, signal) =>
+        decodeCounters(await timelineCounters(key, level, tile, ids, signal)),
+      weigh: ({ bytes }) => bytes,
+      limit: KEPT_COUNTERS,
+      onChange,
+      most: 1,
+    });
+  }
+
+  get worker(): string {
+    return this.key.worker;
+  }
+
+  /** In times of the page. */
+  get whole(): TimeWindow {
+    const { begin_ns, end_ns } = this.meta;
+    return { start: begin_ns + this.offset, end: end_ns + this.offset };
+  }
+
+  get missing(): number {
+    return this.tiles.missing;
+  }
+
+  get failure(): unknown {
+    return this.tiles.failure;
+  }
+
+  retry(): void {
+    this.tiles.retry();
+    this.counterTiles.retry();
+  }
+
+  close(): void {
+    this.tiles.close();
+    this.counterTiles.close();
+  }
+
+  /** The leaf that a lane belongs to. */
+  trackOf(lane: number): string | undefined {
+    return this.trackOfLane.get(lane);
+  }
+
+  /** The group around a track. */
+  parentOf(track: string): string | null {
+    return this.parents.get(track) ?? null;
+  }
+
+  /** A number that equal names have on every rank; another one until the name is known. */
+  nameHash(name: number): number {
+    const known = this.nameHashes.get(name);
+    if (known !== undefined) return known;
+    const text = this.names.text(name);
+    if (text === undefined) return name;
+    const found = hash(text);
+    this.nameHashes.set(name, found);
+    return found;
+  }
+
+  /** The counter a track shows, and its place among the values of tiles; null when it shows none. */
+  counterOf(track: string): { at: number; max: number; min: number; unit: string } | null {
+    const at = this.meta.counters.findIndex(({ id }) => trackKey(this.worker, id) === track);
+    const counter = this.meta.counters[at];
+    return counter ? { at, min: counter.min, max: counter.max, unit: counter.unit } : null;
+  }
+
+  /** The best that is here for a lane in a window of the page. */
+  piecesFor(lane: number, level: number, window: TimeWindow): Piece<Tile>[] {
+    const block = this.blockOf.get(lane);
+    if (block === undefined) return [];
+    return pieces(this.meta.levels, level, this.own(window), (at, tile) =>
+      this.tileOf(at, tile, block),
+    );
+  }
+
+  /** With operators, if they are here: whoever needs them draws without until they come. */
+  private tileOf(level: number, tile: number, block: number): Tile | undefined {
+    return (
+      this.tiles.get(tileKey(level, tile, block, true)) ??
+      this.tiles.get(tileKey(level, tile, block))
+    );
+  }
+
+  counterPieces(level: number, window: TimeWindow): Piece<CounterTile>[] {
+    return pieces(this.meta.levels, level, this.own(window), (at, tile) =>
+      this.counterTiles.get(tileKey(at, tile, 0)),
+    );
+  }
+
+  /** Asks for what these lanes need, what is seen first; then what is left and right of it and one level up. */
+  want(
+    lanes: Iterable<number>,
+    level: number,
+    window: TimeWindow,
+    { counters, operators }: { counters: boolean; operators: boolean },
+  ): void {
+    const blocks = new Set<number>();
+    for (const lane of lanes) blocks.add(this.blockOf.get(lane) ?? 0);
+    const { levels } = this.meta;
+    const now = levels[level];
+    if (!now) return;
+    const own = this.own(window);
+    const coarsest = levels.length - 1;
+    const [first, last] = tilesOver(now, own);
+    const requests: TileRequest[] = [];
+    const ask = (at: number, tile: number, list: Iterable<number>) => {
+      for (const block of list)
+        requests.push({
+          key: tileKey(at, tile, block, operators),
+          level: at,
+          tile,
+          block,
+          operators,
+        });
+    };
+    // Something to stretch while the rest is on its way.
+    const [far, farther] = tilesOver(levels[coarsest] ?? now, this.own(this.whole));
+    if (this.isEmpty(level, first, last, blocks))
+      for (let tile = far; tile <= farther; tile++) ask(coarsest, tile, blocks);
+    for (let tile = first; tile <= last; tile++) ask(level, tile, blocks);
+    for (let tile = far; tile <= farther; tile++) ask(coarsest, tile, blocks);
+    const up = levels[level + 1];
+    if (up) {
+      const [left, right] = tilesOver(up, own);
+      for (let tile = left; tile <= right; tile++) ask(level + 1, tile, blocks);
+    }
+    const inside = (tile: number) =>
+      tile * now.tile_ns < this.meta.end_ns && (tile + 1) * now.tile_ns > this.meta.begin_ns;
+    for (const tile of [first - 1, last + 1]) if (inside(tile)) ask(level, tile, blocks);
+    this.tiles.want(unique(requests));
+    if (!counters || this.meta.counters.length === 0) return;
+    const some: TileRequest[] = [];
+    for (let tile = first; tile <= last; tile++)
+      some.push({ key: tileKey(level, tile, 0), level, tile, block: 0 });
+    this.counterTiles.want(some);
+  }
+
+  private isEmpty(level: number, first: number, last: number, blocks: Iterable<number>): boolean {
+    for (const block of blocks)
+      for (let tile = first; tile <= last; tile++)
+        if (this.tileOf(level, tile, block) !== undefined) return false;
+    return true;
+  }
+
+  private own({ start, end }: TimeWindow): TimeWindow {
+    return { start: start - this.offset, end: end - this.offset };
+  }
+}
+
+function tileKey(level: number, tile: number, block: number, operators = false): string {
+  return `${level}/${tile}/${block}${operators ? "/operators" : ""}`;
+}
+
+function unique(requests: readonly TileRequest[]): TileRequest[] {
+  return [...new Map(requests.map((request) => [request.key, request])).values()];
+}

@@ -1,0 +1,47 @@
+/** What one picture of the tracks shows. */
+import type { TimeWindow } from "../draw";
+import type { Camera } from "./camera";
+import type { ColorBy, Colors } from "./colors";
+import type { Arrow } from "./flows";
+import type { TrackRows } from "./layout";
+import type { RankTiles } from "./rankTiles";
+
+/** A slice, and what is known of where it is. */
+export interface PickedSlice {
+  readonly worker: string;
+  readonly row: number;
+  readonly lane: number;
+  /** ns, of the page. */
+  readonly start: number;
+  readonly duration: number;
+}
+
+export interface Mark {
+  readonly kind: "range" | "measure";
+  readonly window: TimeWindow;
+}
+
+export interface Look {
+  readonly colorBy: ColorBy;
+  /** Shorter slices are drawn faintly, ns. */
+  readonly least: number;
+  /** Names that a search finds; all others are drawn faintly. Null without a search. */
+  readonly found: ((source: RankTiles, name: number) => boolean) | null;
+}
+
+export interface Scene {
+  readonly sources: readonly RankTiles[];
+  readonly rows: TrackRows;
+  readonly camera: Camera;
+  /** Pixels that are scrolled out of sight above. */
+  readonly top: number;
+  readonly height: number;
+  readonly colors: Colors;
+  readonly look: Look;
+  readonly selected: PickedSlice | null;
+  readonly hovered: PickedSlice | null;
+  readonly mark: Mark | null;
+  /** Starts of steps, ns of the page. */
+  readonly steps: readonly number[];
+  readonly arrows: readonly Arrow[];
+}

@@ -1,0 +1,141 @@
+/** Any number of traces: their figures in one table, and operators or kernels with a column for each trace. */
+import { useMemo } from "react";
+import {
+  type ByNameWhat,
+  type TraceScope,
+  type TracesByName,
+  type TracesTable,
+  useTraces,
+  useTracesByName,
+} from "../../api";
+import { count } from "../../format";
+import { compareTexts } from "../../i18n";
+import { PartialNotes } from "../../shell";
+import { selectTrace, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { DataTable, rowCount, textAt } from "../../table";
+import { QueryPanel, Segmented } from "../../ui";
+import { byNameTable, MEASURES, SCOPES, titleOf, tracesTable } from "./many";
+
+const text = compareTexts.many;
+const WHATS: readonly ByNameWhat[] = ["operators", "kernels"];
+
+export function Many() {
+  const { sel } = useTrace();
+  const [wanted, setScope] = useParam<TraceScope>("d", "runs");
+  const of = SCOPES.includes(wanted) ? wanted : "runs";
+  const query = useTraces(sel, of);
+  const scope = (
+    <Segmented
+      label={text.scope}
+      value={of}
+      options={SCOPES.map((value) => ({ value, label: text.scopes[value] }))}
+      onChange={setScope}
+    />
+  );
+  return (
+    <>
+      <QueryPanel
+        title={text.title}
+        help={text.help}
+        actions={scope}
+        query={query}
+        empty={(answer) =>
+          rowCount(answer) === 0 ? { title: text.empty, reason: text.emptyReason } : null
+        }
+      >
+        {(answer) => <Traces answer={answer} />}
+      </QueryPanel>
+      <ByName of={of} />
+    </>
+  );
+}
+
+function Traces({ answer }: { answer: TracesTable }) {
+  const { sel } = useTrace();
+  const table = useMemo(() => tracesTable(answer), [answer]);
+  const params = useTableParams("");
+  return (
+    <>
+      <PartialNotes notes={answer.meta.notes} />
+      <DataTable
+        id="compare-traces"
+        label={text.title}
+        table={table}
+        nameKey="trace"
+        {...params}
+        selected={sel && titleOf(answer, sel)}
+        onSelect={(row) =>
+          selectTrace({
+            run: textAt(answer.rows, "run", row),
+            worker: textAt(answer.rows, "worker", row),
+            span: textAt(answer.rows, "span", row),
+          })
+        }
+      />
+    </>
+  );
+}
+
+function ByName({ of }: { of: TraceScope }) {
+  const { sel } = useTrace();
+  const [wantedWhat, setWhat] = useParam<ByNameWhat>("a", "operators");
+  const what = WHATS.includes(wantedWhat) ? wantedWhat : "operators";
+  const measures = MEASURES[what];
+  const [wantedMeasure, setMeasure] = useParam<string>("h", "");
+  const measure = measures.find((each) => each === wantedMeasure) ?? measures[0] ?? "";
+  const query = useTracesByName(sel, of, what, measure);
+  return (
+    <QueryPanel
+      title={text.byName}
+      help={text.byNameHelp}
+      actions={
+        <>
+          <Segmented
+            label={text.what}
+            value={what}
+            options={WHATS.map((value) => ({ value, label: text.whats[value] }))}
+            onChange={setWhat}
+          />
+          <Segmented
+            label={text.measure}
+            value={measure}
+            options={measures.map((value) => ({ value, label: text.measures[value] ?? value }))}
+            onChange={setMeasure}
+          />
+        </>
+      }
+      query={query}
+      empty={(answer) =>
+        rowCount(answer) === 0
+          ? { title: compareTexts.tables.none, reason: text.nothingOf[answer.meta.what] }
+          : null
+      }
+    >
+      {(answer) => <Names answer={answer} />}
+    </QueryPanel>
+  );
+}
+
+function Names({ answer }: { answer: TracesByName }) {
+  const { what, per, left_out: leftOut, traces } = answer.meta;
+  const table = useMemo(() => byNameTable(answer), [answer]);
+  const params = useTableParams("2");
+  const [selected, select] = usePicked();
+  const kind = what === "operators" ? "op" : "kernel";
+  return (
+    <>
+      <p className="compare-many-note">
+        {text.per[per]}
+        {leftOut > 0 && ` ${text.leftOut(count(traces.length), count(leftOut))}`}
+      </p>
+      <DataTable
+        id={`compare-traces-${what}`}
+        label={text.byName}
+        table={table}
+        {...params}
+        selected={selected?.kind === kind ? selected.name : null}
+        onSelect={(row) => select({ kind, name: textAt(answer.rows, "name", row) })}
+      />
+    </>
+  );
+}

@@ -1,0 +1,164 @@
+import { useMemo } from "react";
+import type { Distributed } from "../../api";
+import { noteText, distributedTexts as text } from "../../i18n";
+import { useParam, useTableParams, useTrace } from "../../state";
+import { type Column, DataTable, rowCount, SimpleTable, textAt } from "../../table";
+import { Combo, Empty, Panel } from "../../ui";
+import type { RankRow } from "./ranks";
+import { deviceTable, groupTable, operationTable, rankTable } from "./tables";
+
+/** What the choosers call all; no worker or group is called so. */
+const ALL = "*";
+
+interface RanksProps {
+  readonly rows: readonly RankRow[];
+  readonly definitions: readonly Column[];
+  readonly onPick: (worker: string) => void;
+}
+
+export function Ranks({ rows, definitions, onPick }: RanksProps) {
+  const { sel } = useTrace();
+  const params = useTableParams("2", "-duration_ns");
+  const table = useMemo(() => rankTable(rows, definitions), [rows, definitions]);
+  return (
+    <Panel title={text.ranks}>
+      <DataTable
+        id="distributed-ranks"
+        label={text.ranks}
+        table={table}
+        nameKey="worker"
+        {...params}
+        selected={sel?.worker ?? null}
+        onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
+      />
+    </Panel>
+  );
+}
+
+interface OperationsProps {
+  readonly answer: Distributed;
+  /** The one on screen elsewhere: its operations are shown first. */
+  readonly worker: string | null;
+}
+
+export function Operations({ answer, worker }: OperationsProps) {
+  const { operations, workers } = answer;
+  const all = operations.rows.name?.length ?? 0;
+  if (all === 0) {
+    const note = answer.meta.notes.find(({ kind }) => kind === "no_communication");
+    return (
+      <Panel title={text.operations.title}>
+        <Empty
+          title={text.operations.empty}
+          reason={(note && noteText(note)) ?? text.operations.emptyReason}
+          remedy={note?.remedy ?? null}
+        />
+      </Panel>
+    );
+  }
+  const known = workers.some((each) => each.worker === worker);
+  return <OperationRows answer={answer} fallback={known && worker !== null ? worker : ALL} />;
+}
+
+function OperationRows({ answer, fallback }: { answer: Distributed; fallback: string }) {
+  const { operations, workers } = answer;
+  const [wanted, setWorker] = useParam<string>("d", fallback);
+  const [wantedGroup, setGroup] = useParam<string>("g", "");
+  const params = useTableParams("", "-latency_ns");
+  const groups = useMemo(
+    () => [...new Set((operations.rows.group ?? []).map(String))],
+    [operations],
+  );
+  const worker =
+    wanted === ALL ? null : workers.some((each) => each.worker === wanted) ? wanted : null;
+  const group = groups.includes(wantedGroup) && wantedGroup !== "" ? wantedGroup : null;
+  const table = useMemo(
+    () => operationTable(operations, worker, group),
+    [operations, worker, group],
+  );
+  return (
+    <Panel
+      title={text.operations.title}
+      actions={
+        <>
+          <Combo
+            label={text.operations.worker}
+            value={worker ?? ALL}
+            options={[
+              { value: ALL, label: text.operations.allWorkers },
+              ...workers.map((each) => ({
+                value: each.worker,
+                label: each.worker,
+                detail: each.node,
+              })),
+            ]}
+            onChange={setWorker}
+          />
+          {groups.length > 1 && (
+            <Combo
+              label={text.operations.group}
+              value={group ?? ALL}
+              options={[
+                { value: ALL, label: text.operations.allGroups },
+                ...groups
+                  .filter((name) => name !== "")
+                  .map((name) => ({ value: name, label: name })),
+              ]}
+              onChange={(next) => setGroup(next === ALL ? "" : next)}
+            />
+          )}
+        </>
+      }
+    >
+      {rowCount(table) === 0 ? (
+        <Empty reason={text.operations.noMatch} />
+      ) : (
+        <DataTable
+          // Columns differ: with one worker there is no column that says which.
+          id={worker === null ? "distributed-operations" : "distributed-operations-of-one"}
+          key={String(worker === null)}
+          label={text.operations.title}
+          table={table}
+          {...params}
+        />
+      )}
+    </Panel>
+  );
+}
+
+export function Devices(props: { answer: Distributed; onPick: (worker: string) => void }) {
+  const { answer, onPick } = props;
+  const { sel } = useTrace();
+  const params = useTableParams("3", "node,process,device");
+  const table = useMemo(() => deviceTable(answer), [answer]);
+  return (
+    <Panel title={text.devices.title} help={text.devices.help}>
+      <DataTable
+        id="distributed-devices"
+        label={text.devices.title}
+        table={table}
+        nameKey="worker"
+        {...params}
+        selected={sel?.worker ?? null}
+        onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
+      />
+    </Panel>
+  );
+}
+
+export function Groups({ answer: { groups } }: { answer: Distributed }) {
+  const table = useMemo(() => groupTable(groups), [groups]);
+  return (
+    <Panel title={text.groups.title} help={text.groups.help}>
+      {groups.length === 0 ? (
+        <Empty title={text.groups.empty} reason={text.groups.emptyReason} />
+      ) : (
+        // A region that scrolls must be reachable by keyboard.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+        <section className="distributed-groups" tabIndex={0} aria-label={text.groups.list}>
+          <SimpleTable caption={text.groups.title} table={table} />
+        </section>
+      )}
+    </Panel>
+  );
+}
