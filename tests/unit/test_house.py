@@ -1,9 +1,8 @@
-"""What the house is kept by: sizes of modules, names of files."""
+"""No module is too long."""
 
 from __future__ import annotations
 
 import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -34,18 +33,3 @@ def test_no_module_is_too_long() -> None:
     }
     assert modules
     assert not long
-
-
-def test_no_two_files_differ_only_in_case() -> None:
-    """On macOS and Windows they would be one."""
-    names = tracked()
-    stems = Counter(str(Path(name).with_suffix("")).lower() for name in names if name.startswith("fe/src/"))
-    spelled = {}
-    for name in names:
-        if name.startswith("fe/src/"):
-            spelled.setdefault(str(Path(name).with_suffix("")).lower(), set()).add(str(Path(name).with_suffix("")))
-    assert stems
-    # `./frames` could mean Frames.tsx or frames.ts there
-    assert not {name: spellings for name, spellings in spelled.items() if len(spellings) > 1}
-    whole = Counter(name.lower() for name in names)
-    assert not [name for name, count in whole.items() if count > 1]
