@@ -7,6 +7,7 @@ import { type CurrentTrace, formatRange, linkToPage, selectTrace, useStepRange }
 import { Icon } from "../ui";
 import { StepBrush } from "./brush/StepBrush";
 import { ComparedWith } from "./ComparedWith";
+import { preloadPalette } from "./palette/Palette";
 import { switchLanguage } from "./switchLanguage";
 import { TracePicker } from "./TracePicker";
 import "./contextBar.css";
@@ -58,6 +59,8 @@ export function ContextBar(props: Props) {
           className="button bar-search"
           aria-keyshortcuts="Control+K Meta+K"
           title={t.palette.title}
+          onPointerEnter={preloadPalette}
+          onFocus={preloadPalette}
           onClick={onPalette}
         >
           <Icon name="search" />

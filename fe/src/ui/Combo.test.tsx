@@ -18,14 +18,14 @@ function show(options: readonly Option[] = OPTIONS): void {
   render(<Combo label="Worker" value="rank0" options={options} onChange={onChange} />);
 }
 
-function open(): HTMLElement {
+function open(): Promise<HTMLElement> {
   fireEvent.click(screen.getByRole("button", { name: "Worker rank0" }));
-  return screen.getByRole("combobox", { name: "Filter worker" });
+  return screen.findByRole("combobox", { name: "Filter worker" });
 }
 
-it("is filtered by typing and answered with Enter", () => {
+it("is filtered by typing and answered with Enter", async () => {
   show();
-  const field = open();
+  const field = await open();
   fireEvent.change(field, { target: { value: "1" } });
   expect(screen.getAllByRole("option")).toHaveLength(2);
   fireEvent.keyDown(field, { key: "ArrowDown" });
@@ -34,14 +34,14 @@ it("is filtered by typing and answered with Enter", () => {
   expect(screen.queryByRole("listbox")).toBeNull();
 });
 
-it("is left with Escape, changing nothing", () => {
+it("is left with Escape, changing nothing", async () => {
   show();
-  fireEvent.keyDown(open(), { key: "Escape" });
+  fireEvent.keyDown(await open(), { key: "Escape" });
   expect(screen.queryByRole("listbox")).toBeNull();
   expect(onChange).not.toHaveBeenCalled();
 });
 
-it("holds a thousand ranks and draws those in sight", () => {
+it("holds a thousand ranks and draws those in sight", async () => {
   show(
     Array.from({ length: 1024 }, (_, rank) => ({
       value: `rank${rank}`,
@@ -49,7 +49,7 @@ it("holds a thousand ranks and draws those in sight", () => {
       detail: `rank ${rank} of 1024`,
     })),
   );
-  const field = open();
+  const field = await open();
   const options = screen.getAllByRole("option");
   expect(options.length).toBeGreaterThan(5);
   expect(options.length).toBeLessThan(60);

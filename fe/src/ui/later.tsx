@@ -1,30 +1,38 @@
 import { type ComponentType, useEffect, useState } from "react";
 import { Skeleton } from "./Async";
 
+export type Later<P> = ComponentType<P> & {
+  /** Fetches the code before it is shown. A failure is told when it is. */
+  readonly preload: () => void;
+};
+
 /**
- * A component whose code is fetched when it is first shown.
+ * A component whose code is fetched when it is first shown; `Waiting` stands in its place until then.
  *
  * In place of React's `lazy`, which keeps what has arrived back for 300 ms after a fallback was shown, and never
  * tries again after a failure.
  */
 export function later<P extends object>(
   load: () => Promise<{ default: ComponentType<P> }>,
-): ComponentType<P> {
+  Waiting: ComponentType<P> = Skeleton,
+): Later<P> {
   let Loaded: ComponentType<P> | null = null;
-  return function Later(props: P) {
+  const fetched = async () => {
+    Loaded ??= (await load()).default;
+  };
+  function Later(props: P) {
     const [, setArrived] = useState(Loaded !== null);
     const [error, setError] = useState<Error | null>(null);
     useEffect(() => {
       if (Loaded) return;
-      load().then(
-        (module) => {
-          Loaded = module.default;
-          setArrived(true);
-        },
+      fetched().then(
+        () => setArrived(true),
         (cause) => setError(cause instanceof Error ? cause : new Error(String(cause))),
       );
     }, []);
     if (error) throw error;
-    return Loaded ? <Loaded {...props} /> : <Skeleton />;
-  };
+    return Loaded ? <Loaded {...props} /> : <Waiting {...props} />;
+  }
+  const preload = () => void fetched().catch(() => {});
+  return Object.assign(Later, { preload });
 }

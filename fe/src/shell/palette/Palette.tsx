@@ -1,26 +1,14 @@
-/** Everything there is to go to and to do, found by typing. */
-import {
-  type KeyboardEvent,
-  useDeferredValue,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+/** Everything there is to go to and to do, found by typing. Its code is fetched when it is first asked for. */
+import { useEffect, useRef, useState } from "react";
 import type { Status } from "../../api";
-import { count } from "../../format";
 import { t } from "../../i18n";
 import type { CurrentTrace } from "../../state";
-import { move } from "../../ui";
-import { type Commands, useEntries } from "./entries";
-import { type Entry, lettersOf, search, wordsOf } from "./search";
+import { Boundary, later } from "../../ui";
+import type { Commands } from "./commands";
 import "./palette.css";
 
-const text = t.palette;
-
-/** Who wants one further down types another letter. */
-const SHOWN = 50;
+const PaletteSearch = later(() => import("./PaletteSearch"), Waiting);
+export const preloadPalette = PaletteSearch.preload;
 
 interface Props {
   status: Status | undefined;
@@ -30,8 +18,8 @@ interface Props {
 }
 
 export function Palette({ status, current, commands, onClose }: Props) {
-  const { entries, loading } = useEntries(status, current, commands);
   const dialog = useRef<HTMLDialogElement>(null);
+  const [typed, setTyped] = useState("");
   useEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -42,7 +30,7 @@ export function Palette({ status, current, commands, onClose }: Props) {
     <dialog
       ref={dialog}
       className="palette"
-      aria-label={text.title}
+      aria-label={t.palette.title}
       onClose={() => {
         if (!dialog.current?.open) onClose();
       }}
@@ -50,131 +38,43 @@ export function Palette({ status, current, commands, onClose }: Props) {
         if (event.target === dialog.current) dialog.current.close();
       }}
     >
-      <Search
-        entries={entries}
-        loading={loading}
-        onDone={(chosen) => {
-          // Closed first, which gives the focus back: what the entry does may move it.
-          dialog.current?.close();
-          onClose();
-          chosen.run();
-        }}
-      />
+      <Boundary>
+        <PaletteSearch
+          status={status}
+          current={current}
+          commands={commands}
+          typed={typed}
+          onType={setTyped}
+          onDone={(chosen) => {
+            // Closed first, which gives the focus back: what the entry does may move it.
+            dialog.current?.close();
+            onClose();
+            chosen.run();
+          }}
+        />
+      </Boundary>
     </dialog>
   );
 }
 
-interface SearchProps {
-  entries: readonly Entry[];
-  /** More entries are on their way. */
-  loading: boolean;
-  onDone: (chosen: Entry) => void;
+interface WaitingProps {
+  typed: string;
+  onType: (text: string) => void;
 }
 
-export function Search({ entries, loading, onDone }: SearchProps) {
-  const id = useId();
-  const [query, setQuery] = useState("");
-  const [active, setActive] = useState(0);
-  const activeItem = useRef<HTMLDivElement>(null);
-  // Typing is not held up by the search through all names.
-  const settled = useDeferredValue(query);
-  const found = useMemo(() => search(entries, settled, SHOWN), [entries, settled]);
-  const words = useMemo(() => wordsOf(settled), [settled]);
-  const at = Math.min(active, found.entries.length - 1);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: follows the active entry as it changes
-  useEffect(() => {
-    activeItem.current?.scrollIntoView({ block: "nearest" });
-  }, [at, settled]);
-
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.nativeEvent.isComposing) return;
-    if (event.key === "Enter") {
-      event.preventDefault();
-      // What was typed last may not have been searched for yet.
-      const now = settled === query ? found : search(entries, query, SHOWN);
-      const chosen = now.entries[settled === query ? at : 0];
-      if (chosen) onDone(chosen);
-      return;
-    }
-    // Home and End belong to the text.
-    if (event.key === "Home" || event.key === "End") return;
-    const next = move(event.key, at, found.entries.length);
-    if (next === null) return;
-    event.preventDefault();
-    setActive(next);
-  };
-
+/** The field alone: nothing that is typed meanwhile gets lost. */
+function Waiting({ typed, onType }: WaitingProps) {
   return (
-    <>
-      <input
-        className="palette-field"
-        role="combobox"
-        aria-label={text.title}
-        aria-expanded={found.entries.length > 0}
-        aria-autocomplete="list"
-        aria-controls={`${id}-list`}
-        aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
-        placeholder={text.hint}
-        autoComplete="off"
-        spellCheck={false}
-        // biome-ignore lint/a11y/noAutofocus: a dialog that consists of a field to type into
-        autoFocus
-        value={query}
-        onChange={(event) => {
-          setQuery(event.target.value);
-          setActive(0);
-        }}
-        onKeyDown={onKeyDown}
-      />
-      <div className="palette-list" id={`${id}-list`} role="listbox" aria-label={text.results}>
-        {found.entries.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field handles the keys
-          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
-          <div
-            // biome-ignore lint/suspicious/noArrayIndexKey: two entries may have the same name
-            key={index}
-            ref={index === at ? activeItem : undefined}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === at}
-            onPointerMove={() => setActive(index)}
-            onClick={() => onDone(entry)}
-          >
-            <span className="palette-label" title={entry.label}>
-              <Label text={entry.label} words={words} />
-            </span>
-            <span className="palette-kind">{text.kinds[entry.kind]}</span>
-            {entry.keys && <kbd>{entry.keys}</kbd>}
-          </div>
-        ))}
-      </div>
-      <p className="palette-foot" role="status">
-        {found.total === 0
-          ? text.nothing
-          : found.total > found.entries.length
-            ? text.some(count(found.entries.length), count(found.total))
-            : text.all(found.total)}
-        {loading && <span> · {text.loading}</span>}
-      </p>
-    </>
-  );
-}
-
-/** A name, with the letters that it was found by. */
-function Label({ text: label, words }: { text: string; words: readonly string[] }) {
-  const letters = lettersOf(label, words);
-  if (letters.size === 0) return label;
-  const parts: { text: string; found: boolean }[] = [];
-  // By code units, as they were looked for.
-  for (let at = 0; at < label.length; at++) {
-    const found = letters.has(at);
-    const last = parts.at(-1);
-    if (last && last.found === found) last.text += label[at];
-    else parts.push({ text: label[at] ?? "", found });
-  }
-  return parts.map(({ text: part, found }, index) =>
-    // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity
-    found ? <mark key={index}>{part}</mark> : <span key={index}>{part}</span>,
+    <input
+      className="palette-field"
+      aria-label={t.palette.title}
+      placeholder={t.palette.hint}
+      autoComplete="off"
+      spellCheck={false}
+      // biome-ignore lint/a11y/noAutofocus: a dialog that consists of a field to type into
+      autoFocus
+      value={typed}
+      onChange={(event) => onType(event.target.value)}
+    />
   );
 }

@@ -29,20 +29,10 @@ import { textAt, useTableSource, useWhole } from "../../table";
 import { modulePath } from "../modulePath";
 import { HOME, hasData } from "../places";
 import { switchLanguage } from "../switchLanguage";
+import type { Commands } from "./commands";
 import type { Entry, EntryKind } from "./search";
 
 const text = t.palette;
-
-/** What the shell does; the palette only offers it. */
-export interface Commands {
-  readonly refresh: () => void;
-  readonly copyLink: () => void;
-  /** Saves a report. */
-  readonly report: () => void;
-  readonly keys: () => void;
-  readonly files: () => void;
-  readonly notes: () => void;
-}
 
 interface Offer {
   readonly entries: readonly Entry[];

@@ -1,6 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { useState } from "react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Search } from "./Palette";
+import { Search } from "./PaletteSearch";
 import type { Entry, EntryKind } from "./search";
 
 vi.mock("./entries", () => ({}));
@@ -19,9 +20,16 @@ const ENTRIES = [
   entry("op", NASTY),
 ];
 
+function Field() {
+  const [typed, setTyped] = useState("");
+  return (
+    <Search entries={ENTRIES} loading={false} typed={typed} onType={setTyped} onDone={onDone} />
+  );
+}
+
 beforeEach(() => {
   onDone.mockReset();
-  render(<Search entries={ENTRIES} loading={false} onDone={onDone} />);
+  render(<Field />);
 });
 afterEach(cleanup);
 
