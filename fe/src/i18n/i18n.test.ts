@@ -108,7 +108,7 @@ describe("why a file is not shown", () => {
       "无法列出 s3://b：不存在（NoSuchBucket）。Look",
     );
     expect(reasonText("is odd", { kind: "other", values: {} })).toBe("is odd");
-    expect(reasonText("is odd")).toBe("is odd");
+    expect(reasonText("is odd", null)).toBe("is odd");
     const cut = { why: "the gzip data is cut off", why_kind: "gzip_cut_off", events: 3 };
     expect(noteText({ kind: "truncated", text: "…", values: cut })).toBe(
       "文件无法读到末尾（gzip 数据被截断）；此前的 3 个事件已显示。",

@@ -38,6 +38,5 @@ export {
   useLargest,
   useRemoteTable,
   useRowOf,
-  useTableSource,
   useWhole,
 } from "./useRemoteTable";

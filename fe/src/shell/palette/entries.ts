@@ -1,13 +1,6 @@
 /** What the palette offers. */
 import { useMemo } from "react";
-import {
-  type ModulesTable,
-  reportMade,
-  type Status,
-  useKernels,
-  useModules,
-  useOperators,
-} from "../../api";
+import { type ModulesTable, reportMade, type Status, tables, useModules } from "../../api";
 import { duration } from "../../format";
 import { canSave, type ThemeChoice, useThemeChoice } from "../../host";
 import { LANGUAGES, type LanguageId, t } from "../../i18n";
@@ -25,7 +18,7 @@ import {
   VIEW_IDS,
   workersOf,
 } from "../../state";
-import { textAt, useTableSource, useWhole } from "../../table";
+import { textAt, useWhole } from "../../table";
 import { modulePath } from "../modulePath";
 import { HOME, hasData } from "../places";
 import { switchLanguage } from "../switchLanguage";
@@ -88,14 +81,8 @@ function placeEntries(status: Status | undefined, { run, trace, steps }: Current
 /** Operators, kernels and modules, asked for when the palette is opened for the first time. */
 function useThings({ sel, trace }: CurrentTrace): Offer {
   const launching = hasData("kernels", trace) ? sel : null;
-  const operators = useWhole(
-    useOperators(sel, "name"),
-    useTableSource("operators", sel, { group_by: "name" }),
-  );
-  const kernels = useWhole(
-    useKernels(launching, "name"),
-    useTableSource("kernels", launching, { group_by: "name" }),
-  );
+  const operators = useWhole(tables.operators(sel));
+  const kernels = useWhole(tables.kernels(launching));
   const modules = useModules(hasData("modules", trace) ? sel : null);
   const entries = useMemo(
     () => [

@@ -4,7 +4,7 @@ import { change, count, duration, percentChange } from "../../format";
 import { t } from "../../i18n";
 import { EVERYTHING } from "../../state";
 import { SimpleTable, type Table } from "../../table";
-import { Async, Panel } from "../../ui";
+import { Async, categoryName, Panel } from "../../ui";
 import { deviceNames, type StepChange, stepChange } from "./headline";
 
 const text = t.compare.headline;
@@ -78,7 +78,7 @@ function Step({ found }: { found: StepChange }) {
   const { before, after, delta, percent, contributors, against } = found;
   const named = (changes: StepChange["categories"]) =>
     changes
-      .map((one) => text.contributor(t.overview.categories[one.category], change(one.delta, "ns")))
+      .map((one) => text.contributor(categoryName(one.category), change(one.delta, "ns")))
       .join(", ");
   return (
     <>
@@ -148,7 +148,7 @@ export function Amount({ delta, percent }: { delta: number; percent: number | nu
 
 function categoryTable(found: StepChange): Table {
   const rows = [
-    ...found.categories.map((one) => ({ ...one, name: t.overview.categories[one.category] })),
+    ...found.categories.map((one) => ({ ...one, name: categoryName(one.category) })),
     { ...found, name: text.total },
   ];
   const number = (key: string, label: string, help: string) =>

@@ -1,10 +1,12 @@
-import { useOperatorKernels } from "../../api";
+import { tables, useTable } from "../../api";
 import { t } from "../../i18n";
 import { goToView, useTrace } from "../../state";
 import { only, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
 
 const text = t.operators;
+/** Another operator's details would mislead while these are on their way. */
+const DETAIL = { keep: false };
 
 interface Props {
   readonly name: string;
@@ -18,7 +20,7 @@ const ESSENTIAL = ["name", "calls", "total_ns"];
 /** The kernels that one operator launched itself. */
 export function Launched({ name, shape, compact = false }: Props) {
   const { sel } = useTrace();
-  const query = useOperatorKernels(sel, name, shape);
+  const query = useTable(tables.operatorKernels(sel, name, shape), DETAIL);
   return (
     <section>
       <Async query={query}>

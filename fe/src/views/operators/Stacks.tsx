@@ -1,4 +1,4 @@
-import { type Table as Answer, useOperatorStacks } from "../../api";
+import { type OperatorStacksTable as Answer, tables, useTable } from "../../api";
 import { count, duration } from "../../format";
 import { t } from "../../i18n";
 import { useTrace } from "../../state";
@@ -8,6 +8,8 @@ import { Frames } from "./FrameList";
 import { parseStack } from "./frames";
 
 const text = t.operators;
+/** Another operator's details would mislead while these are on their way. */
+const DETAIL = { keep: false };
 
 /** Beyond that the table, grouped by call stack, is the place to look. */
 const MOST_STACKS = 100;
@@ -15,7 +17,7 @@ const MOST_STACKS = 100;
 /** The distinct call stacks of one operator, the most expensive first. */
 export function Stacks({ name, shape }: { name: string; shape: string | null }) {
   const { sel } = useTrace();
-  const query = useOperatorStacks(sel, name, shape);
+  const query = useTable(tables.operatorStacks(sel, name, shape), DETAIL);
   return (
     <section className="stacks">
       <h3>{text.stacks}</h3>

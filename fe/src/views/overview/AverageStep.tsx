@@ -2,8 +2,8 @@ import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { duration, exact, fraction } from "../../format";
-import { serverText, t } from "../../i18n";
-import { categoryColor, Panel } from "../../ui";
+import { definitionText, t } from "../../i18n";
+import { categoryColor, categoryName, Panel } from "../../ui";
 import { categoryRows } from "./numbers";
 
 const text = t.overview.average;
@@ -15,7 +15,7 @@ export function AverageStep({ overview }: { overview: Overview }) {
       rows
         .filter((row) => row.ns > 0)
         .map((row) => ({
-          label: t.overview.categories[row.category],
+          label: categoryName(row.category),
           value: row.ns,
           color: categoryColor(row.category),
         })),
@@ -38,7 +38,7 @@ export function AverageStep({ overview }: { overview: Overview }) {
           </thead>
           <tbody>
             <tr className="total">
-              <th scope="row" title={serverText(overview.definitions.step)}>
+              <th scope="row" title={definitionText(overview.definitions, "step")}>
                 {text.total}
               </th>
               <td title={exact(total, "ns")}>{duration(total)}</td>
@@ -46,9 +46,9 @@ export function AverageStep({ overview }: { overview: Overview }) {
             </tr>
             {rows.map((row) => (
               <tr key={row.category}>
-                <th scope="row" title={serverText(overview.definitions[row.category])}>
+                <th scope="row" title={definitionText(overview.definitions, row.category)}>
                   <i className="swatch" style={{ background: categoryColor(row.category) }} />
-                  {t.overview.categories[row.category]}
+                  {categoryName(row.category)}
                 </th>
                 <td title={exact(row.ns, "ns")}>{duration(row.ns)}</td>
                 <td>{fraction(row.share)}</td>

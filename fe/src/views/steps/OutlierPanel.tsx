@@ -1,7 +1,7 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction } from "../../format";
 import { t } from "../../i18n";
-import { categoryColor, Panel } from "../../ui";
+import { categoryColor, categoryName, Panel } from "../../ui";
 import { cause, DEVIATIONS, LEAST_SHARE, type Usual } from "./outliers";
 
 const text = t.steps;
@@ -49,7 +49,7 @@ export function Outliers({ steps, usual, slow, onPick }: Props) {
                 {because && (
                   <span>
                     <i className="swatch" style={{ background: categoryColor(because.category) }} />
-                    {text.because(t.overview.categories[because.category], duration(because.ns))}
+                    {text.because(categoryName(because.category), duration(because.ns))}
                   </span>
                 )}
               </li>

@@ -13,7 +13,7 @@ import { t } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
 import { useParam, usePicked, useStepParams, useTableParams, useTrace } from "../../state";
 import { DataTable, textAt } from "../../table";
-import { Async, categoryColor, Empty, Panel, Segmented } from "../../ui";
+import { Async, categoryColor, categoryName, Empty, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
 import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
@@ -116,7 +116,7 @@ function Shown({ steps, usual, slow }: ShownProps) {
           xLabel={text.step}
           what={text.what}
           names={steps.names}
-          details={(index) => steps.labels?.[index] ?? null}
+          details={(index) => steps.labels[index] ?? null}
           series={series}
           mode={mode}
           order={order}
@@ -181,13 +181,13 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
 /** What makes a step longer: "DataLoader +59 ms". */
 function remark(steps: StepTimes, usual: Usual, step: number): string {
   const found = cause(steps, usual, step);
-  return found ? text.because(t.overview.categories[found.category], duration(found.ns)) : "";
+  return found ? text.because(categoryName(found.category), duration(found.ns)) : "";
 }
 
 function seriesOf(steps: StepTimes): ColumnSeries[] {
   return steps.categories.map((category) => ({
     key: category,
-    label: t.overview.categories[category],
+    label: categoryName(category),
     color: categoryColor(category),
     values: steps.category_ns[category] ?? [],
   }));
