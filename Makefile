@@ -23,7 +23,7 @@ AGAIN := --reruns 2 --reruns-delay 1
 PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench openapi
-.PHONY: test test-all-py test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit
+.PHONY: test test-all-py test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
 .PHONY: lint lint-rules lint-format lint-types lint-imports
 .DELETE_ON_ERROR:
 
@@ -70,7 +70,7 @@ format: .venv/.stamp-dev .venv/.stamp-node
 	$(BIN)/ruff format .
 	$(NPM) run format
 
-test-fe: fe-lint fe-types fe-unit ui
+test-fe: fe-lint fe-types fe-unit fe-weight
 
 fe-lint: .venv/.stamp-node
 	$(NPM) run lint
@@ -81,6 +81,10 @@ fe-types: .venv/.stamp-node
 
 fe-unit: .venv/.stamp-node
 	$(NPM) run test
+
+# What a browser fetches, with limits.
+fe-weight: ui
+	@$(PY) _build/weight.py
 
 test-py: .venv/.stamp-dev .venv/.stamp-servers
 	$(PY) -m pytest -n $(WORKERS) --dist loadfile -m "not browser and not hdfs" --ignore tests/packaging

@@ -1,4 +1,7 @@
 /** Puts the page together. */
+// First, so that the style of a part wins over what holds everywhere.
+import "./ui/theme.css";
+import "./ui/controls.css";
 import { focusManager, QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -9,8 +12,6 @@ import { t } from "./i18n";
 import { Shell } from "./shell/Shell";
 import { TraceProvider } from "./state";
 import { INSPECTORS, VIEWS } from "./views/registry";
-import "./ui/theme.css";
-import "./ui/controls.css";
 
 /** Renders into the body of the page we are in, which in TensorBoard is the plugin's own frame. */
 export function mount(report: Report | null): void {

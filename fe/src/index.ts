@@ -15,7 +15,7 @@ export function renderReport(report: Report): Promise<void> {
 
 async function show(report: Report | null): Promise<void> {
   // First, because code reads its texts while it is loaded.
-  const { settleLanguage } = await import("./i18n");
+  const { settleLanguage } = await import("./i18n/current");
   await settleLanguage();
   const { mount } = await import("./app");
   mount(report);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator, Route, expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
@@ -162,3 +162,28 @@ def test_opens_by_its_button_and_from_a_field(profiler: Profiler) -> None:
     palette.open()
     palette.options.filter(has_text="GPU Kernel").click()
     expect(profiler.heading("GPU Kernel")).to_be_visible()
+
+
+def test_keeps_what_is_typed_before_its_code_has_arrived(on_its_own: Profiler) -> None:
+    page = on_its_own.page
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/assets/PaletteSearch-*.js", hold)
+    on_its_own.open(r=GPU_RUN)
+    expect(on_its_own.panel("GPU Summary")).to_be_visible()
+    with page.expect_request("**/assets/PaletteSearch-*.js"):
+        page.keyboard.press("Control+k")
+    page.keyboard.type("gpu ")
+    expect(on_its_own.ui.get_by_role("textbox", name="Go to or do anything")).to_have_value("gpu ")
+    for route in waiting:
+        route.continue_()
+    palette = Palette(on_its_own)
+    expect(palette.field).to_be_focused()
+    page.keyboard.type("kernel")
+    expect(palette.field).to_have_value("gpu kernel")
+    expect(palette.foot).not_to_contain_text("loading")
+    page.keyboard.press("Enter")
+    expect(on_its_own.heading("GPU Kernel")).to_be_visible()

@@ -1,8 +1,7 @@
-"""The built UI stays small."""
+"""The built UI stays small; what a visit fetches is measured by `_build/weight.py`."""
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import pytest
@@ -18,11 +17,6 @@ def built(repository: Path) -> dict[str, bytes]:
 
 def test_the_module_that_is_never_cached_is_tiny(built: dict[str, bytes]) -> None:
     assert len(built["index.js"]) < 1 * KB
-
-
-def test_no_chunk_is_large(built: dict[str, bytes]) -> None:
-    large = {name: len(gzip.compress(data)) for name, data in built.items() if len(gzip.compress(data)) > 260 * KB}
-    assert large == {}
 
 
 def test_all_together(built: dict[str, bytes]) -> None:

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { type ChartTheme, readTheme } from "../draw";
 import { canSave, saveFile, useTheme } from "../host";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import { ActionButton, type ChartRow, ChartTable } from "./ChartTable";
 import type { ChartOption } from "./options/parts";
 import "./charts.css";
@@ -75,27 +75,27 @@ export function Chart({
       <div className="chart-actions">
         {!shownAsTable && canSave() && (
           <>
-            <ActionButton label={t.charts.png} onClick={() => save("png")}>
+            <ActionButton label={chartsTexts.png} onClick={() => save("png")}>
               PNG
             </ActionButton>
-            <ActionButton label={t.charts.svg} onClick={() => save("svg")}>
+            <ActionButton label={chartsTexts.svg} onClick={() => save("svg")}>
               SVG
             </ActionButton>
           </>
         )}
         <ActionButton
-          label={asTable ? t.charts.showChart : t.charts.showTable}
+          label={asTable ? chartsTexts.showChart : chartsTexts.showTable}
           onClick={() => setAsTable(!asTable)}
         >
-          {asTable ? t.charts.chart : t.charts.table}
+          {asTable ? chartsTexts.chart : chartsTexts.table}
         </ActionButton>
       </div>
-      {failed && <p className="chart-failed">{t.charts.failed}</p>}
+      {failed && <p className="chart-failed">{chartsTexts.failed}</p>}
       {shownAsTable ? (
         <ChartTable title={title} head={head} texts={texts} rows={rows} />
       ) : (
         <div role="img" aria-label={summary} className="chart-picture">
-          {!engine && <span className="chart-loading">{t.charts.loading}</span>}
+          {!engine && <span className="chart-loading">{chartsTexts.loading}</span>}
           <div ref={box} style={{ height }} />
         </div>
       )}

@@ -1,6 +1,6 @@
 /** The numbers of a picture as a table, and the buttons of its corner. */
 import type { ReactNode } from "react";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import "./charts.css";
 
 export function ActionButton(props: { label: string; onClick: () => void; children: ReactNode }) {
@@ -34,7 +34,7 @@ export function ChartTable({ title, head, texts, rows }: ChartTableProps) {
   return (
     // A region that scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-    <section className="chart-table" tabIndex={0} aria-label={t.charts.tableOf(title)}>
+    <section className="chart-table" tabIndex={0} aria-label={chartsTexts.tableOf(title)}>
       <table>
         <caption className="visually-hidden">{title}</caption>
         <thead>

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import type { ChartTheme } from "../draw";
 import { value } from "../format";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import { Chart } from "./Chart";
 import { donutOption } from "./options/donut";
 import { share, sum, summary } from "./summary";
@@ -34,7 +34,7 @@ export function Donut({
       height={height}
       build={build}
       onPick={onPick ? pick : undefined}
-      head={[title, t.charts.total, t.charts.share]}
+      head={[title, chartsTexts.total, chartsTexts.share]}
       rows={slices.map((slice, i) => ({
         cells: [slice.label, value(slice.value, unit), share(slice.value, total)],
         onPick: onPick && !slice.rest ? () => onPick(i) : undefined,

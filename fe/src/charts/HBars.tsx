@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import type { ChartTheme } from "../draw";
 import { change, value } from "../format";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import { Chart } from "./Chart";
 import { hbarsHeight, hbarsOption } from "./options/hbars";
 import { share, sum, summary } from "./summary";
@@ -34,9 +34,9 @@ export function HBars({ title, items, unit, total, height, onPick }: HBarsProps)
       onPick={onPick ? pick : undefined}
       head={[
         title,
-        t.charts.total,
-        t.charts.share,
-        ...(compared ? [t.charts.before, t.charts.change] : []),
+        chartsTexts.total,
+        chartsTexts.share,
+        ...(compared ? [chartsTexts.before, chartsTexts.change] : []),
       ]}
       rows={items.map((item, i) => ({
         cells: [
@@ -53,7 +53,7 @@ export function HBars({ title, items, unit, total, height, onPick }: HBarsProps)
   return (
     <>
       {chart}
-      <p className="chart-note">{t.charts.ghosts}</p>
+      <p className="chart-note">{chartsTexts.ghosts}</p>
     </>
   );
 }

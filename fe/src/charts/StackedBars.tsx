@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import type { ChartTheme } from "../draw";
 import { value } from "../format";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import { Chart } from "./Chart";
 import { columnTotals, stackedBarsOption } from "./options/stackedBars";
 import { share, sum, summary } from "./summary";
@@ -44,7 +44,7 @@ export function StackedBars(props: StackedBarsProps) {
       head={[
         xLabel ?? "",
         ...(details ? [detailsLabel] : []),
-        t.charts.total,
+        chartsTexts.total,
         ...series.map(({ label }) => label),
       ]}
       rows={x.map((name, i) => ({

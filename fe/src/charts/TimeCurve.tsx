@@ -16,12 +16,12 @@ import {
   type TimeWindow,
   type TooltipContent,
 } from "../draw";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import { Chart, type ChartProps } from "./Chart";
 import { PLOT, timeCurveOption, timeOf } from "./options/timeCurve";
 import type { CurveLine, CurveMark, CurveSpan } from "./types";
 
-const text = t.charts.curve;
+const text = chartsTexts.curve;
 
 /** Less movement than this between press and release is a click. */
 const DRAG_PIXELS = 4;

@@ -1,10 +1,10 @@
 import { type FormEvent, type KeyboardEvent, useId, useState } from "react";
 import { contains, fieldMoment, middle, moved, scaled, type TimeWindow, windowUnit } from "../draw";
 import { DURATION_SYMBOL, parseDuration } from "../format";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import type { CurveSpan } from "./types";
 
-const text = t.charts.curve;
+const text = chartsTexts.curve;
 
 interface Props {
   readonly window: TimeWindow;

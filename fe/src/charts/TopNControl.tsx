@@ -1,5 +1,5 @@
 import { useId, useState } from "react";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 import { DEFAULT_TOP, parseTopN, type TopN } from "./topN";
 
 interface Props {
@@ -16,7 +16,7 @@ export function TopNControl({ value, onChange }: Props) {
   const all = value === "all";
   return (
     <span className="top-n">
-      <label htmlFor={id}>{t.charts.top}</label>
+      <label htmlFor={id}>{chartsTexts.top}</label>
       <input
         id={id}
         className="top-n-field"
@@ -40,7 +40,7 @@ export function TopNControl({ value, onChange }: Props) {
           checked={all}
           onChange={(event) => onChange(event.target.checked ? "all" : last)}
         />
-        {t.charts.all}
+        {chartsTexts.all}
       </label>
     </span>
   );

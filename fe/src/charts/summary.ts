@@ -1,5 +1,5 @@
 import { percent, type Unit, value } from "../format";
-import { t } from "../i18n";
+import { chartsTexts } from "../i18n";
 
 const SPOKEN = 5;
 
@@ -12,11 +12,11 @@ export function summary(
 ): string {
   const shown = parts
     .slice(0, SPOKEN)
-    .map((part) => t.charts.part(part.label, value(part.value, unit), share(part.value, total)));
+    .map((part) => chartsTexts.part(part.label, value(part.value, unit), share(part.value, total)));
   const rest = parts.length - shown.length;
-  return t.charts.summary(
+  return chartsTexts.summary(
     title,
-    [...shown, ...(rest > 0 ? [t.charts.andMore(rest)] : [])].join(", "),
+    [...shown, ...(rest > 0 ? [chartsTexts.andMore(rest)] : [])].join(", "),
   );
 }
 

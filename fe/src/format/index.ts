@@ -10,6 +10,7 @@ export {
   durationUnit,
   NS_PER,
 } from "./duration";
+export { equals } from "./filterText";
 export { builtinLabel, frameLabel, kernelLabel, type NamedFrame, parseFrameName } from "./names";
 export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
 export { parseDuration } from "./parse";

@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { en } from "./en";
+import { en as page } from "./en";
 import { pickLanguage } from "./languages";
-import { zhCN } from "./zh-CN";
+import { zhCNAreas, zhCN as zhCNPage } from "./zh-CN";
+
+/** Areas by their names, as English has them. */
+const AREAS: Record<string, object> = Object.assign(
+  {},
+  ...Object.values(import.meta.glob<object>("./en/*.ts", { eager: true })),
+);
+const { en: _, shell: __, ...areas } = AREAS;
+const en = { ...page, ...areas };
+const zhCN = { ...zhCNPage, ...zhCNAreas };
 
 describe("the language", () => {
   it("is the first wanted one that there is", () => {
@@ -27,6 +36,14 @@ describe("settling it", () => {
     await i18n.settleLanguage();
     // Read anew: `t` is a binding, not a copy.
     expect(i18n.t.lang).toBe("zh-CN");
+  });
+
+  it("settles the texts that views bring along", async () => {
+    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+    const { settleLanguage } = await import("./current");
+    await settleLanguage();
+    const { steps } = await import("./en/steps");
+    expect(steps).toBe((await import("./zh-CN/steps")).steps);
   });
 });
 
@@ -56,9 +73,14 @@ const NOT_TEXTS = new Set(["capture.health.summary", "serverMessages"]);
 
 /** Names and code that are the same in every language. */
 const SAME =
-  /^(product|views\.lightning|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.tensor|overview\.tiles\.tensor|compare\.(mode\.span|headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
+  /^(product|views\.lightning|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.tensor|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
 
 describe("Chinese", () => {
+  it("has the areas that English has", () => {
+    expect(Object.keys(areas).length).toBeGreaterThan(10);
+    expect(Object.keys(zhCNAreas).sort()).toEqual(Object.keys(areas).sort());
+  });
+
   const theirs = new Map(texts(zhCN));
 
   it("says everything in Chinese that is said in words", () => {

@@ -1,5 +1,21 @@
 export { settleLanguage, t } from "./current";
 export type { Messages } from "./en";
+export { capture as captureTexts } from "./en/capture";
+export { charts as chartsTexts } from "./en/charts";
+export { compare as compareTexts } from "./en/compare";
+export { distributed as distributedTexts } from "./en/distributed";
+export { flame as flameTexts } from "./en/flame";
+export { kernels as kernelsTexts } from "./en/kernels";
+export { memory as memoryTexts } from "./en/memory";
+export { modules as modulesTexts } from "./en/modules";
+export { operators as operatorsTexts } from "./en/operators";
+export { categoryName, overview as overviewTexts } from "./en/overview";
+export { stackedColumns as stackedColumnsTexts } from "./en/stackedColumns";
+export { stacks as stacksTexts } from "./en/stacks";
+export { steps as stepsTexts } from "./en/steps";
+export { table as tableTexts } from "./en/table";
+export { timeline as timelineTexts } from "./en/timeline";
+export { trace as traceTexts } from "./en/trace";
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
 export {
   definitionText,

@@ -2,13 +2,13 @@
 import type { ReactNode } from "react";
 import { type Result, settled, useOverview, useStatus } from "../api";
 import { count, fraction } from "../format";
-import { reasonText, t } from "../i18n";
+import { compareTexts, reasonText } from "../i18n";
 import { type Baseline, useTrace } from "../state";
 import { traceProgress } from "./progress";
 import { traceTitle } from "./traceTitle";
 import "./baselineNote.css";
 
-const text = t.compare.table;
+const text = compareTexts.table;
 
 interface Props<T> {
   /** Null when nothing is compared. */

@@ -5,7 +5,7 @@ import { type CurrentTrace, goToView, sameTraceName, setBaseline, useViewId } fr
 import { Icon } from "../ui";
 import { traceTitle } from "./traceTitle";
 
-const text = t.compare.mode;
+const text = t.comparison;
 
 interface Props {
   status: Status | undefined;

@@ -1,5 +1,5 @@
 import { Fragment } from "react";
-import { t } from "../i18n";
+import { t, timelineTexts } from "../i18n";
 import { JUMP_KEYS, useViewId, VIEW_IDS } from "../state";
 import { Dialog } from "../ui";
 import "./keysDialog.css";
@@ -21,20 +21,20 @@ const KEYS: readonly [string[], string][] = [
 
 /** Of the timeline, `timeline/keys.ts` and `timeline/gestures.ts`. */
 const TIMELINE_KEYS: readonly [string[], string][] = [
-  [["w", "s"], t.timeline.keys.zoom],
-  [["a", "d"], t.timeline.keys.pan],
-  [["←", "→"], t.timeline.keys.neighbour],
-  [["↑", "↓"], t.timeline.keys.depth],
-  [[",", "."], t.timeline.keys.sameName],
-  [["[", "]"], t.timeline.keys.step],
-  [["f"], t.timeline.keys.fit],
-  [["0", "Home"], t.timeline.keys.all],
-  [["m"], t.timeline.keys.range],
-  [["p"], t.timeline.keys.pin],
-  [["b"], t.timeline.keys.bookmark],
-  [["Enter"], t.timeline.keys.inspect],
-  [[t.timeline.keys.wheelKeys], t.timeline.keys.wheel],
-  [[t.timeline.keys.dragKeys], t.timeline.keys.drag],
+  [["w", "s"], timelineTexts.keys.zoom],
+  [["a", "d"], timelineTexts.keys.pan],
+  [["←", "→"], timelineTexts.keys.neighbour],
+  [["↑", "↓"], timelineTexts.keys.depth],
+  [[",", "."], timelineTexts.keys.sameName],
+  [["[", "]"], timelineTexts.keys.step],
+  [["f"], timelineTexts.keys.fit],
+  [["0", "Home"], timelineTexts.keys.all],
+  [["m"], timelineTexts.keys.range],
+  [["p"], timelineTexts.keys.pin],
+  [["b"], timelineTexts.keys.bookmark],
+  [["Enter"], timelineTexts.keys.inspect],
+  [[timelineTexts.keys.wheelKeys], timelineTexts.keys.wheel],
+  [[timelineTexts.keys.dragKeys], timelineTexts.keys.drag],
 ];
 
 export function KeysDialog({ onClose }: { onClose: () => void }) {
@@ -43,7 +43,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
     <Dialog title={t.keys.title} onClose={onClose}>
       {view === "trace" && (
         <>
-          <h3>{t.timeline.keys.title}</h3>
+          <h3>{timelineTexts.keys.title}</h3>
           <KeyList keys={TIMELINE_KEYS} />
           <h3>{t.keys.everywhere}</h3>
         </>

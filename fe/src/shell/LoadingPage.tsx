@@ -90,7 +90,7 @@ function ReadyTraces({ status, current }: { status: Status; current: CurrentTrac
   return (
     <section>
       <h2>{t.loading.ready}</h2>
-      <ul className="ready">
+      <ul className="ready-traces">
         {ready.map(({ run, trace }) => (
           <li key={`${run}/${trace.file}`}>
             <button

@@ -2,11 +2,11 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import type { Steps } from "../api";
 import { count } from "../format";
-import { t } from "../i18n";
+import { overviewTexts, t } from "../i18n";
 import { patternError, STEP_RULES, useStepParams, useTrace } from "../state";
 import "./stepChoice.css";
 
-const text = t.overview.stepChoice;
+const text = overviewTexts.stepChoice;
 const PATTERN = "pattern";
 
 interface Props {

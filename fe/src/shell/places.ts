@@ -1,8 +1,8 @@
 /** Where selected things can be seen. The one place that knows how views are to look for that. Pure. */
 import type { TraceStatus } from "../api";
+import { equals } from "../format";
 import type { Params } from "../host";
 import type { Picked, PickedKind, ViewId } from "../state";
-import { equals } from "../table/filterText";
 
 export interface Place {
   readonly view: ViewId;

@@ -10,6 +10,6 @@ export function traceTitle(status: Status | undefined, { run, worker, span }: Tr
   return [
     run,
     ...(workers.size > 1 ? [worker] : []),
-    ...(spans.length > 1 ? [t.compare.mode.span(span)] : []),
+    ...(spans.length > 1 ? [t.comparison.span(span)] : []),
   ].join(" · ");
 }

@@ -1,4 +1,4 @@
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { Popup } from "../ui";
 import type { DrawnColumn } from "./columns";
 import type { ColumnState } from "./useColumnState";
@@ -11,10 +11,10 @@ interface Props {
 /** Which columns are shown. The first one stays: it says what the row is. */
 export function ColumnChooser({ drawn, columns }: Props) {
   return (
-    <Popup label={t.table.columns}>
+    <Popup label={tableTexts.columns}>
       {() => (
         <fieldset className="chooser">
-          <legend className="visually-hidden">{t.table.columns}</legend>
+          <legend className="visually-hidden">{tableTexts.columns}</legend>
           {drawn.map(({ column }, index) => (
             <label key={column.key} title={column.help ?? undefined}>
               <input
@@ -27,7 +27,7 @@ export function ColumnChooser({ drawn, columns }: Props) {
             </label>
           ))}
           <button type="button" className="button" onClick={columns.reset}>
-            {t.table.columnsReset}
+            {tableTexts.columnsReset}
           </button>
         </fieldset>
       )}

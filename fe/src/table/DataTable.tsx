@@ -1,6 +1,6 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
 import { count } from "../format";
-import { t } from "../i18n";
+import { t, tableTexts } from "../i18n";
 import { Failure } from "../ui";
 import { drawColumns } from "./columns";
 import { FilterBox } from "./FilterBox";
@@ -104,7 +104,7 @@ interface TableViewProps extends DataTableProps {
 function TableView(props: TableViewProps) {
   const { id, label, table, nameKey = "name", filter, onFilter, onSort, sorts, source } = props;
   const { total, server } = props;
-  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
+  const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
   const columns = useColumnState(id, drawn);
   const taking = useTaking(columns.visible);
   const waiting = server !== undefined && total === 0 && server.busy;
@@ -125,7 +125,7 @@ function TableView(props: TableViewProps) {
         />
         <span className="data-table-count" role="status">
           {taking.message ||
-            (waiting ? t.panel.loading : t.table.rows(count(source.length), count(total)))}
+            (waiting ? t.panel.loading : tableTexts.rows(count(source.length), count(total)))}
         </span>
         <TableTools
           id={id}
@@ -156,9 +156,9 @@ function TableView(props: TableViewProps) {
       />
       {source.length === 0 && total > 0 && !server?.busy && (
         <p className="data-table-empty">
-          {t.table.noMatch}{" "}
+          {tableTexts.noMatch}{" "}
           <button type="button" className="link" onClick={() => onFilter("")}>
-            {t.table.clearFilter}
+            {tableTexts.clearFilter}
           </button>
         </p>
       )}

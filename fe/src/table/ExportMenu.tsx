@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { canSave, saveFile } from "../host";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { Popup } from "../ui";
 
 /** The text of some rows. */
@@ -30,13 +30,13 @@ export function ExportMenu({ name, csv, json, withHidden, onCopy, onSaved, onFai
   const save = canSave();
   const formats = [
     {
-      label: save ? t.table.saveCsv : t.table.copyCsv,
+      label: save ? tableTexts.saveCsv : tableTexts.copyCsv,
       write: csv,
       type: "text/csv",
       ending: "csv",
     },
     {
-      label: save ? t.table.saveJson : t.table.copyJson,
+      label: save ? tableTexts.saveJson : tableTexts.copyJson,
       write: json,
       type: "application/json",
       ending: "json",
@@ -56,7 +56,7 @@ export function ExportMenu({ name, csv, json, withHidden, onCopy, onSaved, onFai
     }
   };
   return (
-    <Popup label={t.table.export}>
+    <Popup label={tableTexts.export}>
       {(close) => (
         <div className="export">
           {withHidden && (
@@ -66,7 +66,7 @@ export function ExportMenu({ name, csv, json, withHidden, onCopy, onSaved, onFai
                 checked={hidden}
                 onChange={(event) => setHidden(event.target.checked)}
               />
-              {t.table.exportHidden}
+              {tableTexts.exportHidden}
             </label>
           )}
           {formats.map((format) => (

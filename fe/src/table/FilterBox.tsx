@@ -1,7 +1,8 @@
 import { useId } from "react";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { Help } from "../ui";
 import { type FilterProblem, WORDS } from "./filter";
+import "./tools.css";
 
 interface Props {
   readonly label: string;
@@ -21,8 +22,8 @@ export function FilterBox({ label, filter, onFilter, problem, example = WORDS }:
           type="search"
           data-filter=""
           className="filter-input"
-          aria-label={t.table.filter(label)}
-          placeholder={t.table.filterHint(example)}
+          aria-label={tableTexts.filter(label)}
+          placeholder={tableTexts.filterHint(example)}
           aria-invalid={problem !== null}
           aria-describedby={problem ? id : undefined}
           autoComplete="off"
@@ -30,21 +31,21 @@ export function FilterBox({ label, filter, onFilter, problem, example = WORDS }:
           value={filter}
           onChange={(event) => onFilter(event.target.value)}
         />
-        <Help title={t.table.filterHelpTitle}>
+        <Help title={tableTexts.filterHelpTitle}>
           <dl>
-            {t.table.filterHelp.map(([example, meaning]) => [
+            {tableTexts.filterHelp.map(([example, meaning]) => [
               <dt key={example}>
                 <code>{example}</code>
               </dt>,
               <dd key={meaning}>{meaning}</dd>,
             ])}
           </dl>
-          {t.table.filterHelpNote}
+          {tableTexts.filterHelpNote}
         </Help>
       </div>
       {problem && (
         <p id={id} className="filter-problem" role="status">
-          {problemText(problem)} {t.table.problem.kept}
+          {problemText(problem)} {tableTexts.problem.kept}
         </p>
       )}
     </div>
@@ -52,7 +53,7 @@ export function FilterBox({ label, filter, onFilter, problem, example = WORDS }:
 }
 
 function problemText(problem: FilterProblem): string {
-  const texts = t.table.problem;
+  const texts = tableTexts.problem;
   switch (problem.kind) {
     case "unknown_column":
       return texts.unknown_column(problem.name);

@@ -12,7 +12,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { Edges } from "./Edges";
 import { GridRow } from "./GridRow";
 import { HEADER_HEIGHT, Header } from "./Header";
@@ -193,7 +193,7 @@ export function Grid(props: GridProps) {
         className="data-grid"
         role="grid"
         aria-label={label}
-        aria-description={t.table.keysHint}
+        aria-description={tableTexts.keysHint}
         aria-busy={props.busy}
         aria-rowcount={source.length + 1}
         aria-colcount={columns.visible.length}

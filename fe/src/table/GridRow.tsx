@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: see Grid.tsx
 // biome-ignore-all lint/a11y/useFocusableInteractive: see Grid.tsx
 import { type CSSProperties, memo } from "react";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { type DrawnColumn, toneOf } from "./columns";
 import { cellOf, type Rows } from "./model";
 
@@ -54,7 +54,7 @@ export const GridRow = memo(function GridRow(props: Props) {
                 tabIndex={-1}
                 className="grid-expander"
                 aria-expanded={expanded}
-                aria-label={expanded ? t.table.collapse : t.table.expand}
+                aria-label={expanded ? tableTexts.collapse : tableTexts.expand}
               />
             )}
             {text(cell)}
@@ -77,7 +77,7 @@ function WaitingRow({ id, index, columns, active }: Props) {
     >
       {columns.map(({ column }, position) => (
         <div key={column.key} role="gridcell" aria-colindex={position + 1} className="grid-cell">
-          {position === 0 && <span className="visually-hidden">{t.table.rowLoading}</span>}
+          {position === 0 && <span className="visually-hidden">{tableTexts.rowLoading}</span>}
         </div>
       ))}
     </div>

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: see Grid.tsx
 // biome-ignore-all lint/a11y/useFocusableInteractive: see Grid.tsx
 import { type FocusEvent, type PointerEvent, useCallback, useId, useState } from "react";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import type { DrawnColumn } from "./columns";
 import { HeaderTip, type TipPlace } from "./HeaderTip";
 import type { Sort } from "./sort";
@@ -96,7 +96,7 @@ function HeaderCell({ header, drawn, position, sorts, onSort }: CellProps) {
         <HeaderTip id={tipId} place={tip} onHide={hide}>
           <strong>{column.label}</strong>
           {column.help && <span>{column.help}</span>}
-          <span className="muted">{t.table.sortHint}</span>
+          <span className="muted">{tableTexts.sortHint}</span>
         </HeaderTip>
       )}
       {/* Only for the pointer: the chooser and the full text of a cell serve everybody else. */}

@@ -1,5 +1,5 @@
 import { change, exact, value } from "../format";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { inWords } from "./columns";
 import { type Cell, type Column, cellOf, isMissing, type Table } from "./model";
 
@@ -37,6 +37,6 @@ function cellText(cell: Cell, column: Column): string {
   if (type === "number")
     return (column.change ? change : value)(typeof cell === "number" ? cell : null, unit);
   if (type === "bool")
-    return cell === true ? t.table.yes : cell === false ? t.table.no : t.table.unknown;
-  return isMissing(cell) ? t.table.unknown : (column.words?.[String(cell)] ?? String(cell));
+    return cell === true ? tableTexts.yes : cell === false ? tableTexts.no : tableTexts.unknown;
+  return isMissing(cell) ? tableTexts.unknown : (column.words?.[String(cell)] ?? String(cell));
 }

@@ -1,5 +1,5 @@
 import { type CSSProperties, type ReactNode, useMemo, useRef } from "react";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { drawColumns, toneOf } from "./columns";
 import { Edges } from "./Edges";
 import { cellOf, rowCount, type Table } from "./model";
@@ -15,7 +15,7 @@ interface Props {
 /** For a handful of rows: an ordinary table, without filter, sorting or virtual rows. */
 export function SimpleTable({ caption, table, renderName }: Props) {
   const scroller = useRef<HTMLDivElement>(null);
-  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
+  const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
   return (
     <Edges scroller={scroller}>
       <div ref={scroller} className="simple-table">

@@ -1,13 +1,14 @@
 import { useCallback, useEffect, useState } from "react";
 import { count } from "../format";
 import { copyText } from "../host";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { ColumnChooser } from "./ColumnChooser";
 import type { DrawnColumn } from "./columns";
 import { ExportMenu, type Written } from "./ExportMenu";
 import type { Rows, Table } from "./model";
 import { toCsv, toJson, toTsv } from "./text";
 import type { ColumnState } from "./useColumnState";
+import "./tools.css";
 
 const MESSAGE_MS = 2_500;
 
@@ -38,7 +39,7 @@ export function useTaking(visible: readonly DrawnColumn[]): Taking {
   }, [message]);
   const copy = useCallback(async ({ text, rows }: Written) => {
     const done = await copyText(text);
-    say(done ? t.table.copied(count(rows)) : t.table.copyFailed);
+    say(done ? tableTexts.copied(count(rows)) : tableTexts.copyFailed);
   }, []);
   const copyRow = (row: number, rows: Rows) =>
     void copy({ text: toTsv(columnsOf(visible), rows, [row]), rows: 1 });
@@ -63,22 +64,22 @@ export function TableTools({ id, table, drawn, columns, taking, shown, all = sho
   const visible = columnsOf(columns.visible);
   const written = async (take: TakeRows, write: typeof toCsv, hidden: boolean) => {
     const found = take();
-    if (found instanceof Promise) taking.say(t.table.exporting);
+    if (found instanceof Promise) taking.say(tableTexts.exporting);
     const { rows, order } = await found;
     const text = write(hidden ? table.columns : visible, rows, order);
     return { text, rows: order.length };
   };
-  const failed = () => taking.say(t.table.exportFailed);
+  const failed = () => taking.say(tableTexts.exportFailed);
   return (
     <>
       <ColumnChooser drawn={drawn} columns={columns} />
       <button
         type="button"
         className="button"
-        title={t.table.copyHint}
+        title={tableTexts.copyHint}
         onClick={() => void written(shown, toTsv, false).then(taking.copy, failed)}
       >
-        {t.table.copy}
+        {tableTexts.copy}
       </button>
       <ExportMenu
         name={id}
@@ -86,7 +87,7 @@ export function TableTools({ id, table, drawn, columns, taking, shown, all = sho
         json={(hidden) => written(all, toJson, hidden)}
         withHidden={visible.length < table.columns.length}
         onCopy={(text) => void taking.copy(text)}
-        onSaved={({ rows }) => taking.say(t.table.saved(count(rows)))}
+        onSaved={({ rows }) => taking.say(tableTexts.saved(count(rows)))}
         onFailed={failed}
       />
     </>

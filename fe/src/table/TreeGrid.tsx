@@ -11,7 +11,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { Edges } from "./Edges";
 import { ROW_HEIGHT } from "./Grid";
 import { HEADER_HEIGHT, Header } from "./Header";
@@ -162,7 +162,7 @@ export function TreeGrid(props: TreeGridProps) {
         className="data-grid"
         role="treegrid"
         aria-label={label}
-        aria-description={t.table.tree.keysHint}
+        aria-description={tableTexts.tree.keysHint}
         aria-rowcount={visible.length + 1}
         aria-colcount={columns.visible.length}
         aria-activedescendant={activeShown ? rowId(active) : undefined}

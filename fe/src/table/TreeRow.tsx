@@ -1,7 +1,7 @@
 // biome-ignore-all lint/a11y/useSemanticElements: see Grid.tsx
 // biome-ignore-all lint/a11y/useFocusableInteractive: see Grid.tsx
 import { type CSSProperties, memo } from "react";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import type { DrawnColumn } from "./columns";
 import { cellOf, type Rows } from "./model";
 
@@ -54,7 +54,7 @@ export const TreeRow = memo(function TreeRow(props: Props) {
                   aria-hidden="true"
                   className="grid-expander tree-expander"
                   data-open={open}
-                  title={open ? t.table.tree.close : t.table.tree.open}
+                  title={open ? tableTexts.tree.close : tableTexts.tree.open}
                 />
               ))}
             {text(cell)}

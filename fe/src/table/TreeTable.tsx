@@ -1,7 +1,7 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "../draw";
 import { count } from "../format";
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { drawColumns } from "./columns";
 import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
 import { FilterBox } from "./FilterBox";
@@ -45,7 +45,7 @@ export interface TreeTableProps {
 /** A table of rows inside each other: filter box, buttons and grid. */
 export function TreeTable(props: TreeTableProps) {
   const { id, label, table, parent, keys, filter, onFilter, sort, selected } = props;
-  const drawn = useMemo(() => drawColumns(table, t.table), [table]);
+  const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
   const columns = useColumnState(id, drawn);
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
   const level = useMemo(() => levelsOf(parent), [parent]);
@@ -116,7 +116,7 @@ export function TreeTable(props: TreeTableProps) {
           example={exampleFor(table.columns)}
         />
         <span className="data-table-count" role="status">
-          {taking.message || t.table.rows(count(matches.count), count(total))}
+          {taking.message || tableTexts.rows(count(matches.count), count(total))}
         </span>
         <button
           type="button"
@@ -126,7 +126,7 @@ export function TreeTable(props: TreeTableProps) {
             setClosed({ hits, rows: NOTHING_CLOSED });
           }}
         >
-          {t.table.tree.openAll}
+          {tableTexts.tree.openAll}
         </button>
         <button
           type="button"
@@ -136,7 +136,7 @@ export function TreeTable(props: TreeTableProps) {
             setClosed({ hits, rows: new Set(parent.filter((row) => row >= 0)) });
           }}
         >
-          {t.table.tree.closeAll}
+          {tableTexts.tree.closeAll}
         </button>
         <TableTools
           id={id}
@@ -170,9 +170,9 @@ export function TreeTable(props: TreeTableProps) {
       />
       {visible.length === 0 && total > 0 && (
         <p className="data-table-empty">
-          {t.table.noMatch}{" "}
+          {tableTexts.noMatch}{" "}
           <button type="button" className="link" onClick={() => onFilter("")}>
-            {t.table.clearFilter}
+            {tableTexts.clearFilter}
           </button>
         </p>
       )}

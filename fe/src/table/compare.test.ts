@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { t } from "../i18n";
+import { compareTexts, tableTexts } from "../i18n";
 import { drawColumns, toneOf } from "./columns";
 import { statusOf, withBaseline } from "./compare";
 import type { Column, Rows, Table } from "./model";
@@ -25,7 +25,7 @@ const compare = (experiment: Table, baseline: Table, measures = ["self_ns", "cal
     measures,
     shown: ["self_ns"],
     calls: "calls",
-    texts: t.compare.columns,
+    texts: compareTexts.columns,
   });
 
 describe("withBaseline", () => {
@@ -129,7 +129,7 @@ describe("withBaseline", () => {
         table({ name: ["mm"], calls: [1], self_ns: [4_000_000] }),
         table({ name: ["mm"], calls: [3], self_ns: [4_020_000] }),
       ),
-      t.table,
+      tableTexts,
     );
     const of = (key: string) => drawn.find(({ column }) => column.key === key);
     for (const key of ["self_ns", "base_self_ns", "delta_self_ns"])

@@ -1,4 +1,4 @@
-import { serverText, t } from "../i18n";
+import { serverText, tableTexts } from "../i18n";
 import { type Cell, type Column, numberAt, type Table } from "./model";
 
 export interface Derivation {
@@ -43,8 +43,8 @@ export function declared(
       found.push(
         perCall(column, {
           key: averageOf,
-          label: t.table.perCall(label),
-          help: t.table.perCallHelp(label),
+          label: tableTexts.perCall(label),
+          help: tableTexts.perCallHelp(label),
           hidden: true,
           ...(column.largest === undefined ? {} : { largest: column.largest }),
           ...texts[averageOf],
@@ -56,8 +56,8 @@ export function declared(
       found.push(
         shareOf(key, total, {
           key: share,
-          label: t.table.share(label),
-          help: t.table.shareHelp(label),
+          label: tableTexts.share(label),
+          help: tableTexts.shareHelp(label),
           ...texts[share],
         }),
       );

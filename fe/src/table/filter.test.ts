@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { equals } from "../format";
 import { exampleFor, filterRows, parseFilter } from "./filter";
-import { equals } from "./filterText";
 import type { Column, Rows } from "./model";
 
 const columns: Column[] = [

@@ -1,4 +1,4 @@
-import { t } from "../i18n";
+import { tableTexts } from "../i18n";
 import { type Column, cellOf, isMissing, namesAt, type Rows, textAt } from "./model";
 import { parsePattern } from "./pattern";
 
@@ -170,7 +170,7 @@ function wordTest(word: string, key: string): Predicate {
 
 function regexTest(column: Column, source: string, token: string): Predicate | FilterProblem {
   try {
-    const regex = parsePattern(source, t.table.pattern);
+    const regex = parsePattern(source, tableTexts.pattern);
     return (rows, row) => namesAt(column, rows, row).some((name) => regex.test(name));
   } catch (error) {
     return {
@@ -202,8 +202,8 @@ const BOOLS: Record<string, boolean | null> = {
 function boolTest({ key }: Column, operator: Operator, operand: string): Predicate | null {
   const word = operand.toLowerCase();
   const shown: Readonly<Record<string, boolean>> = {
-    [t.table.yes.toLowerCase()]: true,
-    [t.table.no.toLowerCase()]: false,
+    [tableTexts.yes.toLowerCase()]: true,
+    [tableTexts.no.toLowerCase()]: false,
   };
   if (!Object.hasOwn(BOOLS, word) && !Object.hasOwn(shown, word)) return null;
   const wanted = shown[word] ?? BOOLS[word];

@@ -13,7 +13,6 @@ export {
 export { DataTable, type DataTableProps } from "./DataTable";
 export { type Derivation, declared, derive, perCall, shareOf } from "./derive";
 export { FilterBox } from "./FilterBox";
-export { equals } from "./filterText";
 export {
   byName,
   type Cell,

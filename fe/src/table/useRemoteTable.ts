@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { isCut, type Result, type TableHandle, type TablePage, useRows, useTable } from "../api";
-import { equals } from "./filterText";
+import { equals } from "../format";
 import type { Rows, Table } from "./model";
 import type { RemoteTable } from "./useRemoteRows";
 

@@ -1,11 +1,9 @@
 /** The names of the tracks at the left, and what can be done with each. Only those in sight exist. */
 import { memo } from "react";
 import { count } from "../format";
-import { t } from "../i18n";
+import { timelineTexts as text } from "../i18n";
 import { Icon } from "../ui";
 import { isGroup, rowsBetween, type TrackRow, type TrackRows } from "./layout";
-
-const text = t.timeline;
 
 export type TrackAction = "toggle" | "pin" | "hide" | "up" | "down";
 

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useId, useMemo, useRef, useState } from "rea
 import { momentIn, PointerTip, type TimeWindow } from "../draw";
 import { count, duration } from "../format";
 import { useTheme } from "../host";
-import { t } from "../i18n";
+import { timelineTexts } from "../i18n";
 import { useLatest } from "../ui";
 import { sameTimes } from "./camera";
 import { type Colors, readColors } from "./colors";
@@ -147,8 +147,8 @@ export function Timeline(props: TimelineProps) {
           type="text"
           className="timeline-filter"
           style={{ width: LABELS - 8 }}
-          aria-label={t.timeline.filter}
-          placeholder={t.timeline.filter}
+          aria-label={timelineTexts.filter}
+          placeholder={timelineTexts.filter}
           autoComplete="off"
           spellCheck={false}
           value={props.filter}
@@ -161,7 +161,7 @@ export function Timeline(props: TimelineProps) {
         ref={scroller}
         className="timeline-scroll"
         role="application"
-        aria-roledescription={t.timeline.role}
+        aria-roledescription={timelineTexts.role}
         aria-label={props.title}
         aria-describedby={hint}
         tabIndex={0}
@@ -176,13 +176,13 @@ export function Timeline(props: TimelineProps) {
           />
         </div>
       </div>
-      {rows.rows.length === 0 && <p className="muted">{t.timeline.noTracks}</p>}
+      {rows.rows.length === 0 && <p className="muted">{timelineTexts.noTracks}</p>}
       <p id={hint} className="visually-hidden">
-        {t.timeline.hint}
+        {timelineTexts.hint}
       </p>
       <p className="visually-hidden" role="status">
         {selected
-          ? t.timeline.spoken(
+          ? timelineTexts.spoken(
               props.selectedName,
               momentIn(selected.start, whole, 1e6),
               duration(selected.duration),
@@ -192,16 +192,16 @@ export function Timeline(props: TimelineProps) {
       <div className="timeline-foot">
         {rows.left > 0 && (
           <span>
-            {t.timeline.left(count(rows.left))}{" "}
+            {timelineTexts.left(count(rows.left))}{" "}
             <button type="button" className="link" onClick={props.onShowAll}>
-              {t.timeline.showAll}
+              {timelineTexts.showAll}
             </button>
           </span>
         )}
-        {state?.loading && <span className="muted">{t.timeline.loading}…</span>}
+        {state?.loading && <span className="muted">{timelineTexts.loading}…</span>}
         {state?.failure != null && (
           <span role="alert">
-            {t.timeline.failed}{" "}
+            {timelineTexts.failed}{" "}
             <span className="muted">
               {state.failure instanceof Error ? state.failure.message : ""}
             </span>{" "}
@@ -213,7 +213,7 @@ export function Timeline(props: TimelineProps) {
                 stage.current?.ask();
               }}
             >
-              {t.timeline.retry}
+              {timelineTexts.retry}
             </button>
           </span>
         )}

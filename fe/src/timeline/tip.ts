@@ -2,10 +2,8 @@
 
 import { momentIn, type TimeWindow, type TooltipContent } from "../draw";
 import { bytes, count, decimal, duration, fraction, rate } from "../format";
-import { t } from "../i18n";
+import { timelineTexts as text, traceTexts } from "../i18n";
 import type { Hit } from "./stage";
-
-const text = t.timeline;
 
 export function tipOf(hit: Hit, whole: TimeWindow): TooltipContent {
   if (hit.type === "counter") {
@@ -27,7 +25,7 @@ export function tipOf(hit: Hit, whole: TimeWindow): TooltipContent {
   const lines = [
     { label: text.start, value: time(momentIn(picked.start, whole, 1e6)) },
     { label: text.duration, value: time(duration(picked.duration)) },
-    { label: text.category, value: t.trace.categories[category] ?? category },
+    { label: text.category, value: traceTexts.categories[category] ?? category },
   ];
   if (hit.count < 2) return { title: name, lines };
   return {

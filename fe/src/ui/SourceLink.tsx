@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { canOpenInEditor, copyText, openInEditor } from "../host";
-import { t } from "../i18n";
+import { stacksTexts } from "../i18n";
 
 interface Props {
   readonly file: string;
@@ -18,7 +18,7 @@ export function SourceLink({ file, line }: Props) {
       <button
         type="button"
         className="link"
-        title={inEditor ? t.stacks.open(place) : t.stacks.copy(place)}
+        title={inEditor ? stacksTexts.open(place) : stacksTexts.copy(place)}
         onBlur={() => setCopied(false)}
         onClick={() => {
           if (inEditor) openInEditor(file, line);
@@ -28,7 +28,7 @@ export function SourceLink({ file, line }: Props) {
         {place}
       </button>
       <span role="status" className="muted">
-        {copied ? ` ${t.stacks.copied}` : ""}
+        {copied ? ` ${stacksTexts.copied}` : ""}
       </span>
     </span>
   );

@@ -4,7 +4,7 @@ export { Boundary } from "./Boundary";
 export { Code } from "./Code";
 export { Combo } from "./Combo";
 export { CopyButton } from "./CopyButton";
-export { categoryColor, categoryName } from "./categories";
+export { categoryColor } from "./categories";
 export { Dialog } from "./Dialog";
 export { Help } from "./Help";
 export { Icon } from "./Icon";

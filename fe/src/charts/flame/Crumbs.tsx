@@ -1,4 +1,4 @@
-import { t } from "../../i18n";
+import { flameTexts } from "../../i18n";
 
 interface Props {
   /** From the top down to the focus; empty when everything is shown. */
@@ -14,18 +14,20 @@ export function Crumbs({ chain, onFocus }: Props) {
   const shown = chain.slice(-LAST);
   const last = chain.at(-1);
   return (
-    <nav className="crumbs" aria-label={t.flame.zoom}>
+    <nav className="crumbs" aria-label={flameTexts.zoom}>
       <ol>
         <li>
           {last ? (
             <button type="button" className="link" onClick={() => onFocus(-1)}>
-              {t.flame.everything}
+              {flameTexts.everything}
             </button>
           ) : (
-            <span aria-current="location">{t.flame.everything}</span>
+            <span aria-current="location">{flameTexts.everything}</span>
           )}
         </li>
-        {chain.length > LAST && <li className="muted">{t.flame.between(chain.length - LAST)}</li>}
+        {chain.length > LAST && (
+          <li className="muted">{flameTexts.between(chain.length - LAST)}</li>
+        )}
         {shown.map(({ key, label }) => (
           <li key={key}>
             {key === last?.key ? (

@@ -11,7 +11,7 @@ import {
 } from "react";
 import { PointerTip, type TooltipContent } from "../../draw";
 import { canSave, saveFile, useTheme } from "../../host";
-import { t } from "../../i18n";
+import { chartsTexts, flameTexts } from "../../i18n";
 import { type FlameKind, fillsOf, type Palette, readPalette } from "./colors";
 import { type Box, boxesOf, type FlameData, type Layout, layoutOf, levelsOf } from "./layout";
 import {
@@ -222,7 +222,7 @@ export function Flame(props: Props) {
         ref={scroller}
         className="flame-scroll"
         role="application"
-        aria-roledescription={t.flame.role}
+        aria-roledescription={flameTexts.role}
         aria-label={title}
         aria-describedby={hint}
         tabIndex={0}
@@ -246,7 +246,7 @@ export function Flame(props: Props) {
         </div>
       </div>
       <p id={hint} className="visually-hidden">
-        {t.flame.keys}
+        {flameTexts.keys}
       </p>
       <p className="visually-hidden" role="status">
         {focused && active >= 0 ? entries.spoken(active) : ""}
@@ -256,10 +256,10 @@ export function Flame(props: Props) {
       )}
       {canSave() && (
         <div className="flame-save">
-          <button type="button" className="chart-action" title={t.charts.png} onClick={savePng}>
+          <button type="button" className="chart-action" title={chartsTexts.png} onClick={savePng}>
             PNG
           </button>
-          <button type="button" className="chart-action" title={t.charts.svg} onClick={saveSvg}>
+          <button type="button" className="chart-action" title={chartsTexts.svg} onClick={saveSvg}>
             SVG
           </button>
         </div>

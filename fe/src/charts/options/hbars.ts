@@ -1,7 +1,7 @@
 import type { BarSeriesOption } from "echarts/charts";
 import type { ChartTheme } from "../../draw";
 import { change, percent, value } from "../../format";
-import { t } from "../../i18n";
+import { chartsTexts } from "../../i18n";
 import type { HBarItem, HBarsProps } from "../types";
 import { base, type ChartOption, plainText, shorten, tooltip } from "./parts";
 
@@ -31,8 +31,8 @@ export function hbarsOption(
       const lines = [{ label: "", value: value(item.value, unit), share }];
       if (item.before !== undefined) {
         lines.push(
-          { label: t.charts.before, value: value(item.before, unit), share: "" },
-          { label: t.charts.change, value: change(item.value - item.before, unit), share: "" },
+          { label: chartsTexts.before, value: value(item.before, unit), share: "" },
+          { label: chartsTexts.change, value: change(item.value - item.before, unit), share: "" },
         );
       }
       return { title: item.label, lines };

@@ -2,7 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useS
 import { crisp, readTheme, useBoxWidth } from "../../draw";
 import { count, percent, type Unit, value } from "../../format";
 import { canSave, saveFile, useTheme } from "../../host";
-import { t } from "../../i18n";
+import { chartsTexts, t, stackedColumnsTexts as text } from "../../i18n";
 import { ActionButton, type ChartRow, ChartTable } from "..";
 import { type Bucket, bucketSize, bucketsOf, type ColumnSeries, totalsOf } from "./merge";
 import { paint, svgText } from "./paint";
@@ -16,8 +16,6 @@ const HEIGHT = 300;
 const STILL = 4;
 /** With fewer items there is nothing to zoom into. */
 const FEW = 12;
-
-const text = t.stackedColumns;
 
 export interface ColumnsProps {
   /** Names the picture: its accessible name, and the file name of a saved image. */
@@ -212,15 +210,15 @@ export function Columns(props: ColumnsProps) {
         {!asTable &&
           canSave() &&
           (["png", "svg"] as const).map((kind) => (
-            <ActionButton key={kind} label={t.charts[kind]} onClick={() => save(kind)}>
+            <ActionButton key={kind} label={chartsTexts[kind]} onClick={() => save(kind)}>
               {kind.toUpperCase()}
             </ActionButton>
           ))}
         <ActionButton
-          label={asTable ? t.charts.showChart : t.charts.showTable}
+          label={asTable ? chartsTexts.showChart : chartsTexts.showTable}
           onClick={() => setAsTable(!asTable)}
         >
-          {asTable ? t.charts.chart : t.charts.table}
+          {asTable ? chartsTexts.chart : chartsTexts.table}
         </ActionButton>
       </div>
       {asTable && (

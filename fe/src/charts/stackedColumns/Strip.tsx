@@ -2,7 +2,7 @@
 import { type PointerEvent, useEffect, useRef, useState } from "react";
 import { crisp, readTheme, useBoxWidth } from "../../draw";
 import { useTheme } from "../../host";
-import { t } from "../../i18n";
+import { stackedColumnsTexts } from "../../i18n";
 import { clampRange, type Range } from "./range";
 
 const HEIGHT = 30;
@@ -73,7 +73,7 @@ export function Strip({ order, totals, flagged, range, onRange }: Props) {
       ref={box}
       className="columns-strip"
       style={{ height: HEIGHT }}
-      title={t.stackedColumns.strip}
+      title={stackedColumnsTexts.strip}
       aria-hidden="true"
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}

@@ -1,7 +1,9 @@
+import { area } from "../translation";
+
 type Severity = "error" | "warning" | "info";
 
 /** What was recorded, and how. */
-export const capture = {
+export const capture = area("capture", {
   recording: {
     title: "Recording",
     file: "File",
@@ -156,7 +158,7 @@ export const capture = {
     title: "Files",
     help: "The files of this run, and files that look like traces and are not taken, with the reason.",
   },
-};
+});
 
 const SEVERITIES: Record<Severity, (n: number) => string> = {
   error: (n) => (n === 1 ? "1 error" : `${n} errors`),

@@ -1,4 +1,6 @@
-export const charts = {
+import { area } from "../translation";
+
+export const charts = area("charts", {
   showTable: "Show as table",
   showChart: "Show as chart",
   png: "Save as PNG",
@@ -38,4 +40,4 @@ export const charts = {
     reset: "Reset zoom",
     resetHint: "Also: right click or double click on the curve, or Esc",
   },
-};
+});

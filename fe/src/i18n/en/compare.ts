@@ -1,20 +1,8 @@
-export const compare = {
+import { area } from "../translation";
+
+export const compare = area("compare", {
   baseline: "Baseline",
   experiment: "Experiment",
-
-  /** The comparison that every view shows. */
-  mode: {
-    /** Where the span has to be told. */
-    span: (span: string) => `span ${span}`,
-    start: "Compare…",
-    startHint: "Choose a trace to compare with",
-    label: "Comparison",
-    comparedWith: (trace: string) => `Compared with ${trace}`,
-    versus: (trace: string) => `vs. ${trace}`,
-    itself: (trace: string) => `Compared with ${trace}: the trace that is shown`,
-    open: "Show in Diff",
-    end: "End the comparison",
-  },
 
   /** Above the tables of other views. */
   table: {
@@ -236,4 +224,4 @@ export const compare = {
     deltaPercentHelp: (label: string) =>
       `Change of ${label} in percent of the baseline; none where the baseline is 0.`,
   },
-};
+});

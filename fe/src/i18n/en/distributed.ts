@@ -1,4 +1,6 @@
-export const distributed = {
+import { area } from "../translation";
+
+export const distributed = area("distributed", {
   what: "ranks",
   rank: "Rank",
   worker: "Worker",
@@ -159,4 +161,4 @@ export const distributed = {
     empty: "The traces name no process groups",
     emptyReason: "torch records them since 2.3.",
   },
-};
+});

@@ -1,5 +1,7 @@
+import { area } from "../translation";
+
 /** Flame graphs, in any view. */
-export const flame = {
+export const flame = area("flame", {
   role: "flame graph",
   keys: "Arrow keys move between boxes, Enter zooms in, Escape zooms out by one level, Home shows everything.",
   zoom: "Zoom",
@@ -18,4 +20,4 @@ export const flame = {
   },
   found: (n: string, share: string) => `${n} found, ${share} of what is shown`,
   foundNone: "Nothing found in what is shown",
-};
+});

@@ -1,4 +1,6 @@
-export const kernels = {
+import { area } from "../translation";
+
+export const kernels = area("kernels", {
   chart: "Chart",
   bars: "Bars",
   donut: "Donut",
@@ -46,4 +48,4 @@ export const kernels = {
   noOperator: "(no operator)",
   showOperator: (name: string) => `Show operator ${name}`,
   gone: "This trace has no kernel of this name.",
-};
+});

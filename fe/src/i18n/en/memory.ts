@@ -1,4 +1,6 @@
-export const memory = {
+import { area } from "../translation";
+
+export const memory = area("memory", {
   curve: "Memory in use",
   curveHelp: `Allocated: memory in use by tensors, as the device's allocator counts it.
 Reserved: what the caching allocator holds of the device, in use or not; 0 on the CPU, where nothing is kept.
@@ -118,4 +120,4 @@ Select a row to see the operator's times, and to go to it in the Operator view.`
   setMoment: "Set the moment",
   setMomentOf: (end: string, time: string) => `Set the moment to ${time} (${end})`,
   zoomLifetime: "Zoom to its lifetime",
-};
+});

@@ -1,4 +1,6 @@
-export const modules = {
+import { area } from "../translation";
+
+export const modules = area("modules", {
   table: "Modules",
   tableHelp: `One entry for each path of modules from an outermost one; all calls on that path together. Modules stand in the order of their first calls until a column is clicked, which orders those below the same module.
 
@@ -47,4 +49,4 @@ trainer = Trainer(profiler=PyTorchProfiler(dirpath="logs", record_module_names=T
   gone: "This trace has no module of this path.",
   calledBy: "Called by",
   contains: "Modules directly inside",
-};
+});

@@ -1,4 +1,6 @@
-export const operators = {
+import { area } from "../translation";
+
+export const operators = area("operators", {
   metrics: {
     device_self: "Device self time",
     device_total: "Device total time",
@@ -51,4 +53,4 @@ Always by operator name. The number of bars or slices does not change the table.
   kernels: "Kernels it launched",
   kernelsNone: "It launched no kernels itself.",
   gone: "This trace has no operator of this name.",
-};
+});

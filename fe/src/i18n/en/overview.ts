@@ -1,3 +1,5 @@
+import { area } from "../translation";
+
 const categories = {
   kernel: "Kernel",
   memcpy: "Memcpy",
@@ -9,7 +11,7 @@ const categories = {
   other: "Other",
 };
 
-export const overview = {
+export const overview = area("overview", {
   categories,
 
   verdict: {
@@ -135,4 +137,10 @@ export const overview = {
     noOperators: "No operators were recorded.",
     operatorRemedy: "activities=[ProfilerActivity.CPU]",
   },
-};
+});
+
+/** What a category of step time is called. */
+export function categoryName(category: string): string {
+  const names: Readonly<Record<string, string>> = overview.categories;
+  return names[category] ?? category;
+}

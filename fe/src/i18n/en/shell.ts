@@ -270,4 +270,18 @@ with profile(
   },
 
   copy: { copy: "Copy", copied: "Copied", refused: "Copying is not allowed here" },
+
+  /** The comparison that every view shows. */
+  comparison: {
+    /** Where the span has to be told. */
+    span: (span: string) => `span ${span}`,
+    start: "Compare…",
+    startHint: "Choose a trace to compare with",
+    label: "Comparison",
+    comparedWith: (trace: string) => `Compared with ${trace}`,
+    versus: (trace: string) => `vs. ${trace}`,
+    itself: (trace: string) => `Compared with ${trace}: the trace that is shown`,
+    open: "Show in Diff",
+    end: "End the comparison",
+  },
 };

@@ -1,4 +1,6 @@
-export const stackedColumns = {
+import { area } from "../translation";
+
+export const stackedColumns = area("stackedColumns", {
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   all: "Show all",
@@ -14,4 +16,4 @@ export const stackedColumns = {
   missing: "not recorded",
   legend: "Colours",
   strip: "All of them; drag to choose what is shown above",
-};
+});

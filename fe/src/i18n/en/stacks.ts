@@ -1,4 +1,6 @@
-export const stacks = {
+import { area } from "../translation";
+
+export const stacks = area("stacks", {
   title: "Call stacks",
   help: `At every moment the stack is what was running on a thread: Python functions, modules, annotations and operators, what began first outside. Stacks with the same names are one box, over all threads and steps.
 
@@ -58,4 +60,4 @@ Top-down: from what was called first, in the order in which it was first seen. L
   open: (place: string) => `Open ${place} in the editor`,
   copy: (place: string) => `Copy ${place}`,
   copied: "Copied",
-};
+});

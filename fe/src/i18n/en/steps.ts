@@ -1,4 +1,6 @@
-export const steps = {
+import { area } from "../translation";
+
+export const steps = area("steps", {
   chart: "Time of each step",
   chartHelp:
     "The wall time of each step, given to one category at a time, as in the overview: they add up to the step. A triangle marks an outlier. Drag over the chart to zoom in.",
@@ -88,4 +90,4 @@ export const steps = {
     isSlow: "An outlier: longer than usual.",
     showIn: (view: string) => `Show in ${view}`,
   },
-};
+});

@@ -1,4 +1,6 @@
-export const table = {
+import { area } from "../translation";
+
+export const table = area("table", {
   filter: (table: string) => `Filter: ${table}`,
   filterHint: (example: string) => `Filter, e.g. ${example}`,
   filterHelpTitle: "the filter",
@@ -76,4 +78,4 @@ export const table = {
   yes: "Yes",
   no: "No",
   unknown: "–",
-};
+});

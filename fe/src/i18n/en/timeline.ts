@@ -1,5 +1,7 @@
+import { area } from "../translation";
+
 /** The picture of the Trace view; the page around it has its texts in `trace`. */
-export const timeline = {
+export const timeline = area("timeline", {
   role: "timeline",
   hint: "W and S zoom, A and D move, arrow keys go from slice to slice, Enter shows the details. The list below shows the same as a table.",
   tracks: "Tracks",
@@ -57,4 +59,4 @@ export const timeline = {
     drag: "Mark a range",
     dragKeys: "Shift drag",
   },
-};
+});

@@ -1,4 +1,6 @@
-export const trace = {
+import { area } from "../translation";
+
+export const trace = area("trace", {
   file: "Trace file",
   name: "File",
   size: "Size as stored",
@@ -159,4 +161,4 @@ export const trace = {
   reset: "Show all slices",
   showOperator: (name: string) => `Show operator ${name}`,
   showKernel: (name: string) => `Show kernel ${name}`,
-};
+});

@@ -4,18 +4,6 @@ export const compare: typeof en = {
   baseline: "基线",
   experiment: "实验",
 
-  mode: {
-    span: (span) => `span ${span}`,
-    start: "对比…",
-    startHint: "选择要与之对比的跟踪",
-    label: "对比",
-    comparedWith: (trace) => `与 ${trace} 对比`,
-    versus: (trace) => `对比 ${trace}`,
-    itself: (trace) => `与 ${trace} 对比：就是当前显示的跟踪`,
-    open: "在“对比”中查看",
-    end: "结束对比",
-  },
-
   table: {
     with: (trace) => `与 ${trace} 对比。`,
     steps: (baseline, here) => `数值是所有步的总和：基线 ${baseline} 步，此处 ${here} 步。`,

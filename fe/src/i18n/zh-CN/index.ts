@@ -20,12 +20,11 @@ import { table } from "./table";
 import { timeline } from "./timeline";
 import { trace } from "./trace";
 
-export const zhCN: Messages = {
-  lang: "zh-CN",
-  ...shell,
+export const zhCN: Messages = { lang: "zh-CN", ...shell, server, serverMessages };
+
+export const zhCNAreas = {
   capture,
   charts,
-  stackedColumns,
   compare,
   distributed,
   flame,
@@ -34,8 +33,7 @@ export const zhCN: Messages = {
   modules,
   operators,
   overview,
-  serverMessages,
-  server,
+  stackedColumns,
   stacks,
   steps,
   table,

@@ -258,4 +258,16 @@ with profile(
   },
 
   copy: { copy: "复制", copied: "已复制", refused: "此处不允许复制" },
+
+  comparison: {
+    span: (span) => `span ${span}`,
+    start: "对比…",
+    startHint: "选择要与之对比的跟踪",
+    label: "对比",
+    comparedWith: (trace) => `与 ${trace} 对比`,
+    versus: (trace) => `对比 ${trace}`,
+    itself: (trace) => `与 ${trace} 对比：就是当前显示的跟踪`,
+    open: "在“对比”中查看",
+    end: "结束对比",
+  },
 };

@@ -1,9 +1,9 @@
 import type { RecordedDevice } from "../../api";
 import { bytes } from "../../format";
-import { t } from "../../i18n";
+import { captureTexts } from "../../i18n";
 import { Panel } from "../../ui";
 
-const text = t.capture.devices;
+const text = captureTexts.devices;
 
 export function Devices({ devices }: { devices: readonly RecordedDevice[] }) {
   return (

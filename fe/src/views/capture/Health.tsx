@@ -1,12 +1,12 @@
 import type { Note } from "../../api";
 import { count } from "../../format";
-import { noteText, serverText, t } from "../../i18n";
+import { captureTexts, noteText, serverText, t } from "../../i18n";
 import { bySeverity } from "../../shell";
 import { goToView, isViewId } from "../../state";
 import { Code, Panel } from "../../ui";
 import { severities } from "./severities";
 
-const text = t.capture.health;
+const text = captureTexts.health;
 
 export function HealthList({ notes }: { notes: readonly Note[] }) {
   return (

@@ -1,8 +1,8 @@
 import type { Health } from "../../api";
-import { t } from "../../i18n";
+import { captureTexts } from "../../i18n";
 import { Code, Panel } from "../../ui";
 
-const text = t.capture.log;
+const text = captureTexts.log;
 const LEVELS = ["error", "warning", "info"] as const;
 
 /** What the profiler wrote while it recorded, as far as the file has it. */

@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import type { Capture } from "../../api";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { captureTexts } from "../../i18n";
 import { Code, Panel } from "../../ui";
 import { type OptionRow, optionRows } from "./options";
 
-const text = t.capture.options;
+const text = captureTexts.options;
 const BADGE = { found: "good", empty: "warning", missing: "" } as const;
 
 export function Options({ capture }: { capture: Capture }) {

@@ -1,10 +1,10 @@
 import type { Health } from "../../api";
 import { bytes, count, duration, moment } from "../../format";
-import { t } from "../../i18n";
+import { captureTexts, t } from "../../i18n";
 import { Panel } from "../../ui";
 import { Facts } from "./Facts";
 
-const text = t.capture.recording;
+const text = captureTexts.recording;
 
 export function Recording({ health: { meta, capture }, file }: { health: Health; file: string }) {
   const rule = t.stepRules[capture.step_rule] ?? capture.step_rule;

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type Capture, type DistributedInfo, type Health, useHealth, useStatus } from "../../api";
 import { HBars } from "../../charts";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { captureTexts as text } from "../../i18n";
 import { FilesTable, fileRows } from "../../shell";
 import { useTrace } from "../../state";
 import { Async, Empty, Panel } from "../../ui";
@@ -15,8 +15,6 @@ import { Options } from "./OptionList";
 import { Recording } from "./Recording";
 import { versionText } from "./versions";
 import "./capture.css";
-
-const text = t.capture;
 
 export default function CaptureView() {
   const { sel } = useTrace();

@@ -1,13 +1,13 @@
 import { type ReactNode, useMemo } from "react";
 import { type Overview, type TraceKey, useCompare, useOverview } from "../../api";
 import { change, count, duration, percentChange } from "../../format";
-import { t } from "../../i18n";
+import { categoryName, compareTexts } from "../../i18n";
 import { EVERYTHING } from "../../state";
 import { SimpleTable, type Table } from "../../table";
-import { Async, categoryName, Panel } from "../../ui";
+import { Async, Panel } from "../../ui";
 import { deviceNames, type StepChange, stepChange } from "./headline";
 
-const text = t.compare.headline;
+const text = compareTexts.headline;
 
 interface Props {
   readonly baseline: TraceKey;
@@ -156,8 +156,8 @@ function categoryTable(found: StepChange): Table {
   return {
     columns: [
       { key: "category", label: text.category, type: "string", unit: null },
-      number("step_ns", t.compare.baseline, text.sideHelp),
-      number("exp_step_ns", t.compare.experiment, text.sideHelp),
+      number("step_ns", compareTexts.baseline, text.sideHelp),
+      number("exp_step_ns", compareTexts.experiment, text.sideHelp),
       { ...number("delta_step_ns", text.delta, text.deltaHelp), change: "cost" },
       {
         key: "delta_percent",

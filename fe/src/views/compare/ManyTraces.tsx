@@ -9,14 +9,14 @@ import {
   useTracesByName,
 } from "../../api";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { compareTexts } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, textAt } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
 import { byNameTable, MEASURES, SCOPES, titleOf, tracesTable } from "./many";
 
-const text = t.compare.many;
+const text = compareTexts.many;
 const WHATS: readonly ByNameWhat[] = ["operators", "kernels"];
 
 export function Many() {
@@ -107,7 +107,7 @@ function ByName({ of }: { of: TraceScope }) {
       query={query}
       empty={(answer) =>
         rowCount(answer) === 0
-          ? { title: t.compare.tables.none, reason: text.nothingOf[what] }
+          ? { title: compareTexts.tables.none, reason: text.nothingOf[what] }
           : null
       }
     >

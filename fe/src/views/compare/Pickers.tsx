@@ -1,5 +1,5 @@
 import { useStatus } from "../../api";
-import { t } from "../../i18n";
+import { compareTexts } from "../../i18n";
 import { TracePicker } from "../../shell";
 import {
   counterpart,
@@ -15,7 +15,7 @@ import {
 } from "../../state";
 import { Panel } from "../../ui";
 
-const text = t.compare.pickers;
+const text = compareTexts.pickers;
 
 /** Both traces, each with its run, worker and span. */
 export function Pickers({ baseline }: { baseline: FoundTrace }) {
@@ -50,7 +50,7 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
       <div className="compare-pickers">
         <fieldset className="compare-side">
           <legend>
-            <span className="compare-swatch baseline" aria-hidden="true" /> {t.compare.baseline}
+            <span className="compare-swatch baseline" aria-hidden="true" /> {compareTexts.baseline}
           </legend>
           <TracePicker names={text.names.baseline} status={status} {...name} onChange={choose} />
         </fieldset>
@@ -64,7 +64,8 @@ export function Pickers({ baseline }: { baseline: FoundTrace }) {
         </button>
         <fieldset className="compare-side">
           <legend>
-            <span className="compare-swatch experiment" aria-hidden="true" /> {t.compare.experiment}
+            <span className="compare-swatch experiment" aria-hidden="true" />{" "}
+            {compareTexts.experiment}
           </legend>
           <TracePicker
             names={text.names.experiment}

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef } from "react";
 import type { Compared, Result } from "../../api";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { compareTexts } from "../../i18n";
 import { type TableParams, usePicked, useTableParams } from "../../state";
 import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
@@ -9,7 +9,7 @@ import { kernelsTable, operatorsTable, partsTable } from "./columns";
 import type { Look } from "./look";
 import type { Part } from "./parts";
 
-const text = t.compare.tables;
+const text = compareTexts.tables;
 
 interface Props {
   readonly query: Result<Compared>;
@@ -25,7 +25,7 @@ export function Parts({ query, look, onPick }: Props & { onPick: (part: Part) =>
       query={query}
       empty={() =>
         look.parts.length === 0
-          ? { title: t.compare.timeline.leaf, reason: t.compare.timeline.leafReason }
+          ? { title: compareTexts.timeline.leaf, reason: compareTexts.timeline.leafReason }
           : null
       }
     >

@@ -2,18 +2,18 @@ import { useCallback, useMemo } from "react";
 import type { Compared, CompareMeasure, Result } from "../../api";
 import { PairedBars, type PairedItem } from "../../charts";
 import { change, count, duration, percentChange } from "../../format";
-import { t } from "../../i18n";
+import { compareTexts } from "../../i18n";
 import { EVERYTHING } from "../../state";
 import { Empty, QueryPanel, Segmented } from "../../ui";
 import { Amount } from "./HeadlinePanel";
 import type { Look } from "./look";
 import { type Part, SHOWN, sumOf, titleOf, windowOf } from "./parts";
 
-const text = t.compare.timeline;
+const text = compareTexts.timeline;
 
 const NAMES = {
-  before: t.compare.baseline,
-  after: t.compare.experiment,
+  before: compareTexts.baseline,
+  after: compareTexts.experiment,
   beforeSum: text.beforeSum,
   afterSum: text.afterSum,
   difference: text.difference,
@@ -139,7 +139,7 @@ function Trail({ answer: { meta }, onOpen }: { answer: Compared; onOpen: (path: 
   );
 }
 
-const KINDS: Readonly<Record<string, string>> = t.compare.kinds;
+const KINDS: Readonly<Record<string, string>> = compareTexts.kinds;
 
 interface PictureProps {
   readonly parts: readonly Part[];

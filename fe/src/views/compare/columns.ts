@@ -1,7 +1,7 @@
 /** The tables of the comparison, with the changes in percent and what became of each row. Pure. */
 import type { Compared, ComparedTable, CompareMeasure } from "../../api";
 import { percentChange } from "../../format";
-import { serverText, t } from "../../i18n";
+import { serverText, compareTexts as text } from "../../i18n";
 import {
   type Cell,
   type Column,
@@ -16,7 +16,6 @@ import {
 } from "../../table";
 import { type Divisors, MEASURES, type Part } from "./parts";
 
-const text = t.compare;
 const exp = (key: string) => `exp_${key}`;
 
 const STATUS_COLUMN: Column = {

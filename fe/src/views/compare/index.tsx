@@ -1,8 +1,8 @@
 /** What is slower than in another trace, and where. */
 import { useCallback } from "react";
 import { reportMade, type Status, type TraceStatus, useCompare, useStatus } from "../../api";
-import { bytes, fraction } from "../../format";
-import { reasonText, t } from "../../i18n";
+import { bytes, equals, fraction } from "../../format";
+import { compareTexts, reasonText } from "../../i18n";
 import { traceProgress, traceTitle } from "../../shell";
 import {
   baselineKey,
@@ -14,7 +14,6 @@ import {
   usePart,
   useTrace,
 } from "../../state";
-import { equals } from "../../table";
 import { Empty, NotInReport, Panel, ProgressBar, Segmented } from "../../ui";
 import { Headline } from "./HeadlinePanel";
 import { useLook } from "./look";
@@ -25,11 +24,11 @@ import { Kernels, Operators, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
 import "./compare.css";
 
-const text = t.compare.states;
+const text = compareTexts.states;
 
 const HOW_MANY = [
-  { value: "two", label: t.compare.many.two },
-  { value: "many", label: t.compare.many.many },
+  { value: "two", label: compareTexts.many.two },
+  { value: "many", label: compareTexts.many.many },
 ] as const;
 
 export default function Compare() {
@@ -38,7 +37,7 @@ export default function Compare() {
     <>
       <div className="compare-how-many">
         <Segmented
-          label={t.compare.many.howMany}
+          label={compareTexts.many.howMany}
           value={many ? "many" : "two"}
           options={HOW_MANY}
           onChange={(next) => setMany(next === "many")}
@@ -59,11 +58,11 @@ function Two() {
     <>
       <Pickers baseline={baseline} />
       {sameTraceName(baseline.name, sel) ? (
-        <Panel title={t.compare.headline.title}>
+        <Panel title={compareTexts.headline.title}>
           <Empty title={text.itself} reason={text.itselfReason} />
         </Panel>
       ) : baseline.trace.state !== "ready" ? (
-        <Panel title={t.compare.headline.title}>
+        <Panel title={compareTexts.headline.title}>
           <NotReady trace={baseline.trace} title={traceTitle(status, baseline.name)} />
         </Panel>
       ) : (
@@ -76,14 +75,14 @@ function Two() {
 function Single({ status }: { status: Status }) {
   if (reportMade() !== null) {
     return (
-      <Panel title={t.compare.pickers.title} help={t.compare.pickers.help}>
+      <Panel title={compareTexts.pickers.title} help={compareTexts.pickers.help}>
         <NotInReport words={text.singleInReport} />
       </Panel>
     );
   }
   const failed = status.runs.some((run) => run.traces.some(({ state }) => state === "failed"));
   return (
-    <Panel title={t.compare.pickers.title} help={t.compare.pickers.help}>
+    <Panel title={compareTexts.pickers.title} help={compareTexts.pickers.help}>
       <Empty
         title={failed ? text.singleReadable : text.single}
         reason={text.singleReason}
@@ -143,7 +142,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
 
   if (query.error?.status === 404 && path !== EVERYTHING) {
     return (
-      <Panel title={t.compare.timeline.title}>
+      <Panel title={compareTexts.timeline.title}>
         <Empty title={text.noPart} reason={text.noPartReason} />
         <p className="compare-back">
           <button type="button" className="button" onClick={() => open(EVERYTHING)}>

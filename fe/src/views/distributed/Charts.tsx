@@ -7,12 +7,10 @@ import {
   parseRange,
   totalsOf,
 } from "../../charts/stackedColumns";
-import { t } from "../../i18n";
+import { distributedTexts as text } from "../../i18n";
 import type { Column } from "../../table";
 import { Panel } from "../../ui";
 import { PARTS, type Part, type RankRow, WAITS } from "./ranks";
-
-const text = t.distributed;
 
 /** As in the old plugin's charts; communication has its colour of the other views. */
 const COLORS: Partial<Record<Part, string>> = {

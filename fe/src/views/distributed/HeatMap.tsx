@@ -4,12 +4,11 @@ import type { RankWorker } from "../../api";
 import { crisp, readTheme, useBoxWidth } from "../../draw";
 import { count, duration } from "../../format";
 import { useTheme } from "../../host";
-import { t } from "../../i18n";
+import { stackedColumnsTexts, distributedTexts as text } from "../../i18n";
 import { useParam } from "../../state";
 import { Panel, Segmented } from "../../ui";
 import { type Grid, heatGrid, heatOf } from "./heat";
 
-const text = t.distributed;
 const METRICS = (["duration_ns", "computation_ns", "communication_ns", "wait_ns"] as const).map(
   (value) => ({ value, label: text.heatMetrics[value] }),
 );
@@ -283,7 +282,7 @@ function cellText(
   const ranks = text.span(workers[first]?.worker ?? "", workers[last]?.worker ?? "");
   const names = text.span(steps[from] ?? "", steps[to] ?? "");
   const shown =
-    value === undefined || Number.isNaN(value) ? t.stackedColumns.missing : duration(value);
+    value === undefined || Number.isNaN(value) ? stackedColumnsTexts.missing : duration(value);
   return last > first || to > from
     ? text.heatCellMerged(ranks, names, shown)
     : text.heatCell(ranks, names, shown);

@@ -1,12 +1,10 @@
 import type { Distributed } from "../../api";
 import { count, duration, fraction, percentile } from "../../format";
-import { t } from "../../i18n";
+import { t, distributedTexts as text } from "../../i18n";
 import { goToView } from "../../state";
 import { Tile } from "../../ui";
 import { presence, type RankNumbers, type RankRow, rangesOf } from "./ranks";
 import { LEAST_SHARE, type Straggler } from "./straggler";
-
-const text = t.distributed;
 
 /** Median over the ranks, with the least and the most. */
 export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly RankRow[] }) {

@@ -1,13 +1,12 @@
 import { useMemo } from "react";
 import type { Distributed } from "../../api";
-import { noteText, t } from "../../i18n";
+import { noteText, distributedTexts as text } from "../../i18n";
 import { useParam, useTableParams, useTrace } from "../../state";
 import { type Column, DataTable, rowCount, SimpleTable, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
 import type { RankRow } from "./ranks";
 import { deviceTable, groupTable, operationTable, rankTable } from "./tables";
 
-const text = t.distributed;
 /** What the choosers call all; no worker or group is called so. */
 const ALL = "*";
 

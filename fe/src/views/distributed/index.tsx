@@ -1,7 +1,7 @@
 /** How well the ranks of a run work together: is communication hidden, who waits for whom. */
 import { useMemo } from "react";
 import { type Distributed as Answer, useDistributed } from "../../api";
-import { t } from "../../i18n";
+import { distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { selectTrace, useParam, useTrace } from "../../state";
 import { inWords } from "../../table";
@@ -14,7 +14,6 @@ import { straggler } from "./straggler";
 import { Devices, Groups, Operations, Ranks } from "./TablePanels";
 import "./distributed.css";
 
-const text = t.distributed;
 /** What the chooser calls all steps; no step is called so. */
 const ALL = "*";
 const ORDERS = [

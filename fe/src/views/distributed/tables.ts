@@ -1,11 +1,9 @@
 /** The tables of the view. Pure. */
 import type { Distributed, RankDevice, RankWorker } from "../../api";
 import { median } from "../../format";
-import { t } from "../../i18n";
+import { distributedTexts as text } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
 import { groupLabel, groupsOf, PARTS, type Part, type RankRow, rangesOf, WAITS } from "./ranks";
-
-const text = t.distributed;
 
 /** A row for each rank; `definitions` are those of the answer. */
 export function rankTable(rows: readonly RankRow[], definitions: readonly Column[]): Table {

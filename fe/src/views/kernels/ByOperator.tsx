@@ -1,13 +1,11 @@
 import { useMemo } from "react";
 import { type KernelsTable, tables, useRows } from "../../api";
-import { count } from "../../format";
-import { t } from "../../i18n";
+import { count, equals } from "../../format";
+import { kernelsTexts as text } from "../../i18n";
 import { goToView, useTrace } from "../../state";
-import { equals, firstRows, rowCount, SimpleTable } from "../../table";
+import { firstRows, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
 import { byOperator, kernelTable, rowsOf } from "./columns";
-
-const text = t.kernels;
 
 interface Props {
   readonly name: string;

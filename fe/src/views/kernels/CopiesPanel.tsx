@@ -1,10 +1,8 @@
 import type { KernelsTable } from "../../api";
-import { t } from "../../i18n";
+import { kernelsTexts as text } from "../../i18n";
 import { SimpleTable } from "../../table";
 import { Panel } from "../../ui";
 import { copiesTable } from "./copies";
-
-const text = t.kernels;
 
 export function CopiesPanel({ meta }: { meta: KernelsTable["meta"] }) {
   const kinds = [

@@ -1,9 +1,7 @@
 import type { KernelsTable } from "../../api";
 import { duration, percent } from "../../format";
-import { t } from "../../i18n";
+import { kernelsTexts as text } from "../../i18n";
 import { tensorTime } from "./tensor";
-
-const text = t.kernels;
 
 /** One bar over all kernels, in colours that do not change with the order of the parts. */
 export function TensorShare({ meta }: Pick<KernelsTable, "meta">) {

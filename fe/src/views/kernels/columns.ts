@@ -1,6 +1,6 @@
 import type { KernelsTable } from "../../api";
 import { bareName } from "../../format";
-import { t } from "../../i18n";
+import { compareTexts, kernelsTexts } from "../../i18n";
 import { type Cell, declared, derive, numberAt, type Table, withBaseline } from "../../table";
 
 /** Shown when asked for: the others, with enough of the name, fit into a window of 1440 pixels. */
@@ -13,7 +13,7 @@ const HIDDEN = [
 /** The same where operator, grid and block need room, too. */
 const HIDDEN_BY_LAUNCH = [...HIDDEN, "tensor_cores_used", "mean_blocks_per_sm"];
 
-const SHARES = { total_share: { label: t.kernels.share, help: t.kernels.shareHelp } };
+const SHARES = { total_share: { label: kernelsTexts.share, help: kernelsTexts.shareHelp } };
 
 /** Left out at first when the columns of a baseline need the room. */
 const HIDDEN_IN_COMPARISON = [
@@ -49,7 +49,7 @@ function compared(table: Table, baseline: KernelsTable): Table {
     measures: ["total_ns", "calls"],
     shown: ["total_ns"],
     calls: "calls",
-    texts: t.compare.columns,
+    texts: compareTexts.columns,
   });
 }
 

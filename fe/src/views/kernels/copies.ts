@@ -1,9 +1,9 @@
 import type { Copies } from "../../api";
-import { t } from "../../i18n";
+import { kernelsTexts } from "../../i18n";
 import type { Table } from "../../table";
 
-const text = t.kernels.columns;
-const help = t.kernels.columnHelp;
+const text = kernelsTexts.columns;
+const help = kernelsTexts.columnHelp;
 
 /** Copies as a table, the longest first, with what they moved in the time they took. */
 export function copiesTable(copies: readonly Copies[]): Table {

@@ -19,7 +19,7 @@ import {
   TopNControl,
 } from "../../charts";
 import { duration } from "../../format";
-import { noteText, t } from "../../i18n";
+import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
 import { BaselineNote } from "../../shell";
 import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
@@ -39,8 +39,6 @@ import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
 import { TensorShare } from "./TensorShare";
 import "./kernels.css";
-
-const text = t.kernels;
 
 const GROUPS = (["name", "name_op_launch"] as const).map((value) => ({
   value,
@@ -135,7 +133,7 @@ function LargestChart({
   }, [answer, baseline]);
   const items = useMemo(() => largest(ranked, top), [ranked, top]);
   const slices = useMemo(
-    () => slicesWithRest(ranked, top, t.charts.others, notHere(answer, "total_ns")),
+    () => slicesWithRest(ranked, top, chartsTexts.others, notHere(answer, "total_ns")),
     [ranked, top, answer],
   );
   const select = (name: string) => setSelected({ kind: "kernel", name });
@@ -218,7 +216,7 @@ function KernelRows({ answer, shown, baseline }: RowsProps) {
           <>
             <p className="kernel-name">{textAt(rows, "name", row)}</p>
             {rows.calls?.[row] === 0 ? (
-              <p className="muted">{t.compare.table.gone}</p>
+              <p className="muted">{compareTexts.table.gone}</p>
             ) : (
               <ByOperator name={textAt(rows, "name", row)} />
             )}

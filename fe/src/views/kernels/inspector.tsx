@@ -1,7 +1,7 @@
 /** The selected kernel, whatever view is shown. */
 import { useMemo } from "react";
 import { type KernelsTable, settled, tables, useTable } from "../../api";
-import { t } from "../../i18n";
+import { kernelsTexts } from "../../i18n";
 import { useBaseline, useTrace } from "../../state";
 import { onlyRow, RowNumbers, type Table, useRowOf } from "../../table";
 import { Async, Skeleton } from "../../ui";
@@ -22,7 +22,7 @@ function Numbers({ answer: first, name }: { answer: KernelsTable; name: string }
   const compared = useTable(tables.kernels(baseline));
   const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
-  if (row < 0) return <p className="muted">{t.kernels.gone}</p>;
+  if (row < 0) return <p className="muted">{kernelsTexts.gone}</p>;
   return before ? (
     <Compared answer={answer} row={row} baseline={before} name={name} />
   ) : (

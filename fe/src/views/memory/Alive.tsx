@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import { type MemoryAliveTable, useMemoryAlive } from "../../api";
 import { momentIn } from "../../draw";
 import { bytes, count, exact, fraction } from "../../format";
-import { noteText, t } from "../../i18n";
+import { noteText, memoryTexts as text } from "../../i18n";
 import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
@@ -12,7 +12,6 @@ import { MOST_BLOCKS, type Moment } from "./look";
 import type { TableProps } from "./RangeLine";
 import { useSettled } from "./useSettled";
 
-const text = t.memory;
 const SETTLE_MS = 120;
 
 interface Props extends TableProps {

@@ -1,11 +1,9 @@
 import { momentIn } from "../../draw";
 import { exact } from "../../format";
-import { t } from "../../i18n";
+import { t, memoryTexts as text } from "../../i18n";
 import { goToView } from "../../state";
 import { numberAt, type Rows } from "../../table";
 import type { Look } from "./useLook";
-
-const text = t.memory;
 
 interface Props {
   readonly rows: Rows;

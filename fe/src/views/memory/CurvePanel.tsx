@@ -3,7 +3,7 @@ import { type DeviceMemory, type MemoryCurves, type Result, useOverview } from "
 import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } from "../../charts";
 import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
 import { bytes, exact } from "../../format";
-import { noteText, t } from "../../i18n";
+import { noteText, t, memoryTexts as text } from "../../i18n";
 import { useParam, useTrace } from "../../state";
 import { Failure, QueryPanel, Segmented } from "../../ui";
 import {
@@ -20,8 +20,6 @@ import {
 import { Facts } from "./Facts";
 import { momentOf } from "./look";
 import type { Look } from "./useLook";
-
-const text = t.memory;
 
 const COLORS: Record<LineKey, string> = {
   allocated: "var(--series-1)",

@@ -1,14 +1,12 @@
 import { useMemo } from "react";
 import { type MemoryEventsTable, type TableHandle, tables, useTable } from "../../api";
-import { noteText, t } from "../../i18n";
+import { noteText, memoryTexts as text } from "../../i18n";
 import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, textAt, useRemoteTable } from "../../table";
 import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { eventsTable } from "./columns";
 import { RangeLine, type TableProps } from "./RangeLine";
-
-const text = t.memory;
 
 export function EventsPanel({ look, device, tabs }: TableProps) {
   const { sel } = useTrace();

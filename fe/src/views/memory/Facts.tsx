@@ -2,11 +2,11 @@ import type { DeviceMemory, MemoryAt } from "../../api";
 import type { CurveSpan } from "../../charts";
 import { momentIn } from "../../draw";
 import { bytes, exact, fraction } from "../../format";
-import { t } from "../../i18n";
+import { memoryTexts } from "../../i18n";
 import { peakReserved, spanAt } from "./curve";
 import type { Look } from "./useLook";
 
-const text = t.memory.facts;
+const text = memoryTexts.facts;
 
 interface Props {
   readonly whole: DeviceMemory;

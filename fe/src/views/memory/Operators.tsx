@@ -1,14 +1,12 @@
 import { useMemo } from "react";
 import { type MemoryOperatorsTable, type TableHandle, tables, useTable } from "../../api";
 import { bytes, count } from "../../format";
-import { t } from "../../i18n";
+import { memoryTexts as text } from "../../i18n";
 import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel } from "../../ui";
 import { operatorsTable } from "./columns";
 import { RangeLine, type TableProps } from "./RangeLine";
-
-const text = t.memory;
 
 export function OperatorsPanel({ look, device, tabs }: TableProps) {
   const { sel } = useTrace();

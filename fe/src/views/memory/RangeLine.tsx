@@ -1,10 +1,8 @@
 /** What the tables of the view have in common. */
 import type { ReactNode } from "react";
 import { momentIn } from "../../draw";
-import { t } from "../../i18n";
+import { memoryTexts as text } from "../../i18n";
 import type { Look } from "./useLook";
-
-const text = t.memory;
 
 export interface TableProps {
   readonly look: Look;

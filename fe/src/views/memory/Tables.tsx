@@ -1,4 +1,4 @@
-import { t } from "../../i18n";
+import { memoryTexts as text } from "../../i18n";
 import { Segmented } from "../../ui";
 import { AlivePanel } from "./Alive";
 import { EventsPanel } from "./Events";
@@ -6,8 +6,6 @@ import { type Moment, TABS } from "./look";
 import { OperatorsPanel } from "./Operators";
 import type { TableProps } from "./RangeLine";
 import { useTab } from "./useLook";
-
-const text = t.memory;
 
 const OPTIONS = TABS.map((value) => ({ value, label: text.tab[value] }));
 

@@ -1,10 +1,8 @@
 /** The server's tables as they are shown. Pure. */
 import type { MemoryAliveTable, MemoryEventsTable, MemoryOperatorsTable } from "../../api";
 import { MISSING, NS_PER } from "../../format";
-import { t } from "../../i18n";
+import { memoryTexts as text } from "../../i18n";
 import { type Column, declared, derive, numberAt, shareOf, type Table, textAt } from "../../table";
-
-const text = t.memory;
 
 const MOMENTS: ReadonlySet<string> = new Set(["alloc_ns", "release_ns"]);
 

@@ -1,6 +1,6 @@
 /** How much memory was in use, when was it most, and what held it. */
 import { type MemoryCurves, useMemoryCurves } from "../../api";
-import { noteText, t } from "../../i18n";
+import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { Empty, Panel, QueryPanel } from "../../ui";
 import { CurvePanel } from "./CurvePanel";
@@ -8,8 +8,6 @@ import { momentOf } from "./look";
 import { Tables } from "./Tables";
 import { useLook } from "./useLook";
 import "./memory.css";
-
-const text = t.memory;
 
 export default function Memory() {
   const { sel } = useTrace();

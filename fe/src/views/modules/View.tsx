@@ -10,7 +10,7 @@ import {
 } from "../../charts/flame";
 import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
-import { t } from "../../i18n";
+import { stacksTexts, modulesTexts as text } from "../../i18n";
 import { modulePath, rowOfModule } from "../../shell";
 import { useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
@@ -28,7 +28,6 @@ import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metr
 import { moduleClass } from "./moduleClass";
 import "./modules.css";
 
-const text = t.modules;
 const SOURCES = (["nn", "lightning"] as const).map((value) => ({
   value,
   label: text.sources[value],
@@ -215,7 +214,7 @@ function entriesOf(answer: ModulesTable, metric: Metric): FlameEntries {
         ...answer.columns
           .filter(({ key, unit }) => unit === "ns" && key !== metric)
           .map(({ key, label }) => ({ label, value: duration(numberAt(rows, key, row)) })),
-        { label: t.stacks.tooltip.calls, value: String(numberAt(rows, "calls", row) ?? "") },
+        { label: stacksTexts.tooltip.calls, value: String(numberAt(rows, "calls", row) ?? "") },
       ],
     }),
     spoken: (row) => text.spoken(name(row), duration(numberAt(rows, metric, row)), share(row)),

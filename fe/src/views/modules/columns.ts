@@ -1,9 +1,7 @@
 import type { ModulesTable } from "../../api";
-import { t } from "../../i18n";
+import { modulesTexts as text } from "../../i18n";
 import { type Column, derive, only, shareOf, type Table } from "../../table";
 import { type Metric, wholeOf } from "./metrics";
-
-const text = t.modules;
 
 /** For files and for the column chooser. */
 const HIDDEN = ["id", "parent", "module_id", "mean_device_ns", "mean_host_ns"];

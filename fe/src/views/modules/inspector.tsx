@@ -1,7 +1,7 @@
 /** The selected module, whatever view is shown. */
 import { useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
-import { t } from "../../i18n";
+import { modulesTexts as text } from "../../i18n";
 import { modulePath, rowOfModule } from "../../shell";
 import { useParam, usePicked, useTrace } from "../../state";
 import { numberAt, RowNumbers, rowCount, SimpleTable, textAt } from "../../table";
@@ -9,8 +9,6 @@ import { Async } from "../../ui";
 import { insideOf, moduleTable } from "./columns";
 import { chosenMetric, metricsOf } from "./metrics";
 import "./modules.css";
-
-const text = t.modules;
 
 export default function ModuleInspector({ name }: { name: string }) {
   const { sel } = useTrace();

@@ -1,4 +1,4 @@
-import { t } from "../../i18n";
+import { operatorsTexts } from "../../i18n";
 import { type Rows, textAt } from "../../table";
 import { Frames } from "./FrameList";
 import { Launched } from "./Launched";
@@ -18,12 +18,12 @@ export function Details({ rows, row, hasDevice }: Props) {
     <div className="operator-details">
       {rows.call_stack ? (
         <section className="stacks">
-          <h3>{t.operators.stacks}</h3>
+          <h3>{operatorsTexts.stacks}</h3>
           <Frames stack={textAt(rows, "call_stack", row)} />
         </section>
       ) : rows.has_call_stack?.[row] === false ? (
         <section className="stacks">
-          <h3>{t.operators.stacks}</h3>
+          <h3>{operatorsTexts.stacks}</h3>
           <NoStack />
         </section>
       ) : (

@@ -1,13 +1,11 @@
 import { useMemo } from "react";
 import { type OperatorsTable, settled, tables } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN } from "../../charts";
-import { t } from "../../i18n";
+import { chartsTexts, operatorsTexts as text } from "../../i18n";
 import { useBaseline, usePicked, useTrace } from "../../state";
 import { notHere, useLargest, useWhole } from "../../table";
 import { Skeleton } from "../../ui";
 import { type Metric, ranked, wholeOf } from "./metrics";
-
-const text = t.operators;
 
 interface Props {
   readonly answer: OperatorsTable;
@@ -61,7 +59,12 @@ function Slices({ answer, metric, top }: Props) {
   const [, select] = usePicked();
   const slices = useMemo(
     () =>
-      slicesWithRest(ranked(answer, metric), top, t.charts.others, notHere(answer, `${metric}_ns`)),
+      slicesWithRest(
+        ranked(answer, metric),
+        top,
+        chartsTexts.others,
+        notHere(answer, `${metric}_ns`),
+      ),
     [answer, metric, top],
   );
   return (

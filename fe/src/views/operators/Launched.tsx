@@ -1,10 +1,9 @@
 import { tables, useTable } from "../../api";
-import { t } from "../../i18n";
+import { operatorsTexts as text } from "../../i18n";
 import { goToView, useTrace } from "../../state";
 import { only, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
 
-const text = t.operators;
 /** Another operator's details would mislead while these are on their way. */
 const DETAIL = { keep: false };
 

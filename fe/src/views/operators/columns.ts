@@ -1,8 +1,8 @@
 import type { OperatorsTable } from "../../api";
-import { t } from "../../i18n";
+import { compareTexts, operatorsTexts } from "../../i18n";
 import { declared, derive, type Table, withBaseline } from "../../table";
 
-const text = t.operators.shares;
+const text = operatorsTexts.shares;
 
 /** What they refer to is said more exactly here than the table can. */
 const SHARES = {
@@ -56,6 +56,6 @@ function compared(table: Table, baseline: OperatorsTable): Table {
     ].filter((key) => device || !key.startsWith("device")),
     shown: device ? ["device_self_ns"] : ["host_self_ns"],
     calls: "calls",
-    texts: t.compare.columns,
+    texts: compareTexts.columns,
   });
 }

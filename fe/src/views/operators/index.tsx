@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type OperatorGroup, type OperatorsTable, settled, tables, useTable } from "../../api";
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
-import { t } from "../../i18n";
+import { compareTexts, operatorsTexts as text } from "../../i18n";
 import { BaselineNote } from "../../shell";
 import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, hasColumn, rowCount, textAt, useRemoteTable, useWhole } from "../../table";
@@ -13,8 +13,6 @@ import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
 import "./operators.css";
-
-const text = t.operators;
 
 const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
   value,
@@ -142,7 +140,7 @@ function OperatorRows({ answer, shown, baseline }: RowsProps) {
         onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
         renderExpanded={(row, rows) =>
           rows.calls?.[row] === 0 ? (
-            <p className="muted">{t.compare.table.gone}</p>
+            <p className="muted">{compareTexts.table.gone}</p>
           ) : (
             <Details rows={rows} row={row} hasDevice={hasDevice} />
           )

@@ -1,7 +1,7 @@
 /** The selected operator, whatever view is shown. */
 import { useMemo } from "react";
 import { type OperatorsTable, settled, tables, useTable } from "../../api";
-import { t } from "../../i18n";
+import { operatorsTexts } from "../../i18n";
 import { useBaseline, useTrace } from "../../state";
 import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf } from "../../table";
 import { Async, Skeleton } from "../../ui";
@@ -22,7 +22,7 @@ function Numbers({ answer: first, name }: { answer: OperatorsTable; name: string
   const compared = useTable(tables.operators(baseline));
   const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
-  if (row < 0) return <p className="muted">{t.operators.gone}</p>;
+  if (row < 0) return <p className="muted">{operatorsTexts.gone}</p>;
   return before ? (
     <Compared answer={answer} row={row} baseline={before} name={name} />
   ) : (

@@ -2,11 +2,11 @@ import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { duration, exact, fraction } from "../../format";
-import { definitionText, t } from "../../i18n";
-import { categoryColor, categoryName, Panel } from "../../ui";
+import { categoryName, definitionText, overviewTexts } from "../../i18n";
+import { categoryColor, Panel } from "../../ui";
 import { categoryRows } from "./numbers";
 
-const text = t.overview.average;
+const text = overviewTexts.average;
 
 export function AverageStep({ overview }: { overview: Overview }) {
   const rows = useMemo(() => categoryRows(overview), [overview]);

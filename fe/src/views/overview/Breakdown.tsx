@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import type { Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
-import { definitionText, t } from "../../i18n";
+import { categoryName, definitionText, overviewTexts } from "../../i18n";
 import { useParam, useStepParams } from "../../state";
-import { categoryColor, categoryName, Empty, Panel, Segmented } from "../../ui";
+import { categoryColor, Empty, Panel, Segmented } from "../../ui";
 
-const text = t.overview.breakdown;
+const text = overviewTexts.breakdown;
 const MODES = [
   { value: "absolute", label: text.absolute },
   { value: "percent", label: text.percent },

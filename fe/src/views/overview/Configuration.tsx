@@ -1,10 +1,10 @@
 import type { Overview } from "../../api";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { overviewTexts, t } from "../../i18n";
 import { goToView } from "../../state";
 import { Panel } from "../../ui";
 
-const text = t.overview.configuration;
+const text = overviewTexts.configuration;
 
 export function Configuration({ overview }: { overview: Overview }) {
   const { workers, meta, steps, devices } = overview;

@@ -1,9 +1,9 @@
 import type { Definitions, Device } from "../../api";
 import { bytes, fraction } from "../../format";
-import { definitionText, t } from "../../i18n";
+import { definitionText, overviewTexts } from "../../i18n";
 import { Panel } from "../../ui";
 
-const text = t.overview.devices;
+const text = overviewTexts.devices;
 
 export function Devices({
   devices,

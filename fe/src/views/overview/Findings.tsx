@@ -1,12 +1,19 @@
 import type { Evidence, Finding } from "../../api";
 import { duration, value } from "../../format";
 import { isEmbedded } from "../../host";
-import { evidenceLabel, findingDetail, findingTitle, serverText, t } from "../../i18n";
+import {
+  evidenceLabel,
+  findingDetail,
+  findingTitle,
+  overviewTexts,
+  serverText,
+  t,
+} from "../../i18n";
 import { longestSlice } from "../../shell";
 import { goToView, isViewId, parsePicked } from "../../state";
 import { Panel } from "../../ui";
 
-const text = t.overview.findings;
+const text = overviewTexts.findings;
 
 export function findingId(id: string): string {
   return `finding-${id}`;

@@ -1,10 +1,10 @@
 import type { Overview } from "../../api";
 import { count, duration, fraction } from "../../format";
-import { definitionText, t } from "../../i18n";
-import { categoryName, Tile } from "../../ui";
+import { categoryName, definitionText, overviewTexts } from "../../i18n";
+import { Tile } from "../../ui";
 import { type DeviceMetric, deviceMean, shareOf, stepStats } from "./numbers";
 
-const text = t.overview.tiles;
+const text = overviewTexts.tiles;
 
 export function Tiles({ overview }: { overview: Overview }) {
   const steps = stepStats(overview);

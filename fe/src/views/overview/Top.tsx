@@ -1,11 +1,11 @@
 import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { type HBarItem, HBars } from "../../charts";
-import { t } from "../../i18n";
+import { overviewTexts, t } from "../../i18n";
 import { formatPicked, goToView, parsePicked, type ViewId } from "../../state";
 import { Empty, Panel } from "../../ui";
 
-const text = t.overview.top;
+const text = overviewTexts.top;
 
 export function TopOperators({ overview }: { overview: Overview }) {
   const device = overview.meta.device_type === "GPU";

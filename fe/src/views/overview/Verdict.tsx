@@ -1,10 +1,8 @@
 import type { Overview } from "../../api";
 import { duration, fraction } from "../../format";
-import { findingTitle, t } from "../../i18n";
-import { categoryName } from "../../ui";
-import { findingId } from "./Findings";
+import { categoryName, findingTitle, overviewTexts as text } from "../../i18n";
 
-const text = t.overview;
+import { findingId } from "./Findings";
 
 export function Verdict({ overview: { meta, verdict, findings } }: { overview: Overview }) {
   if (!verdict) return null;

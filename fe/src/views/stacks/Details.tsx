@@ -1,11 +1,9 @@
 import type { StackRows, StacksTable } from "../../api";
 import { count, duration, exact, fraction, parseFrameName } from "../../format";
-import { t } from "../../i18n";
+import { flameTexts, t, stacksTexts as text } from "../../i18n";
 import { type Picked, usePicked } from "../../state";
 import { CopyButton, SourceLink } from "../../ui";
 import { hasSelf, modulePath } from "./rows";
-
-const text = t.stacks;
 
 interface Props {
   readonly answer: StacksTable;
@@ -32,7 +30,7 @@ export function Details({ answer, rows, row, onZoom }: Props) {
   return (
     <section className="stacks-details" aria-label={text.details}>
       <h3>
-        <span className="badge">{t.flame.kinds[kind]}</span> {name}
+        <span className="badge">{flameTexts.kinds[kind]}</span> {name}
       </h3>
       <dl>
         {[

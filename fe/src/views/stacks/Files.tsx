@@ -1,8 +1,7 @@
 import { useEffect, useId, useState } from "react";
-import { t } from "../../i18n";
+import { stacksTexts as text } from "../../i18n";
 import { Help } from "../../ui";
 
-const text = t.stacks;
 /** The server is asked when the typing rests. */
 const REST_MS = 350;
 

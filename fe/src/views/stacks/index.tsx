@@ -3,7 +3,7 @@ import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { StackRows, StacksTable, StackWeight } from "../../api";
 import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../charts/flame";
 import { count, duration, fraction } from "../../format";
-import { t } from "../../i18n";
+import { flameTexts, stacksTexts as text } from "../../i18n";
 import { NoteList } from "../../shell";
 import { useParam, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
@@ -14,8 +14,6 @@ import { entriesOf, kindsOf } from "./looks";
 import { stackTable, withAbove } from "./rows";
 import { useZoom } from "./useZoom";
 import "./stacks.css";
-
-const text = t.stacks;
 
 const MODES = (["top_down", "left_heavy", "bottom_up"] as const).map((value) => ({
   value,
@@ -157,8 +155,8 @@ function StackFlame({
         <span role="status" className="stacks-found">
           {hit &&
             (hit.entries > 0
-              ? t.flame.found(count(hit.entries), fraction(hit.share))
-              : t.flame.foundNone)}
+              ? flameTexts.found(count(hit.entries), fraction(hit.share))
+              : flameTexts.foundNone)}
         </span>
       </div>
       <Crumbs

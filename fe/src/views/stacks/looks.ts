@@ -2,10 +2,8 @@
 import type { StackKind, StackRows, StacksTable } from "../../api";
 import type { FlameEntries, FlameKind } from "../../charts/flame";
 import { builtinLabel, count, duration, fraction, frameLabel, kernelLabel } from "../../format";
-import { t } from "../../i18n";
+import { flameTexts, stacksTexts as text } from "../../i18n";
 import { hasSelf, ownValues } from "./rows";
-
-const text = t.stacks;
 
 export function labelOf(kind: StackKind, name: string): string {
   switch (kind) {
@@ -34,7 +32,7 @@ export function entriesOf(answer: StacksTable, rows: StackRows): FlameEntries {
     label: (row) => labelOf(rows.kind[row] ?? "other", name(row)),
     tooltip: (row) => ({
       title: name(row),
-      subtitle: t.flame.kinds[kind(row)],
+      subtitle: flameTexts.kinds[kind(row)],
       lines: [
         { label: text.tooltip.total, ...numbers(rows.total_ns[row]) },
         ...(hasSelf(answer) ? [{ label: text.tooltip.self, ...numbers(rows.self_ns[row]) }] : []),
@@ -47,7 +45,7 @@ export function entriesOf(answer: StacksTable, rows: StackRows): FlameEntries {
     spoken: (row) =>
       text.spoken(
         name(row),
-        t.flame.kinds[kind(row)],
+        flameTexts.kinds[kind(row)],
         duration(rows.total_ns[row]),
         share(rows.total_ns[row] ?? 0),
       ),

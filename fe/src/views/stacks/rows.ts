@@ -1,6 +1,6 @@
 /** The entries of an answer as one tree. Pure. */
 import type { StackRows, StacksTable } from "../../api";
-import { t } from "../../i18n";
+import { stacksTexts } from "../../i18n";
 import { derive, shareOf, type Table } from "../../table";
 
 /** What is around the part that was asked for, and the part itself below it. */
@@ -55,8 +55,8 @@ export function stackTable(answer: StacksTable, rows: StackRows): Table {
     [
       shareOf("total_ns", meta.all_ns, {
         key: "share",
-        label: t.stacks.share,
-        help: t.stacks.shareHelp,
+        label: stacksTexts.share,
+        help: stacksTexts.shareHelp,
       }),
     ],
   );

@@ -1,10 +1,9 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction } from "../../format";
-import { t } from "../../i18n";
-import { categoryColor, categoryName, Panel } from "../../ui";
+import { categoryName, stepsTexts as text } from "../../i18n";
+import { categoryColor, Panel } from "../../ui";
 import { cause, DEVIATIONS, LEAST_SHARE, type Usual } from "./outliers";
 
-const text = t.steps;
 const SHOWN = 8;
 
 interface Props {

@@ -1,10 +1,10 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction, percentile } from "../../format";
-import { t } from "../../i18n";
+import { stepsTexts } from "../../i18n";
 import { Tile } from "../../ui";
 import { DEVIATIONS, FEWEST_STEPS, LEAST_SHARE, lostTime, type Usual } from "./outliers";
 
-const text = t.steps.tiles;
+const text = stepsTexts.tiles;
 
 interface Props {
   readonly steps: Steps;
@@ -43,7 +43,7 @@ export function Tiles({ steps, usual, slow }: Props) {
       />
       <Tile
         label={text.outliers}
-        help={t.steps.outliersHelp(count(DEVIATIONS), fraction(LEAST_SHARE, 0))}
+        help={stepsTexts.outliersHelp(count(DEVIATIONS), fraction(LEAST_SHARE, 0))}
         value={n < FEWEST_STEPS ? "–" : count(lost.steps)}
         remark={
           n < FEWEST_STEPS

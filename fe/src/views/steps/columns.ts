@@ -1,11 +1,11 @@
 /** The steps as a table. Pure. */
 import type { Definitions, Steps } from "../../api";
-import { definitionText, t } from "../../i18n";
+import { categoryName, definitionText, stepsTexts } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
-import { categoryName } from "../../ui";
+
 import { cause, type Usual } from "./outliers";
 
-const text = t.steps.columns;
+const text = stepsTexts.columns;
 /** A step and its parts are read against each other: in one unit. */
 const PARTS = "parts of a step";
 

@@ -9,18 +9,17 @@ import {
   parseRange,
 } from "../../charts/stackedColumns";
 import { count, duration } from "../../format";
-import { t } from "../../i18n";
+import { categoryName, stepsTexts as text } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
 import { useParam, usePicked, useStepParams, useTableParams, useTrace } from "../../state";
 import { DataTable, textAt } from "../../table";
-import { Async, categoryColor, categoryName, Empty, Panel, Segmented } from "../../ui";
+import { Async, categoryColor, Empty, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
 import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
 import { Tiles } from "./Tiles";
 import "./steps.css";
 
-const text = t.steps;
 const MODES = [
   { value: "absolute", label: text.absolute },
   { value: "percent", label: text.percent },

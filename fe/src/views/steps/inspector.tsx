@@ -2,16 +2,16 @@
 import { useMemo } from "react";
 import { type Overview, useOverview } from "../../api";
 import { duration } from "../../format";
-import { t } from "../../i18n";
+import { categoryName, stepsTexts, t } from "../../i18n";
 import { longestSlice } from "../../shell";
 import { goToView, useTrace, useViewId } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
-import { Async, categoryName } from "../../ui";
+import { Async } from "../../ui";
 import { stepTable } from "./columns";
 import { cause, differences, outliers, type Usual, usualStep } from "./outliers";
 import "./steps.css";
 
-const text = t.steps.inspector;
+const text = stepsTexts.inspector;
 
 export default function StepInspector({ name }: { name: string }) {
   const { sel } = useTrace();

@@ -1,12 +1,10 @@
 import { useCallback, useMemo } from "react";
 import { momentIn, type TimeWindow } from "../../draw";
 import { duration } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import { useParam } from "../../state";
 import { Popup } from "../../ui";
 import { formatBookmarks, formatTimes, parseBookmarks } from "./look";
-
-const text = t.trace;
 
 export interface BookmarksState {
   readonly windows: readonly TimeWindow[];

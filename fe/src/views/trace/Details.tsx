@@ -3,14 +3,13 @@ import { type ReactNode, useState } from "react";
 import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, parseFrameName } from "../../format";
-import { t } from "../../i18n";
+import { t, traceTexts as text, timelineTexts } from "../../i18n";
 import { goToView, type PickedKind } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
 import { Histogram } from "./Histogram";
 import { pickedSlice } from "./pickedSlice";
 
-const text = t.trace;
 /** Of a list, before "and n more". */
 const MOST = 12;
 
@@ -74,10 +73,10 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
         </div>
         <dl className="trace-facts">
           <Fact term={text.category}>{text.categories[details.category] ?? details.category}</Fact>
-          <Fact term={t.timeline.start} title={exact(details.start_ns, "ns")}>
+          <Fact term={timelineTexts.start} title={exact(details.start_ns, "ns")}>
             {momentIn(details.start_ns, { start: 0, end }, 1e9)}
           </Fact>
-          <Fact term={t.timeline.duration} title={exact(details.duration_ns, "ns")}>
+          <Fact term={timelineTexts.duration} title={exact(details.duration_ns, "ns")}>
             {duration(details.duration_ns)}
           </Fact>
           <Fact term={text.self} title={exact(details.self_ns, "ns")}>

@@ -3,11 +3,9 @@ import { storedTrace, traceAddresses, traceWindow, windowAddress } from "../../a
 import type { TimeWindow } from "../../draw";
 import { bytes, count, exact } from "../../format";
 import { canSave, openInPerfetto, PERFETTO_URL } from "../../host";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { CopyButton, Popup } from "../../ui";
-
-const text = t.trace;
 
 /** The file itself: what it is, taking it away, looking at it elsewhere. `window`: what is in sight, null for all. */
 export function FileMenu({ window }: { window: TimeWindow | null }) {

@@ -3,14 +3,12 @@ import { useMemo, useState } from "react";
 import { useTimelineRange } from "../../api";
 import { momentIn } from "../../draw";
 import { count, duration } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import { useTableParams } from "../../state";
 import { DataTable, SimpleTable, type Table, textAt } from "../../table";
 import type { Mark, PickedSlice, RankTiles, TrackRows } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
 import { type AllSums, mergeSums } from "./sums";
-
-const text = t.trace;
 
 interface Props {
   readonly mark: Mark;

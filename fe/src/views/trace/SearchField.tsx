@@ -1,11 +1,9 @@
 /** Slices by their names: how many there are, and from one to the next. */
 import type { KeyboardEvent } from "react";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import type { PickedSlice } from "../../timeline";
 import type { Search } from "./search";
-
-const text = t.trace;
 
 interface Props {
   readonly search: Search;

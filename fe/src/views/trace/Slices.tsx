@@ -1,13 +1,12 @@
 import { type FormEvent, useDeferredValue, useId, useMemo, useState } from "react";
 import { type SlicesTable, useSlices } from "../../api";
 import { bareName, count } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import { goToView, type PickedKind, useParam, useTrace } from "../../state";
 import { rowCount, SimpleTable, type Table, textAt } from "../../table";
 import { Async, Panel } from "../../ui";
 import { formatWindow, milliseconds, parseWindow, windowOf } from "./window";
 
-const text = t.trace;
 const PAGE = 100;
 
 /** The longest events, a page at a time: the server looks through them, so a trace of millions is no matter. */

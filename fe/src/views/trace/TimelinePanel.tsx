@@ -3,7 +3,7 @@ import { useCallback, useMemo, useState } from "react";
 import type { RunOverview, SliceDetails, TimelineMeta } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts } from "../../i18n";
 import { useParam, useTrace } from "../../state";
 import {
   type Hit,
@@ -126,7 +126,7 @@ export function TimelinePanel(props: Props) {
         current={() => stage.current?.window ?? window}
       />
       <Timeline
-        title={t.trace.timeline}
+        title={traceTexts.timeline}
         sources={sources}
         rows={rows}
         whole={whole}
@@ -163,10 +163,12 @@ function EventCount({ meta: { events } }: { meta: TimelineMeta }) {
   const others = Object.entries(rest).filter(([, n]) => n > 0);
   return (
     <p className="muted num trace-events">
-      {t.trace.eventsDrawn(count(slices + instants), count(total))}
+      {traceTexts.eventsDrawn(count(slices + instants), count(total))}
       {others.length > 0 &&
-        ` ${t.trace.eventsRest(
-          others.map(([kind, n]) => `${count(n)} ${t.trace.eventKinds[kind] ?? kind}`).join(", "),
+        ` ${traceTexts.eventsRest(
+          others
+            .map(([kind, n]) => `${count(n)} ${traceTexts.eventKinds[kind] ?? kind}`)
+            .join(", "),
         )}`}
     </p>
   );

@@ -1,15 +1,13 @@
 /** What stands above the picture. */
 import { useId } from "react";
 import type { TimeWindow } from "../../draw";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import { useParam, useTrace, workersOf } from "../../state";
 import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
 import { Popup, Segmented } from "../../ui";
 import { Bookmarks, type BookmarksState } from "./Bookmarks";
 import { FLOW_MODES, type FlowMode } from "./flows";
 import { formatList, parseList } from "./look";
-
-const text = t.trace;
 
 interface Props {
   readonly tool: Tool;

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type SliceDetails, type SliceRef, useCollective, useTimelineFlows } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { traceTexts } from "../../i18n";
 import { useParam } from "../../state";
 import {
   type Flow,
@@ -98,7 +98,7 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
   const drawn = all?.reduce((sum, { kind }) => sum + kind.length, 0) ?? 0;
   const total = all?.reduce((sum, arrows) => sum + arrows.total, 0) ?? 0;
   const cut = mode === "all" && drawn < total;
-  return { flows, note: cut ? t.trace.flowsCut(count(drawn), count(total)) : null };
+  return { flows, note: cut ? traceTexts.flowsCut(count(drawn), count(total)) : null };
 }
 
 export function FlowNote({ note }: { note: string | null }) {

@@ -2,7 +2,7 @@
 import { useMemo, useRef } from "react";
 import { timelineNext } from "../../api";
 import { parseWindow, type TimeWindow } from "../../draw";
-import { t } from "../../i18n";
+import { traceTexts as text } from "../../i18n";
 import { useParam, useTrace } from "../../state";
 import { layOut, type RankTiles, type Stage } from "../../timeline";
 import { Async, Panel } from "../../ui";
@@ -19,8 +19,6 @@ import { useArrangement } from "./useArrangement";
 import { useEvent } from "./useEvent";
 import { useRankTiles } from "./useRankTiles";
 import "./trace.css";
-
-const text = t.trace;
 
 export default function Trace() {
   const [w] = useParam<string>("w", "");

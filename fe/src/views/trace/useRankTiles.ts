@@ -10,7 +10,7 @@ import {
   useTimeline,
   useTimelines,
 } from "../../api";
-import { t } from "../../i18n";
+import { timelineTexts } from "../../i18n";
 import { useTrace } from "../../state";
 import { RankTiles } from "../../timeline";
 import { useLatest } from "../../ui";
@@ -65,7 +65,7 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
             meta,
             offset,
             worker,
-            t.timeline,
+            timelineTexts,
             () => change.current(),
           ),
       );

@@ -1,0 +1,72 @@
+"""_build/weight.py: what belongs to the first load, and what is over its limit."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import weight
+
+#: module → file, static imports, dynamic imports, style sheets; as the build of the UI is laid out
+MODULES: dict[str, tuple[str, list[str], list[str], list[str]]] = {
+    "src/index.ts": ("index.js", ["_preload.js"], ["_base.js", "src/app.tsx"], []),
+    "_preload.js": ("preload.js", [], [], []),
+    "_base.js": ("base.js", [], ["zh-CN.ts"], ["base.css"]),
+    "src/app.tsx": ("app.js", ["_base.js", "_preload.js"], ["view.tsx"], []),
+    "view.tsx": ("view.js", ["_base.js"], ["src/charts/engine.ts"], ["view.css"]),
+    "src/charts/engine.ts": ("engine.js", [], [], []),
+    "zh-CN.ts": ("zh-CN.js", [], [], []),
+}
+FIRST = {"index.js", "preload.js", "base.js", "base.css", "app.js"}
+LAZY = {"view.js", "view.css", "engine.js", "zh-CN.js"}
+
+
+@pytest.fixture
+def static(tmp_path: Path) -> Path:
+    """A build of which every file has 1,000 bytes or a little more, gzipped."""
+    manifest = {
+        module: {"file": file, "imports": imports, "dynamicImports": dynamic, "css": css}
+        for module, (file, imports, dynamic, css) in MODULES.items()
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    for file in FIRST | LAZY:
+        write(tmp_path / file, 1_000)
+    return tmp_path
+
+
+def write(path: Path, size: int) -> None:
+    path.write_bytes(random.Random(size).randbytes(size))
+
+
+def test_first_load(static: Path) -> None:
+    weighed = weight.weigh(static)
+    assert {piece.file for piece in weighed.first} == FIRST
+    assert {piece.file for piece in weighed.lazy} == LAZY
+    assert 5_000 < weighed.first_load < 5_500
+    assert weighed.problems() == []
+
+
+def test_a_heavy_first_load(static: Path) -> None:
+    write(static / "base.css", weight.FIRST_LOAD_LIMIT)
+    (problem,) = weight.weigh(static).problems()
+    assert problem.startswith("the first load has 134,")
+
+
+@pytest.mark.parametrize(
+    ("file", "limit"), [("view.js", weight.LAZY_LIMIT), ("engine.js", weight.ALLOWED["src/charts/engine.ts"])]
+)
+def test_a_heavy_piece(static: Path, file: str, limit: int) -> None:
+    write(static / file, limit - 1_000)
+    assert weight.weigh(static).problems() == []
+    write(static / file, limit)
+    (problem,) = weight.weigh(static).problems()
+    assert problem.startswith(file)
+    assert f"at most {limit:,}" in problem
+
+
+def test_without_a_build(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        weight.weigh(tmp_path)
