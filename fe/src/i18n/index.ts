@@ -1,4 +1,4 @@
-export { settleLanguage, t } from "./current";
+export { inLanguage, settleLanguage, t } from "./current";
 export type { Messages } from "./en";
 export { capture as captureTexts } from "./en/capture";
 export { charts as chartsTexts } from "./en/charts";

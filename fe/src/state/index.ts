@@ -39,11 +39,15 @@ export { spansOf, workersOf } from "./resolve";
 export { patternError, STEP_RULES } from "./steps";
 export { type CurrentTrace, TraceProvider, useTrace } from "./trace";
 export {
+  allViews,
   FIRST_VIEW,
+  findView,
   type GroupId,
+  homeOf,
   isViewId,
-  JUMP_KEYS,
-  VIEW_GROUPS,
-  VIEW_IDS,
+  setViews,
+  type View,
   type ViewId,
+  viewGroups,
+  viewName,
 } from "./views";

@@ -5,22 +5,22 @@ import { duration } from "../../format";
 import { canSave, type ThemeChoice, useThemeChoice } from "../../host";
 import { LANGUAGES, type LanguageId, t } from "../../i18n";
 import {
+  allViews,
   type CurrentTrace,
   formatRange,
   goToView,
-  JUMP_KEYS,
+  homeOf,
   type Picked,
   type PickedKind,
   selectTrace,
   spansOf,
   usePicked,
   useStepRange,
-  VIEW_IDS,
   workersOf,
 } from "../../state";
 import { textAt, useWhole } from "../../table";
 import { modulePath } from "../modulePath";
-import { HOME, hasData } from "../places";
+import { hasData } from "../places";
 import { switchLanguage } from "../switchLanguage";
 import type { Commands } from "./commands";
 import type { Entry, EntryKind } from "./search";
@@ -50,12 +50,12 @@ function placeEntries(status: Status | undefined, { run, trace, steps }: Current
   const workers = run ? workersOf(run) : [];
   const spans = run && trace ? spansOf(run, trace.worker) : [];
   return [
-    ...VIEW_IDS.map((id): Entry => {
-      const keys = `g ${JUMP_KEYS[id]}`;
+    ...allViews().map(({ id, name, key }): Entry => {
+      const keys = `g ${key}`;
       const about = `${text.kinds.view} ${id}`;
       return {
         kind: "view",
-        label: t.views[id],
+        label: name,
         about,
         keys,
         first: true,
@@ -147,7 +147,7 @@ function useActions(current: CurrentTrace, commands: Commands): Entry[] {
 }
 
 function open(selected: Picked): void {
-  goToView(HOME[selected.kind], selected, { q: "" });
+  goToView(homeOf(selected.kind), selected, { q: "" });
 }
 
 function entry(kind: EntryKind, label: string, run: () => void): Entry {

@@ -2,9 +2,9 @@
 import { useMemo } from "react";
 import { type Overview, useOverview } from "../../api";
 import { duration } from "../../format";
-import { categoryName, stepsTexts, t } from "../../i18n";
+import { categoryName, stepsTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
-import { goToView, useTrace, useViewId } from "../../state";
+import { goToView, useTrace, useViewId, viewName } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
 import { Async } from "../../ui";
 import { stepTable } from "./columns";
@@ -73,7 +73,7 @@ function Links({ window, step, label }: LinksProps) {
             className="button"
             onClick={() => goToView(id, undefined, look)}
           >
-            {text.showIn(t.views[id])}
+            {text.showIn(viewName(id))}
           </button>
         ))}
     </div>
