@@ -21,7 +21,7 @@ import {
 import { duration } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
 import { BaselineNote } from "../../shell";
-import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   byName,
   DataTable,
@@ -81,7 +81,7 @@ function NoKernels({ answer: { meta } }: { answer: KernelsTable }) {
 }
 
 function LargestPanel({ query }: { query: Result<KernelsTable> }) {
-  const [chart, setChart] = useParam<"bars" | "donut">("c", "bars");
+  const [chart, setChart] = useChoice("c", ["bars", "donut"]);
   const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
   const top = parseTopN(n) ?? DEFAULT_TOP;
   return (

@@ -5,7 +5,7 @@ import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
 import { compareTexts, operatorsTexts as text } from "../../i18n";
 import { BaselineNote } from "../../shell";
-import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, hasColumn, rowCount, textAt, useRemoteTable, useWhole } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
@@ -40,7 +40,7 @@ function LargestPanel() {
   const { sel } = useTrace();
   const query = useTable(tables.operators(sel));
   const [wanted, setMetric] = useParam<string>("m", "");
-  const [chart, setChart] = useParam<"bars" | "donuts">("c", "bars");
+  const [chart, setChart] = useChoice("c", ["bars", "donuts"]);
   const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
   const top = parseTopN(n) ?? DEFAULT_TOP;
   const metrics = query.data ? metricsOf(query.data) : [];

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
-import { useParam, useStepParams } from "../../state";
+import { useChoice, useStepParams } from "../../state";
 import { categoryColor, Empty, Panel, Segmented } from "../../ui";
 
 const text = overviewTexts.breakdown;
@@ -12,7 +12,7 @@ const MODES = [
 ] as const;
 
 export function Breakdown({ overview: { steps, definitions } }: { overview: Overview }) {
-  const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
+  const [mode, setMode] = useChoice("m", ["absolute", "percent"]);
   const [{ rule }] = useStepParams();
   const series = useMemo(
     () =>

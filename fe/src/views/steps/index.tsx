@@ -11,7 +11,14 @@ import {
 import { count, duration } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
-import { useParam, usePicked, useStepParams, useTableParams, useTrace } from "../../state";
+import {
+  useChoice,
+  useParam,
+  usePicked,
+  useStepParams,
+  useTableParams,
+  useTrace,
+} from "../../state";
 import { DataTable, textAt } from "../../table";
 import { Async, categoryColor, Empty, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
@@ -73,8 +80,8 @@ interface ShownProps {
 
 /** The chart, and the table of what it shows. */
 function Shown({ steps, usual, slow }: ShownProps) {
-  const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
-  const [by, setBy] = useParam<"time" | "duration">("c", "time");
+  const [mode, setMode] = useChoice("m", ["absolute", "percent"]);
+  const [by, setBy] = useChoice("c", ["time", "duration"]);
   const [rangeText, setRange] = useParam<string>("t", "");
   const [selected, setSelected] = usePicked();
   const series = useMemo(() => seriesOf(steps), [steps]);
