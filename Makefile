@@ -76,6 +76,7 @@ fe-lint: .venv/.stamp-node
 	$(NPM) run lint
 
 fe-types: .venv/.stamp-node
+	$(NPM) run types:check
 	$(NPM) run typecheck
 
 fe-unit: .venv/.stamp-node

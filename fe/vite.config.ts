@@ -60,6 +60,7 @@ export default defineConfig({
   },
   test: {
     environment: "happy-dom",
+    setupFiles: ["src/testSetup.ts"],
     include: ["src/**/*.test.ts", "src/**/*.test.tsx"],
     // For a busy machine: what hangs is found all the same.
     testTimeout: 30_000,

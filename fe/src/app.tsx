@@ -11,7 +11,7 @@ import { followTheme, onHostReload, watchVisibility } from "./host";
 import { t } from "./i18n";
 import { Shell } from "./shell/Shell";
 import { TraceProvider } from "./state";
-import { INSPECTORS, VIEWS } from "./views/registry";
+import { COMPONENTS, INSPECTORS } from "./views/registry";
 
 /** Renders into the body of the page we are in, which in TensorBoard is the plugin's own frame. */
 export function mount(report: Report | null): void {
@@ -35,7 +35,7 @@ export function mount(report: Report | null): void {
     <StrictMode>
       <QueryClientProvider client={client}>
         <TraceProvider>
-          <Shell views={VIEWS} inspectors={INSPECTORS} />
+          <Shell views={COMPONENTS} inspectors={INSPECTORS} />
         </TraceProvider>
       </QueryClientProvider>
     </StrictMode>,

@@ -92,7 +92,7 @@ class Profiler:
 
     def switch(self, label: str, choice: str) -> None:
         """Choose one of a few exclusive choices."""
-        self.ui.get_by_role("group", name=label).get_by_role("button", name=choice, exact=True).click()
+        self.ui.get_by_role("radiogroup", name=label).get_by_role("radio", name=choice, exact=True).click()
 
 
 class Grid:

@@ -28,7 +28,7 @@ def test_the_browsers_language(open_page: OpenPage, alone: Server, watch: Watch)
     grid = profiler.grid("算子")
     expect(profiler.ui.get_by_role("searchbox", name="筛选：算子")).to_be_visible()
     expect(grid.panel.get_by_text(re.compile(r"^\d+ 行$"))).to_be_visible()
-    expect(profiler.panel("耗时最多的算子").get_by_role("button", name="主机自身耗时")).to_be_visible()
+    expect(profiler.panel("耗时最多的算子").get_by_role("radio", name="主机自身耗时")).to_be_visible()
 
 
 def test_english_readers_load_no_chinese(open_page: OpenPage, alone: Server, watch: Watch) -> None:

@@ -520,8 +520,8 @@ def test_the_address_is_the_view(open_page: OpenPage, alone: Server, opened: Pro
     for name in ("From", "to"):
         field = opened.ui.get_by_role("textbox", name=name)
         expect(other.ui.get_by_role("textbox", name=name)).to_have_value(field.input_value())
-    fit = other.ui.get_by_role("group", name="Scale").get_by_role("button", name="Fit")
-    expect(fit).to_have_attribute("aria-pressed", "true")
+    fit = other.ui.get_by_role("radiogroup", name="Scale").get_by_role("radio", name="Fit")
+    expect(fit).to_be_checked()
     assert other.state == state
 
 

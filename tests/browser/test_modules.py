@@ -229,7 +229,7 @@ def test_back(opened: Profiler) -> None:
     opened.go_to("operators")
     opened.page.go_back()
     expect(opened.heading("Module")).to_be_visible()
-    expect(opened.ui.get_by_role("button", name="Host self", exact=True)).to_have_attribute("aria-pressed", "true")
+    expect(opened.ui.get_by_role("radio", name="Host self", exact=True)).to_be_checked()
 
 
 def test_without_modules(on_its_own: Profiler) -> None:

@@ -130,7 +130,7 @@ def test_bars_and_donuts(opened: Profiler) -> None:
         [row[2] for row in shown], [ns / answer["meta"]["device_ns"] for ns in answer["rows"]["device_self_ns"][:3]]
     )
 
-    panel.get_by_role("group", name="Metric").get_by_role("button", name="Host total time").click()
+    panel.get_by_role("radiogroup", name="Metric").get_by_role("radio", name="Host total time").click()
     largest = max(answer["rows"]["host_total_ns"])
     assert numbers.same(rows_of(panel.get_by_role("table"))[0][1], largest)
 

@@ -239,7 +239,7 @@ def test_back(opened: Profiler) -> None:
     opened.go_to("kernels")
     opened.page.go_back()
     expect(opened.heading("Stacks")).to_be_visible()
-    expect(opened.ui.get_by_role("button", name="Left heavy")).to_have_attribute("aria-pressed", "true")
+    expect(opened.ui.get_by_role("radio", name="Left heavy")).to_be_checked()
 
 
 def test_ways_to_the_source_and_to_other_views(opened: Profiler) -> None:

@@ -235,8 +235,8 @@ def test_thousands_of_steps(serve_events: Callable[..., Profiler], keep: Keep) -
 def test_the_address_is_the_view(open_page: OpenPage, alone: Server) -> None:
     profiler = Profiler(open_page(), alone)
     profiler.open(v="steps", r=GPU_RUN, k="rank1", m="percent", c="duration", t="1-4", q="name~5", sel="step:5")
-    expect(profiler.panel(CHART).get_by_role("button", name="Percent")).to_have_attribute("aria-pressed", "true")
-    expect(profiler.panel(CHART).get_by_role("button", name="Duration")).to_have_attribute("aria-pressed", "true")
+    expect(profiler.panel(CHART).get_by_role("radio", name="Percent")).to_be_checked()
+    expect(profiler.panel(CHART).get_by_role("radio", name="Duration")).to_be_checked()
     expect(profiler.panel(CHART).get_by_text("2–4 of 5")).to_be_visible()
     expect(profiler.grid("Steps").filter).to_have_value("name~5")
     expect(profiler.inspector.get_by_role("heading", name="5", exact=True)).to_be_visible()

@@ -156,9 +156,7 @@ def test_arrows_to_what_was_launched(opened: Timeline) -> None:
     without = opened.canvas.evaluate(image)
     assert with_arrows != without
     profiler.switch("Arrows", "All")
-    expect(profiler.ui.get_by_role("group", name="Arrows").get_by_role("button", name="All")).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(profiler.ui.get_by_role("radiogroup", name="Arrows").get_by_role("radio", name="All")).to_be_checked()
     opened.settle()
     wait_until(lambda: opened.canvas.evaluate(image) not in (with_arrows, without), "all arrows are drawn")
 

@@ -1,5 +1,6 @@
 /** The one place that fetches. Nothing here knows React. */
 import { fromReport, NOT_IN_REPORT } from "./report";
+import type { Answers } from "./schema.gen";
 import type { TraceState } from "./types";
 
 let base = "";
@@ -62,7 +63,14 @@ export class ApiError extends Error {
   }
 }
 
-export async function get<T>(route: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+/** Routes below `/api/` that answer with JSON. */
+export type Route = keyof Answers;
+
+export async function get<R extends Route>(
+  route: R,
+  query: Query = {},
+  signal?: AbortSignal,
+): Promise<Answers[R]> {
   const path = requestPath(route, query);
   const response = await ask(path, "application/json", signal);
   const body = await readJson(response);
@@ -70,7 +78,7 @@ export async function get<T>(route: string, query: Query = {}, signal?: AbortSig
   if (body === undefined) {
     throw new ApiError(response.status, "The answer is not JSON. Is another server here?", path);
   }
-  return body as T;
+  return body as Answers[R];
 }
 
 /** An answer that is no JSON; errors are. */

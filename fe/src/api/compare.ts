@@ -3,57 +3,14 @@ import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/reac
 import { type ApiError, get } from "./client";
 import { LOADING_MS } from "./poll";
 import { type Result, traceKey } from "./queries";
-import type { Cell, Column, Meta, Nanoseconds, TraceKey } from "./types";
-
-export type PartKind =
-  | "module"
-  | "backward"
-  | "dataloader"
-  | "optimizer"
-  | "step"
-  | "label"
-  | "communication"
-  | "operator"
-  | "group";
-
-/** An entry of the alignment, as it is called on both sides; null where that side has nothing. */
-export interface PartName {
-  name: string | null;
-  exp_name: string | null;
-  kind: PartKind;
-}
-
-export interface CompareMeta extends Omit<Meta, "steps"> {
-  /** The same of the experiment. */
-  exp: Meta;
-  path: string;
-  name: string | null;
-  exp_name: string | null;
-  /** Null for the whole. */
-  kind: PartKind | null;
-  /** What leads to the entry, itself at the end; empty for the whole. */
-  trail: ({ path: string } & PartName)[];
-  steps: number;
-  exp_steps: number;
-}
-
-export type CompareMeasure = "duration_ns" | "device_ns" | "total_ns";
-
-export interface ComparedTable {
-  columns: Column[];
-  rows: Record<string, Cell[]>;
-}
+import type { CompareAnswer, CompareMeta, ComparePart, CompareTotals } from "./schema.gen";
+import type { TraceKey } from "./types";
 
 /** Every number comes three times: `x` of the baseline, `exp_x` of the experiment, `delta_x` their difference. */
-export interface Compared {
-  meta: CompareMeta;
-  totals: Record<CompareMeasure | `exp_${CompareMeasure}` | `delta_${CompareMeasure}`, Nanoseconds>;
-  /** In the order of the program. */
-  parts: ComparedTable;
-  /** The largest change first. */
-  operators: ComparedTable;
-  kernels: ComparedTable;
-}
+export type Compared = CompareAnswer;
+export type ComparedTable = CompareAnswer["parts"];
+export type CompareMeasure = "duration_ns" | "device_ns" | "total_ns";
+export type { CompareMeta, ComparePart, CompareTotals };
 
 /**
  * `versions`: what the status says of both files. With another file, or one that has only now been read, the old
@@ -85,7 +42,7 @@ export function useCompare(
       versions,
     ],
     queryFn: ({ signal }) =>
-      get<Compared>(
+      get(
         "compare",
         {
           run: baseline?.run,

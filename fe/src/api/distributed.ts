@@ -3,60 +3,19 @@ import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/reac
 import { type ApiError, get } from "./client";
 import { LOADING_MS } from "./poll";
 import { type Result, useStatus } from "./queries";
-import type { Bytes, Cell, Column, Nanoseconds, Note, Status } from "./types";
+import type {
+  DistributedAnswer,
+  GroupAnswer,
+  RankAnswer,
+  RankDevice,
+  RankSteps,
+} from "./schema.gen";
+import type { Status } from "./types";
 
-/** Parallel to `names`. The first four add up to `duration_ns`. */
-export interface RankSteps {
-  names: string[];
-  duration_ns: Nanoseconds[];
-  computation_ns: Nanoseconds[];
-  overlap_ns: Nanoseconds[];
-  exposed_communication_ns: Nanoseconds[];
-  other_ns: Nanoseconds[];
-  /** Time in which operations that the step called ran, split. */
-  transfer_ns: Nanoseconds[];
-  wait_ns: Nanoseconds[];
-  /** Of operations that no step called. */
-  outside: { transfer_ns: Nanoseconds; wait_ns: Nanoseconds };
-}
-
-export interface RankDevice {
-  id: number;
-  name: string | null;
-  memory_bytes: Bytes | null;
-  compute_capability: string | null;
-}
-
-export interface RankWorker {
-  worker: string;
-  rank: number | null;
-  world_size: number | null;
-  node: string;
-  process: string;
-  backend: string | null;
-  /** Those that did some work. */
-  devices: RankDevice[];
-  steps: RankSteps;
-}
-
-export interface ProcessGroup {
-  name: string;
-  description: string;
-  /** Empty when not known. */
-  ranks: number[];
-  size: number | null;
-  /** How many of its ranks are among the traces. */
-  present: number;
-}
-
-export interface Distributed {
-  meta: { run: string; span: string; notes: Note[] };
-  workers: RankWorker[];
-  groups: ProcessGroup[];
-  /** What the columns of `steps` mean. */
-  definitions: Column[];
-  operations: { columns: Column[]; rows: Record<string, Cell[]> };
-}
+export type Distributed = DistributedAnswer;
+export type RankWorker = RankAnswer;
+export type ProcessGroup = GroupAnswer;
+export type { RankDevice, RankSteps };
 
 /** Changes when another trace of the span has been read, or a file has changed: the answer is about all of them. */
 export function stateOfSpan(status: Status | undefined, run: string, span: string): string {
@@ -72,7 +31,7 @@ export function useDistributed(run: string | null, span: string | null): Result<
   const known = run !== null && span !== null;
   return useQuery<Distributed, ApiError>({
     queryKey: ["run", run, span, "distributed", known ? stateOfSpan(status, run, span) : ""],
-    queryFn: ({ signal }) => get<Distributed>("distributed", { run, span }, signal),
+    queryFn: ({ signal }) => get("distributed", { run, span }, signal),
     enabled: known && status !== undefined,
     placeholderData: keepPreviousData as UseQueryOptions<Distributed, ApiError>["placeholderData"],
     refetchInterval: (query) => (query.state.error?.loading ? LOADING_MS : false),

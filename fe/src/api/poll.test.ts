@@ -5,7 +5,7 @@ import type { Status, TraceState } from "./types";
 function status(state: TraceState, scanning = false): Status {
   const trace = { state } as Status["runs"][number]["traces"][number];
   const runs = [{ name: "a", state: "ready" as const, traces: [trace], skipped: [] }];
-  return { version: "1", logdir: "d", scanning, error: null, runs };
+  return { version: "1", logdir: "d", scanning, error: null, why: null, skipped: [], runs };
 }
 
 it("asks often while something happens, seldom otherwise, never after giving up", () => {

@@ -8,20 +8,11 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { ApiError, get, type Query } from "./client";
+import { ApiError, get, type Query, type Route } from "./client";
 import { LOADING_MS, MAX_FAILURES, pollDelay } from "./poll";
 import { reportMade } from "./report";
-import type {
-  Health,
-  KernelGroup,
-  KernelsTable,
-  OperatorGroup,
-  OperatorsTable,
-  Overview,
-  Status,
-  Table,
-  TraceKey,
-} from "./types";
+import type { Answers } from "./schema.gen";
+import type { Health, Overview, Status, TraceKey } from "./types";
 
 type Options<T> = UseQueryOptions<T, ApiError>;
 export type Result<T> = UseQueryResult<T, ApiError>;
@@ -79,7 +70,7 @@ export function useStatusPolling(): Result<Status> {
 
 const statusQuery = {
   queryKey: STATUS_KEY,
-  queryFn: ({ signal }: { signal: AbortSignal }) => get<Status>("status", {}, signal),
+  queryFn: ({ signal }: { signal: AbortSignal }) => get("status", {}, signal),
   retry: MAX_FAILURES - 1,
   retryDelay: LOADING_MS,
   staleTime: 0,
@@ -109,70 +100,27 @@ export function useOverview(sel: TraceKey | null): Result<Overview> {
   return useTraceQuery("overview", sel);
 }
 
-export function useOperators(
-  sel: TraceKey | null,
-  groupBy: OperatorGroup = "name",
-): Result<OperatorsTable> {
-  return useTraceQuery("operators", sel, { group_by: groupBy });
-}
-
-/** The rows of one operator, split by call stack. */
-export function useOperatorStacks(
-  sel: TraceKey | null,
-  name: string | null,
-  shape?: string | null,
-): Result<Table> {
-  return useTraceQuery(
-    "operators/stacks",
-    name === null ? null : sel,
-    { name, input_shape: shape },
-    DETAIL,
-  );
-}
-
-/** The kernels that one operator launched itself. */
-export function useOperatorKernels(
-  sel: TraceKey | null,
-  name: string | null,
-  shape?: string | null,
-): Result<Table> {
-  return useTraceQuery(
-    "operators/kernels",
-    name === null ? null : sel,
-    { name, input_shape: shape },
-    DETAIL,
-  );
-}
-
-export function useKernels(
-  sel: TraceKey | null,
-  groupBy: KernelGroup = "name",
-): Result<KernelsTable> {
-  return useTraceQuery("kernels", sel, { group_by: groupBy });
-}
-
 export function useHealth(sel: TraceKey | null): Result<Health> {
   // About the whole file, whatever steps are looked at.
   return useTraceQuery("health", sel && allSteps(sel));
 }
 
-/** Details of one row: another row's details would mislead while these are on their way. */
-const DETAIL = { keep: false };
-
 /** An answer about one trace; other files of this folder make their hooks of it. */
-export function useTraceQuery<T>(
-  route: string,
+export function useTraceQuery<R extends Route>(
+  route: R,
   sel: TraceKey | null,
   query: Query = {},
   { keep } = { keep: true },
-): Result<T> {
+): Result<Answers[R]> {
   const { run, worker, span, ...how } = sel ?? {};
-  return useQuery<T, ApiError>({
+  return useQuery<Answers[R], ApiError>({
     queryKey: ["trace", run ?? null, worker ?? null, span ?? null, how, route, query],
-    queryFn: ({ signal }) => get<T>(route, { ...sel, ...query }, signal),
+    queryFn: ({ signal }) => get(route, { ...sel, ...query }, signal),
     enabled: sel !== null,
     // The old answer stays, dimmed, until the new one is here.
-    placeholderData: keep ? (keepPreviousData as Options<T>["placeholderData"]) : undefined,
+    placeholderData: keep
+      ? (keepPreviousData as Options<Answers[R]>["placeholderData"])
+      : undefined,
     // Still loading on the server: look again until it is done.
     refetchInterval: (q) => (q.state.error?.loading ? LOADING_MS : false),
   });

@@ -1,9 +1,10 @@
 /** Time by call stack; see docs/api.md, /api/stacks. */
-import { useTraceQuery } from "./queries";
-import type { Meta, Nanoseconds, Table, TraceKey } from "./types";
+import { type Result, useTraceQuery } from "./queries";
+import type { StacksAnswer } from "./schema.gen";
+import type { Nanoseconds, TraceKey } from "./types";
 
-export type StackWeight = "device" | "host";
-export type StackDirection = "top_down" | "bottom_up";
+export type StackWeight = StacksAnswer["meta"]["weight"];
+export type StackDirection = StacksAnswer["meta"]["direction"];
 export type StackKind =
   | "frame"
   | "builtin"
@@ -14,6 +15,7 @@ export type StackKind =
   | "other"
   | "smaller";
 
+/** The rows of the answer, each column with the type of its cells. */
 export interface StackRows {
   id: number[];
   /** A row, -1 at the top. */
@@ -26,26 +28,9 @@ export interface StackRows {
   folded: number[];
 }
 
-export interface StacksMeta extends Meta {
-  weight: StackWeight;
-  weights: StackWeight[];
-  direction: StackDirection;
-  files: string;
-  root: number;
-  /** Time of what is shown, and of everything. */
-  whole_ns: Nanoseconds;
-  all_ns: Nanoseconds;
-  no_stack_ns: Nanoseconds;
-  entries: number;
-  /** Entries with less are folded together. */
-  limit_ns: Nanoseconds;
-  has_frames: boolean;
-  /** From the top down to what is around `root`; null when that is everything. */
-  above: StackRows | null;
-}
-
-export interface StacksTable extends Omit<Table<StacksMeta>, "rows"> {
+export interface StacksTable extends Omit<StacksAnswer, "rows" | "meta"> {
   rows: StackRows;
+  meta: Omit<StacksAnswer["meta"], "above"> & { above: StackRows | null };
 }
 
 export interface StackQuestion {
@@ -57,11 +42,11 @@ export interface StackQuestion {
   root: number;
 }
 
-export function useStacks(sel: TraceKey | null, question: StackQuestion) {
-  return useTraceQuery<StacksTable>("stacks", sel, {
+export function useStacks(sel: TraceKey | null, question: StackQuestion): Result<StacksTable> {
+  return useTraceQuery("stacks", sel, {
     weight: question.weight,
     direction: question.direction,
     files: question.files || undefined,
     root: question.root || undefined,
-  });
+  }) as Result<unknown> as Result<StacksTable>;
 }

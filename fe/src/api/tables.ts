@@ -10,9 +10,11 @@ import {
 } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { type ApiError, get, type Query } from "./client";
+import { type MemoryRange, memoryEnds } from "./memory";
 import { LOADING_MS } from "./poll";
-import { type Result, traceKey } from "./queries";
-import type { Meta, Table, TraceKey } from "./types";
+import { type Result, traceKey, useTraceQuery } from "./queries";
+import type { Answers } from "./schema.gen";
+import type { KernelGroup, OperatorGroup, TraceKey } from "./types";
 
 /** Rows of a page that is asked for while somebody scrolls. */
 export const PAGE_ROWS = 200;
@@ -20,11 +22,56 @@ export const PAGE_ROWS = 200;
 /** Milliseconds that a page must be wanted for: those that only fly past are never asked for. */
 const PATIENCE_MS = 100;
 
-/** Which table of which trace. Must keep its identity while it means the same. */
-export interface TableSource {
-  readonly route: string;
-  readonly sel: TraceKey;
+/** Routes whose answers are tables in pages. */
+type TableRoute =
+  | "operators"
+  | "operators/stacks"
+  | "operators/kernels"
+  | "kernels"
+  | "memory/operators"
+  | "memory/events";
+
+/** Which table of which trace: all that is asked of a table is asked of its handle. */
+export interface TableHandle<R extends TableRoute = TableRoute> {
+  readonly route: R;
+  /** Null while there is nothing to ask about. */
+  readonly sel: TraceKey | null;
   readonly query: Query;
+}
+
+function handle<R extends TableRoute>(
+  route: R,
+  sel: TraceKey | null,
+  query: Query,
+): TableHandle<R> {
+  return { route, sel, query };
+}
+
+/** The handles of the tables there are. */
+export const tables = {
+  operators: (sel: TraceKey | null, group: OperatorGroup = "name") =>
+    handle("operators", sel, { group_by: group }),
+  /** The rows of one operator, split by call stack. */
+  operatorStacks: (sel: TraceKey | null, name: string, shape: string | null) =>
+    handle("operators/stacks", sel, { name, input_shape: shape }),
+  /** The kernels that one operator launched itself. */
+  operatorKernels: (sel: TraceKey | null, name: string, shape: string | null) =>
+    handle("operators/kernels", sel, { name, input_shape: shape }),
+  kernels: (sel: TraceKey | null, group: KernelGroup = "name") =>
+    handle("kernels", sel, { group_by: group }),
+  /** Without a device nothing is asked: it is not known yet. */
+  memoryOperators: (sel: TraceKey | null, device: string | null, range: MemoryRange | null) =>
+    handle("memory/operators", device === null ? null : sel, { device, ...memoryEnds(range) }),
+  memoryEvents: (sel: TraceKey | null, device: string | null, range: MemoryRange | null) =>
+    handle("memory/events", device === null ? null : sel, { device, ...memoryEnds(range) }),
+};
+
+/** The answer that a view begins with: the whole table, or its first page. */
+export function useTable<R extends TableRoute>(
+  { route, sel, query }: TableHandle<R>,
+  { keep } = { keep: true },
+): Result<Answers[R]> {
+  return useTraceQuery(route, sel, query, { keep });
 }
 
 /** What is asked of a table; see docs/tables.md. */
@@ -35,18 +82,11 @@ export interface TableQuery {
   readonly search?: string;
 }
 
-export interface PageMeta extends Meta {
-  total: number;
-  /** Rows that pass the filter. */
-  matched: number;
-  offset: number;
-}
-
-export type TablePage = Table<PageMeta>;
+export type TablePage = Answers[TableRoute];
 
 /** A page, and what it is a page of. */
 export interface Asked {
-  readonly source: TableSource;
+  readonly source: TableHandle;
   readonly asked: TableQuery;
   readonly page: TablePage;
 }
@@ -66,11 +106,12 @@ export function isCut(answer: {
  * The first page in a new order or of another filter. The one before stays until it is here; `data.asked` says
  * which it is.
  */
-export function useFirstPage(source: TableSource | null, asked: TableQuery): Result<Asked> {
+export function useFirstPage(source: TableHandle | null, asked: TableQuery): Result<Asked> {
   return useQuery<Asked, ApiError>({
     ...pageOptions(source, asked, 0, 0),
-    enabled: source !== null,
-    placeholderData: (previous) => (previous?.source === source ? previous : undefined),
+    enabled: isAsked(source),
+    placeholderData: (previous) =>
+      previous && sameTable(previous.source, source) ? previous : undefined,
     refetchInterval: (query) => (query.state.error?.loading ? LOADING_MS : false),
   });
 }
@@ -83,7 +124,7 @@ export interface Pages {
 
 /** Some pages. Those no longer wanted are cancelled, or kept for a while when they are here. */
 export function usePages(
-  source: TableSource | null,
+  source: TableHandle | null,
   asked: TableQuery,
   pages: readonly number[],
 ): Pages {
@@ -122,7 +163,7 @@ function combinePages(results: readonly Result<Asked>[]): Combined {
 /** All rows at once, in this order, of those that pass the filter: for an export. */
 export function fetchRows(
   client: QueryClient,
-  source: TableSource,
+  source: TableHandle,
   asked: TableQuery,
 ): Promise<TablePage> {
   return client.fetchQuery({
@@ -134,47 +175,56 @@ export function fetchRows(
 }
 
 /** The rows of a table that pass a filter, all of them or the first. For tables of which few rows are wanted. */
-export function useRows<T>(
-  source: TableSource | null,
+export function useRows<R extends TableRoute>(
+  source: TableHandle<R> | null,
   asked: TableQuery,
   limit: number | "all" = "all",
-): Result<T> {
-  return useQuery<T, ApiError>({
+): Result<Answers[R]> {
+  return useQuery<Answers[R], ApiError>({
     queryKey: [...keyOf(source), asked, limit],
-    queryFn: ({ signal }) => get<T>(...routeOf(source, { ...asked, limit }), signal),
-    enabled: source !== null,
+    queryFn: ({ signal }) => fetchPage(source, asked, { limit }, signal),
+    enabled: isAsked(source),
     refetchInterval: (query) => (query.state.error?.loading ? LOADING_MS : false),
   });
 }
 
-function pageOptions(source: TableSource | null, asked: TableQuery, page: number, wait: number) {
+function pageOptions(source: TableHandle | null, asked: TableQuery, page: number, wait: number) {
   return {
     queryKey: [...keyOf(source), asked, page],
     queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Asked> => {
       await pause(wait, signal);
       const range = { offset: page * PAGE_ROWS, limit: PAGE_ROWS };
-      if (!source) throw new Error("there is no table to ask");
+      if (!source) throw nothingToAsk();
       return { source, asked, page: await fetchPage(source, asked, range, signal) };
     },
   };
 }
 
-function fetchPage(
-  source: TableSource | null,
+async function fetchPage<R extends TableRoute>(
+  source: TableHandle<R> | null,
   asked: TableQuery,
   range: { offset?: number; limit: number | "all" },
   signal: AbortSignal,
-): Promise<TablePage> {
-  return get<TablePage>(...routeOf(source, { ...asked, ...range }), signal);
+): Promise<Answers[R]> {
+  if (!source) throw nothingToAsk();
+  return get(source.route, { ...source.sel, ...source.query, ...asked, ...range }, signal);
 }
 
-function routeOf(source: TableSource | null, more: object): [string, Query] {
-  return [source?.route ?? "", { ...source?.sel, ...source?.query, ...more }];
+function nothingToAsk(): Error {
+  return new Error("there is no table to ask");
 }
 
-function keyOf(source: TableSource | null): readonly unknown[] {
-  if (!source) return ["trace", null, null, null];
+function isAsked(source: TableHandle | null): boolean {
+  return source !== null && source.sel !== null;
+}
+
+function keyOf(source: TableHandle | null): readonly unknown[] {
+  if (!source?.sel) return ["trace", null, null, null];
   return [...traceKey(source.sel), source.sel, source.route, source.query, "rows"];
+}
+
+function sameTable(a: TableHandle, b: TableHandle | null): boolean {
+  return JSON.stringify(keyOf(a)) === JSON.stringify(keyOf(b));
 }
 
 /** Rejects as soon as nobody waits any more. */

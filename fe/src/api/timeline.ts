@@ -1,198 +1,36 @@
 /** What the timeline asks: docs/timeline-protocol.md. Binary answers are handed on as they are. */
 import { useQueries, useQuery } from "@tanstack/react-query";
-import { type ApiError, get, getBinary, type Query } from "./client";
+import { type ApiError, get, getBinary, type Query, type Route } from "./client";
 import { allSteps, type Result, useTraceQuery } from "./queries";
-import type { Meta, Nanoseconds, TraceKey } from "./types";
+import type {
+  Answers,
+  CounterSeries,
+  EventArguments,
+  FlowColumns,
+  NamesOfSlices,
+  Neighbour,
+  RunOverview,
+  SearchResult,
+  SharedCollective,
+  SliceDetails,
+  SliceReference,
+  TimelineAnswer,
+  TimelineLevel,
+  Track,
+  WindowTotals,
+} from "./schema.gen";
+import type { TraceKey } from "./types";
 
-export interface TimelineTrack {
-  id: number;
-  parent: number | null;
-  kind: "process" | "thread" | "stream" | "other";
-  name: string;
-  device: number | null;
-  slices: number;
-  instants: number;
-  busy_ns: Nanoseconds;
-}
-
-export interface TimelineLevel {
-  level: number;
-  width_ns: Nanoseconds;
-  tile_ns: Nanoseconds;
-}
-
-export interface TimelineCounter {
-  id: string;
-  kind: string;
-  name: string;
-  device: string;
-  unit: "fraction" | "bytes" | "count" | "bytes/s";
-  min: number;
-  max: number;
-}
-
-export interface TimelineMeta {
-  meta: Meta;
-  version: string;
-  begin_ns: Nanoseconds;
-  end_ns: Nanoseconds;
-  events: {
-    total: number;
-    slices: number;
-    instants: number;
-    flows: number;
-    counters: number;
-    metadata: number;
-    too_deep: number;
-    other: number;
-  };
-  names: number;
-  categories: string[];
-  levels: TimelineLevel[];
-  tracks: TimelineTrack[];
-  /** Parallel lists; the position is the number of the lane. */
-  lanes: { track: number[]; band: string[]; depth: number[]; slices: number[]; busy_ns: number[] };
-  steps: { names: string[]; start_ns: Nanoseconds[]; duration_ns: Nanoseconds[] };
-  counters: TimelineCounter[];
-}
-
-export interface SliceRef {
-  row: number;
-  lane: number;
-  name: string;
-  category: string;
-  start_ns: Nanoseconds;
-  duration_ns: Nanoseconds;
-}
-
-/** JSON text, so that every digit stays; null when the event has none. `length`: of all of it. */
-export interface EventArgs {
-  row: number;
-  args: string | null;
-  length: number;
-}
-
-export interface SliceDetails extends SliceRef {
-  track: number;
-  name_id: number;
-  self_ns: Nanoseconds;
-  args: Record<string, unknown>;
-  step: string | null;
-  parents: SliceRef[];
-  stack: { row: number; frame: string }[];
-  call_stack: string[];
-  modules: string[];
-  launch: SliceRef | null;
-  launched: { total: number; total_ns: Nanoseconds; slices: SliceRef[] };
-  operator: SliceRef | null;
-  forward: SliceRef[];
-  backward: SliceRef[];
-  flows: { kind: string; source: SliceRef; target: SliceRef }[];
-  same_name: {
-    count: number;
-    total_ns: Nanoseconds;
-    mean_ns: Nanoseconds;
-    min_ns: Nanoseconds;
-    median_ns: Nanoseconds;
-    p95_ns: Nanoseconds;
-    max_ns: Nanoseconds;
-    longest_row: number;
-    position: number;
-    histogram: { edges_ns: Nanoseconds[]; counts: number[] } | null;
-  };
-}
-
-export interface TimelineSearch {
-  names: {
-    name_id: number;
-    name: string;
-    count: number;
-    total_ns: Nanoseconds;
-    longest_row: number;
-  }[];
-  names_total: number;
-  count: number;
-  total_ns: Nanoseconds;
-  hits: {
-    row: number[];
-    lane: number[];
-    name_id: number[];
-    start_ns: number[];
-    duration_ns: number[];
-  };
-  density: { from_ns: Nanoseconds; to_ns: Nanoseconds; counts: number[] };
-}
-
-export interface RangeSums {
-  from_ns: Nanoseconds;
-  to_ns: Nanoseconds;
-  slices: number;
-  instants: number;
-  by_name: {
-    name_id: number;
-    name: string;
-    category: string;
-    count: number;
-    total_ns: Nanoseconds;
-    longest_row: number;
-  }[];
-  names_total: number;
-  rest: { count: number; total_ns: Nanoseconds };
-  by_category: { category: string; count: number; total_ns: Nanoseconds }[];
-  devices: {
-    device: number;
-    busy_ns: Nanoseconds;
-    idle_ns: Nanoseconds;
-    kernel_ns: Nanoseconds;
-    memcpy_ns: Nanoseconds;
-    communication_ns: Nanoseconds;
-    exposed_communication_ns: Nanoseconds;
-  }[];
-}
-
-/** Parallel lists; fewer than `total` when the answer was cut. */
-export interface TimelineFlows {
-  total: number;
-  loose: number;
-  kind: string[];
-  from_row: number[];
-  from_lane: number[];
-  from_ns: Nanoseconds[];
-  to_row: number[];
-  to_lane: number[];
-  to_ns: Nanoseconds[];
-}
-
-export interface RunOverview {
-  begin_ns: Nanoseconds;
-  end_ns: Nanoseconds;
-  /** The offsets come from clocks; else every rank begins at 0. */
-  aligned: boolean;
-  workers: {
-    worker: string;
-    rank: number | null;
-    events: number;
-    slices: number;
-    offset_ns: Nanoseconds;
-    /** Part of each bin in which it was busy, 0…255. */
-    device: number[];
-    host: number[];
-    communication: number[];
-  }[];
-  absent: { worker: string; state: string; reason: string | null }[];
-}
-
-export interface Collective {
-  name: string;
-  group: string;
-  members: {
-    worker: string;
-    row: number;
-    lane: number;
-    start_ns: Nanoseconds;
-    duration_ns: Nanoseconds;
-  }[];
-}
+export type TimelineMeta = TimelineAnswer;
+export type TimelineTrack = Track;
+export type TimelineCounter = CounterSeries;
+export type SliceRef = SliceReference;
+export type EventArgs = EventArguments;
+export type TimelineSearch = SearchResult;
+export type RangeSums = WindowTotals;
+export type TimelineFlows = FlowColumns;
+export type Collective = SharedCollective;
+export type { RunOverview, SliceDetails, TimelineLevel };
 
 /** One trace as the timeline knows it: its answers never change. */
 export interface TimelineKey {
@@ -215,7 +53,7 @@ export function useTimelines(keys: readonly TraceKey[]): Result<TimelineMeta>[] 
       return {
         queryKey: ["trace", run, worker, span, how, "timeline", {}],
         queryFn: ({ signal }: { signal: AbortSignal }) =>
-          get<TimelineMeta>("timeline", { run, worker, span, ...how }, signal),
+          get("timeline", { run, worker, span, ...how }, signal),
       };
     }),
   }) as Result<TimelineMeta>[];
@@ -259,7 +97,7 @@ export function timelineCounters(
 export function timelineNames(
   key: TimelineKey,
   which: { ids: string } | { from: number; count: number },
-): Promise<{ ids: number[]; names: string[] }> {
+): Promise<NamesOfSlices> {
   return get("timeline/names", { ...key, ...which });
 }
 
@@ -283,15 +121,19 @@ export function timelineNext(
   key: TimelineKey,
   row: number,
   direction: "next" | "previous",
-): Promise<{ slice: SliceRef | null }> {
+): Promise<Neighbour> {
   return get("timeline/next", { ...key, row, direction });
 }
 
 /** `key` is null while there is nothing to ask about. */
-function useTimelineQuery<T>(route: string, key: TimelineKey | null, query: Query): Result<T> {
-  return useQuery<T, ApiError>({
+function useTimelineQuery<R extends Route>(
+  route: R,
+  key: TimelineKey | null,
+  query: Query,
+): Result<Answers[R]> {
+  return useQuery<Answers[R], ApiError>({
     queryKey: ["trace", key?.run, key?.worker, key?.span, key?.v, route, query],
-    queryFn: ({ signal }) => get<T>(route, { ...key, ...query }, signal),
+    queryFn: ({ signal }) => get(route, { ...key, ...query }, signal),
     enabled: key !== null,
   });
 }
@@ -309,11 +151,11 @@ export function useTimelineArgs(key: TimelineKey | null, row: number | null): Re
 }
 
 /** The same question to several ranks, in their order; `queries`: of each rank. Null while there is nothing to ask. */
-function useRanksQuery<T>(
-  route: string,
+function useRanksQuery<R extends Route>(
+  route: R,
   keys: readonly TimelineKey[],
   queries: readonly Query[] | null,
-): Result<T[]> {
+): Result<Answers[R][]> {
   const asked = keys.map(({ run, worker, span, v }, at) => ({
     run,
     worker,
@@ -321,9 +163,9 @@ function useRanksQuery<T>(
     v,
     ...queries?.[at],
   }));
-  return useQuery<T[], ApiError>({
+  return useQuery<Answers[R][], ApiError>({
     queryKey: ["trace", keys[0]?.run, null, route, asked],
-    queryFn: ({ signal }) => Promise.all(asked.map((query) => get<T>(route, query, signal))),
+    queryFn: ({ signal }) => Promise.all(asked.map((query) => get(route, query, signal))),
     enabled: queries !== null && keys.length > 0,
   });
 }

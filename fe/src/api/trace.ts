@@ -1,17 +1,11 @@
 /** The trace file itself and its longest slices. */
 import { addressOf, getBinary, requestPath } from "./client";
 import { type Result, useTraceQuery } from "./queries";
-import type { Nanoseconds, Table, TableMeta, TraceKey } from "./types";
+import type { SlicesAnswer } from "./schema.gen";
+import type { Nanoseconds, TraceKey } from "./types";
 
-export interface SlicesMeta extends TableMeta {
-  offset: number;
-  /** The end of the last event. */
-  duration_ns: Nanoseconds;
-  /** Of the whole trace, most slices first. */
-  categories: { category: string; slices: number }[];
-}
-
-export type SlicesTable = Table<SlicesMeta>;
+export type SlicesTable = SlicesAnswer;
+export type SlicesMeta = SlicesAnswer["meta"];
 
 export interface SlicesQuery {
   name: string | null;

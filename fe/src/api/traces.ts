@@ -2,35 +2,18 @@
 import { keepPreviousData, type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import { type ApiError, get, type Query } from "./client";
 import { type Result, useStatus } from "./queries";
-import type { Cell, Column, Note, Status, TraceKey } from "./types";
+import type { Answers } from "./schema.gen";
+import type { Status, TraceKey } from "./types";
 
 /** One trace of each run, all of the run shown, or all there are. */
 export type TraceScope = "runs" | "run" | "all";
-
-export interface TracesTable {
-  meta: { of: TraceScope; notes: Note[]; total: number };
-  columns: Column[];
-  rows: Record<string, Cell[]>;
-}
-
 export type ByNameWhat = "operators" | "kernels";
 
-export interface TracesByName {
-  meta: Omit<TracesTable["meta"], "of"> & {
-    of: TraceScope;
-    what: ByNameWhat;
-    measure: string;
-    per: "step" | "all";
-    traces: { run: string; worker: string; span: string }[];
-    /** Traces beyond those that have a column. */
-    left_out: number;
-  };
-  columns: Column[];
-  rows: Record<string, Cell[]>;
-}
+export type TracesTable = Answers["traces"];
+export type TracesByName = Answers["traces/names"];
 
 export function useTraces(sel: TraceKey | null, of: TraceScope): Result<TracesTable> {
-  return useAboutTraces<TracesTable>("traces", sel, { of });
+  return useAboutTraces("traces", sel, { of });
 }
 
 export function useTracesByName(
@@ -39,10 +22,14 @@ export function useTracesByName(
   what: ByNameWhat,
   measure: string,
 ): Result<TracesByName> {
-  return useAboutTraces<TracesByName>("traces/names", sel, { of, what, measure, limit: "all" });
+  return useAboutTraces("traces/names", sel, { of, what, measure, limit: "all" });
 }
 
-function useAboutTraces<T>(route: string, sel: TraceKey | null, query: Query): Result<T> {
+function useAboutTraces<R extends "traces" | "traces/names">(
+  route: R,
+  sel: TraceKey | null,
+  query: Query,
+): Result<Answers[R]> {
   const status = useStatus().data;
   const asked = {
     ...query,
@@ -52,11 +39,11 @@ function useAboutTraces<T>(route: string, sel: TraceKey | null, query: Query): R
     steps: sel?.steps,
     step_pattern: sel?.step_pattern,
   };
-  return useQuery<T, ApiError>({
+  return useQuery<Answers[R], ApiError>({
     queryKey: ["traces", route, asked, stateOfAll(status)],
-    queryFn: ({ signal }) => get<T>(route, asked, signal),
+    queryFn: ({ signal }) => get(route, asked, signal),
     enabled: sel !== null && status !== undefined,
-    placeholderData: keepPreviousData as UseQueryOptions<T, ApiError>["placeholderData"],
+    placeholderData: keepPreviousData as UseQueryOptions<Answers[R], ApiError>["placeholderData"],
   });
 }
 

@@ -1,6 +1,6 @@
 import { wantedLanguages } from "../host/language";
 import { en, type Messages } from "./en";
-import { pickLanguage } from "./languages";
+import { type LanguageId, pickLanguage } from "./languages";
 import { setTranslation } from "./translation";
 
 /**
@@ -18,4 +18,9 @@ export async function settleLanguage(): Promise<void> {
   } catch {
     // Better in English than not at all.
   }
+}
+
+/** A few words that stand where they are used. */
+export function inLanguage(words: Readonly<Record<LanguageId, string>>): string {
+  return words[t.lang as LanguageId];
 }

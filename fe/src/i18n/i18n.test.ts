@@ -2,13 +2,14 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { en as page } from "./en";
 import { pickLanguage } from "./languages";
 import { zhCNAreas, zhCN as zhCNPage } from "./zh-CN";
+import { table as zhTable } from "./zh-CN/table";
 
 /** Areas by their names, as English has them. */
 const AREAS: Record<string, object> = Object.assign(
   {},
   ...Object.values(import.meta.glob<object>("./en/*.ts", { eager: true })),
 );
-const { en: _, shell: __, ...areas } = AREAS;
+const { en: _, shell: __, categoryName: ___, ...areas } = AREAS;
 const en = { ...page, ...areas };
 const zhCN = { ...zhCNPage, ...zhCNAreas };
 
@@ -73,7 +74,7 @@ const NOT_TEXTS = new Set(["capture.health.summary", "serverMessages"]);
 
 /** Names and code that are the same in every language. */
 const SAME =
-  /^(product|views\.lightning|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.tensor|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
+  /^(product|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.tensor|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
 
 describe("Chinese", () => {
   it("has the areas that English has", () => {
@@ -106,7 +107,7 @@ describe("Chinese", () => {
     expect(zhCN.range.chip("5", "10", "24")).toMatch(/5–10.*24/);
     expect(zhCN.status.loading(2, "40 %", "4 MB", "10 MB")).toMatch(/2.*40 %.*4 MB.*10 MB/);
     expect(zhCN.dropped.steps("5~7")).toContain("5–7");
-    expect(zhCN.table.rows("3", "10")).toMatch(/3.*10/);
+    expect(zhTable.rows("3", "10")).toMatch(/3.*10/);
   });
 });
 
@@ -130,7 +131,7 @@ describe("why a file is not shown", () => {
       "无法列出 s3://b：不存在（NoSuchBucket）。Look",
     );
     expect(reasonText("is odd", { kind: "other", values: {} })).toBe("is odd");
-    expect(reasonText("is odd")).toBe("is odd");
+    expect(reasonText("is odd", null)).toBe("is odd");
     const cut = { why: "the gzip data is cut off", why_kind: "gzip_cut_off", events: 3 };
     expect(noteText({ kind: "truncated", text: "…", values: cut })).toBe(
       "文件无法读到末尾（gzip 数据被截断）；此前的 3 个事件已显示。",

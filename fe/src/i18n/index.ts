@@ -1,4 +1,4 @@
-export { settleLanguage, t } from "./current";
+export { inLanguage, settleLanguage, t } from "./current";
 export type { Messages } from "./en";
 export { capture as captureTexts } from "./en/capture";
 export { charts as chartsTexts } from "./en/charts";
@@ -9,7 +9,7 @@ export { kernels as kernelsTexts } from "./en/kernels";
 export { memory as memoryTexts } from "./en/memory";
 export { modules as modulesTexts } from "./en/modules";
 export { operators as operatorsTexts } from "./en/operators";
-export { overview as overviewTexts } from "./en/overview";
+export { categoryName, overview as overviewTexts } from "./en/overview";
 export { stackedColumns as stackedColumnsTexts } from "./en/stackedColumns";
 export { stacks as stacksTexts } from "./en/stacks";
 export { steps as stepsTexts } from "./en/steps";
@@ -18,6 +18,7 @@ export { timeline as timelineTexts } from "./en/timeline";
 export { trace as traceTexts } from "./en/trace";
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
 export {
+  definitionText,
   evidenceLabel,
   findingDetail,
   findingTitle,

@@ -15,7 +15,7 @@ export function noteText(note: { kind: string; text: string; values?: Values }):
 /** Why a file could not be read, or is no trace. */
 export function reasonText(
   reason: string,
-  why?: { readonly kind: string; readonly values: Values } | null,
+  why: { readonly kind: string; readonly values: Values } | null,
 ): string {
   return t.serverMessages.reasons[why?.kind ?? ""]?.(why?.values ?? {}) ?? reason;
 }
@@ -34,4 +34,9 @@ export function evidenceLabel(evidence: {
   gpu?: number | null;
 }): string {
   return t.serverMessages.evidence[evidence.key ?? ""]?.(evidence.gpu ?? null) ?? evidence.label;
+}
+
+/** What a number of an answer means: `definitions` are those of the answer, by its key. */
+export function definitionText(definitions: Readonly<Record<string, string>>, key: string): string {
+  return serverText(definitions[key] ?? "");
 }

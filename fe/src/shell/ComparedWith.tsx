@@ -1,7 +1,14 @@
 /** In the context bar: what every view is compared with, and the way out of it; or the way in. */
 import type { Status } from "../api";
 import { t } from "../i18n";
-import { type CurrentTrace, goToView, sameTraceName, setBaseline, useViewId } from "../state";
+import {
+  type CurrentTrace,
+  findView,
+  goToView,
+  sameTraceName,
+  setBaseline,
+  useViewId,
+} from "../state";
 import { Icon } from "../ui";
 import { traceTitle } from "./traceTitle";
 
@@ -25,7 +32,7 @@ export function ComparedWith({ status, current: { sel, comparison } }: Props) {
         title={text.startHint}
         onClick={() => goToView("compare")}
       >
-        <Icon name="compare" />
+        <Icon path={findView("compare")?.icon ?? ""} />
         {text.start}
       </button>
     );
@@ -41,7 +48,7 @@ export function ComparedWith({ status, current: { sel, comparison } }: Props) {
         title={`${sentence}. ${text.open}`}
         onClick={() => goToView("compare")}
       >
-        <Icon name="compare" />
+        <Icon path={findView("compare")?.icon ?? ""} />
         <span aria-hidden="true">{text.versus(title)}</span>
         <span className="visually-hidden">{sentence}</span>
       </button>

@@ -3,11 +3,13 @@ import type { ReactNode } from "react";
 import { t } from "../i18n";
 import {
   type CurrentTrace,
+  findView,
   formatRange,
   goToView,
   type Picked,
   useStepRange,
   useViewId,
+  viewName,
 } from "../state";
 import { CopyButton, Icon, Splitter, useWidth } from "../ui";
 import { placesOf } from "./places";
@@ -69,11 +71,11 @@ export function Inspector({ selected, current, onClose, children }: Props) {
                 key={id}
                 type="button"
                 className="button"
-                aria-label={t.inspector.showIn(t.views[id])}
+                aria-label={t.inspector.showIn(viewName(id))}
                 onClick={() => goToView(id, null, look)}
               >
-                <Icon name={id} />
-                {t.views[id]}
+                <Icon path={findView(id)?.icon ?? ""} />
+                {viewName(id)}
               </button>
             ))}
           </fieldset>

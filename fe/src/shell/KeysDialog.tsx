@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 import { t, timelineTexts } from "../i18n";
-import { JUMP_KEYS, useViewId, VIEW_IDS } from "../state";
+import { allViews, useViewId } from "../state";
 import { Dialog } from "../ui";
 import "./keysDialog.css";
 
@@ -8,10 +8,10 @@ import "./keysDialog.css";
 const DIGITS = 9;
 
 /** Each with the keys that do the same; a key may be several in a row. */
-const KEYS: readonly [string[], string][] = [
-  ...VIEW_IDS.map((id, index): [string[], string] => [
-    [...(index < DIGITS ? [String(index + 1)] : []), `g ${JUMP_KEYS[id]}`],
-    t.keys.view(t.views[id]),
+const keys = (): readonly [string[], string][] => [
+  ...allViews().map(({ name, key }, index): [string[], string] => [
+    [...(index < DIGITS ? [String(index + 1)] : []), `g ${key}`],
+    t.keys.view(name),
   ]),
   [["Ctrl K", "⌘ K"], t.keys.palette],
   [["/"], t.keys.filter],
@@ -48,7 +48,7 @@ export function KeysDialog({ onClose }: { onClose: () => void }) {
           <h3>{t.keys.everywhere}</h3>
         </>
       )}
-      <KeyList keys={KEYS} />
+      <KeyList keys={keys()} />
       <p className="muted keys-more">{t.keys.more}</p>
     </Dialog>
   );

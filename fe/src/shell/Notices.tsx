@@ -1,7 +1,7 @@
 /** Lines above the view: a link that names something gone, a server that went away. */
 import { useState } from "react";
 import { t } from "../i18n";
-import { type Dropped, isViewId, SCHEMA, useParams } from "../state";
+import { type Dropped, isViewId, SCHEMA, useText } from "../state";
 import { Icon } from "../ui";
 import "./notices.css";
 
@@ -13,7 +13,7 @@ interface Props {
 }
 
 export function Notices({ dropped, lost, onRetry }: Props) {
-  const { v, z } = useParams();
+  const [v, z] = [useText("v"), useText("z")];
   const [dismissed, setDismissed] = useState<readonly string[]>([]);
   const texts = dropped.map(({ kind, value }) => t.dropped[kind](value));
   if (v !== undefined && !isViewId(v)) texts.push(t.dropped.view(v));

@@ -4,13 +4,13 @@ import type { TraceStatus } from "../api";
 import { readStored, writeStored } from "../host";
 import { t } from "../i18n";
 import {
+  allViews,
   type GroupId,
   goToView,
-  JUMP_KEYS,
   linkToView,
-  VIEW_GROUPS,
-  VIEW_IDS,
+  type View,
   type ViewId,
+  viewGroups,
 } from "../state";
 import { Icon, Splitter, useWidth } from "../ui";
 import { hasData } from "./places";
@@ -49,7 +49,7 @@ export function Rail({ view, trace }: Props) {
       aria-label={t.rail.label}
     >
       <div className="rail-views">
-        {VIEW_GROUPS.map((group) => (
+        {viewGroups().map((group) => (
           <Group key={group.id} {...group} view={view} narrow={narrow} trace={trace} />
         ))}
       </div>
@@ -78,7 +78,7 @@ export function Rail({ view, trace }: Props) {
 
 interface GroupProps {
   id: GroupId;
-  views: readonly ViewId[];
+  views: readonly View[];
   view: ViewId;
   narrow: boolean;
   trace: TraceStatus | null;
@@ -93,8 +93,13 @@ function Group({ id, views, view, narrow, trace }: GroupProps) {
       </span>
       <ul aria-labelledby={label}>
         {views.map((each) => (
-          <li key={each}>
-            <Entry id={each} current={each === view} narrow={narrow} off={!hasData(each, trace)} />
+          <li key={each.id}>
+            <Entry
+              view={each}
+              current={each.id === view}
+              narrow={narrow}
+              off={!hasData(each.id, trace)}
+            />
           </li>
         ))}
       </ul>
@@ -103,33 +108,33 @@ function Group({ id, views, view, narrow, trace }: GroupProps) {
 }
 
 interface EntryProps {
-  id: ViewId;
+  view: View;
   current: boolean;
   narrow: boolean;
   /** Nothing of it was recorded; the view says how to. */
   off: boolean;
 }
 
-function Entry({ id, current, narrow, off }: EntryProps) {
-  const digit = VIEW_IDS.indexOf(id) + 1;
-  const name = t.views[id];
+function Entry({ view, current, narrow, off }: EntryProps) {
+  const { id, name, key } = view;
+  const digit = allViews().indexOf(view) + 1;
   const about = off ? t.rail.noData(name) : narrow ? name : null;
   return (
     <a
       href={linkToView(id)}
       className={off ? "off" : undefined}
       aria-current={current ? "page" : undefined}
-      title={[about, t.rail.jump(JUMP_KEYS[id])].filter((part) => part !== null).join("\n")}
+      title={[about, t.rail.jump(key)].filter((part) => part !== null).join("\n")}
       onClick={(event) => {
         if (opensElsewhere(event)) return;
         event.preventDefault();
         goToView(id);
       }}
     >
-      <Icon name={id} />
+      <Icon path={view.icon} />
       <span className={narrow ? "visually-hidden" : undefined}>{name}</span>
       <span className="rail-key" aria-hidden="true">
-        {digit <= DIGITS ? digit : `g ${JUMP_KEYS[id]}`}
+        {digit <= DIGITS ? digit : `g ${key}`}
       </span>
     </a>
   );

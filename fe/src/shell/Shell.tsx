@@ -6,12 +6,14 @@ import { saveFrom } from "../host";
 import { t } from "../i18n";
 import {
   type CurrentTrace,
+  findView,
   goToView,
   type PickedKind,
   usePicked,
   useTrace,
   useViewId,
   type ViewId,
+  viewName,
 } from "../state";
 import { Boundary, NotInReport, Panel } from "../ui";
 import { RangeChip } from "./brush/RangeChip";
@@ -33,9 +35,9 @@ import "./shell.css";
 type DialogName = "keys" | "files" | "notes" | "palette";
 
 interface Props {
-  /** What shows each view, and what describes a picked thing; null: its name alone. */
-  views: Record<ViewId, ComponentType<object>>;
-  inspectors: Record<PickedKind, ComponentType<{ name: string }> | null>;
+  /** What shows each view, and what describes a picked thing; without: its name alone. */
+  views: Readonly<Record<ViewId, ComponentType<object>>>;
+  inspectors: Readonly<Partial<Record<PickedKind, ComponentType<{ name: string }>>>>;
 }
 
 export function Shell({ views, inspectors }: Props) {
@@ -51,7 +53,7 @@ export function Shell({ views, inspectors }: Props) {
   useDropStale(status);
 
   useEffect(() => {
-    document.title = `${t.views[view]} – ${t.product}`;
+    document.title = `${viewName(view)} – ${t.product}`;
   }, [view]);
 
   useShortcuts(dialog === null, {
@@ -105,7 +107,7 @@ export function Shell({ views, inspectors }: Props) {
         ) : current.trace.state !== "ready" ? (
           <LoadingPage status={status} current={current} trace={current.trace} />
         ) : (
-          <CurrentView view={view} View={views[view]} current={current} />
+          <CurrentView view={view} View={views[view] ?? Nothing} current={current} />
         )}
       </main>
       {selected && current.trace?.state === "ready" && (
@@ -145,6 +147,8 @@ export function Shell({ views, inspectors }: Props) {
   );
 }
 
+const Nothing = () => null;
+
 interface CurrentViewProps {
   view: ViewId;
   View: ComponentType<object>;
@@ -155,14 +159,14 @@ function CurrentView({ view, View, current }: CurrentViewProps) {
   return (
     <div className="view">
       <div className="view-head">
-        <h1>{t.views[view]}</h1>
+        <h1>{viewName(view)}</h1>
         <RangeChip view={view} current={current} />
       </div>
       <ViewNotes sel={current.sel} view={view} />
       <Boundary key={view}>
         {/* Tiles of a timeline are made when they are asked for. */}
-        {view === "trace" && reportMade() !== null ? (
-          <Panel title={t.views.trace}>
+        {findView(view)?.needsServer && reportMade() !== null ? (
+          <Panel title={viewName(view)}>
             <NotInReport />
           </Panel>
         ) : (

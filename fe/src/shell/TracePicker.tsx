@@ -82,8 +82,8 @@ function option(
 
 function rankOf(traces: readonly TraceStatus[]): string | null {
   const known = traces.find(({ rank }) => rank !== null && rank !== undefined);
-  if (known?.rank === null || known?.rank === undefined) return null;
-  return t.bar.rank(known.rank, known.world_size ?? null);
+  if (!known || known.rank === null) return null;
+  return t.bar.rank(known.rank, known.world_size);
 }
 
 function stateOf(traces: readonly TraceStatus[]): string | null {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { TraceStatus } from "../api";
-import { PICKED_KINDS } from "../state";
-import { HOME, hasData, placesOf } from "./places";
+import { homeOf, PICKED_KINDS } from "../state";
+import { hasData, placesOf } from "./places";
 
 const TRACE = {
   state: "ready",
@@ -10,7 +10,7 @@ const TRACE = {
 
 it("begins where the thing is a row", () => {
   for (const kind of PICKED_KINDS) {
-    expect(placesOf({ kind, name: "x" }, null)[0]?.view).toBe(HOME[kind]);
+    expect(placesOf({ kind, name: "x" }, null)[0]?.view).toBe(homeOf(kind));
   }
 });
 

@@ -2,7 +2,7 @@
 import type { TraceStatus } from "../api";
 import { equals } from "../format";
 import type { Params } from "../host";
-import type { Picked, PickedKind, ViewId } from "../state";
+import { findView, type Picked, type PickedKind, type ViewId } from "../state";
 
 export interface Place {
   readonly view: ViewId;
@@ -10,28 +10,10 @@ export interface Place {
   readonly look: Params;
 }
 
-/** Views of which the server says whether a trace has something for them; the others always have. */
-const MAY_LACK_DATA: readonly ViewId[] = [
-  "kernels",
-  "stacks",
-  "memory",
-  "distributed",
-  "modules",
-  "lightning",
-];
-
 export function hasData(view: ViewId, trace: TraceStatus | null): boolean {
-  if (trace?.state !== "ready" || !MAY_LACK_DATA.includes(view)) return true;
+  if (trace?.state !== "ready" || !findView(view)?.mayLackData) return true;
   return trace.views.includes(view);
 }
-
-/** The view in which a selected thing is a row. */
-export const HOME: Record<PickedKind, ViewId> = {
-  op: "operators",
-  kernel: "kernels",
-  mod: "modules",
-  step: "steps",
-};
 
 /** The first place is where it is a row. A filter of before could hide it there, so it is taken off. */
 const PLACES: Record<PickedKind, (name: string) => readonly Place[]> = {

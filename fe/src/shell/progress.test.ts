@@ -13,6 +13,10 @@ function trace(state: TraceState, done: number, total: number): TraceStatus {
     bytes_total: total,
     events: null,
     reason: null,
+    why: null,
+    rank: null,
+    world_size: null,
+    host_name: null,
     notes: 0,
     views: [],
   };
@@ -27,12 +31,20 @@ const RUN: RunStatus = {
     trace("queued", 0, 40),
     trace("failed", 0, 9),
   ],
-  skipped: [{ file: "x.json", reason: "is not a trace", unlisted: false }],
+  skipped: [{ file: "x.json", reason: "is not a trace", unlisted: false, why: null }],
 };
 
 describe("progress", () => {
   it("counts the bytes of what is still to be read", () => {
-    const status = { version: "1", logdir: "d", scanning: false, error: null, runs: [RUN] };
+    const status = {
+      version: "1",
+      logdir: "d",
+      scanning: false,
+      error: null,
+      why: null,
+      skipped: [],
+      runs: [RUN],
+    };
     expect(summarise(status)).toEqual({
       pending: 2,
       bytesDone: 30,
@@ -46,19 +58,21 @@ describe("progress", () => {
 
   it("lists files that need attention first", () => {
     expect(
-      fileRows({ runs: [RUN], skipped: [{ file: "y.json", reason: "no", unlisted: false }] }).map(
-        (row) => row.state,
-      ),
+      fileRows({
+        runs: [RUN],
+        skipped: [{ file: "y.json", reason: "no", unlisted: false, why: null }],
+      }).map((row) => row.state),
     ).toEqual(["failed", "skipped", "skipped", "loading", "queued", "ready"]);
   });
 
   it("tells directories that cannot be listed from files that are no traces", () => {
-    const skipped = [{ file: "s3://b", reason: "cannot be listed", unlisted: true }];
+    const skipped = [{ file: "s3://b", reason: "cannot be listed", unlisted: true, why: null }];
     const status = {
       version: "1",
       logdir: "d",
       scanning: false,
       error: null,
+      why: null,
       runs: [RUN],
       skipped,
     };

@@ -1,5 +1,5 @@
 /** What a key means when no field or dialog wants it. Pure. */
-import { JUMP_KEYS, VIEW_IDS, type ViewId } from "../state/views";
+import { allViews, type ViewId } from "../state/views";
 
 export type Action =
   | { type: "view"; view: ViewId }
@@ -23,12 +23,12 @@ export function actionFor(event: Key, jumping = false): Action | null {
   if ((event.ctrlKey || event.metaKey) && !event.altKey && key === "k") return { type: "palette" };
   if (event.ctrlKey || event.metaKey || event.altKey) return null;
   if (jumping) {
-    const view = VIEW_IDS.find((id) => JUMP_KEYS[id] === key);
-    if (view) return { type: "view", view };
+    const view = allViews().find((each) => each.key === key);
+    if (view) return { type: "view", view: view.id };
   }
   if (/^[1-9]$/.test(key)) {
-    const view = VIEW_IDS[Number(key) - 1];
-    return view ? { type: "view", view } : null;
+    const view = allViews()[Number(key) - 1];
+    return view ? { type: "view", view: view.id } : null;
   }
   if (key === "g") return { type: "jump" };
   if (key === "/") return { type: "filter" };

@@ -22,6 +22,10 @@ function trace(worker: string, span = "1", more: Partial<TraceStatus> = {}): Tra
     bytes_total: 1,
     events: 1,
     reason: null,
+    why: null,
+    rank: null,
+    world_size: null,
+    host_name: null,
     notes: 0,
     views: [],
     ...more,
@@ -33,7 +37,15 @@ function run(name: string, ...traces: TraceStatus[]): RunStatus {
 }
 
 function status(...runs: RunStatus[]): Status {
-  return { version: "1", logdir: "logs", scanning: false, error: null, runs };
+  return {
+    version: "1",
+    logdir: "logs",
+    scanning: false,
+    error: null,
+    why: null,
+    skipped: [],
+    runs,
+  };
 }
 
 const at = (name: string, worker: string, span = "1"): TraceName => ({ run: name, worker, span });

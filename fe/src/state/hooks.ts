@@ -2,14 +2,29 @@ import { useCallback, useMemo, useSyncExternalStore } from "react";
 import type { TraceKey } from "../api";
 import { linkTo, type Params } from "../host";
 import { type Comparison, formatTraceName, type TraceName } from "./comparison";
-import { applyPatch, viewParams, viewPatch } from "./keys";
+import { applyPatch, type Patch, viewParams, viewPatch } from "./keys";
 import { formatPicked, type Picked, parsePicked } from "./picked";
 import { paramStore } from "./store";
 import { FIRST_VIEW, isViewId, type ViewId } from "./views";
 
-export function useParams(): Params {
+/** The text of one key; what shows it is drawn again when that key changes, and no other. */
+export function useText(key: string): string | undefined {
   const store = paramStore();
-  return useSyncExternalStore(store.subscribe, store.get);
+  return useSyncExternalStore(store.subscribe, () => store.get()[key]);
+}
+
+/** Changes several keys of the address at once: one entry of the history at most, and one redraw. */
+export function setParams(patch: Patch): void {
+  paramStore().set(patch);
+}
+
+/** One of a few words; the first is what absence means, and any other text. */
+export function useChoice<const T extends string>(
+  key: string,
+  choices: readonly [T, ...T[]],
+): [T, (value: T) => void] {
+  const [text, set] = useParam<string>(key, choices[0]);
+  return [choices.find((choice) => choice === text) ?? choices[0], set];
 }
 
 /** One parameter of the address; `fallback` is what its absence means and is never written. */
@@ -17,7 +32,7 @@ export function useParam<T extends string = string>(
   key: string,
   fallback: T,
 ): [T, (value: T) => void] {
-  const value = (useParams()[key] as T | undefined) ?? fallback;
+  const value = (useText(key) as T | undefined) ?? fallback;
   const set = useCallback(
     (next: T) => paramStore().set({ [key]: next === fallback ? null : next }),
     [key, fallback],
@@ -40,7 +55,7 @@ export function useTableParams(which: "" | "2" | "3" = "", order = ""): TablePar
 }
 
 export function useViewId(): [ViewId, (view: ViewId) => void] {
-  const wanted = useParams().v;
+  const wanted = useText("v");
   return [isViewId(wanted) ? wanted : FIRST_VIEW, goToView];
 }
 
@@ -86,7 +101,7 @@ export interface StepParams {
 
 /** How steps are to be found; every view asks the server accordingly. */
 export function useStepParams(): [StepParams, (next: Partial<StepParams>) => void] {
-  const { sr, sp } = useParams();
+  const [sr, sp] = [useText("sr"), useText("sp")];
   const set = useCallback(
     ({ rule = null, pattern = null }: Partial<StepParams>) =>
       paramStore().set({ sr: rule, sp: pattern }),
@@ -97,14 +112,14 @@ export function useStepParams(): [StepParams, (next: Partial<StepParams>) => voi
 
 /** The first and last step to which the views are limited, as the address has them; see `range.ts`. */
 export function useStepRange(): [string | null, (range: string | null) => void] {
-  const { st } = useParams();
+  const st = useText("st");
   const set = useCallback((range: string | null) => paramStore().set({ st: range }), []);
   return [st ?? null, set];
 }
 
 /** The operator, kernel, module or step that every view marks and the inspector describes. */
 export function usePicked(): [Picked | null, (selected: Picked | null) => void] {
-  const text = useParams().sel;
+  const text = useText("sel");
   const set = useCallback(
     (next: Picked | null) => paramStore().set({ sel: next ? formatPicked(next) : null }),
     [],
@@ -133,7 +148,7 @@ export function swapTraces(shown: TraceName, baseline: TraceName): void {
 
 /** The part of the comparison that is shown: a path of `/api/compare`. Going into one is a step that Back undoes. */
 export function usePart(): [string, (path: string) => void] {
-  const path = useParams().p ?? EVERYTHING;
+  const path = useText("p") ?? EVERYTHING;
   const open = useCallback(
     (next: string) =>
       paramStore().set({
@@ -150,7 +165,7 @@ export function usePart(): [string, (path: string) => void] {
 
 /** Whether the comparison is of any number of traces, and not of two. */
 export function useMany(): [boolean, (many: boolean) => void] {
-  const many = useParams().x === "many";
+  const many = useText("x") === "many";
   const set = useCallback(
     (next: boolean) =>
       // Filters and orders were those of other tables.

@@ -18,16 +18,18 @@ export {
   linkToView,
   selectTrace,
   setBaseline,
+  setParams,
   swapTraces,
   type TableParams,
+  useChoice,
   useMany,
   useParam,
-  useParams,
   usePart,
   usePicked,
   useStepParams,
   useStepRange,
   useTableParams,
+  useText,
   useViewId,
 } from "./hooks";
 export { SCHEMA } from "./keys";
@@ -39,11 +41,15 @@ export { spansOf, workersOf } from "./resolve";
 export { patternError, STEP_RULES } from "./steps";
 export { type CurrentTrace, TraceProvider, useTrace } from "./trace";
 export {
+  allViews,
   FIRST_VIEW,
+  findView,
   type GroupId,
+  homeOf,
   isViewId,
-  JUMP_KEYS,
-  VIEW_GROUPS,
-  VIEW_IDS,
+  setViews,
+  type View,
   type ViewId,
+  viewGroups,
+  viewName,
 } from "./views";

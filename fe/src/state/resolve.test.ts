@@ -15,6 +15,10 @@ function trace(worker: string, span: string, state: TraceState = "ready"): Trace
     bytes_total: 10,
     events: null,
     reason: null,
+    why: null,
+    rank: null,
+    world_size: null,
+    host_name: null,
     notes: 0,
     views: [],
   };
@@ -25,7 +29,7 @@ function run(name: string, ...traces: TraceStatus[]): RunStatus {
 }
 
 function status(...runs: RunStatus[]): Status {
-  return { version: "1", logdir: "d", scanning: false, error: null, runs };
+  return { version: "1", logdir: "d", scanning: false, error: null, why: null, skipped: [], runs };
 }
 
 describe("resolve", () => {

@@ -2,7 +2,7 @@
 import { createContext, type ReactNode, useContext, useMemo, useRef } from "react";
 import { type RunStatus, type TraceKey, type TraceStatus, useOverview, useStatus } from "../api";
 import { type Comparison, NO_COMPARISON, resolveComparison, type Suggestion } from "./comparison";
-import { useParams } from "./hooks";
+import { useText } from "./hooks";
 import { parseRange, type StepList, type StepRange } from "./range";
 import { type Dropped, resolve } from "./resolve";
 import { stepChoice } from "./steps";
@@ -36,7 +36,7 @@ const Context = createContext<CurrentTrace>(NOTHING);
 
 export function TraceProvider({ children }: { children: ReactNode }) {
   const whole = useWholeTrace();
-  const { st } = useParams();
+  const st = useText("st");
   // A trace that is still being read has no steps to ask for.
   const overview = useOverview(whole.trace?.state === "ready" ? whole.sel : null);
   const steps = overview.isPlaceholderData ? null : (overview.data?.steps ?? null);
@@ -65,7 +65,8 @@ export function TraceProvider({ children }: { children: ReactNode }) {
 /** What the address asks for, with all steps. */
 function useWholeTrace(): CurrentTrace {
   const status = useStatus().data;
-  const { r, k, s, sr, sp, b } = useParams();
+  const [r, k, s] = [useText("r"), useText("k"), useText("s")];
+  const [sr, sp, b] = [useText("sr"), useText("sp"), useText("b")];
   const previous = useRef<TraceKey | null>(null);
   const suggested = useRef<{ for: TraceKey; baseline: Suggestion | null } | null>(null);
 

@@ -1,51 +1,66 @@
-/** The views there are, in the order of the rail; the position is the number key. */
-export const VIEW_IDS = [
-  "overview",
-  "steps",
-  "operators",
-  "kernels",
-  "trace",
-  "stacks",
-  "memory",
-  "distributed",
-  "modules",
-  "lightning",
-  "compare",
-  "capture",
-] as const;
-export type ViewId = (typeof VIEW_IDS)[number];
+/** What the page knows of its views. Each says it of itself, in `views/<id>/view.ts`. */
+import type { ComponentType } from "react";
+import type { PickedKind } from "./picked";
 
-/** The letter that goes there after `g`. */
-export const JUMP_KEYS: Readonly<Record<ViewId, string>> = {
-  overview: "o",
-  steps: "s",
-  operators: "p",
-  kernels: "k",
-  trace: "t",
-  stacks: "f",
-  memory: "m",
-  distributed: "d",
-  modules: "n",
-  lightning: "l",
-  compare: "v",
-  capture: "c",
-};
-
+export type ViewId = string;
 export type GroupId = "summary" | "time" | "memory" | "ranks" | "program" | "compare" | "about";
 
-/** The same views by what they are about. */
-export const VIEW_GROUPS: readonly { id: GroupId; views: readonly ViewId[] }[] = [
-  { id: "summary", views: ["overview", "steps"] },
-  { id: "time", views: ["operators", "kernels", "trace", "stacks"] },
-  { id: "memory", views: ["memory"] },
-  { id: "ranks", views: ["distributed"] },
-  { id: "program", views: ["modules", "lightning"] },
-  { id: "compare", views: ["compare"] },
-  { id: "about", views: ["capture"] },
-];
+export interface View {
+  /** Its name in addresses, and in what the server says of a trace. */
+  readonly id: ViewId;
+  readonly name: string;
+  /** Under which title the rail has it. */
+  readonly group: GroupId;
+  /** The letter that goes there after `g`. */
+  readonly key: string;
+  /** Its sign: a path on a grid of 16 × 16. */
+  readonly icon: string;
+  /** The server says whether a trace has something for it; the others always have. */
+  readonly mayLackData?: boolean;
+  /** It is about the file as a whole, whatever steps are looked at. */
+  readonly wholeFile?: boolean;
+  /** A report cannot show it. */
+  readonly needsServer?: boolean;
+  readonly load: () => Promise<{ default: ComponentType<object> }>;
+  /** What describes one of its rows in the drawer: things of this kind are at home here. */
+  readonly inspector?: {
+    readonly kind: PickedKind;
+    readonly load: () => Promise<{ default: ComponentType<{ name: string }> }>;
+  };
+}
 
-export const FIRST_VIEW: ViewId = "overview";
+let registered: readonly View[] = [];
+
+/** To be called once, before anything is drawn. In the order of the rail and of the number keys. */
+export function setViews(views: readonly View[]): void {
+  registered = views;
+}
+
+export function allViews(): readonly View[] {
+  return registered;
+}
+
+export function findView(id: string | undefined): View | undefined {
+  return registered.find((view) => view.id === id);
+}
 
 export function isViewId(text: string | undefined): text is ViewId {
-  return VIEW_IDS.some((id) => id === text);
+  return findView(text) !== undefined;
 }
+
+export function viewName(id: ViewId): string {
+  return findView(id)?.name ?? id;
+}
+
+/** The views by what they are about. */
+export function viewGroups(): { id: GroupId; views: View[] }[] {
+  const ids = [...new Set(registered.map(({ group }) => group))];
+  return ids.map((id) => ({ id, views: registered.filter(({ group }) => group === id) }));
+}
+
+/** The view in which a picked thing is a row. */
+export function homeOf(kind: PickedKind): ViewId {
+  return registered.find(({ inspector }) => inspector?.kind === kind)?.id ?? FIRST_VIEW;
+}
+
+export const FIRST_VIEW: ViewId = "overview";

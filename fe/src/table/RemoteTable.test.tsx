@@ -10,7 +10,7 @@ import {
 } from "@testing-library/react";
 import { type ReactNode, useState } from "react";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { createQueryClient, type Result, setBase, type TablePage, type TableSource } from "../api";
+import { createQueryClient, setBase, type TableHandle, type TablePage, tables } from "../api";
 import { DataTable } from "./DataTable";
 import type { Table } from "./model";
 import type { RemoteTable } from "./useRemoteRows";
@@ -24,22 +24,25 @@ const columns: Table["columns"] = [
   { key: "calls", label: "Calls", type: "number", unit: "count", largest: TOTAL },
 ];
 const first: Table = { columns, rows: { name: ["kernel 0"], calls: [TOTAL] } };
+const SEL = { run: "r", worker: "w", span: "1" };
 const remote: RemoteTable = {
-  source: { route: "kernels", sel: { run: "r", worker: "w", span: "1" }, query: { group_by: "x" } },
+  source: tables.kernels(SEL),
   shape: (page) => page,
 };
 
 /** Every request, in order. */
 let asked: URL[] = [];
+/** Rows of the table. */
+let total = TOTAL;
 /** What the server says next instead of an answer. */
 let refusal: { status: number; error: string } | null = null;
 
 /** A table of rows `kernel n` with `TOTAL - n` calls; a filter leaves ten. */
 function answer(url: URL): TablePage {
   const of = url.searchParams;
-  const matched = of.get("filter") ? 10 : TOTAL;
+  const matched = of.get("filter") ? 10 : total;
   const offset = Number(of.get("offset") ?? 0);
-  const limit = of.get("limit") === "all" ? matched : Number(of.get("limit"));
+  const limit = of.get("limit") === "all" ? matched : Number(of.get("limit") ?? 200);
   const upwards = of.get("sort") === "calls";
   const places = Array.from({ length: Math.min(limit, matched - offset) }, (_, i) =>
     upwards ? TOTAL - 1 - offset - i : offset + i,
@@ -51,11 +54,14 @@ function answer(url: URL): TablePage {
       span: "1",
       device_type: "GPU",
       notes: [],
-      total: TOTAL,
+      group_by: "name",
+      device_ns: 0,
+      host_ns: null,
+      total,
       matched,
       offset,
     },
-    columns: columns.map((column) => ({ help: null, ...column })) as TablePage["columns"],
+    columns: columns.map((column) => ({ help: "", ...column })) as TablePage["columns"],
     rows: {
       name: places.map((place) => `kernel ${place}`),
       calls: places.map((place) => TOTAL - place),
@@ -96,6 +102,7 @@ beforeAll(() => {
 
 beforeEach(() => {
   asked = [];
+  total = TOTAL;
   refusal = null;
   vi.stubGlobal("fetch", async (url: URL) => {
     asked.push(url);
@@ -121,7 +128,7 @@ describe("a table of which the server has the rows", () => {
       run: "r",
       worker: "w",
       span: "1",
-      group_by: "x",
+      group_by: "name",
       sort: "-calls",
       filter: "",
       search: "name",
@@ -170,34 +177,33 @@ describe("a table of which the server has the rows", () => {
   });
 });
 
-describe("an answer that is to be compared", () => {
-  const source = remote.source;
-  const page = answer(new URL("http://127.0.0.1/?limit=3"));
-  const all = answer(new URL("http://127.0.0.1/?limit=all"));
-  const whole = (data: TablePage, from: TableSource | null) => {
+describe("a table that is to be compared", () => {
+  const whole = (handle: TableHandle, wanted: boolean) => {
     const client = createQueryClient();
     const wrapper = ({ children }: { children: ReactNode }) => (
       <QueryClientProvider client={client}>{children}</QueryClientProvider>
     );
-    const query = { data } as Result<TablePage>;
-    return { query, ...renderHook(() => useWhole(query, from), { wrapper }) };
+    return renderHook(() => useWhole(handle, wanted), { wrapper });
   };
+  const limits = () => asked.map((url) => url.searchParams.get("limit"));
 
-  it("is fetched whole when it is only the first page", async () => {
-    const { result } = whole(page, source);
-    expect(result.current.data).toBeUndefined();
+  it("is fetched whole when its first answer is only a page", async () => {
+    const { result } = whole(tables.kernels(SEL), true);
     await waitFor(() => expect(result.current.data?.rows.name).toHaveLength(TOTAL));
-    expect(asked.map((url) => url.searchParams.get("limit"))).toEqual(["all"]);
+    expect(limits()).toEqual([null, "all"]);
   });
 
-  it("is not asked for again when it is whole, nor before it is wanted", () => {
-    for (const [data, from] of [
-      [all, source],
-      [page, null],
-    ] as const) {
-      const { result, query } = whole(data, from);
-      expect(result.current).toBe(query);
-    }
+  it("is its first answer when that is the whole, or all of it is not wanted", async () => {
+    const page = whole(tables.kernels(SEL), false).result;
+    await waitFor(() => expect(page.current.data?.rows.name).toHaveLength(200));
+    total = 10;
+    const all = whole(tables.kernels(SEL), true).result;
+    await waitFor(() => expect(all.current.data?.rows.name).toHaveLength(10));
+    expect(limits()).toEqual([null, null]);
+  });
+
+  it("is not asked for while there is no trace", () => {
+    expect(whole(tables.kernels(null), true).result.current.data).toBeUndefined();
     expect(asked).toEqual([]);
   });
 });

@@ -37,6 +37,5 @@ export {
   useLargest,
   useRemoteTable,
   useRowOf,
-  useTableSource,
   useWhole,
 } from "./useRemoteTable";

@@ -4,9 +4,9 @@ import {
   type ApiError,
   fetchRows,
   PAGE_ROWS,
+  type TableHandle,
   type TablePage,
   type TableQuery,
-  type TableSource,
   useFirstPage,
   usePages,
 } from "../api";
@@ -15,7 +15,7 @@ import { pagedRows, pagesOf, type RowSource } from "./rows";
 
 /** A table of which the browser has some rows, and the server all. */
 export interface RemoteTable<A extends TablePage = TablePage> {
-  readonly source: TableSource;
+  readonly source: TableHandle;
   /** What the view makes of an answer: hidden and derived columns. Must keep its identity. */
   readonly shape: (answer: A) => Table;
 }

@@ -1,66 +1,57 @@
 import { useMemo } from "react";
-import {
-  isCut,
-  type Result,
-  type TablePage,
-  type TableSource,
-  type TraceKey,
-  useRows,
-} from "../api";
+import { isCut, type Result, type TableHandle, type TablePage, useRows, useTable } from "../api";
 import { equals } from "../format";
 import type { Rows, Table } from "./model";
 import type { RemoteTable } from "./useRemoteRows";
 
-type Query = TableSource["query"];
+type TableRoute = TableHandle["route"];
+type Answer<R extends TableRoute> = Extract<ReturnType<typeof useTable<R>>["data"], object>;
 
 /** An answer of the server that is a table, whole or its first page. */
 export interface TableAnswer extends Table {
   readonly meta: object & { readonly total?: number };
 }
 
-/** Which table of a trace; the same object while it means the same. */
-export function useTableSource(
-  route: string,
-  sel: TraceKey | null,
-  query: Query = {},
-): TableSource | null {
-  const text = JSON.stringify(query);
-  return useMemo(() => sel && { route, sel, query: JSON.parse(text) as Query }, [route, sel, text]);
-}
-
 /** For `DataTable`: where the rest of a table is, null when the answer is the whole of it. */
-export function useRemoteTable<A extends TableAnswer>(
-  answer: A,
-  source: TableSource | null,
-  shape: (answer: A) => Table,
+export function useRemoteTable<R extends TableRoute>(
+  answer: Answer<R>,
+  handle: TableHandle<R>,
+  shape: (answer: Answer<R>) => Table,
 ): RemoteTable | null {
   const cut = isCut(answer);
+  const text = JSON.stringify(handle);
   return useMemo(
     () =>
-      cut && source ? { source, shape: shape as unknown as (answer: TablePage) => Table } : null,
-    [cut, source, shape],
+      cut
+        ? {
+            source: JSON.parse(text) as TableHandle,
+            shape: shape as unknown as (answer: TablePage) => Table,
+          }
+        : null,
+    [cut, text, shape],
   );
 }
 
-/** An answer with all rows of its table: where it is only the first page, the rest is fetched. Without a source it is not. */
-export function useWhole<A extends TableAnswer>(
-  query: Result<A>,
-  source: TableSource | null,
-): Result<A> {
-  const cut = query.data !== undefined && isCut(query.data) && source !== null;
-  const found = useRows<A>(cut ? source : null, {});
+/** A table with all its rows: where the first answer is only a page and all are `wanted`, the rest is fetched. */
+export function useWhole<R extends TableRoute>(
+  handle: TableHandle<R>,
+  wanted = true,
+): Result<Answer<R>> {
+  const query = useTable(handle) as Result<Answer<R>>;
+  const cut = wanted && query.data !== undefined && isCut(query.data);
+  const found = useRows(cut ? handle : null, {}) as Result<Answer<R>>;
   return cut ? found : query;
 }
 
 /** The rows with the largest values of a column; null while they are on their way. */
-export function useLargest<A extends TableAnswer>(
-  answer: A,
-  source: TableSource | null,
+export function useLargest<R extends TableRoute>(
+  answer: Answer<R>,
+  handle: TableHandle<R>,
   key: string,
-): A | null {
+): Answer<R> | null {
   const cut = isCut(answer);
-  const found = useRows<A>(cut ? source : null, { sort: `-${key}` }, MOST_LARGEST);
-  return cut ? (found.data ?? null) : answer;
+  const found = useRows(cut ? handle : null, { sort: `-${key}` }, MOST_LARGEST);
+  return cut ? ((found.data as Answer<R> | undefined) ?? null) : answer;
 }
 
 const MOST_LARGEST = 1000;
@@ -84,16 +75,17 @@ export interface FoundRow<A> {
 }
 
 /** The row of a name, wherever it is. */
-export function useRowOf<A extends TableAnswer>(
-  answer: A,
-  source: TableSource | null,
+export function useRowOf<R extends TableRoute>(
+  answer: Answer<R>,
+  handle: TableHandle<R>,
   name: string,
-): FoundRow<A> {
+): FoundRow<Answer<R>> {
   const row = rowOf(answer.rows, name);
   const ask = row < 0 && isCut(answer);
-  const found = useRows<A>(ask ? source : null, { filter: equals("name", name) });
+  const found = useRows(ask ? handle : null, { filter: equals("name", name) });
+  const data = found.data as Answer<R> | undefined;
   if (!ask) return { answer, row };
-  if (found.data) return { answer: found.data, row: rowOf(found.data.rows, name) };
+  if (data) return { answer: data, row: rowOf(data.rows, name) };
   return { answer, row: found.isError ? -1 : null };
 }
 

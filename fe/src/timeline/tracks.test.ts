@@ -24,10 +24,20 @@ const META = {
   ],
   lanes: {
     track: [1, 1, 1, 1, 3, 3, 4],
-    band: ["python", "python", "host", "instant", "device", "sync", "span"],
+    band: [
+      "python",
+      "python",
+      "host",
+      "instant",
+      "device",
+      "sync",
+      "span",
+    ] as TimelineMeta["lanes"]["band"],
     depth: [0, 1, 0, 0, 0, 0, 0],
     slices: [10, 5, 7, 2, 9, 1, 1],
-    busy_ns: [],
+    busy_ns: [] as number[],
+    begin_ns: [] as number[],
+    end_ns: [] as number[],
   },
   counters: [counter("memory:CPU", "CPU"), counter("util:0", "GPU0")],
 };

@@ -1,18 +1,5 @@
 /** The few signs the shell uses, drawn on a 16 × 16 grid. Always next to a text or an aria-label. */
 const PATHS = {
-  overview: "M2 13.5h12M4 11V8M8 11V3.5M12 11V6",
-  operators: "M2.5 4h11M2.5 8h7.5M2.5 12h4.5",
-  kernels:
-    "M4.5 4.5h7v7h-7zM6.5 2v2.5M9.5 2v2.5M6.5 11.5V14M9.5 11.5V14M2 6.5h2.5M2 9.5h2.5M11.5 6.5H14M11.5 9.5H14",
-  steps: "M2.5 13.5v-5h3v5M6.5 13.5v-8h3v8M10.5 13.5v-11h3v11M1.5 13.5h13",
-  trace: "M2 3.5h7M5 6.5h8M3 9.5h4M9 9.5h5M6 12.5h6",
-  stacks: "M2 12.5h12M3 9.5h10M4.5 6.5h6M6 3.5h3",
-  memory: "M2 13.5h12M2.5 11c2 0 2-5 4-5s2 3 3.5 3S12 3 13.5 3",
-  distributed: "M6 2.2h4v3H6zM2 10.8h4v3H2zM10 10.8h4v3h-4zM8 5.2v2.8M4 10.8V8h8v2.8",
-  modules: "M2.5 2.5h5v3h-5zM8.5 7h5v3h-5zM8.5 11.5h5v2.5h-5zM4.5 5.5v7.2h4M4.5 8.5h4",
-  lightning: "M9 1.8 4 9h3.5L7 14.2 12 7H8.5z",
-  compare: "M2.5 3h4.5v10H2.5zM9 3h4.5v10H9zM8 1.5v13",
-  capture: "M3.5 1.8h6l3 3v9.4h-9zM9.5 1.8v3h3M6 8h4M6 10.8h4",
   search: "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9M10.3 10.3l3.2 3.2",
   refresh: "M13 8a5 5 0 1 1-1.5-3.6M13 2v3h-3",
   link: "M6.7 9.3a2.6 2.6 0 0 0 3.7 0l2.1-2.1a2.6 2.6 0 0 0-3.7-3.7l-.7.7M9.3 6.7a2.6 2.6 0 0 0-3.7 0L3.5 8.8a2.6 2.6 0 0 0 3.7 3.7l.7-.7",
@@ -35,7 +22,11 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-export function Icon({ name }: { name: IconName }) {
+/** One of these, or a path of one's own on the same grid. */
+export function Icon({
+  name,
+  path,
+}: { name: IconName; path?: never } | { name?: never; path: string }) {
   return (
     <svg
       width="16"
@@ -48,7 +39,7 @@ export function Icon({ name }: { name: IconName }) {
       strokeLinejoin="round"
       aria-hidden="true"
     >
-      <path d={PATHS[name]} />
+      <path d={path ?? PATHS[name]} />
     </svg>
   );
 }

@@ -1,3 +1,5 @@
+import { type KeyboardEvent, useRef } from "react";
+
 /** A switch between a few exclusive choices. */
 interface Props<T extends string> {
   label: string;
@@ -8,26 +10,64 @@ interface Props<T extends string> {
   onChange: (value: T) => void;
 }
 
+const MOVES: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowDown: 1,
+  ArrowLeft: -1,
+  ArrowUp: -1,
+};
+
+/** One stop of the Tab key; arrows, Home and End choose, as in every group of radio buttons. */
 export function Segmented<T extends string>(props: Props<T>) {
   const { label, labelled = false, value, options, onChange } = props;
+  const group = useRef<HTMLDivElement>(null);
+  const at = options.findIndex((option) => option.value === value);
+
+  const choose = (index: number) => {
+    const next = options[(index + options.length) % options.length];
+    if (!next) return;
+    group.current?.querySelectorAll("button")[options.indexOf(next)]?.focus();
+    if (next.value !== value) onChange(next.value);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const move = MOVES[event.key];
+    if (move !== undefined) choose(at + move);
+    else if (event.key === "Home") choose(0);
+    else if (event.key === "End") choose(options.length - 1);
+    else return;
+    event.preventDefault();
+    // A view may have a meaning of its own for arrows.
+    event.stopPropagation();
+  };
+
   const choices = (
-    <fieldset className="segmented">
-      <legend className="visually-hidden">{label}</legend>
-      {options.map((option) => (
+    <div
+      ref={group}
+      className="segmented"
+      role="radiogroup"
+      aria-label={label}
+      onKeyDown={onKeyDown}
+    >
+      {options.map((option, index) => (
+        // biome-ignore lint/a11y/useSemanticElements: a native radio button has no look of its own to give
         <button
           key={option.value}
           type="button"
-          aria-pressed={option.value === value}
+          role="radio"
+          aria-checked={index === at}
+          tabIndex={index === Math.max(0, at) ? 0 : -1}
           onClick={() => onChange(option.value)}
         >
           {option.label}
         </button>
       ))}
-    </fieldset>
+    </div>
   );
   return labelled ? (
     <>
-      <span className="muted">{label}</span>
+      <span className="muted" aria-hidden="true">
+        {label}
+      </span>
       {choices}
     </>
   ) : (

@@ -1,6 +1,9 @@
 import { type RefObject, useEffect } from "react";
 
-/** Closes something that floats: on Escape, on a click elsewhere, when the focus leaves. */
+/**
+ * Closes something that floats: on Escape, on a click elsewhere, when the focus leaves. `ref` holds it and the button
+ * that opened it, which comes first and has the focus again after Escape.
+ */
 export function useDismiss(
   open: boolean,
   ref: RefObject<HTMLElement | null>,
@@ -16,6 +19,9 @@ export function useDismiss(
       // The page's own Escape would clear the selection as well.
       event.preventDefault();
       event.stopPropagation();
+      // What has the focus is about to go: without this it would fall to the page.
+      if (ref.current?.contains(document.activeElement))
+        ref.current.querySelector("button")?.focus();
       close();
     };
     document.addEventListener("pointerdown", onOutside, true);

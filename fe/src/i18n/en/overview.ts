@@ -138,3 +138,9 @@ export const overview = area("overview", {
     operatorRemedy: "activities=[ProfilerActivity.CPU]",
   },
 });
+
+/** What a category of step time is called. */
+export function categoryName(category: string): string {
+  const names: Readonly<Record<string, string>> = overview.categories;
+  return names[category] ?? category;
+}

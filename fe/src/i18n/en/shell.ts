@@ -1,21 +1,6 @@
 /** The frame around the views: context bar, rail, status line, panels, dialogs. */
 export const shell = {
   product: "PyTorch Profiler",
-  views: {
-    overview: "Overview",
-    steps: "Steps",
-    operators: "Operator",
-    kernels: "GPU Kernel",
-    trace: "Trace",
-    stacks: "Stacks",
-    memory: "Memory",
-    distributed: "Distributed",
-    modules: "Module",
-    lightning: "Lightning",
-    compare: "Diff",
-    capture: "Capture",
-  },
-
   bar: {
     label: "What is shown",
     run: "Run",

@@ -2,21 +2,6 @@ import type { shell as en } from "../en/shell";
 
 export const shell: typeof en = {
   product: "PyTorch Profiler",
-  views: {
-    overview: "概览",
-    steps: "迭代步",
-    operators: "算子",
-    kernels: "GPU 内核",
-    trace: "跟踪",
-    stacks: "调用栈",
-    memory: "内存",
-    distributed: "分布式",
-    modules: "模块",
-    lightning: "Lightning",
-    compare: "对比",
-    capture: "采集信息",
-  },
-
   bar: {
     label: "当前显示的内容",
     run: "运行",

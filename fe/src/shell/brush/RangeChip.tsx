@@ -1,12 +1,9 @@
 /** Says above a view that it does not show all steps, and takes that back. */
 import { count } from "../../format";
 import { t } from "../../i18n";
-import { type CurrentTrace, useStepRange, type ViewId } from "../../state";
+import { type CurrentTrace, findView, useStepRange, type ViewId } from "../../state";
 import { Icon } from "../../ui";
 import "./brush.css";
-
-/** Views about the file as a whole. */
-const ALL_STEPS: readonly ViewId[] = ["capture"];
 
 interface Props {
   view: ViewId;
@@ -18,7 +15,7 @@ export function RangeChip({ view, current: { steps, range } }: Props) {
   if (!steps || !range) return null;
   const from = steps.names[range.first] ?? "";
   const to = steps.names[range.last] ?? "";
-  if (ALL_STEPS.includes(view)) {
+  if (findView(view)?.wholeFile) {
     return <span className="range-chip off">{t.range.notHere(t.range.between(from, to))}</span>;
   }
   return (

@@ -1,33 +1,26 @@
 /** What the palette offers. */
 import { useMemo } from "react";
-import {
-  type ModulesTable,
-  reportMade,
-  type Status,
-  useKernels,
-  useModules,
-  useOperators,
-} from "../../api";
+import { type ModulesTable, reportMade, type Status, tables, useModules } from "../../api";
 import { duration } from "../../format";
 import { canSave, type ThemeChoice, useThemeChoice } from "../../host";
 import { LANGUAGES, type LanguageId, t } from "../../i18n";
 import {
+  allViews,
   type CurrentTrace,
   formatRange,
   goToView,
-  JUMP_KEYS,
+  homeOf,
   type Picked,
   type PickedKind,
   selectTrace,
   spansOf,
   usePicked,
   useStepRange,
-  VIEW_IDS,
   workersOf,
 } from "../../state";
-import { textAt, useTableSource, useWhole } from "../../table";
+import { textAt, useWhole } from "../../table";
 import { modulePath } from "../modulePath";
-import { HOME, hasData } from "../places";
+import { hasData } from "../places";
 import { switchLanguage } from "../switchLanguage";
 import type { Commands } from "./commands";
 import type { Entry, EntryKind } from "./search";
@@ -57,12 +50,12 @@ function placeEntries(status: Status | undefined, { run, trace, steps }: Current
   const workers = run ? workersOf(run) : [];
   const spans = run && trace ? spansOf(run, trace.worker) : [];
   return [
-    ...VIEW_IDS.map((id): Entry => {
-      const keys = `g ${JUMP_KEYS[id]}`;
+    ...allViews().map(({ id, name, key }): Entry => {
+      const keys = `g ${key}`;
       const about = `${text.kinds.view} ${id}`;
       return {
         kind: "view",
-        label: t.views[id],
+        label: name,
         about,
         keys,
         first: true,
@@ -88,14 +81,8 @@ function placeEntries(status: Status | undefined, { run, trace, steps }: Current
 /** Operators, kernels and modules, asked for when the palette is opened for the first time. */
 function useThings({ sel, trace }: CurrentTrace): Offer {
   const launching = hasData("kernels", trace) ? sel : null;
-  const operators = useWhole(
-    useOperators(sel, "name"),
-    useTableSource("operators", sel, { group_by: "name" }),
-  );
-  const kernels = useWhole(
-    useKernels(launching, "name"),
-    useTableSource("kernels", launching, { group_by: "name" }),
-  );
+  const operators = useWhole(tables.operators(sel));
+  const kernels = useWhole(tables.kernels(launching));
   const modules = useModules(hasData("modules", trace) ? sel : null);
   const entries = useMemo(
     () => [
@@ -160,7 +147,7 @@ function useActions(current: CurrentTrace, commands: Commands): Entry[] {
 }
 
 function open(selected: Picked): void {
-  goToView(HOME[selected.kind], selected, { q: "" });
+  goToView(homeOf(selected.kind), selected, { q: "" });
 }
 
 function entry(kind: EntryKind, label: string, run: () => void): Entry {

@@ -2,7 +2,7 @@ import type { Note } from "../../api";
 import { count } from "../../format";
 import { captureTexts, noteText, serverText, t } from "../../i18n";
 import { bySeverity } from "../../shell";
-import { goToView, isViewId } from "../../state";
+import { goToView, isViewId, viewName } from "../../state";
 import { Code, Panel } from "../../ui";
 import { severities } from "./severities";
 
@@ -62,7 +62,7 @@ function Touched({ view }: { view: string }) {
   if (!isViewId(view)) return <>{view}</>;
   return (
     <button type="button" className="link" onClick={() => goToView(view)}>
-      {t.views[view]}
+      {viewName(view)}
     </button>
   );
 }

@@ -113,7 +113,7 @@ function Files() {
   return (
     <Panel title={text.files.title} help={text.files.help}>
       <div className="scroll-x">
-        <FilesTable rows={fileRows({ runs: [run], skipped: status.skipped ?? [] })} />
+        <FilesTable rows={fileRows({ runs: [run], skipped: status.skipped })} />
       </div>
     </Panel>
   );

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { type Overview, type TraceKey, useCompare, useOverview } from "../../api";
 import { change, count, duration, percentChange } from "../../format";
-import { compareTexts, overviewTexts } from "../../i18n";
+import { categoryName, compareTexts } from "../../i18n";
 import { EVERYTHING } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import { Async, Panel } from "../../ui";
@@ -78,9 +78,7 @@ function Step({ found }: { found: StepChange }) {
   const { before, after, delta, percent, contributors, against } = found;
   const named = (changes: StepChange["categories"]) =>
     changes
-      .map((one) =>
-        text.contributor(overviewTexts.categories[one.category], change(one.delta, "ns")),
-      )
+      .map((one) => text.contributor(categoryName(one.category), change(one.delta, "ns")))
       .join(", ");
   return (
     <>
@@ -150,7 +148,7 @@ export function Amount({ delta, percent }: { delta: number; percent: number | nu
 
 function categoryTable(found: StepChange): Table {
   const rows = [
-    ...found.categories.map((one) => ({ ...one, name: overviewTexts.categories[one.category] })),
+    ...found.categories.map((one) => ({ ...one, name: categoryName(one.category) })),
     { ...found, name: text.total },
   ];
   const number = (key: string, label: string, help: string) =>

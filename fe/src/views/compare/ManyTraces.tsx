@@ -107,7 +107,7 @@ function ByName({ of }: { of: TraceScope }) {
       query={query}
       empty={(answer) =>
         rowCount(answer) === 0
-          ? { title: compareTexts.tables.none, reason: text.nothingOf[answer.meta.what] }
+          ? { title: compareTexts.tables.none, reason: text.nothingOf[what] }
           : null
       }
     >

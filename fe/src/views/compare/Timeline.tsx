@@ -139,6 +139,8 @@ function Trail({ answer: { meta }, onOpen }: { answer: Compared; onOpen: (path: 
   );
 }
 
+const KINDS: Readonly<Record<string, string>> = compareTexts.kinds;
+
 interface PictureProps {
   readonly parts: readonly Part[];
   readonly measure: CompareMeasure;
@@ -154,7 +156,7 @@ function Picture({ parts, measure, look, onPick }: PictureProps) {
     () =>
       shown.map(({ title, kind, times, values }) => ({
         label: times > 1 ? text.repeated(title, count(times)) : title,
-        details: compareTexts.kinds[kind] ?? kind,
+        details: KINDS[kind] ?? kind,
         ...values[measure],
       })),
     [shown, measure],

@@ -1,9 +1,9 @@
 /** How much faster or slower the average step is, and what that is made of. Pure. */
-import type { Category, Nanoseconds, Overview } from "../../api";
+import type { Nanoseconds, Overview } from "../../api";
 import { percentChange } from "../../format";
 
-export interface CategoryChange {
-  readonly category: Category;
+export interface stringChange {
+  readonly category: string;
   readonly before: Nanoseconds;
   readonly after: Nanoseconds;
   readonly delta: Nanoseconds;
@@ -16,11 +16,11 @@ export interface StepChange {
   /** Null when the baseline's step takes no time. */
   readonly percent: number | null;
   /** All categories of either side, in order of their priority; their changes add up to that of the step. */
-  readonly categories: readonly CategoryChange[];
+  readonly categories: readonly stringChange[];
   /** Those that changed the step most, the largest first. */
-  readonly contributors: readonly CategoryChange[];
+  readonly contributors: readonly stringChange[];
   /** Those that did the contrary, and are worth knowing. */
-  readonly against: readonly CategoryChange[];
+  readonly against: readonly stringChange[];
 }
 
 /** Contributors are named until they explain most of the change. */
@@ -55,7 +55,7 @@ export function stepChange(baseline: Overview, experiment: Overview): StepChange
   };
 }
 
-function inOrder(baseline: Overview, experiment: Overview): Category[] {
+function inOrder(baseline: Overview, experiment: Overview): string[] {
   const order = ORDER.filter((category) =>
     [baseline, experiment].some(({ steps }) => steps.categories.includes(category)),
   );
@@ -63,7 +63,7 @@ function inOrder(baseline: Overview, experiment: Overview): Category[] {
 }
 
 /** As the server gives a moment to one of them. */
-const ORDER: readonly Category[] = [
+const ORDER: readonly string[] = [
   "kernel",
   "memcpy",
   "memset",

@@ -11,7 +11,7 @@ const column = (key: string, type: Column["type"] = "number"): Column => ({
 });
 
 const TRACES: TracesTable = {
-  meta: { of: "all", notes: [], total: 2 },
+  meta: { of: "all", notes: [], total: 2, matched: 2, offset: 0 },
   columns: [column("trace", "string"), column("run", "string"), column("step")],
   rows: {
     trace: ["a · 0", "b · 0"],

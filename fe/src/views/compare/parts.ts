@@ -1,5 +1,5 @@
 /** The parts of a comparison, as the chart and the table show them. Pure. */
-import type { Compared, CompareMeasure, PartKind, PartName } from "../../api";
+import type { Compared, CompareMeasure, ComparePart } from "../../api";
 import { numberAt, textAt } from "../../table";
 
 /** What the numbers of each side are divided by. */
@@ -14,7 +14,7 @@ export interface Part {
   /** Null for several of one name. */
   readonly path: string | null;
   readonly title: string;
-  readonly kind: PartKind;
+  readonly kind: string;
   readonly hasParts: boolean;
   /** How many of this name. */
   readonly times: number;
@@ -47,7 +47,7 @@ export function briefName(name: string): string {
 }
 
 /** Both names where they differ. */
-export function titleOf({ name, exp_name: other }: Pick<PartName, "name" | "exp_name">): string {
+export function titleOf({ name, exp_name: other }: Pick<ComparePart, "name" | "exp_name">): string {
   const before = name === null ? null : briefName(name);
   const after = other === null ? null : briefName(other);
   if (before === null || after === null) return before ?? after ?? "";
@@ -70,7 +70,7 @@ export function partsOf({ parts: { rows } }: Compared, { before, after }: Diviso
     return {
       path: String(path),
       title: titleOf({ name, exp_name: other }),
-      kind: textAt(rows, "kind", row) as PartKind,
+      kind: textAt(rows, "kind", row),
       hasParts: rows.has_parts?.[row] === true,
       times: 1,
       inBaseline: name !== null,

@@ -1,7 +1,7 @@
 import type { Distributed } from "../../api";
 import { count, duration, fraction, percentile } from "../../format";
-import { t, distributedTexts as text } from "../../i18n";
-import { goToView } from "../../state";
+import { distributedTexts as text } from "../../i18n";
+import { goToView, viewName } from "../../state";
 import { Tile } from "../../ui";
 import { presence, type RankNumbers, type RankRow, rangesOf } from "./ranks";
 import { LEAST_SHARE, type Straggler } from "./straggler";
@@ -139,7 +139,7 @@ export function Remark({ ranks, found, onPick }: RemarkProps) {
               goToView(view);
             }}
           >
-            {words.show(t.views[view])}
+            {words.show(viewName(view))}
           </button>
         ))}
       </div>

@@ -213,7 +213,7 @@ function large(): Distributed {
         label: key,
         type: typeof operations[0]?.[key] === "string" ? "string" : "number",
         unit: key === "busbw" ? "bytes_per_second" : null,
-        help: null,
+        help: "",
       })),
       rows: Object.fromEntries(keys.map((key) => [key, operations.map((row) => row[key])])),
     },

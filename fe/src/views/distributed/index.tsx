@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type Distributed as Answer, useDistributed } from "../../api";
 import { distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
-import { selectTrace, useParam, useTrace } from "../../state";
+import { selectTrace, useChoice, useParam, useTrace } from "../../state";
 import { inWords } from "../../table";
 import { Async, Combo, Empty, Panel, Segmented } from "../../ui";
 import { Charts } from "./Charts";
@@ -42,8 +42,8 @@ export default function Distributed() {
 function Content({ answer }: { answer: Answer }) {
   const { sel } = useTrace();
   const [stepText, setStep] = useParam<string>("t", "");
-  const [order, setOrder] = useParam<"rank" | "slowest">("p", "rank");
-  const [mode, setMode] = useParam<"absolute" | "percent">("c", "absolute");
+  const [order, setOrder] = useChoice("p", ["rank", "slowest"]);
+  const [mode, setMode] = useChoice("c", ["absolute", "percent"]);
   const [range, setRange] = useParam<string>("x", "");
   const { workers, meta } = answer;
   const definitions = useMemo(() => answer.definitions.map(inWords), [answer.definitions]);

@@ -1,9 +1,9 @@
 import { useMemo } from "react";
-import { type KernelsTable, useRows } from "../../api";
+import { type KernelsTable, tables, useRows } from "../../api";
 import { count, equals } from "../../format";
 import { kernelsTexts as text } from "../../i18n";
 import { goToView, useTrace } from "../../state";
-import { firstRows, rowCount, SimpleTable, useTableSource } from "../../table";
+import { firstRows, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
 import { byOperator, kernelTable, rowsOf } from "./columns";
 
@@ -14,13 +14,12 @@ interface Props {
 }
 
 const MOST_LAUNCHES = 100;
-const BY_LAUNCH = { group_by: "name_op_launch" };
+const BY_LAUNCH = "name_op_launch";
 
 /** One kernel, split by the operator that launched it and by launch properties. */
 export function ByOperator({ name, compact = false }: Props) {
   const { sel } = useTrace();
-  const source = useTableSource("kernels", sel, BY_LAUNCH);
-  const query = useRows<KernelsTable>(source, { filter: equals("name", name) });
+  const query = useRows(tables.kernels(sel, BY_LAUNCH), { filter: equals("name", name) });
   return (
     <Async query={query}>
       {(answer) => <Launches answer={answer} name={name} compact={compact} />}
@@ -36,7 +35,7 @@ function Launches({ answer, name, compact }: Props & { readonly answer: KernelsT
   const shown = useMemo(() => firstRows(table, MOST_LAUNCHES), [table]);
   // Of very many launches the server sends the longest.
   const sent = rowCount(answer);
-  const launches = answer.meta.matched ?? sent;
+  const launches = answer.meta.matched;
   const all = compact ? sent === launches : rowCount(shown) === launches;
   return (
     <>
@@ -65,9 +64,7 @@ function Launches({ answer, name, compact }: Props & { readonly answer: KernelsT
           <button
             type="button"
             className="link"
-            onClick={() =>
-              goToView("kernels", null, { g: BY_LAUNCH.group_by, q: equals("name", name) })
-            }
+            onClick={() => goToView("kernels", null, { g: BY_LAUNCH, q: equals("name", name) })}
           >
             {text.allLaunches}
           </button>

@@ -1,6 +1,13 @@
 /** Which kernels take the device's time. */
 import { useMemo } from "react";
-import { type KernelGroup, type KernelsTable, settled, useKernels } from "../../api";
+import {
+  type KernelGroup,
+  type KernelsTable,
+  type Result,
+  settled,
+  tables,
+  useTable,
+} from "../../api";
 import {
   DEFAULT_TOP,
   Donut,
@@ -14,7 +21,7 @@ import {
 import { duration } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
 import { BaselineNote } from "../../shell";
-import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   byName,
   DataTable,
@@ -24,7 +31,6 @@ import {
   textAt,
   useLargest,
   useRemoteTable,
-  useTableSource,
   useWhole,
 } from "../../table";
 import { Empty, Panel, QueryPanel, Segmented, Skeleton } from "../../ui";
@@ -42,7 +48,7 @@ const CHARTS = (["bars", "donut"] as const).map((value) => ({ value, label: text
 
 export default function Kernels() {
   const { sel } = useTrace();
-  const query = useKernels(sel, "name");
+  const query = useTable(tables.kernels(sel));
   if (query.data && rowCount(query.data) === 0) return <NoKernels answer={query.data} />;
   return (
     <>
@@ -74,8 +80,8 @@ function NoKernels({ answer: { meta } }: { answer: KernelsTable }) {
   );
 }
 
-function LargestPanel({ query }: { query: ReturnType<typeof useKernels> }) {
-  const [chart, setChart] = useParam<"bars" | "donut">("c", "bars");
+function LargestPanel({ query }: { query: Result<KernelsTable> }) {
+  const [chart, setChart] = useChoice("c", ["bars", "donut"]);
   const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
   const top = parseTopN(n) ?? DEFAULT_TOP;
   return (
@@ -103,13 +109,9 @@ interface LargestProps {
 
 function Largest({ answer, ...props }: LargestProps) {
   const { sel } = useTrace();
-  const source = useTableSource("kernels", sel, { group_by: "name" });
-  const found = useLargest(answer, source, "total_ns");
+  const found = useLargest(answer, tables.kernels(sel), "total_ns");
   const baseline = useBaseline()?.key ?? null;
-  const before = useWhole(
-    useKernels(baseline, "name"),
-    useTableSource("kernels", baseline, { group_by: "name" }),
-  );
+  const before = useWhole(tables.kernels(baseline));
   if (!found) return <Skeleton />;
   return <LargestChart answer={found} baseline={baseline && settled(before)} {...props} />;
 }
@@ -160,16 +162,13 @@ function TablePanel() {
   const { sel } = useTrace();
   const [group, setGroup] = useParam<KernelGroup>("g", "name");
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
-  const query = useKernels(sel, known);
+  const shown = tables.kernels(sel, known);
+  const query = useTable(shown);
   const baseline = useBaseline();
   const against = baseline?.key ?? null;
-  const compared = useWhole(
-    useKernels(against, known),
-    useTableSource("kernels", against, { group_by: known }),
-  );
+  const compared = useWhole(tables.kernels(against, known));
   // First pages cannot be compared: a row of one may be on a later page of the other.
-  const source = useTableSource("kernels", sel, { group_by: known });
-  const whole = useWhole(query, against && source);
+  const whole = useWhole(shown, against !== null);
   const before = against && settled(compared);
   const after = before && (whole.data ?? null);
   return (
@@ -183,7 +182,7 @@ function TablePanel() {
       {(answer) => (
         <>
           <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <KernelRows answer={after ?? answer} baseline={after && before} />
+          <KernelRows answer={after ?? answer} shown={shown} baseline={after && before} />
         </>
       )}
     </QueryPanel>
@@ -192,17 +191,16 @@ function TablePanel() {
 
 interface RowsProps {
   readonly answer: KernelsTable;
+  readonly shown: ReturnType<typeof tables.kernels>;
   /** What it is compared with. */
   readonly baseline: KernelsTable | null;
 }
 
-function KernelRows({ answer, baseline }: RowsProps) {
+function KernelRows({ answer, shown, baseline }: RowsProps) {
   const params = useTableParams("", "-total_ns");
   const [selected, setSelected] = usePicked();
   const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
-  const { sel } = useTrace();
-  const source = useTableSource("kernels", sel, { group_by: answer.meta.group_by });
-  const remote = useRemoteTable(answer, source, kernelTable);
+  const remote = useRemoteTable(answer, shown, kernelTable);
   return (
     <>
       <p className="kernels-total">{text.total(duration(answer.meta.kernel_ns))}</p>

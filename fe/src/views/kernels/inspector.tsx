@@ -1,9 +1,9 @@
 /** The selected kernel, whatever view is shown. */
 import { useMemo } from "react";
-import { type KernelsTable, settled, useKernels } from "../../api";
+import { type KernelsTable, settled, tables, useTable } from "../../api";
 import { kernelsTexts } from "../../i18n";
 import { useBaseline, useTrace } from "../../state";
-import { onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
+import { onlyRow, RowNumbers, type Table, useRowOf } from "../../table";
 import { Async, Skeleton } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { kernelTable } from "./columns";
@@ -11,16 +11,15 @@ import "./kernels.css";
 
 export default function KernelInspector({ name }: { name: string }) {
   const { sel } = useTrace();
-  const query = useKernels(sel, "name");
+  const query = useTable(tables.kernels(sel));
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
 function Numbers({ answer: first, name }: { answer: KernelsTable; name: string }) {
   const { sel } = useTrace();
-  const source = useTableSource("kernels", sel, { group_by: "name" });
-  const { answer, row } = useRowOf(first, source, name);
+  const { answer, row } = useRowOf(first, tables.kernels(sel), name);
   const baseline = useBaseline()?.key ?? null;
-  const compared = useKernels(baseline, "name");
+  const compared = useTable(tables.kernels(baseline));
   const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
   if (row < 0) return <p className="muted">{kernelsTexts.gone}</p>;
@@ -44,8 +43,7 @@ function Compared({
   name: string;
 }) {
   const baseline = useBaseline()?.key ?? null;
-  const source = useTableSource("kernels", baseline, { group_by: "name" });
-  const before = useRowOf(first, source, name);
+  const before = useRowOf(first, tables.kernels(baseline), name);
   const table = useMemo(
     () =>
       before.row === null

@@ -11,7 +11,7 @@ describe("tensorTime", () => {
   });
 
   it("is nothing without kernels", () => {
-    const meta = { kernel_ns: null, tensor_core_ns: null, undecided_ns: null };
+    const meta = { kernel_ns: 0, tensor_core_ns: 0, undecided_ns: 0 };
     expect(tensorTime(meta)).toEqual({ using: 0, notUsing: 0, unknown: 0 });
   });
 });

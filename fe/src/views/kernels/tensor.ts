@@ -11,7 +11,6 @@ type Times = Pick<KernelsMeta, "kernel_ns" | "tensor_core_ns" | "undecided_ns">;
 
 /** Of all kernels, also of those that the answer does not list. */
 export function tensorTime({ kernel_ns, tensor_core_ns, undecided_ns }: Times): TensorTime {
-  const using = tensor_core_ns ?? 0;
-  const unknown = undecided_ns ?? 0;
-  return { using, notUsing: Math.max(0, (kernel_ns ?? 0) - using - unknown), unknown };
+  const [using, unknown] = [tensor_core_ns, undecided_ns];
+  return { using, notUsing: Math.max(0, kernel_ns - using - unknown), unknown };
 }

@@ -4,7 +4,7 @@ import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } 
 import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
 import { bytes, exact } from "../../format";
 import { noteText, t, memoryTexts as text } from "../../i18n";
-import { useParam, useTrace } from "../../state";
+import { useChoice, useParam, useTrace } from "../../state";
 import { Failure, QueryPanel, Segmented } from "../../ui";
 import {
   availableLines,
@@ -44,7 +44,7 @@ interface PanelProps {
 }
 
 export function CurvePanel({ query, detail, whole, here, look }: PanelProps) {
-  const [scale, setScale] = useParam<"zero" | "fit">("x", "zero");
+  const [scale, setScale] = useChoice("x", ["zero", "fit"]);
   return (
     <QueryPanel
       title={text.curve}

@@ -1,13 +1,8 @@
 import { useMemo } from "react";
-import {
-  type MemoryEventsTable,
-  memoryTableQuery,
-  type TableSource,
-  useMemoryEvents,
-} from "../../api";
+import { type MemoryEventsTable, type TableHandle, tables, useTable } from "../../api";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, textAt, useRemoteTable, useTableSource } from "../../table";
+import { DataTable, textAt, useRemoteTable } from "../../table";
 import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { eventsTable } from "./columns";
@@ -15,8 +10,8 @@ import { RangeLine, type TableProps } from "./RangeLine";
 
 export function EventsPanel({ look, device, tabs }: TableProps) {
   const { sel } = useTrace();
-  const query = useMemoryEvents(sel, device, look.range);
-  const source = useTableSource("memory/events", sel, memoryTableQuery(device, look.range));
+  const shown = tables.memoryEvents(sel, device, look.range);
+  const query = useTable(shown);
   return (
     <QueryPanel
       title={text.events}
@@ -34,7 +29,7 @@ export function EventsPanel({ look, device, tabs }: TableProps) {
           <p className="memory-line-of-text num">
             <RangeLine look={look} />
           </p>
-          <Rows answer={answer} source={source} look={look} />
+          <Rows answer={answer} shown={shown} look={look} />
         </>
       )}
     </QueryPanel>
@@ -43,14 +38,14 @@ export function EventsPanel({ look, device, tabs }: TableProps) {
 
 interface RowsProps extends Pick<TableProps, "look"> {
   readonly answer: MemoryEventsTable;
-  readonly source: TableSource | null;
+  readonly shown: TableHandle<"memory/events">;
 }
 
-function Rows({ answer, source, look }: RowsProps) {
+function Rows({ answer, shown, look }: RowsProps) {
   const params = useTableParams();
   const [selected, select] = usePicked();
   const table = useMemo(() => eventsTable(answer), [answer]);
-  const remote = useRemoteTable(answer, source, eventsTable);
+  const remote = useRemoteTable(answer, shown, eventsTable);
   return (
     <DataTable
       id="memory-events"

@@ -1,22 +1,17 @@
 import { useMemo } from "react";
-import {
-  type MemoryOperatorsTable,
-  memoryTableQuery,
-  type TableSource,
-  useMemoryOperators,
-} from "../../api";
+import { type MemoryOperatorsTable, type TableHandle, tables, useTable } from "../../api";
 import { bytes, count } from "../../format";
 import { memoryTexts as text } from "../../i18n";
 import { usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, rowCount, textAt, useRemoteTable, useTableSource } from "../../table";
+import { DataTable, rowCount, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel } from "../../ui";
 import { operatorsTable } from "./columns";
 import { RangeLine, type TableProps } from "./RangeLine";
 
 export function OperatorsPanel({ look, device, tabs }: TableProps) {
   const { sel } = useTrace();
-  const query = useMemoryOperators(sel, device, look.range);
-  const source = useTableSource("memory/operators", sel, memoryTableQuery(device, look.range));
+  const shown = tables.memoryOperators(sel, device, look.range);
+  const query = useTable(shown);
   return (
     <QueryPanel
       title={text.operators}
@@ -28,7 +23,7 @@ export function OperatorsPanel({ look, device, tabs }: TableProps) {
       {(answer) => (
         <>
           <Totals answer={answer} look={look} />
-          <Rows answer={answer} source={source} />
+          <Rows answer={answer} shown={shown} />
         </>
       )}
     </QueryPanel>
@@ -37,14 +32,14 @@ export function OperatorsPanel({ look, device, tabs }: TableProps) {
 
 interface RowsProps {
   readonly answer: MemoryOperatorsTable;
-  readonly source: TableSource | null;
+  readonly shown: TableHandle<"memory/operators">;
 }
 
-function Rows({ answer, source }: RowsProps) {
+function Rows({ answer, shown }: RowsProps) {
   const params = useTableParams("", "-self_size_increase");
   const [selected, select] = usePicked();
   const table = useMemo(() => operatorsTable(answer), [answer]);
-  const remote = useRemoteTable(answer, source, operatorsTable);
+  const remote = useRemoteTable(answer, shown, operatorsTable);
   return (
     <DataTable
       id="memory-operators"

@@ -31,7 +31,7 @@ export function aliveTable({ columns, rows, meta }: MemoryAliveTable): Table {
   ]);
 }
 
-export function eventsTable({ columns, rows }: MemoryEventsTable): Table {
+export function eventsTable({ columns, rows }: Pick<MemoryEventsTable, "columns" | "rows">): Table {
   return { columns: blockColumns(columns), rows };
 }
 

@@ -10,7 +10,7 @@ const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
   label: key,
   type: key === "name" ? "string" : "number",
   unit,
-  help: null,
+  help: "",
 });
 
 function answer(rows: ModulesTable["rows"], source: "nn" | "lightning" = "nn"): ModulesTable {

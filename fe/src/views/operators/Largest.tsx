@@ -1,33 +1,30 @@
 import { useMemo } from "react";
-import { type OperatorsTable, settled, type TableSource, useOperators } from "../../api";
+import { type OperatorsTable, settled, tables } from "../../api";
 import { Donut, HBars, largest, slicesWithRest, type TopN } from "../../charts";
 import { chartsTexts, operatorsTexts as text } from "../../i18n";
-import { useBaseline, usePicked } from "../../state";
-import { notHere, useLargest, useTableSource, useWhole } from "../../table";
+import { useBaseline, usePicked, useTrace } from "../../state";
+import { notHere, useLargest, useWhole } from "../../table";
 import { Skeleton } from "../../ui";
 import { type Metric, ranked, wholeOf } from "./metrics";
 
 interface Props {
   readonly answer: OperatorsTable;
-  /** Where the answer is from: it may be only the first page. */
-  readonly source: TableSource | null;
   readonly metric: Metric;
   readonly top: TopN;
 }
 
-export function LargestBars({ answer, source, metric, top }: Props) {
-  const found = useLargest(answer, source, `${metric}_ns`);
+export function LargestBars({ answer, metric, top }: Props) {
+  const { sel } = useTrace();
+  const found = useLargest(answer, tables.operators(sel), `${metric}_ns`);
   const baseline = useBaseline()?.key ?? null;
-  const before = useWhole(
-    useOperators(baseline, "name"),
-    useTableSource("operators", baseline, { group_by: "name" }),
-  );
+  const before = useWhole(tables.operators(baseline));
   if (!found) return <Skeleton />;
   return <Bars answer={found} baseline={baseline && settled(before)} metric={metric} top={top} />;
 }
 
-export function LargestDonut({ answer, source, metric, top }: Props) {
-  const found = useLargest(answer, source, `${metric}_ns`);
+export function LargestDonut({ answer, metric, top }: Props) {
+  const { sel } = useTrace();
+  const found = useLargest(answer, tables.operators(sel), `${metric}_ns`);
   return (
     <section className="operators-donut">
       <h3>{text.metrics[metric]}</h3>
@@ -36,14 +33,12 @@ export function LargestDonut({ answer, source, metric, top }: Props) {
   );
 }
 
-type Found = Omit<Props, "source">;
-
 function Bars({
   answer,
   baseline,
   metric,
   top,
-}: Found & { readonly baseline: OperatorsTable | null }) {
+}: Props & { readonly baseline: OperatorsTable | null }) {
   const [, select] = usePicked();
   const items = useMemo(
     () => largest(ranked(answer, metric, baseline), top),
@@ -60,7 +55,7 @@ function Bars({
   );
 }
 
-function Slices({ answer, metric, top }: Found) {
+function Slices({ answer, metric, top }: Props) {
   const [, select] = usePicked();
   const slices = useMemo(
     () =>

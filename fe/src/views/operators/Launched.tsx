@@ -1,8 +1,11 @@
-import { useOperatorKernels } from "../../api";
+import { tables, useTable } from "../../api";
 import { operatorsTexts as text } from "../../i18n";
 import { goToView, useTrace } from "../../state";
 import { only, rowCount, SimpleTable } from "../../table";
 import { Async } from "../../ui";
+
+/** Another operator's details would mislead while these are on their way. */
+const DETAIL = { keep: false };
 
 interface Props {
   readonly name: string;
@@ -16,7 +19,7 @@ const ESSENTIAL = ["name", "calls", "total_ns"];
 /** The kernels that one operator launched itself. */
 export function Launched({ name, shape, compact = false }: Props) {
   const { sel } = useTrace();
-  const query = useOperatorKernels(sel, name, shape);
+  const query = useTable(tables.operatorKernels(sel, name, shape), DETAIL);
   return (
     <section>
       <Async query={query}>

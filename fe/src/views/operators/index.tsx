@@ -1,20 +1,12 @@
 /** Which operators take the time. */
 import { useMemo } from "react";
-import { type OperatorGroup, type OperatorsTable, settled, useOperators } from "../../api";
+import { type OperatorGroup, type OperatorsTable, settled, tables, useTable } from "../../api";
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
 import { compareTexts, operatorsTexts as text } from "../../i18n";
 import { BaselineNote } from "../../shell";
-import { useBaseline, useParam, usePicked, useTableParams, useTrace } from "../../state";
-import {
-  DataTable,
-  hasColumn,
-  rowCount,
-  textAt,
-  useRemoteTable,
-  useTableSource,
-  useWhole,
-} from "../../table";
+import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { DataTable, hasColumn, rowCount, textAt, useRemoteTable, useWhole } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
@@ -46,10 +38,9 @@ export default function Operators() {
 /** Always by name, whatever the table is grouped by. */
 function LargestPanel() {
   const { sel } = useTrace();
-  const query = useOperators(sel, "name");
-  const source = useTableSource("operators", sel, { group_by: "name" });
+  const query = useTable(tables.operators(sel));
   const [wanted, setMetric] = useParam<string>("m", "");
-  const [chart, setChart] = useParam<"bars" | "donuts">("c", "bars");
+  const [chart, setChart] = useChoice("c", ["bars", "donuts"]);
   const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
   const top = parseTopN(n) ?? DEFAULT_TOP;
   const metrics = query.data ? metricsOf(query.data) : [];
@@ -78,11 +69,11 @@ function LargestPanel() {
     >
       {(answer) =>
         chart === "bars" ? (
-          <LargestBars answer={answer} source={source} metric={metric} top={top} />
+          <LargestBars answer={answer} metric={metric} top={top} />
         ) : (
           <div className="operators-donuts">
             {metrics.map((each) => (
-              <LargestDonut key={each} answer={answer} source={source} metric={each} top={top} />
+              <LargestDonut key={each} answer={answer} metric={each} top={top} />
             ))}
           </div>
         )
@@ -95,16 +86,13 @@ function TablePanel() {
   const { sel } = useTrace();
   const [group, setGroup] = useParam<OperatorGroup>("g", "name");
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
-  const query = useOperators(sel, known);
+  const shown = tables.operators(sel, known);
+  const query = useTable(shown);
   const baseline = useBaseline();
   const against = baseline?.key ?? null;
-  const compared = useWhole(
-    useOperators(against, known),
-    useTableSource("operators", against, { group_by: known }),
-  );
+  const compared = useWhole(tables.operators(against, known));
   // First pages cannot be compared: a row of one may be on a later page of the other.
-  const source = useTableSource("operators", sel, { group_by: known });
-  const whole = useWhole(query, against && source);
+  const whole = useWhole(shown, against !== null);
   const before = against && settled(compared);
   const after = before && (whole.data ?? null);
   return (
@@ -119,7 +107,7 @@ function TablePanel() {
       {(answer) => (
         <>
           <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <OperatorRows answer={after ?? answer} baseline={after && before} />
+          <OperatorRows answer={after ?? answer} shown={shown} baseline={after && before} />
         </>
       )}
     </QueryPanel>
@@ -128,18 +116,17 @@ function TablePanel() {
 
 interface RowsProps {
   readonly answer: OperatorsTable;
+  readonly shown: ReturnType<typeof tables.operators>;
   /** What it is compared with. */
   readonly baseline: OperatorsTable | null;
 }
 
-function OperatorRows({ answer, baseline }: RowsProps) {
+function OperatorRows({ answer, shown, baseline }: RowsProps) {
   const hasDevice = hasColumn(answer, "device_self_ns");
   const params = useTableParams("", hasDevice ? "-device_self_ns" : "-host_self_ns");
   const [selected, select] = usePicked();
   const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);
-  const { sel } = useTrace();
-  const source = useTableSource("operators", sel, { group_by: answer.meta.group_by });
-  const remote = useRemoteTable(answer, source, operatorTable);
+  const remote = useRemoteTable(answer, shown, operatorTable);
   return (
     <>
       <Totals answer={answer} />

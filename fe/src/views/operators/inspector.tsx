@@ -1,9 +1,9 @@
 /** The selected operator, whatever view is shown. */
 import { useMemo } from "react";
-import { type OperatorsTable, settled, useOperators } from "../../api";
+import { type OperatorsTable, settled, tables, useTable } from "../../api";
 import { operatorsTexts } from "../../i18n";
 import { useBaseline, useTrace } from "../../state";
-import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf, useTableSource } from "../../table";
+import { hasColumn, onlyRow, RowNumbers, type Table, useRowOf } from "../../table";
 import { Async, Skeleton } from "../../ui";
 import { operatorTable } from "./columns";
 import { Launched } from "./Launched";
@@ -11,16 +11,15 @@ import "./operators.css";
 
 export default function OperatorInspector({ name }: { name: string }) {
   const { sel } = useTrace();
-  const query = useOperators(sel, "name");
+  const query = useTable(tables.operators(sel));
   return <Async query={query}>{(answer) => <Numbers answer={answer} name={name} />}</Async>;
 }
 
 function Numbers({ answer: first, name }: { answer: OperatorsTable; name: string }) {
   const { sel } = useTrace();
-  const source = useTableSource("operators", sel, { group_by: "name" });
-  const { answer, row } = useRowOf(first, source, name);
+  const { answer, row } = useRowOf(first, tables.operators(sel), name);
   const baseline = useBaseline()?.key ?? null;
-  const compared = useOperators(baseline, "name");
+  const compared = useTable(tables.operators(baseline));
   const before = baseline && settled(compared);
   if (row === null) return <Skeleton />;
   if (row < 0) return <p className="muted">{operatorsTexts.gone}</p>;
@@ -44,8 +43,7 @@ function Compared({
   name: string;
 }) {
   const baseline = useBaseline()?.key ?? null;
-  const source = useTableSource("operators", baseline, { group_by: "name" });
-  const before = useRowOf(first, source, name);
+  const before = useRowOf(first, tables.operators(baseline), name);
   const table = useMemo(
     () =>
       before.row === null

@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { Donut } from "../../charts";
 import { duration, exact, fraction } from "../../format";
-import { overviewTexts, serverText } from "../../i18n";
+import { categoryName, definitionText, overviewTexts } from "../../i18n";
 import { categoryColor, Panel } from "../../ui";
 import { categoryRows } from "./numbers";
 
@@ -15,7 +15,7 @@ export function AverageStep({ overview }: { overview: Overview }) {
       rows
         .filter((row) => row.ns > 0)
         .map((row) => ({
-          label: overviewTexts.categories[row.category],
+          label: categoryName(row.category),
           value: row.ns,
           color: categoryColor(row.category),
         })),
@@ -38,7 +38,7 @@ export function AverageStep({ overview }: { overview: Overview }) {
           </thead>
           <tbody>
             <tr className="total">
-              <th scope="row" title={serverText(overview.definitions.step)}>
+              <th scope="row" title={definitionText(overview.definitions, "step")}>
                 {text.total}
               </th>
               <td title={exact(total, "ns")}>{duration(total)}</td>
@@ -46,9 +46,9 @@ export function AverageStep({ overview }: { overview: Overview }) {
             </tr>
             {rows.map((row) => (
               <tr key={row.category}>
-                <th scope="row" title={serverText(overview.definitions[row.category])}>
+                <th scope="row" title={definitionText(overview.definitions, row.category)}>
                   <i className="swatch" style={{ background: categoryColor(row.category) }} />
-                  {overviewTexts.categories[row.category]}
+                  {categoryName(row.category)}
                 </th>
                 <td title={exact(row.ns, "ns")}>{duration(row.ns)}</td>
                 <td>{fraction(row.share)}</td>

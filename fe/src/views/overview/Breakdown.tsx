@@ -1,8 +1,8 @@
 import { useMemo } from "react";
-import type { Category, Definitions, Overview } from "../../api";
+import type { Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
-import { overviewTexts, serverText } from "../../i18n";
-import { useParam, useStepParams } from "../../state";
+import { categoryName, definitionText, overviewTexts } from "../../i18n";
+import { useChoice, useStepParams } from "../../state";
 import { categoryColor, Empty, Panel, Segmented } from "../../ui";
 
 const text = overviewTexts.breakdown;
@@ -12,13 +12,13 @@ const MODES = [
 ] as const;
 
 export function Breakdown({ overview: { steps, definitions } }: { overview: Overview }) {
-  const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
+  const [mode, setMode] = useChoice("m", ["absolute", "percent"]);
   const [{ rule }] = useStepParams();
   const series = useMemo(
     () =>
       steps.categories.map((category) => ({
         key: category,
-        label: overviewTexts.categories[category],
+        label: categoryName(category),
         values: steps.category_ns[category] ?? [],
         color: categoryColor(category),
       })),
@@ -44,7 +44,8 @@ export function Breakdown({ overview: { steps, definitions } }: { overview: Over
             height={400}
             x={steps.names}
             xLabel={text.step}
-            {...(steps.labels ? { details: steps.labels, detailsLabel: text.label } : {})}
+            details={steps.labels}
+            detailsLabel={text.label}
             mode={mode}
             series={series}
           />
@@ -58,7 +59,7 @@ function CategoryHelp({
   categories,
   definitions,
 }: {
-  categories: readonly Category[];
+  categories: readonly string[];
   definitions: Definitions;
 }) {
   return (
@@ -67,8 +68,8 @@ function CategoryHelp({
       <dl>
         {categories.map((category) => (
           <div key={category} className="pair">
-            <dt>{overviewTexts.categories[category]}</dt>
-            <dd>{serverText(definitions[category])}</dd>
+            <dt>{categoryName(category)}</dt>
+            <dd>{definitionText(definitions, category)}</dd>
           </div>
         ))}
       </dl>

@@ -1,7 +1,7 @@
 import type { Overview } from "../../api";
 import { count } from "../../format";
-import { overviewTexts, t } from "../../i18n";
-import { goToView } from "../../state";
+import { overviewTexts } from "../../i18n";
+import { goToView, viewName } from "../../state";
 import { Panel } from "../../ui";
 
 const text = overviewTexts.configuration;
@@ -25,7 +25,7 @@ export function Configuration({ overview }: { overview: Overview }) {
         ))}
       </dl>
       <button type="button" className="link capture-link" onClick={() => goToView("capture")}>
-        {text.more(t.views.capture)}
+        {text.more(viewName("capture"))}
       </button>
     </Panel>
   );

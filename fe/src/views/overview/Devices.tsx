@@ -1,6 +1,6 @@
 import type { Definitions, Device } from "../../api";
 import { bytes, fraction } from "../../format";
-import { overviewTexts, serverText } from "../../i18n";
+import { definitionText, overviewTexts } from "../../i18n";
 import { Panel } from "../../ui";
 
 const text = overviewTexts.devices;
@@ -22,16 +22,28 @@ export function Devices({
               <th scope="col">{text.name}</th>
               <th scope="col">{text.memory}</th>
               <th scope="col">{text.capability}</th>
-              <th scope="col" className="metric" title={serverText(definitions.utilization)}>
+              <th scope="col" className="metric" title={definitionText(definitions, "utilization")}>
                 {text.utilization}
               </th>
-              <th scope="col" className="metric" title={serverText(definitions.sm_efficiency)}>
+              <th
+                scope="col"
+                className="metric"
+                title={definitionText(definitions, "sm_efficiency")}
+              >
                 {text.sm}
               </th>
-              <th scope="col" className="metric" title={serverText(definitions.achieved_occupancy)}>
+              <th
+                scope="col"
+                className="metric"
+                title={definitionText(definitions, "achieved_occupancy")}
+              >
                 {text.occupancy}
               </th>
-              <th scope="col" className="metric" title={serverText(definitions.tensor_core_share)}>
+              <th
+                scope="col"
+                className="metric"
+                title={definitionText(definitions, "tensor_core_share")}
+              >
                 {text.tensor}
               </th>
             </tr>

@@ -1,16 +1,9 @@
 import type { Evidence, Finding } from "../../api";
 import { duration, value } from "../../format";
 import { isEmbedded } from "../../host";
-import {
-  evidenceLabel,
-  findingDetail,
-  findingTitle,
-  overviewTexts,
-  serverText,
-  t,
-} from "../../i18n";
+import { evidenceLabel, findingDetail, findingTitle, overviewTexts, serverText } from "../../i18n";
 import { longestSlice } from "../../shell";
-import { goToView, isViewId, parsePicked } from "../../state";
+import { goToView, isViewId, parsePicked, viewName } from "../../state";
 import { Panel } from "../../ui";
 
 const text = overviewTexts.findings;
@@ -77,7 +70,7 @@ function Where({ evidence: { view, select } }: { evidence: Evidence }) {
     <>
       {view !== null && view !== "overview" && isViewId(view) && (
         <button type="button" className="link" onClick={() => goToView(view, selected)}>
-          {text.showIn(t.views[view])}
+          {text.showIn(viewName(view))}
         </button>
       )}{" "}
       {selected && view !== "trace" && (selected.kind === "op" || selected.kind === "kernel") && (
@@ -86,7 +79,7 @@ function Where({ evidence: { view, select } }: { evidence: Evidence }) {
           className="link"
           onClick={() => goToView("trace", selected, longestSlice(selected.name))}
         >
-          {text.showIn(t.views.trace)}
+          {text.showIn(viewName("trace"))}
         </button>
       )}
     </>

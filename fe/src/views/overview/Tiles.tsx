@@ -1,6 +1,6 @@
 import type { Overview } from "../../api";
 import { count, duration, fraction } from "../../format";
-import { overviewTexts, serverText } from "../../i18n";
+import { categoryName, definitionText, overviewTexts } from "../../i18n";
 import { Tile } from "../../ui";
 import { type DeviceMetric, deviceMean, shareOf, stepStats } from "./numbers";
 
@@ -17,7 +17,7 @@ export function Tiles({ overview }: { overview: Overview }) {
     <dl className="tiles">
       <Tile
         label={text.step}
-        help={serverText(definitions.step)}
+        help={definitionText(definitions, "step")}
         value={duration(steps.mean)}
         {...(steps.count > 1
           ? {
@@ -56,13 +56,13 @@ export function Tiles({ overview }: { overview: Overview }) {
         <>
           <Tile
             label={text.cpuShare}
-            help={serverText(definitions.cpu_exec)}
+            help={definitionText(definitions, "cpu_exec")}
             value={share("cpu_exec")}
             remark={text.ofStep}
           />
           <Tile
             label={text.dataShare}
-            help={serverText(definitions.dataloader)}
+            help={definitionText(definitions, "dataloader")}
             value={share("dataloader")}
             remark={text.ofStep}
           />
@@ -70,8 +70,8 @@ export function Tiles({ overview }: { overview: Overview }) {
       )}
       {table.categories.includes("communication") && (
         <Tile
-          label={overviewTexts.categories.communication}
-          help={serverText(definitions.communication)}
+          label={categoryName("communication")}
+          help={definitionText(definitions, "communication")}
           value={share("communication")}
           remark={text.ofStep}
         />
@@ -92,7 +92,7 @@ function DeviceTile({ label, metric, remark, devices, definitions }: DeviceTileP
   return (
     <Tile
       label={label}
-      help={serverText(definitions[metric])}
+      help={definitionText(definitions, metric)}
       value={fraction(mean)}
       remark={mean === null ? text.notRecorded : remark}
     />

@@ -1,8 +1,8 @@
 import { useMemo } from "react";
 import type { Overview } from "../../api";
 import { type HBarItem, HBars } from "../../charts";
-import { overviewTexts, t } from "../../i18n";
-import { formatPicked, goToView, parsePicked, type ViewId } from "../../state";
+import { overviewTexts } from "../../i18n";
+import { formatPicked, goToView, parsePicked, type ViewId, viewName } from "../../state";
 import { Empty, Panel } from "../../ui";
 
 const text = overviewTexts.top;
@@ -75,7 +75,7 @@ function Top({ className, title, help, measure, view, items, empty }: TopProps) 
       help={help}
       actions={
         <button type="button" className="link" onClick={() => goToView(view)}>
-          {text.all(t.views[view])}
+          {text.all(viewName(view))}
         </button>
       }
     >

@@ -1,6 +1,7 @@
 import type { Overview } from "../../api";
 import { duration, fraction } from "../../format";
-import { findingTitle, overviewTexts as text } from "../../i18n";
+import { categoryName, findingTitle, overviewTexts as text } from "../../i18n";
+
 import { findingId } from "./Findings";
 
 export function Verdict({ overview: { meta, verdict, findings } }: { overview: Overview }) {
@@ -14,13 +15,13 @@ export function Verdict({ overview: { meta, verdict, findings } }: { overview: O
       <strong>
         {category === "kernel"
           ? text.verdict.kernels(fraction(share))
-          : text.verdict.largest(text.categories[category], fraction(share))}
+          : text.verdict.largest(categoryName(category), fraction(share))}
       </strong>
       {loss && (
         <span className="verdict-loss">
           <i className="swatch" style={{ background: `var(--cat-${loss})` }} />
           {(isWork ? text.verdict.loss : text.verdict.nextLoss)(
-            text.categories[loss],
+            categoryName(loss),
             fraction(verdict.largest_loss_share),
             duration(verdict.largest_loss_ns),
           )}

@@ -1,5 +1,5 @@
 /** From the overview's answer to what the panels show. Pure. */
-import type { Category, Device, Fraction, Nanoseconds, Overview } from "../../api";
+import type { Device, Fraction, Nanoseconds, Overview } from "../../api";
 import { percentile } from "../../format";
 
 export interface StepStats {
@@ -22,7 +22,7 @@ export function stepStats({ steps, average }: Overview): StepStats {
 }
 
 export interface CategoryRow {
-  category: Category;
+  category: string;
   ns: Nanoseconds;
   /** Of the average step. */
   share: Fraction | null;
@@ -35,7 +35,7 @@ export function categoryRows({ steps, average }: Overview): CategoryRow[] {
   });
 }
 
-export function shareOf(overview: Overview, category: Category): Fraction | null {
+export function shareOf(overview: Overview, category: string): Fraction | null {
   return categoryRows(overview).find((row) => row.category === category)?.share ?? null;
 }
 

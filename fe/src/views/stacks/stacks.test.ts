@@ -44,7 +44,7 @@ function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
       label: key,
       type: key === "name" ? "string" : "number",
       unit: key === "total_ns" ? "ns" : null,
-      help: null,
+      help: "",
     })),
     rows: shown,
   };
@@ -104,7 +104,7 @@ describe("entries", () => {
   });
 
   it("have a time of their own only when they are seen from the top", () => {
-    const self = { key: "self_ns", label: "Self", type: "number", unit: "ns", help: null } as const;
+    const self = { key: "self_ns", label: "Self", type: "number", unit: "ns", help: "" } as const;
     const seen = (direction: StacksTable["meta"]["direction"]) => {
       const top = answer(part);
       return { ...top, meta: { ...top.meta, direction }, columns: [...top.columns, self] };

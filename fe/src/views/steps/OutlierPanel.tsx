@@ -1,6 +1,6 @@
 import type { Steps } from "../../api";
 import { count, duration, fraction } from "../../format";
-import { overviewTexts, stepsTexts as text } from "../../i18n";
+import { categoryName, stepsTexts as text } from "../../i18n";
 import { categoryColor, Panel } from "../../ui";
 import { cause, DEVIATIONS, LEAST_SHARE, type Usual } from "./outliers";
 
@@ -48,7 +48,7 @@ export function Outliers({ steps, usual, slow, onPick }: Props) {
                 {because && (
                   <span>
                     <i className="swatch" style={{ background: categoryColor(because.category) }} />
-                    {text.because(overviewTexts.categories[because.category], duration(because.ns))}
+                    {text.because(categoryName(because.category), duration(because.ns))}
                   </span>
                 )}
               </li>

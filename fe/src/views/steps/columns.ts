@@ -1,7 +1,8 @@
 /** The steps as a table. Pure. */
 import type { Definitions, Steps } from "../../api";
-import { overviewTexts, serverText, stepsTexts } from "../../i18n";
+import { categoryName, definitionText, stepsTexts } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
+
 import { cause, type Usual } from "./outliers";
 
 const text = stepsTexts.columns;
@@ -18,9 +19,9 @@ export function stepTable(
   rows: readonly number[],
   remark: (step: number) => string,
 ): Table {
-  const labels = steps.labels ?? [];
+  const labels = steps.labels;
   const telling = rows.some((step) => !isPlain(labels[step], steps.names[step]));
-  const busy = steps.gpu_busy_ns ?? null;
+  const busy = steps.gpu_busy_ns;
   const columns: { column: Column; cell: (step: number) => Cell }[] = [
     {
       column: { key: "name", label: text.step, type: "string", unit: null, help: text.stepHelp },
@@ -96,9 +97,9 @@ export function stepTable(
       cell: (step) => (slow[step] && cause(steps, usual, step) ? remark(step) : null),
     },
     ...steps.categories.flatMap((category) => {
-      const label = overviewTexts.categories[category];
+      const label = categoryName(category);
       const ns = steps.category_ns[category] ?? [];
-      const help = serverText(definitions?.[category] ?? "");
+      const help = definitionText(definitions ?? {}, category);
       return [
         {
           column: {

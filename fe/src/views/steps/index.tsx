@@ -9,9 +9,16 @@ import {
   parseRange,
 } from "../../charts/stackedColumns";
 import { count, duration } from "../../format";
-import { overviewTexts, stepsTexts as text } from "../../i18n";
+import { categoryName, stepsTexts as text } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
-import { useParam, usePicked, useStepParams, useTableParams, useTrace } from "../../state";
+import {
+  useChoice,
+  useParam,
+  usePicked,
+  useStepParams,
+  useTableParams,
+  useTrace,
+} from "../../state";
 import { DataTable, textAt } from "../../table";
 import { Async, categoryColor, Empty, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
@@ -73,8 +80,8 @@ interface ShownProps {
 
 /** The chart, and the table of what it shows. */
 function Shown({ steps, usual, slow }: ShownProps) {
-  const [mode, setMode] = useParam<"absolute" | "percent">("m", "absolute");
-  const [by, setBy] = useParam<"time" | "duration">("c", "time");
+  const [mode, setMode] = useChoice("m", ["absolute", "percent"]);
+  const [by, setBy] = useChoice("c", ["time", "duration"]);
   const [rangeText, setRange] = useParam<string>("t", "");
   const [selected, setSelected] = usePicked();
   const series = useMemo(() => seriesOf(steps), [steps]);
@@ -115,7 +122,7 @@ function Shown({ steps, usual, slow }: ShownProps) {
           xLabel={text.step}
           what={text.what}
           names={steps.names}
-          details={(index) => steps.labels?.[index] ?? null}
+          details={(index) => steps.labels[index] ?? null}
           series={series}
           mode={mode}
           order={order}
@@ -180,13 +187,13 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
 /** What makes a step longer: "DataLoader +59 ms". */
 function remark(steps: StepTimes, usual: Usual, step: number): string {
   const found = cause(steps, usual, step);
-  return found ? text.because(overviewTexts.categories[found.category], duration(found.ns)) : "";
+  return found ? text.because(categoryName(found.category), duration(found.ns)) : "";
 }
 
 function seriesOf(steps: StepTimes): ColumnSeries[] {
   return steps.categories.map((category) => ({
     key: category,
-    label: overviewTexts.categories[category],
+    label: categoryName(category),
     color: categoryColor(category),
     values: steps.category_ns[category] ?? [],
   }));

@@ -2,9 +2,9 @@
 import { useMemo } from "react";
 import { type Overview, useOverview } from "../../api";
 import { duration } from "../../format";
-import { overviewTexts, stepsTexts, t } from "../../i18n";
+import { categoryName, stepsTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
-import { goToView, useTrace, useViewId } from "../../state";
+import { goToView, useTrace, useViewId, viewName } from "../../state";
 import { RowNumbers, SimpleTable, type Table } from "../../table";
 import { Async } from "../../ui";
 import { stepTable } from "./columns";
@@ -32,7 +32,7 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
       {slow[step] && (
         <p>
           {because
-            ? text.isOutlier(overviewTexts.categories[because.category], duration(because.ns))
+            ? text.isOutlier(categoryName(because.category), duration(because.ns))
             : text.isSlow}
         </p>
       )}
@@ -41,7 +41,7 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
       <Links
         window={`${start}-${start + (steps.duration_ns[step] ?? 0)}`}
         step={name}
-        label={steps.labels?.[step] ?? null}
+        label={steps.labels[step] ?? null}
       />
     </div>
   );
@@ -73,7 +73,7 @@ function Links({ window, step, label }: LinksProps) {
             className="button"
             onClick={() => goToView(id, undefined, look)}
           >
-            {text.showIn(t.views[id])}
+            {text.showIn(viewName(id))}
           </button>
         ))}
     </div>
@@ -112,7 +112,7 @@ function categoryTable({ steps, usual, step }: Of): Table {
       { key: "delta_ns", label: text.delta, type: "number", unit: "ns" },
     ],
     rows: {
-      category: steps.categories.map((category) => overviewTexts.categories[category]),
+      category: steps.categories.map((category) => categoryName(category)),
       time_ns: steps.categories.map(ns),
       share: steps.categories.map((category) => (whole > 0 ? (ns(category) / whole) * 100 : null)),
       delta_ns: steps.categories.map((category) => delta.get(category) ?? null),

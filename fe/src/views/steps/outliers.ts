@@ -1,5 +1,5 @@
 /** Which steps are slow, and which category makes the difference. Pure; the definition is in docs/views/steps.md. */
-import type { Category, Nanoseconds, Steps } from "../../api";
+import type { Nanoseconds, Steps } from "../../api";
 import { median, medianDeviation } from "../../format";
 
 /** Below this there is no usual step to differ from. */
@@ -11,7 +11,7 @@ const NORMAL = 1.4826;
 export const LEAST_SHARE = 0.05;
 
 export interface Difference {
-  readonly category: Category;
+  readonly category: string;
   /** Of the step − median over the steps. */
   readonly ns: Nanoseconds;
 }
@@ -19,7 +19,7 @@ export interface Difference {
 export interface Usual {
   /** Medians over the steps; those of the categories need not add up to that of the duration. */
   readonly duration_ns: Nanoseconds;
-  readonly category_ns: Readonly<Partial<Record<Category, Nanoseconds>>>;
+  readonly category_ns: Readonly<Record<string, Nanoseconds>>;
   /** Longer steps are outliers; null with too few steps. */
   readonly limit_ns: Nanoseconds | null;
 }

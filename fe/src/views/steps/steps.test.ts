@@ -6,6 +6,8 @@ import { cause, differences, lostTime, outliers, usualStep } from "./outliers";
 function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}): Steps {
   return {
     rule: "profiler_step",
+    rules: [],
+    gpu_busy_ns: null,
     names: kernel.map((_, i) => String(i + 3)),
     labels: kernel.map((_, i) => `ProfilerStep#${i + 3}`),
     start_ns: kernel.map((_, i) => i * 1000),

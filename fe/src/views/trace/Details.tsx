@@ -4,7 +4,7 @@ import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, parseFrameName } from "../../format";
 import { t, traceTexts as text, timelineTexts } from "../../i18n";
-import { goToView, type PickedKind } from "../../state";
+import { goToView, type PickedKind, viewName } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
 import { Histogram } from "./Histogram";
@@ -61,7 +61,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
                 goToView(kind === "op" ? "operators" : "kernels", { kind, name: details.name })
               }
             >
-              {t.inspector.showIn(t.views[kind === "op" ? "operators" : "kernels"])}
+              {t.inspector.showIn(viewName(kind === "op" ? "operators" : "kernels"))}
             </button>
           )}
           <button type="button" className="button" onClick={() => onSameName(-1)}>

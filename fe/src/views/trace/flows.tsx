@@ -77,9 +77,11 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
     if (source && details && collective) {
       const own = middleOf(source, details);
       for (const member of collective.members) {
+        const { lane } = member;
         const other = sources.find(({ worker }) => worker === member.worker);
-        if (!other || (other === source && member.row === details.row)) continue;
-        found.push({ kind: "collective", from: own, to: middleOf(other, member) });
+        // Without a lane, it is not in the timeline of its rank.
+        if (!other || lane === null || (other === source && member.row === details.row)) continue;
+        found.push({ kind: "collective", from: own, to: middleOf(other, { ...member, lane }) });
       }
     }
     return found;

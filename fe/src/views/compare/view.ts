@@ -1,0 +1,11 @@
+import { inLanguage } from "../../i18n/current";
+import type { View } from "../../state/views";
+
+export const view: View = {
+  id: "compare",
+  name: inLanguage({ en: "Diff", "zh-CN": "对比" }),
+  group: "compare",
+  key: "v",
+  icon: "M2.5 3h4.5v10H2.5zM9 3h4.5v10H9zM8 1.5v13",
+  load: () => import("./index"),
+};

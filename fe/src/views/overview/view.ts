@@ -1,0 +1,11 @@
+import { inLanguage } from "../../i18n/current";
+import type { View } from "../../state/views";
+
+export const view: View = {
+  id: "overview",
+  name: inLanguage({ en: "Overview", "zh-CN": "概览" }),
+  group: "summary",
+  key: "o",
+  icon: "M2 13.5h12M4 11V8M8 11V3.5M12 11V6",
+  load: () => import("./index"),
+};

@@ -1,0 +1,43 @@
+/** The views there are, in the order of the rail; the position is the number key. */
+import type { ComponentType } from "react";
+import { type PickedKind, setViews, type View } from "../state";
+import { later } from "../ui";
+import { view as capture } from "./capture/view";
+import { view as compare } from "./compare/view";
+import { view as distributed } from "./distributed/view";
+import { view as kernels } from "./kernels/view";
+import { view as memory } from "./memory/view";
+import { lightning, modules } from "./modules/view";
+import { view as operators } from "./operators/view";
+import { view as overview } from "./overview/view";
+import { view as stacks } from "./stacks/view";
+import { view as steps } from "./steps/view";
+import { view as trace } from "./trace/view";
+
+export const VIEWS: readonly View[] = [
+  overview,
+  steps,
+  operators,
+  kernels,
+  trace,
+  stacks,
+  memory,
+  distributed,
+  modules,
+  lightning,
+  compare,
+  capture,
+];
+
+setViews(VIEWS);
+
+/** What shows each view, by its id. All loaded when first needed. */
+export const COMPONENTS: Readonly<Record<string, ComponentType<object>>> = Object.fromEntries(
+  VIEWS.map(({ id, load }) => [id, later(load)]),
+);
+
+/** What describes a picked thing, by its kind. */
+export const INSPECTORS: Readonly<Partial<Record<PickedKind, ComponentType<{ name: string }>>>> =
+  Object.fromEntries(
+    VIEWS.flatMap(({ inspector }) => (inspector ? [[inspector.kind, later(inspector.load)]] : [])),
+  );

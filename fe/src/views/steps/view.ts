@@ -1,0 +1,12 @@
+import { inLanguage } from "../../i18n/current";
+import type { View } from "../../state/views";
+
+export const view: View = {
+  id: "steps",
+  name: inLanguage({ en: "Steps", "zh-CN": "迭代步" }),
+  group: "summary",
+  key: "s",
+  icon: "M2.5 13.5v-5h3v5M6.5 13.5v-8h3v8M10.5 13.5v-11h3v11M1.5 13.5h13",
+  load: () => import("./index"),
+  inspector: { kind: "step", load: () => import("./inspector") },
+};
