@@ -5,6 +5,7 @@ import { Actions } from "./Actions";
 import { type ChartRow, ChartTable } from "./ChartTable";
 import { keyTarget } from "./keys";
 import { LEGEND_LABEL, Legend, type LegendEntry, legendScene } from "./Legend";
+import { fitted, shorten } from "./labels";
 import { type FileKind, paintCanvas, savePicture } from "./paint";
 import { type Picture, type SceneTheme, sceneTheme } from "./scene";
 import { spokenTip, Tip } from "./Tip";
@@ -42,7 +43,7 @@ export function Chart(props: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
   const [asTable, setAsTable] = useState(false);
-  const [picture, setPicture] = useState<Picture | null>(null);
+  const [drawn, setDrawn] = useState<Drawn | null>(null);
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const [reached, setReached] = useState<number | null>(null);
 
@@ -52,7 +53,7 @@ export function Chart(props: ChartProps) {
     const colors = sceneTheme(box.current);
     const made = build(colors, width);
     paintCanvas(canvas.current, width, height, made.shapes, colors);
-    setPicture(made);
+    setDrawn({ picture: made, measure: colors.measure });
   }, [build, width, height, theme, box]);
 
   const save = (kind: FileKind) => {
@@ -63,6 +64,7 @@ export function Chart(props: ChartProps) {
     savePicture(kind, title, shapes, width, height + below.height, colors);
   };
 
+  const picture = drawn?.picture ?? null;
   const placeOf = (event: PointerEvent): Pointed | null => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
     const [x, y] = [event.clientX - left, event.clientY - top];
@@ -70,6 +72,8 @@ export function Chart(props: ChartProps) {
     return index === null ? null : { index, x, y };
   };
   const tip = tips ? (pointed ?? markPlace(picture, reached)) : null;
+  const shownLegend =
+    legendAt === "beside" && drawn ? legend.map((entry) => cut(entry, width, drawn)) : legend;
   const pickable = onPick && pointed !== null;
   return (
     <figure className={`chart legend-${legendAt}${asTable ? " as-table" : ""}`}>
@@ -103,10 +107,26 @@ export function Chart(props: ChartProps) {
         )}
       </div>
       {!asTable && legend.length > 0 && (
-        <Legend label={LEGEND_LABEL} entries={legend} onToggle={props.onToggle} />
+        <Legend label={LEGEND_LABEL} entries={shownLegend} onToggle={props.onToggle} />
       )}
     </figure>
   );
+}
+
+interface Drawn {
+  readonly picture: Picture;
+  readonly measure: SceneTheme["measure"];
+}
+
+/** Pixels of a swatch, a share and the gaps between. */
+const BEFORE_LABEL = 100;
+/** Of the style sheet: how much wider than the picture a legend beside it is. */
+const BESIDE = 52 / 48;
+
+/** With both ends of a long name: those of kernels differ at the end. */
+function cut(entry: LegendEntry, width: number, { measure }: Drawn): LegendEntry {
+  const room = Math.max(60, width * BESIDE - BEFORE_LABEL);
+  return { ...entry, label: fitted(entry.label, room, measure, shorten), title: entry.label };
 }
 
 interface Pointed {

@@ -4,14 +4,10 @@ import { value } from "../format";
 import { t } from "../i18n";
 import { Chart } from "./Chart";
 import { useHidden } from "./Legend";
-import { shorten } from "./labels";
 import type { SceneTheme } from "./scene";
 import { donutPicture } from "./scenes/donut";
 import { share, sum, summary } from "./summary";
 import type { DonutProps } from "./types";
-
-/** Letters of a legend; both ends of longer names are kept. */
-const LONGEST = 42;
 
 export function Donut({
   title,
@@ -60,8 +56,7 @@ export function Donut({
         legend
           ? slices.map((slice, index) => ({
               key: String(index),
-              label: shorten(slice.label, LONGEST),
-              title: slice.label,
+              label: slice.label,
               share: share(slice.value, total),
               color: sectors[index]?.color ?? "",
               shown: !hidden.has(String(index)),

@@ -216,7 +216,10 @@ interface SliderProps extends TimeCurveProps {
 function Slider({ ref, window, cursor, moment, readout, onCursor }: SliderProps) {
   const time = cursor ?? moment;
   const shown = Math.min(window.end, Math.max(window.start, time));
-  const spoken = useMemo(() => spokenTip(readout(time)), [readout, time]);
+  const spoken = useMemo(() => {
+    const { title, lines } = readout(time);
+    return spokenTip({ title, lines });
+  }, [readout, time]);
   return (
     <input
       ref={ref}
