@@ -23,8 +23,6 @@ LAZY_LIMIT = 160_000
 
 #: The door of TensorBoard and of a report. What it imports dynamically, it always imports.
 DOOR = "src/index.ts"
-#: Lazy pieces that may weigh more than `LAZY_LIMIT`, by the module they hold: to what they are allowed.
-ALLOWED = {"src/charts/engine.ts": 200_000}
 
 
 class Piece(NamedTuple):
@@ -49,9 +47,8 @@ class Weight(NamedTuple):
         if self.first_load > FIRST_LOAD_LIMIT:
             found.append(f"the first load has {self.first_load:,} bytes, at most {FIRST_LOAD_LIMIT:,} are allowed")
         for file, size, module in self.lazy:
-            limit = ALLOWED.get(module, LAZY_LIMIT)
-            if size > limit:
-                found.append(f"{file} ({module}) has {size:,} bytes, at most {limit:,} are allowed")
+            if size > LAZY_LIMIT:
+                found.append(f"{file} ({module}) has {size:,} bytes, at most {LAZY_LIMIT:,} are allowed")
         return found
 
 

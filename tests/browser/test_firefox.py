@@ -22,8 +22,7 @@ def link(server: Server, **state: str) -> str:
 
 def settle(firefox: bidi.Firefox) -> None:
     """Until nothing loads and all pictures are drawn."""
-    come = """() => !document.querySelector(".skeleton, .timeline[aria-busy=true]")
-        && !/Drawing…|正在绘制…/.test(document.body.textContent)"""
+    come = '() => !document.querySelector(".skeleton, .timeline[aria-busy=true]")'
     firefox.until(lambda: firefox.ask(come), "everything has come")
 
 

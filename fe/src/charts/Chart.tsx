@@ -1,21 +1,28 @@
-import { useCallback, useEffect, useRef, useState } from "react";
-import { type ChartTheme, readTheme } from "../draw";
-import { canSave, saveFile, useTheme } from "../host";
-import { chartsTexts } from "../i18n";
-import { ActionButton, type ChartRow, ChartTable } from "./ChartTable";
-import type { ChartOption } from "./options/parts";
+import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
+import { type TooltipContent, useBoxWidth } from "../draw";
+import { useTheme } from "../host";
+import { Actions } from "./Actions";
+import { type ChartRow, ChartTable } from "./ChartTable";
+import { keyTarget } from "./keys";
+import { LEGEND_LABEL, Legend, type LegendEntry, legendScene } from "./Legend";
+import { fitted, shorten } from "./labels";
+import { type FileKind, paintCanvas, savePicture } from "./paint";
+import { type Picture, type SceneTheme, sceneTheme } from "./scene";
+import { spokenTip, Tip } from "./Tip";
 import "./charts.css";
-
-type Engine = typeof import("./engine");
-type Instance = ReturnType<Engine["init"]>;
 
 export interface ChartProps {
   readonly title: string;
   /** What a person who does not see the picture should know. */
   readonly summary: string;
   readonly height: number;
-  readonly build: (theme: ChartTheme, width: number) => ChartOption;
-  readonly onPick?: ((index: number, series: string) => void) | undefined;
+  readonly build: (theme: SceneTheme, width: number) => Picture;
+  /** What is said about each mark of the picture, by pointer and by keyboard. */
+  readonly tips?: Tips;
+  readonly onPick?: ((index: number) => void) | undefined;
+  readonly legend?: readonly LegendEntry[];
+  readonly onToggle?: (key: string) => void;
+  readonly legendAt?: "above" | "below" | "beside";
   /** The same numbers as a table. */
   readonly head: readonly string[];
   /** How many of the first columns are text; the others are numbers. */
@@ -24,150 +31,153 @@ export interface ChartProps {
   readonly rows: readonly ChartRow[] | (() => readonly ChartRow[]);
 }
 
-/** The frame of every standard chart. Expects `build` and `onPick` to keep their identity while they mean the same. */
-export function Chart({
-  title,
-  summary,
-  height,
-  build,
-  onPick,
-  head,
-  texts = 1,
-  rows,
-}: ChartProps) {
-  const { engine, failed } = useEngine();
-  const [asTable, setAsTable] = useState(false);
+export interface Tips {
+  readonly count: number;
+  readonly content: (index: number) => TooltipContent;
+}
+
+/** The frame of every standard chart. Expects `build` to keep its identity while it means the same. */
+export function Chart(props: ChartProps) {
+  const { title, summary, height, build, tips, onPick, legend = [], legendAt = "below" } = props;
+  const { box, width } = useBoxWidth();
+  const canvas = useRef<HTMLCanvasElement>(null);
   const theme = useTheme();
-  const { box, chart, width } = useInstance(engine, asTable);
+  const [asTable, setAsTable] = useState(false);
+  const [drawn, setDrawn] = useState<Drawn | null>(null);
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const [reached, setReached] = useState<number | null>(null);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
   useEffect(() => {
-    if (chart && box.current && width > 0) {
-      chart.setOption(build(readTheme(box.current), width), { notMerge: true });
-    }
-  }, [chart, build, width, theme, box]);
+    if (!box.current || width === 0) return;
+    const colors = sceneTheme(box.current);
+    const made = build(colors, width);
+    paintCanvas(canvas.current, width, height, made.shapes, colors);
+    setDrawn({ picture: made, measure: colors.measure });
+  }, [build, width, height, theme, box]);
 
-  useEffect(() => {
-    if (!chart || !onPick) return;
-    const clicked = (event: PickEvent) => {
-      // A label of a category axis carries the position of its bar as `dataIndex`, too.
-      const index = event.dataIndex;
-      if (index !== undefined) onPick(index, event.seriesId ?? "");
-    };
-    const listener = clicked as (event: unknown) => void;
-    chart.on("click", listener);
-    return () => {
-      chart.off("click", listener);
-    };
-  }, [chart, onPick]);
+  const save = (kind: FileKind) => {
+    if (!box.current) return;
+    const colors = sceneTheme(box.current);
+    const below = legendScene(legend, width, height, colors);
+    const shapes = [...build(colors, width).shapes, ...below.shapes];
+    savePicture(kind, title, shapes, width, height + below.height, colors);
+  };
 
-  const save = useCallback(
-    (kind: "png" | "svg") => {
-      if (engine && chart && box.current)
-        savePicture(engine, chart, box.current, build, title, kind);
-    },
-    [engine, chart, box, build, title],
-  );
-
-  const shownAsTable = asTable || failed;
+  const picture = drawn?.picture ?? null;
+  const placeOf = (event: PointerEvent): Pointed | null => {
+    const { left, top } = event.currentTarget.getBoundingClientRect();
+    const [x, y] = [event.clientX - left, event.clientY - top];
+    const index = picture?.at(x, y) ?? null;
+    return index === null ? null : { index, x, y };
+  };
+  const tip = tips ? (pointed ?? markPlace(picture, reached)) : null;
+  const shownLegend =
+    legendAt === "beside" && drawn ? legend.map((entry) => cut(entry, width, drawn)) : legend;
+  const pickable = onPick && pointed !== null;
   return (
-    <figure className={shownAsTable ? "chart as-table" : "chart"}>
-      <div className="chart-actions">
-        {!shownAsTable && canSave() && (
-          <>
-            <ActionButton label={chartsTexts.png} onClick={() => save("png")}>
-              PNG
-            </ActionButton>
-            <ActionButton label={chartsTexts.svg} onClick={() => save("svg")}>
-              SVG
-            </ActionButton>
-          </>
-        )}
-        <ActionButton
-          label={asTable ? chartsTexts.showChart : chartsTexts.showTable}
-          onClick={() => setAsTable(!asTable)}
+    <figure className={`chart legend-${legendAt}${asTable ? " as-table" : ""}`}>
+      <Actions asTable={asTable} onTable={setAsTable} onSave={save} />
+      {asTable && (
+        <ChartTable title={title} head={props.head} texts={props.texts ?? 1} rows={props.rows} />
+      )}
+      <div className="chart-box" style={{ height: asTable ? 0 : height }}>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keys are heard by `Marks` */}
+        <div
+          ref={box}
+          role="img"
+          aria-label={summary}
+          className={pickable ? "chart-picture pickable" : "chart-picture"}
+          onPointerMove={tips && ((event) => setPointed(placeOf(event)))}
+          onPointerLeave={() => setPointed(null)}
+          onClick={() => pointed && onPick?.(pointed.index)}
         >
-          {asTable ? chartsTexts.chart : chartsTexts.table}
-        </ActionButton>
-      </div>
-      {failed && <p className="chart-failed">{chartsTexts.failed}</p>}
-      {shownAsTable ? (
-        <ChartTable title={title} head={head} texts={texts} rows={rows} />
-      ) : (
-        <div role="img" aria-label={summary} className="chart-picture">
-          {!engine && <span className="chart-loading">{chartsTexts.loading}</span>}
-          <div ref={box} style={{ height }} />
+          <canvas ref={canvas} style={{ width: "100%", height }} />
+          {tip && (
+            <svg className="chart-mark" aria-hidden="true">
+              <path d={picture?.marks[tip.index]?.outline} />
+            </svg>
+          )}
+          {tip && tips && tip.index < tips.count && (
+            <Tip content={tips.content(tip.index)} {...tip} width={width} height={height} />
+          )}
         </div>
+        {tips && tips.count > 0 && (
+          <Marks title={title} tips={tips} onReach={setReached} onPick={onPick} />
+        )}
+      </div>
+      {!asTable && legend.length > 0 && (
+        <Legend label={LEGEND_LABEL} entries={shownLegend} onToggle={props.onToggle} />
       )}
     </figure>
   );
 }
 
-interface PickEvent {
-  readonly dataIndex?: number;
-  readonly seriesId?: string;
+interface Drawn {
+  readonly picture: Picture;
+  readonly measure: SceneTheme["measure"];
 }
 
-/** ECharts, fetched when the first chart is drawn. */
-function useEngine(): { engine: Engine | null; failed: boolean } {
-  const [state, setState] = useState<{ engine: Engine | null; failed: boolean }>({
-    engine: null,
-    failed: false,
-  });
-  useEffect(() => {
-    let gone = false;
-    import("./engine").then(
-      (engine) => gone || setState({ engine, failed: false }),
-      () => gone || setState({ engine: null, failed: true }),
-    );
-    return () => {
-      gone = true;
-    };
-  }, []);
-  return state;
+/** Pixels of a swatch, a share and the gaps between. */
+const BEFORE_LABEL = 100;
+/** Of the style sheet: how much wider than the picture a legend beside it is. */
+const BESIDE = 52 / 48;
+
+/** With both ends of a long name: those of kernels differ at the end. */
+function cut(entry: LegendEntry, width: number, { measure }: Drawn): LegendEntry {
+  const room = Math.max(60, width * BESIDE - BEFORE_LABEL);
+  return { ...entry, label: fitted(entry.label, room, measure, shorten), title: entry.label };
 }
 
-/** A chart that lives as long as its box and has its size. */
-function useInstance(engine: Engine | null, hidden: boolean) {
-  const box = useRef<HTMLDivElement>(null);
-  const [chart, setChart] = useState<Instance | null>(null);
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const element = box.current;
-    if (!engine || !element || hidden) return;
-    const instance = engine.init(element);
-    const observer = new ResizeObserver(() => {
-      instance.resize();
-      setWidth(element.clientWidth);
-    });
-    observer.observe(element);
-    setChart(instance);
-    setWidth(element.clientWidth);
-    return () => {
-      observer.disconnect();
-      instance.dispose();
-      setChart(null);
-    };
-  }, [engine, hidden]);
-  return { box, chart, width };
+interface Pointed {
+  readonly index: number;
+  readonly x: number;
+  readonly y: number;
 }
 
-function savePicture(
-  engine: Engine,
-  chart: Instance,
-  box: HTMLElement,
-  build: ChartProps["build"],
-  title: string,
-  kind: "png" | "svg",
-): void {
-  const theme = readTheme(box);
-  if (kind === "svg") {
-    const option = { ...build(theme, box.clientWidth), backgroundColor: theme.surface };
-    const svg = engine.drawSvg(option, box.clientWidth, box.clientHeight);
-    saveFile(`${title}.svg`, new Blob([svg], { type: "image/svg+xml" }));
-    return;
-  }
-  chart
-    .renderToCanvas({ pixelRatio: 2, backgroundColor: theme.surface })
-    .toBlob((png) => png && saveFile(`${title}.png`, png), "image/png");
+function markPlace(picture: Picture | null, index: number | null): Pointed | null {
+  const mark = index === null ? null : picture?.marks[index];
+  return mark && index !== null ? { index, x: mark.x, y: mark.y } : null;
+}
+
+interface MarksProps {
+  readonly title: string;
+  readonly tips: Tips;
+  /** Null: the focus has left. */
+  readonly onReach: (index: number | null) => void;
+  readonly onPick: ((index: number) => void) | undefined;
+}
+
+/** Goes from mark to mark by keyboard. It lies over the picture and lets the pointer through. */
+function Marks({ title, tips, onReach, onPick }: MarksProps) {
+  const [cursor, setCursor] = useState(0);
+  const at = Math.min(cursor, tips.count - 1);
+  const go = (to: number) => {
+    const next = Math.max(0, Math.min(tips.count - 1, to));
+    setCursor(next);
+    onReach(next);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const to = keyTarget(event.key, at, tips.count);
+    if (to !== null) go(to);
+    else if (onPick && (event.key === "Enter" || event.key === " ")) onPick(at);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <div
+      className="chart-keys"
+      role="slider"
+      tabIndex={0}
+      aria-label={title}
+      aria-valuemin={1}
+      aria-valuemax={tips.count}
+      aria-valuenow={at + 1}
+      aria-valuetext={spokenTip(tips.content(at))}
+      onKeyDown={onKeyDown}
+      onFocus={() => onReach(at)}
+      onBlur={() => onReach(null)}
+    />
+  );
 }

@@ -1,21 +1,6 @@
-/** The numbers of a picture as a table, and the buttons of its corner. */
-import type { ReactNode } from "react";
+/** The numbers of a picture as a table. */
 import { chartsTexts } from "../i18n";
 import "./charts.css";
-
-export function ActionButton(props: { label: string; onClick: () => void; children: ReactNode }) {
-  return (
-    <button
-      type="button"
-      className="chart-action"
-      title={props.label}
-      aria-label={props.label}
-      onClick={props.onClick}
-    >
-      {props.children}
-    </button>
-  );
-}
 
 export interface ChartRow {
   readonly cells: readonly string[];

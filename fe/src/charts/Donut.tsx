@@ -1,9 +1,11 @@
-import { useCallback } from "react";
-import type { ChartTheme } from "../draw";
+import { useCallback, useMemo } from "react";
+import { seriesColor } from "../draw";
 import { value } from "../format";
 import { chartsTexts } from "../i18n";
 import { Chart } from "./Chart";
-import { donutOption } from "./options/donut";
+import { useHidden } from "./Legend";
+import type { SceneTheme } from "./scene";
+import { donutPicture } from "./scenes/donut";
 import { share, sum, summary } from "./summary";
 import type { DonutProps } from "./types";
 
@@ -15,25 +17,54 @@ export function Donut({
   legend = true,
   onPick,
 }: DonutProps) {
-  const build = useCallback(
-    (theme: ChartTheme, width: number) => donutOption({ slices, unit, legend }, theme, width),
-    [slices, unit, legend],
-  );
-  const pick = useCallback(
-    (index: number) => {
-      if (!slices[index]?.rest) onPick?.(index);
-    },
-    [slices, onPick],
-  );
-
+  const [hidden, toggle] = useHidden();
   const total = sum(slices.map((slice) => slice.value));
+  const sectors = useMemo(
+    () =>
+      slices.map((slice, index) => ({
+        value: hidden.has(String(index)) ? 0 : slice.value,
+        color: slice.color ?? seriesColor(index),
+      })),
+    [slices, hidden],
+  );
+  const build = useCallback(
+    (theme: SceneTheme, width: number) => donutPicture(sectors, theme, width, height),
+    [sectors, height],
+  );
   return (
     <Chart
       title={title}
       summary={summary(title, slices, unit, total)}
       height={height}
       build={build}
-      onPick={onPick ? pick : undefined}
+      tips={{
+        count: slices.length,
+        content: (index) => {
+          const { label, value: part } = slices[index] ?? { label: "", value: 0 };
+          const line = { label: "", value: value(part, unit), share: share(part, total) };
+          return { title: label, lines: [line] };
+        },
+      }}
+      onPick={
+        onPick &&
+        ((index) => {
+          if (!slices[index]?.rest) onPick(index);
+        })
+      }
+      // Slices are named by their position: two of them may carry the same label.
+      legend={
+        legend
+          ? slices.map((slice, index) => ({
+              key: String(index),
+              label: slice.label,
+              share: share(slice.value, total),
+              color: sectors[index]?.color ?? "",
+              shown: !hidden.has(String(index)),
+            }))
+          : []
+      }
+      legendAt={legend ? "beside" : "below"}
+      onToggle={toggle}
       head={[title, chartsTexts.total, chartsTexts.share]}
       rows={slices.map((slice, i) => ({
         cells: [slice.label, value(slice.value, unit), share(slice.value, total)],

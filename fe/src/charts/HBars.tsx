@@ -1,37 +1,48 @@
 import { useCallback } from "react";
-import type { ChartTheme } from "../draw";
 import { change, value } from "../format";
 import { chartsTexts } from "../i18n";
 import { Chart } from "./Chart";
-import { hbarsHeight, hbarsOption } from "./options/hbars";
+import type { SceneTheme } from "./scene";
+import { hbarsHeight, hbarsPicture } from "./scenes/hbars";
 import { share, sum, summary } from "./summary";
 import type { HBarItem, HBarsProps } from "./types";
 
 export function HBars({ title, items, unit, total, height, onPick }: HBarsProps) {
   const build = useCallback(
-    (theme: ChartTheme, width: number) =>
-      hbarsOption({ items, unit, total: total ?? null }, theme, width),
-    [items, unit, total],
+    (theme: SceneTheme, width: number) => hbarsPicture({ items, unit }, theme, width),
+    [items, unit],
   );
-  const pick = useCallback(
-    (index: number) => {
-      const item = items[index];
-      if (item) onPick?.(item, index);
-    },
-    [items, onPick],
-  );
-
   const whole = total ?? sum(items.map((item) => item.value));
   const compared = items.some(({ before }) => before !== undefined);
   const beside = ({ value: now, before }: HBarItem) =>
     before === undefined ? ["", ""] : [value(before, unit), change(now - before, unit)];
+  const tipOf = (index: number) => {
+    const { label, value: now, before } = items[index] ?? { label: "", value: 0 };
+    const lines = [
+      { label: "", value: value(now, unit), share: total ? share(now, total) : "" },
+      ...(before === undefined
+        ? []
+        : [
+            { label: chartsTexts.before, value: value(before, unit) },
+            { label: chartsTexts.change, value: change(now - before, unit) },
+          ]),
+    ];
+    return { title: label, lines };
+  };
   const chart = (
     <Chart
       title={title}
       summary={summary(title, items, unit, whole)}
       height={height ?? hbarsHeight(items.length)}
       build={build}
-      onPick={onPick ? pick : undefined}
+      tips={{ count: items.length, content: tipOf }}
+      onPick={
+        onPick &&
+        ((index) => {
+          const item = items[index];
+          if (item) onPick(item, index);
+        })
+      }
       head={[
         title,
         chartsTexts.total,

@@ -1,26 +1,13 @@
 import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { bytesAxis, type ChartTheme } from "../draw";
-import { pixelOf, shownSpans, timeCurveOption, timeOf } from "./options/timeCurve";
+import { bytesAxis } from "../draw";
+import { pixelOf, shownSpans, stepPath, timeCurveScene, timeOf } from "./scenes/timeCurve";
 import { TimeCurve, type TimeCurveProps } from "./TimeCurve";
 import { TimeRange } from "./TimeRange";
-
-vi.mock("./engine", () => ({
-  init: () => ({ setOption() {}, resize() {}, dispose() {}, on() {}, off() {} }),
-}));
+import { shapesOf, THEME, textsOf } from "./testTheme";
 
 const NASTY = "<img src=x onerror=alert(1)>";
 const window_ = { start: 1000, end: 2000 };
-const theme: ChartTheme = {
-  text: "#000",
-  muted: "#555",
-  line: "#ccc",
-  surface: "#fff",
-  font: "sans-serif",
-  series: ["#111111"],
-  patterns: false,
-  resolve: (color) => color,
-};
 const data = {
   lines: [
     {
@@ -46,26 +33,53 @@ const data = {
   cursor: null,
 } as const;
 
-describe("timeCurveOption", () => {
-  interface Drawn {
-    series: { id: string; data: number[][] }[];
-    xAxis: { axisTick: { customValues: number[] }; axisLabel: { customValues: number[] } }[];
-  }
-  const drawn = (more = {}) =>
-    timeCurveOption({ ...data, ...more }, theme, 800) as unknown as Drawn;
-  const ids = (more = {}) => drawn(more).series.map(({ id }) => id);
+const plot = { x: 0, y: 0, width: 1000, height: 300 };
+
+describe("the scene of a curve", () => {
+  const drawn = (more = {}) => timeCurveScene({ ...data, ...more }, plot, THEME);
+  const lines = (more = {}) => shapesOf(drawn(more), "path").filter(({ fill }) => !fill);
+  const marks = (more = {}) => shapesOf(drawn(more), "text").filter(({ bold }) => bold);
 
   it("draws every point, marks and a cursor that are in sight", () => {
-    expect(drawn().series[0]?.data).toEqual(data.lines[0].points);
-    expect(ids()).toEqual(["a", "mark0"]);
-    expect(ids({ cursor: 1200 })).toEqual(["a", "cursor", "mark0"]);
-    expect(ids({ cursor: 999, window: { start: 1600, end: 1700 } })).toEqual(["a"]);
+    expect(lines()[0]?.d).toBe("M0 200H0V200H500V0H500V100H1000V100");
+    expect([lines().length, marks().length]).toEqual([1, 1]);
+    expect(lines({ cursor: 1200 })[1]?.d).toBe("M200 0V300");
+    const away = { cursor: 999, window: { start: 1600, end: 1700 } };
+    expect([lines(away).length, marks(away).length]).toEqual([1, 0]);
+  });
+
+  it("holds a value until the next point, also at the edges of the window", () => {
+    const [x, y] = [(time: number) => time, (value: number) => value];
+    const path = (...points: [number, number][]) =>
+      stepPath(points, { start: 10, end: 20 }, x, y)?.d;
+    expect(path([0, 1], [5, 2], [15, 3], [30, 4])).toBe("M10 2H15V3H20");
+    expect(path([0, 1], [30, 4])).toBe("M10 1H20");
+    expect(path([12, 1], [15, 3])).toBe("M12 1H12V1H15V3");
+    // Nothing is known before the first and after the last point.
+    expect(path([25, 1], [30, 3])).toBeUndefined();
+    expect(path([0, 1], [5, 3])).toBeUndefined();
+    expect(path()).toBeUndefined();
   });
 
   it("names spans in the middle of what is seen of them", () => {
-    const [, top] = drawn().xAxis;
-    expect(top?.axisTick.customValues).toEqual([1400]);
-    expect(top?.axisLabel.customValues).toEqual([1200, 1700]);
+    const texts = shapesOf(drawn(), "text").filter(({ y, bold }) => y < 0 && !bold);
+    expect(texts.map(({ text, x }) => [text, x])).toEqual([
+      ["one", 200],
+      ["two", 700],
+    ]);
+    const edges = shapesOf(drawn(), "line").filter(({ dashed }) => dashed);
+    expect(edges.map(({ x1 }) => x1)).toEqual([400]);
+  });
+
+  it("writes no name over another one", () => {
+    const spans = [0, 1, 2, 3].map((i) => ({
+      start: 1000 + 10 * i,
+      end: 1010 + 10 * i,
+      label: `a long name ${i}`,
+    }));
+    expect(textsOf(drawn({ spans })).filter((text) => text.startsWith("a long"))).toEqual([
+      "a long name 0",
+    ]);
   });
 
   it("leaves out spans that are too many to tell apart", () => {

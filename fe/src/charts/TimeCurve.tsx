@@ -7,18 +7,13 @@ import {
   useRef,
   useState,
 } from "react";
-import {
-  type Axis,
-  type ChartTheme,
-  contains,
-  momentIn,
-  span,
-  type TimeWindow,
-  type TooltipContent,
-} from "../draw";
+import { type Axis, contains, momentIn, span, type TimeWindow, type TooltipContent } from "../draw";
 import { chartsTexts } from "../i18n";
 import { Chart, type ChartProps } from "./Chart";
-import { PLOT, timeCurveOption, timeOf } from "./options/timeCurve";
+import { Legend } from "./Legend";
+import type { SceneTheme } from "./scene";
+import { PLOT, timeCurvePicture, timeOf } from "./scenes/timeCurve";
+import { spokenTip, Tip } from "./Tip";
 import type { CurveLine, CurveMark, CurveSpan } from "./types";
 
 const text = chartsTexts.curve;
@@ -52,11 +47,11 @@ export interface TimeCurveProps extends Pick<ChartProps, "title" | "summary" | "
   /** What is to be said about a moment. */
   readonly readout: (time: number) => TooltipContent;
   /** Which line is which, and those that are not drawn now; `lines` are the others. */
-  readonly legend: readonly LegendEntry[];
+  readonly legend: readonly CurveEntry[];
   readonly onToggle: (key: string) => void;
 }
 
-export interface LegendEntry extends Pick<CurveLine, "key" | "label" | "color" | "dashed"> {
+export interface CurveEntry extends Pick<CurveLine, "key" | "label" | "color" | "dashed"> {
   readonly shown: boolean;
 }
 
@@ -68,9 +63,9 @@ export function TimeCurve(props: TimeCurveProps) {
   const { title, summary, height = 300, lines, y, marks, spans, window, cursor, onWindow } = props;
   const slider = useRef<HTMLInputElement>(null);
   const build = useCallback(
-    (theme: ChartTheme, width: number) =>
-      timeCurveOption({ lines, window, y, marks, spans, cursor }, theme, width),
-    [lines, window, y, marks, spans, cursor],
+    (theme: SceneTheme, width: number) =>
+      timeCurvePicture({ lines, window, y, marks, spans, cursor }, theme, width, height),
+    [lines, window, y, marks, spans, cursor, height],
   );
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== "Escape" || event.defaultPrevented) return;
@@ -80,6 +75,10 @@ export function TimeCurve(props: TimeCurveProps) {
     // The page's own Escape would clear the selection as well.
     event.preventDefault();
   };
+  const entries = props.legend.map((entry) => ({
+    ...entry,
+    line: entry.dashed ? ("dashed" as const) : ("solid" as const),
+  }));
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: hears the keys of the slider inside
     <div className="time-curve" onKeyDown={onKeyDown}>
@@ -93,7 +92,7 @@ export function TimeCurve(props: TimeCurveProps) {
       />
       <Plot {...props} height={height} focus={() => slider.current?.focus(BY_POINTER)} />
       <Slider {...props} ref={slider} />
-      <Legend {...props} />
+      <Legend label={text.lines} entries={entries} onToggle={props.onToggle} />
     </div>
   );
 }
@@ -153,6 +152,7 @@ function Plot(props: PlotProps) {
     onWindow(null);
   };
 
+  const plotHeight = props.height - PLOT.top - PLOT.bottom;
   const dragged = drag && Math.abs(drag.to - drag.from) >= DRAG_PIXELS ? drag : null;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: for the pointer only, see above
@@ -163,7 +163,7 @@ function Plot(props: PlotProps) {
         left: PLOT.left,
         right: PLOT.right,
         top: PLOT.top,
-        height: props.height - PLOT.top - PLOT.bottom,
+        height: plotHeight,
       }}
       onPointerDown={onPointerDown}
       onPointerMove={onPointerMove}
@@ -193,41 +193,18 @@ function Plot(props: PlotProps) {
         </div>
       )}
       {hover && !drag && (
-        <Readout {...hover} content={props.readout(timeOf(hover.x, window, hover.width))} />
+        <>
+          <div className="time-curve-hair" style={{ left: hover.x }} />
+          <Tip
+            {...hover}
+            y={0}
+            height={plotHeight}
+            className="time-curve-readout"
+            content={props.readout(timeOf(hover.x, window, hover.width))}
+          />
+        </>
       )}
     </div>
-  );
-}
-
-/** The same look as the tooltips of the other charts; here React draws the text nodes. */
-function Readout({ x, width, content }: { x: number; width: number; content: TooltipContent }) {
-  const onTheLeft = x > width / 2;
-  return (
-    <>
-      <div className="time-curve-hair" style={{ left: x }} />
-      <div
-        className="time-curve-readout chart-tooltip"
-        style={onTheLeft ? { right: width - x + 12 } : { left: x + 12 }}
-      >
-        <div className="chart-tooltip-title">{content.title}</div>
-        {content.subtitle && <div className="chart-tooltip-subtitle">{content.subtitle}</div>}
-        <div className="chart-tooltip-lines">
-          {content.lines.map(({ label, value, share, color }) => (
-            <div key={label} className="time-curve-line">
-              <span>
-                <span
-                  className="chart-tooltip-swatch"
-                  style={color ? { backgroundColor: color } : undefined}
-                />
-                {label}
-              </span>
-              <span className="chart-tooltip-value">{value}</span>
-              <span className="chart-tooltip-share">{share}</span>
-            </div>
-          ))}
-        </div>
-      </div>
-    </>
   );
 }
 
@@ -241,7 +218,7 @@ function Slider({ ref, window, cursor, moment, readout, onCursor }: SliderProps)
   const shown = Math.min(window.end, Math.max(window.start, time));
   const spoken = useMemo(() => {
     const { title, lines } = readout(time);
-    return [title, ...lines.map(({ label, value }) => `${label} ${value}`)].join(", ");
+    return spokenTip({ title, lines });
   }, [readout, time]);
   return (
     <input
@@ -258,30 +235,5 @@ function Slider({ ref, window, cursor, moment, readout, onCursor }: SliderProps)
       value={shown}
       onChange={(event) => onCursor(Number(event.target.value))}
     />
-  );
-}
-
-/** Buttons, since the legend of the engine is for the pointer only. */
-function Legend({ legend, onToggle }: Pick<TimeCurveProps, "legend" | "onToggle">) {
-  return (
-    <fieldset className="curve-legend">
-      <legend className="visually-hidden">{text.lines}</legend>
-      {legend.map(({ key, label, color, dashed, shown }) => (
-        <button
-          key={key}
-          type="button"
-          className="curve-legend-entry"
-          aria-pressed={shown}
-          onClick={() => onToggle(key)}
-        >
-          <span
-            className={dashed ? "curve-swatch dashed" : "curve-swatch"}
-            style={{ borderTopColor: color }}
-            aria-hidden="true"
-          />
-          {label}
-        </button>
-      ))}
-    </fieldset>
   );
 }

@@ -1,4 +1,3 @@
-export { ActionButton, type ChartRow, ChartTable } from "./ChartTable";
 export { Donut } from "./Donut";
 export { HBars } from "./HBars";
 export { PairedBars } from "./PairedBars";

@@ -28,7 +28,6 @@ export interface StackedBarsProps extends Common {
   readonly series: readonly BarSeries[];
   /** `percent`: each column is scaled to 100 %. */
   readonly mode: "absolute" | "percent";
-  readonly onPick?: (index: number, seriesKey: string) => void;
 }
 
 export interface PairedItem {

@@ -1,17 +1,15 @@
-import { useEffect, useRef } from "react";
-import { type TooltipContent, tooltipNode } from "./tooltip";
-import "./tooltip.css";
+import { TipContent, type TooltipContent } from "./TipContent";
 
 const WIDTH = 420;
 
 /** A tooltip next to the pointer, for what is drawn on a canvas. `x`, `y`: in the window. */
 export function PointerTip({ content, x, y }: { content: TooltipContent; x: number; y: number }) {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    box.current?.replaceChildren(tooltipNode(content));
-  }, [content]);
   const left = Math.max(8, Math.min(x + 14, window.innerWidth - WIDTH - 12));
   const below = y < window.innerHeight * 0.65;
   const place = below ? { left, top: y + 16 } : { left, bottom: window.innerHeight - y + 12 };
-  return <div ref={box} className="pointer-tip" style={{ ...place, maxWidth: WIDTH }} />;
+  return (
+    <div className="pointer-tip" style={{ ...place, maxWidth: WIDTH }}>
+      <TipContent {...content} />
+    </div>
+  );
 }

@@ -3,10 +3,16 @@ export { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "
 export { hash } from "./hash";
 export { PointerTip } from "./PointerTip";
 export type { Raster } from "./raster";
-export { type ChartColor, type ChartTheme, readTheme } from "./theme";
+export { TipContent, type TooltipContent, type TooltipLine } from "./TipContent";
+export {
+  type ChartColor,
+  type ChartTheme,
+  readTheme,
+  seriesColor,
+  wantsPatterns,
+} from "./theme";
 export * from "./ticks";
 export * from "./timeWindow";
-export { type TooltipContent, type TooltipLine, tooltipNode } from "./tooltip";
 export {
   around,
   type Children,

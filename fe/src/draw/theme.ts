@@ -7,9 +7,7 @@ export interface ChartTheme {
   readonly line: string;
   readonly surface: string;
   readonly font: string;
-  /** For series and slices without a colour of their own, in order. */
-  readonly series: readonly string[];
-  /** Patterns in addition to colours, for people who ask their system for more contrast. */
+  /** Patterns in addition to colours. */
   readonly patterns: boolean;
   /** A colour as the canvas understands it: custom properties looked up. */
   readonly resolve: (color: ChartColor) => string;
@@ -29,6 +27,17 @@ const SERIES = [
   "#a0684a",
 ];
 
+/** For a series or slice without a colour of its own: the one at a position, again from the first after the last. */
+export function seriesColor(index: number): ChartColor {
+  const at = index % SERIES.length;
+  return `var(--series-${at + 1}, ${SERIES[at]})`;
+}
+
+/** Whether people ask their system for more contrast. */
+export function wantsPatterns(): boolean {
+  return window.matchMedia?.("(prefers-contrast: more)").matches ?? false;
+}
+
 export function readTheme(element: Element): ChartTheme {
   const style = getComputedStyle(element);
   const property = (name: string, fallback: string) =>
@@ -39,8 +48,7 @@ export function readTheme(element: Element): ChartTheme {
     line: property("--border", "#dfe3e8"),
     surface: property("--surface", "#ffffff"),
     font: style.fontFamily || "sans-serif",
-    series: SERIES.map((fallback, index) => property(`--series-${index + 1}`, fallback)),
-    patterns: window.matchMedia?.("(prefers-contrast: more)").matches ?? false,
+    patterns: wantsPatterns(),
     resolve: (color) => {
       const name = /^var\((--[\w-]+)(?:,\s*(.+))?\)$/.exec(color);
       return name?.[1] ? property(name[1], name[2] ?? SERIES[0] ?? "gray") : color;

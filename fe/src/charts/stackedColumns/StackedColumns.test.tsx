@@ -2,7 +2,8 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Range } from "./range";
-import { Columns, type ColumnsProps } from "./StackedColumns";
+import { Columns } from "./StackedColumns";
+import type { ColumnsProps } from "./types";
 
 beforeAll(() => {
   // A DOM without layout has no sizes and draws nothing.

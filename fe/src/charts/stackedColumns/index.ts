@@ -1,3 +1,4 @@
-export { type ColumnSeries, largestFirst, totalsOf } from "./merge";
+export { type ColumnSeries, largestFirst, totalsOf } from "../merge";
 export { formatRange, parseRange, type Range } from "./range";
-export { Columns, type ColumnsProps } from "./StackedColumns";
+export { Columns } from "./StackedColumns";
+export type { ColumnsProps } from "./types";

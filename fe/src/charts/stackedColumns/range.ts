@@ -1,10 +1,8 @@
 /** Which stretch of the items is shown, by position in their order. Pure. */
 
-/** Positions `from` … `to - 1`. */
-export interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+import type { Range } from "../merge";
+
+export type { Range };
 
 /** Fewer than this are not zoomed into any further. */
 const FEWEST = 5;

@@ -1,5 +1,10 @@
 /** Many items to as many columns as there is room for. Pure. */
-import type { Range } from "./range";
+
+/** Positions `from` … `to - 1` of an order of items. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
 
 export interface ColumnSeries {
   readonly key: string;
@@ -9,6 +14,8 @@ export interface ColumnSeries {
   /** One for each item; null where the item has no value. */
   readonly values: readonly (number | null)[];
 }
+
+type Valued = Pick<ColumnSeries, "values">;
 
 /** Columns narrower than this, in pixels, cannot be told apart or hit. */
 export const MIN_PITCH = 4;
@@ -26,7 +33,7 @@ export interface Bucket extends Range {
 }
 
 /** The sum over all series for each item; null where no series has a value. */
-export function totalsOf(series: readonly ColumnSeries[], items: number): (number | null)[] {
+export function totalsOf(series: readonly Valued[], items: number): (number | null)[] {
   return Array.from({ length: items }, (_, item) =>
     series.reduce<number | null>((sum, { values }) => {
       const value = values[item] ?? null;
@@ -43,7 +50,7 @@ export function bucketSize(items: number, width: number): number {
 
 export interface Items {
   readonly order: readonly number[];
-  readonly series: readonly ColumnSeries[];
+  readonly series: readonly Valued[];
   readonly totals: readonly (number | null)[];
   readonly flagged: readonly boolean[];
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { centerOf, columnAt, niceTicks } from "../axes";
 import {
   bucketSize,
   bucketsOf,
@@ -6,10 +7,19 @@ import {
   largestFirst,
   MIN_PITCH,
   totalsOf,
-} from "./merge";
-import { svgText } from "./paint";
-import { clampRange, formatRange, moveRange, openRange, parseRange, zoomRange } from "./range";
-import { bucketAt, centerOf, columnsScene, niceTicks, plotOf, type Shape } from "./scene";
+} from "../merge";
+import { svgText } from "../paint";
+import type { Shape } from "../scene";
+import {
+  clampRange,
+  formatRange,
+  moveRange,
+  openRange,
+  parseRange,
+  zoomRange,
+} from "../stackedColumns/range";
+import { THEME } from "../testTheme";
+import { columnsPicture, columnsPlot, columnsScene } from "./columns";
 
 const SERIES: ColumnSeries[] = [
   { key: "a", label: "A", color: "red", values: [1, 2, 3, null, 5] },
@@ -120,17 +130,12 @@ describe("the scale", () => {
     [0.7, [0, 0.2, 0.4, 0.6, 0.8]],
     [0, [0]],
   ])("up to %d has ticks %j", (max, ticks) => expect(niceTicks(max)).toEqual(ticks));
-});
 
-const THEME = {
-  text: "#000",
-  muted: "#777",
-  line: "#eee",
-  flag: "#f00",
-  font: "sans-serif",
-  surface: "#fff",
-  resolve: (color: string) => color,
-};
+  it("goes below 0 as far as it must", () => {
+    expect(niceTicks(30, 3, -90)).toEqual([-100, -50, 0, 50]);
+    expect(niceTicks(0, 3, -60)).toEqual([-60, -40, -20, 0]);
+  });
+});
 
 function scene(
   width: number,
@@ -142,7 +147,7 @@ function scene(
     { key: "b", label: "B", color: "blue", values: names.map(() => 10) },
   ];
   const totals = totalsOf(series, names.length);
-  const plot = plotOf(width, 300);
+  const plot = columnsPlot(width, 300);
   const order = names.map((_, i) => i);
   const size = bucketSize(names.length, plot.width);
   const flagged = names.map((_, i) => i === 1);
@@ -172,7 +177,7 @@ describe("the scene", () => {
     const rects = shapes.filter((shape) => shape.kind === "rect");
     expect(rects.map(({ fill }) => fill)).toEqual(["red", "blue", "red", "blue"]);
     const [red, blue] = rects as [(typeof rects)[0], (typeof rects)[0]];
-    expect(red.y + red.height).toBeCloseTo(plot.top + plot.height);
+    expect(red.y + red.height).toBeCloseTo(plot.y + plot.height);
     expect(blue.y + blue.height).toBeCloseTo(red.y);
     expect(red.height).toBeCloseTo(blue.height);
     expect(shapes.filter(({ kind }) => kind === "flag")).toHaveLength(1);
@@ -204,9 +209,40 @@ describe("the scene", () => {
   it("finds the column under a place", () => {
     const { plot, buckets } = scene(800, ["x", "y", "z"]);
     for (let i = 0; i < 3; i++)
-      expect(bucketAt(plot, buckets.length, centerOf(plot, buckets.length, i))).toBe(i);
-    expect(bucketAt(plot, buckets.length, plot.left - 1)).toBeNull();
-    expect(bucketAt(plot, buckets.length, plot.left + plot.width + 1)).toBeNull();
+      expect(columnAt(plot, buckets.length, centerOf(plot, buckets.length, i))).toBe(i);
+    expect(columnAt(plot, buckets.length, plot.x - 1)).toBeNull();
+    expect(columnAt(plot, buckets.length, plot.x + plot.width + 1)).toBeNull();
+  });
+
+  it("takes pointer and keys to every column", () => {
+    const { plot, buckets } = scene(800, ["x", "y", "z"]);
+    const label = () => "";
+    const data = {
+      colors: [],
+      mode: "absolute",
+      unit: "count",
+      xLabel: "",
+      selected: null,
+    } as const;
+    const picture = columnsPicture({ ...data, buckets, label }, plot, THEME);
+    expect(picture.marks.map((mark) => picture.at(mark?.x ?? -1, 0))).toEqual([0, 1, 2]);
+    expect(picture.at(plot.x - 1, 50)).toBeNull();
+  });
+
+  it("hatches each part in its own way for those who ask for more contrast", () => {
+    const rects = (theme: typeof THEME) => {
+      const { plot, buckets } = scene(800, ["x"]);
+      const data = { colors: ["red", "blue"], mode: "absolute", unit: "count" } as const;
+      const more = { label: () => "", selected: null, xLabel: "" };
+      const shapes = columnsScene({ ...data, ...more, buckets }, plot, theme);
+      return { shapes, hatches: shapes.flatMap((s) => (s.kind === "rect" ? [s.hatch] : [])) };
+    };
+    expect(rects(THEME).hatches).toEqual([undefined, undefined]);
+    const { shapes, hatches } = rects({ ...THEME, patterns: true });
+    expect(hatches).toEqual([0, 1]);
+    const svg = svgText(shapes, 800, 300, THEME);
+    expect(svg).toContain('id="hatch0"');
+    expect(svg).toContain("url(#hatch1)");
   });
 
   it("writes names into an SVG file as text", () => {

@@ -1,0 +1,99 @@
+/** Round values, and the lines and labels around a plot. Pure. */
+import type { Box, SceneTheme, Shape } from "./scene";
+
+type Inks = Pick<SceneTheme, "muted" | "line">;
+
+/** Pixels of a letter, about. */
+const CHARACTER = 6.6;
+const LONGEST_LABEL = 16;
+
+/** 0 and a few round numbers down to at most `min` and up to at least `max`. */
+export function niceTicks(max: number, wanted = 5, min = 0): number[] {
+  const span = Math.max(0, max) - Math.min(0, min);
+  if (!(span > 0)) return [0];
+  const rough = span / wanted;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step =
+    ([1, 2, 2.5, 5, 10].find((digit) => digit * power >= rough * (1 - 1e-9)) ?? 10) * power;
+  const first = Math.floor(Math.min(0, min) / step + 1e-9);
+  const last = Math.ceil(Math.max(0, max) / step - 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  );
+}
+
+/** Where a value is, between the bottom and the top of a plot. */
+export function heightOf(plot: Box, min: number, max: number): (value: number) => number {
+  const span = max - min || 1;
+  return (value) => plot.y + plot.height * (1 - (value - min) / span);
+}
+
+/** The middle of a column. */
+export function centerOf(plot: Box, columns: number, index: number): number {
+  return plot.x + ((index + 0.5) * plot.width) / Math.max(1, columns);
+}
+
+/** Which column is at a place, or null beside the plot. */
+export function columnAt(plot: Box, columns: number, x: number): number | null {
+  const at = Math.floor(((x - plot.x) / plot.width) * columns);
+  return at >= 0 && at < columns ? at : null;
+}
+
+/** A column from the top to the bottom of a plot. */
+export function columnBox(plot: Box, columns: number, index: number): Box {
+  const width = plot.width / Math.max(1, columns);
+  return { x: plot.x + index * width, y: plot.y, width: Math.max(1, width), height: plot.height };
+}
+
+/** Lines across the plot, unless the values are at the right, and what they stand for. */
+export function valueAxis(
+  plot: Box,
+  ticks: readonly number[],
+  y: (value: number) => number,
+  label: (tick: number) => string,
+  theme: Inks,
+  side: "left" | "right" = "left",
+): Shape[] {
+  const right = plot.x + plot.width;
+  return ticks.flatMap((tick): Shape[] => {
+    const at = Math.round(y(tick)) + 0.5;
+    const text: Shape = {
+      kind: "text",
+      x: side === "left" ? plot.x - 8 : right + 8,
+      y: at + 4,
+      text: label(tick),
+      align: side === "left" ? "right" : "left",
+      fill: theme.muted,
+    };
+    return side === "left"
+      ? [{ kind: "line", x1: plot.x, y1: at, x2: right, y2: at, stroke: theme.line }, text]
+      : [text];
+  });
+}
+
+/** As many names of columns as stand beside each other. */
+export function columnLabels(names: readonly string[], plot: Box, y: number, theme: Inks): Shape[] {
+  const texts = names.map(brief);
+  const longest = texts.reduce((most, { length }) => Math.max(most, length), 1);
+  const pitch = plot.width / Math.max(1, names.length);
+  const every = Math.max(1, Math.ceil((longest * CHARACTER + 10) / Math.max(pitch, 0.01)));
+  return texts.flatMap((text, index): Shape[] =>
+    index % every === 0
+      ? [
+          {
+            kind: "text",
+            x: centerOf(plot, names.length, index),
+            y,
+            text,
+            align: "center",
+            fill: theme.muted,
+          },
+        ]
+      : [],
+  );
+}
+
+/** Long names differ at their end. */
+function brief(text: string): string {
+  return text.length <= LONGEST_LABEL ? text : `…${text.slice(text.length - LONGEST_LABEL + 1)}`;
+}

@@ -1,0 +1,212 @@
+/** Shapes on a canvas, and as the text of an SVG file. */
+import { crisp } from "../draw";
+import { saveFile } from "../host";
+import { HATCH_SIZE, HATCHES } from "./hatch";
+import { FLAG, FONT_SIZE, type SceneTheme, type Shape } from "./scene";
+
+type Theme = Pick<SceneTheme, "font" | "surface">;
+
+const DASHES = [5, 3];
+const NO_DASHES: number[] = [];
+
+export function paint(
+  context: CanvasRenderingContext2D,
+  shapes: readonly Shape[],
+  theme: Theme,
+): void {
+  const hatches = HATCHES.map(() => null as CanvasPattern | null);
+  const hatchOf = (index: number) => {
+    const which = index % HATCHES.length;
+    hatches[which] ??= hatchPattern(context, HATCHES[which] ?? "", theme.surface);
+    return hatches[which];
+  };
+  context.lineWidth = 1;
+  for (const shape of shapes) {
+    switch (shape.kind) {
+      case "rect":
+      case "path": {
+        const path = shape.kind === "path" ? new Path2D(shape.d) : null;
+        const fill = (style: string | CanvasPattern) => {
+          context.fillStyle = style;
+          if (path) context.fill(path);
+          else if (shape.kind === "rect")
+            context.fillRect(shape.x, shape.y, shape.width, shape.height);
+        };
+        if (shape.kind === "path") context.globalAlpha = shape.opacity ?? 1;
+        if (shape.fill !== undefined) fill(shape.fill);
+        const hatch = shape.hatch === undefined ? null : hatchOf(shape.hatch);
+        if (hatch) fill(hatch);
+        context.globalAlpha = 1;
+        if (shape.stroke === undefined) break;
+        context.strokeStyle = shape.stroke;
+        context.setLineDash(shape.dashed ? DASHES : NO_DASHES);
+        context.lineWidth = shape.kind === "path" ? (shape.width ?? 1) : 1;
+        if (path) context.stroke(path);
+        else if (shape.kind === "rect")
+          context.strokeRect(shape.x, shape.y, shape.width, shape.height);
+        context.lineWidth = 1;
+        break;
+      }
+      case "line":
+        context.strokeStyle = shape.stroke;
+        context.setLineDash(shape.dashed ? DASHES : NO_DASHES);
+        context.beginPath();
+        context.moveTo(shape.x1, shape.y1);
+        context.lineTo(shape.x2, shape.y2);
+        context.stroke();
+        break;
+      case "text":
+        context.font = `${shape.bold ? "bold " : ""}${FONT_SIZE}px ${theme.font}`;
+        context.fillStyle = shape.fill;
+        context.textAlign = shape.align;
+        context.save();
+        context.translate(shape.x, shape.y);
+        context.rotate((-(shape.turned ?? 0) * Math.PI) / 180);
+        context.fillText(shape.text, 0, 0);
+        context.restore();
+        break;
+      case "flag":
+        context.fillStyle = shape.fill;
+        context.fill(new Path2D(flagPath(shape)));
+        break;
+    }
+  }
+}
+
+/** Paints a canvas of this size anew. */
+export function paintCanvas(
+  canvas: HTMLCanvasElement | null,
+  width: number,
+  height: number,
+  shapes: readonly Shape[],
+  theme: Theme,
+): void {
+  const context = canvas && crisp(canvas, width, height);
+  if (context) paint(context, shapes, theme);
+}
+
+function hatchPattern(
+  context: CanvasRenderingContext2D,
+  d: string,
+  color: string,
+): CanvasPattern | null {
+  const tile = document.createElement("canvas");
+  const pen = crisp(tile, HATCH_SIZE, HATCH_SIZE, 1);
+  if (!pen) return null;
+  pen.strokeStyle = color;
+  pen.stroke(new Path2D(d));
+  return context.createPattern(tile, "repeat");
+}
+
+function flagPath({ x, y }: { x: number; y: number }): string {
+  return `M${x} ${y}l${-FLAG / 2} ${-FLAG}h${FLAG}z`;
+}
+
+const ANCHOR = { left: "start", center: "middle", right: "end" } as const;
+
+/** Built as elements, so that texts from a trace stay texts. */
+export function svgText(
+  shapes: readonly Shape[],
+  width: number,
+  height: number,
+  theme: Theme,
+): string {
+  const root = element("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
+  const used = new Set(
+    shapes.flatMap((shape) =>
+      "hatch" in shape && shape.hatch !== undefined ? [shape.hatch % HATCHES.length] : [],
+    ),
+  );
+  const definitions = element("defs", {});
+  for (const index of used) {
+    const units = { patternUnits: "userSpaceOnUse", width: HATCH_SIZE, height: HATCH_SIZE };
+    const pattern = element("pattern", { id: `hatch${index}`, ...units });
+    pattern.append(
+      element("path", { d: HATCHES[index] ?? "", stroke: theme.surface, fill: "none" }),
+    );
+    definitions.append(pattern);
+  }
+  if (used.size > 0) root.append(definitions);
+  root.append(element("rect", { width, height, fill: theme.surface }));
+  const group = element("g", { "font-family": theme.font, "font-size": FONT_SIZE });
+  root.append(group);
+  for (const shape of shapes) {
+    switch (shape.kind) {
+      case "rect":
+      case "path": {
+        const { fill = "none", stroke = "none" } = shape;
+        const place =
+          shape.kind === "path"
+            ? { d: shape.d, "stroke-width": shape.width ?? 1, "fill-opacity": shape.opacity ?? 1 }
+            : { x: shape.x, y: shape.y, width: shape.width, height: shape.height };
+        const dashes = shape.dashed ? { "stroke-dasharray": DASHES.join(" ") } : {};
+        group.append(element(shape.kind, { ...place, ...dashes, fill, stroke }));
+        if (shape.hatch !== undefined) {
+          const hatch = `url(#hatch${shape.hatch % HATCHES.length})`;
+          group.append(element(shape.kind, { ...place, fill: hatch }));
+        }
+        break;
+      }
+      case "line": {
+        const { x1, y1, x2, y2, stroke, dashed } = shape;
+        const dashes = dashed ? { "stroke-dasharray": DASHES.join(" ") } : {};
+        group.append(element("line", { x1, y1, x2, y2, stroke, ...dashes }));
+        break;
+      }
+      case "text": {
+        const { x, y, fill, align, bold, turned } = shape;
+        const text = element("text", {
+          x,
+          y,
+          fill,
+          "text-anchor": ANCHOR[align],
+          ...(bold ? { "font-weight": "bold" } : {}),
+          ...(turned ? { transform: `rotate(${-turned} ${x} ${y})` } : {}),
+        });
+        text.textContent = shape.text;
+        group.append(text);
+        break;
+      }
+      case "flag":
+        group.append(element("path", { d: flagPath(shape), fill: shape.fill }));
+        break;
+    }
+  }
+  return new XMLSerializer().serializeToString(root);
+}
+
+function element(
+  name: string,
+  attributes: Readonly<Record<string, string | number | undefined>>,
+): SVGElement {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, text] of Object.entries(attributes)) {
+    if (text !== undefined) node.setAttribute(key, String(text));
+  }
+  return node;
+}
+
+export type FileKind = "png" | "svg";
+
+/** The picture as a file that is named by its title. */
+export function savePicture(
+  kind: FileKind,
+  title: string,
+  shapes: readonly Shape[],
+  width: number,
+  height: number,
+  theme: Theme,
+): void {
+  if (kind === "svg") {
+    const svg = svgText(shapes, width, height, theme);
+    saveFile(`${title}.svg`, new Blob([svg], { type: "image/svg+xml" }));
+    return;
+  }
+  const picture = document.createElement("canvas");
+  const context = crisp(picture, width, height, 2);
+  if (!context) return;
+  context.fillStyle = theme.surface;
+  context.fillRect(0, 0, width, height);
+  paint(context, shapes, theme);
+  picture.toBlob((png) => png && saveFile(`${title}.png`, png), "image/png");
+}

@@ -1,0 +1,40 @@
+import "./tooltip.css";
+
+export interface TooltipLine {
+  readonly label: string;
+  readonly value: string;
+  readonly share?: string;
+  readonly color?: string;
+}
+
+export interface TooltipContent {
+  readonly title: string;
+  readonly subtitle?: string | undefined;
+  readonly lines: readonly TooltipLine[];
+}
+
+/** What a tooltip says: text nodes only, because a name from a trace file can carry any characters. */
+export function TipContent({ title, subtitle, lines }: TooltipContent) {
+  return (
+    <div className="chart-tooltip">
+      <div className="chart-tooltip-title">{title}</div>
+      {subtitle && <div className="chart-tooltip-subtitle">{subtitle}</div>}
+      <div className="chart-tooltip-lines">
+        {lines.map(({ label, value, share, color }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: two lines may say the same
+          <div key={index} className="chart-tooltip-line">
+            <span>
+              <span
+                className="chart-tooltip-swatch"
+                style={color ? { backgroundColor: color } : undefined}
+              />
+              {label}
+            </span>
+            <span className="chart-tooltip-value">{value}</span>
+            <span className="chart-tooltip-share">{share}</span>
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
