@@ -199,6 +199,7 @@ export function Timeline(props: TimelineProps) {
           </span>
         )}
         {state?.loading && <span className="muted">{t.timeline.loading}…</span>}
+        {state?.coarse && <span role="status">{t.timeline.coarse}</span>}
         {state?.failure != null && (
           <span role="alert">
             {t.timeline.failed}{" "}

@@ -44,7 +44,7 @@ export class Painter {
     const [first, last] = rowsBetween(scene.rows.rows, scene.top, scene.top + scene.height);
     const shown = scene.rows.rows.slice(first, last);
     for (const row of shown) {
-      const source = sourceOf(scene, row.track.key);
+      const source = sourceOf(scene, row.track.worker);
       if (row.track.kind !== "counter") this.lanes(raster, scene, row, labels);
       else if (source) rasterCounter(raster, scene, row, source);
     }
@@ -63,7 +63,7 @@ export class Painter {
   private lanes(raster: Raster, scene: Scene, row: TrackRow, labels: Label[]): void {
     for (const lane of row.lanes) {
       if (lane.y + lane.height < scene.top || lane.y > scene.top + scene.height) continue;
-      const source = sourceOf(scene, lane.track);
+      const source = sourceOf(scene, lane.worker);
       if (!source) continue;
       gatherLane(this.items, scene.camera, source, lane.lane);
       if (this.items.size === 0) continue;
@@ -171,10 +171,9 @@ export class Painter {
 
 export function sourceOf(
   { sources }: Pick<Scene, "sources">,
-  track: string,
+  worker: string,
 ): RankTiles | undefined {
-  if (sources.length === 1) return sources[0];
-  return sources.find(({ worker }) => track.startsWith(`${worker}:`));
+  return sources.find((source) => source.worker === worker);
 }
 
 /** What can be seen of a lane of a rank. */
@@ -236,7 +235,7 @@ function outline(
   picked: PickedSlice,
   strong: boolean,
 ): void {
-  const source = scene.sources.find(({ worker }) => worker === picked.worker);
+  const source = sourceOf(scene, picked.worker);
   const place = source && placeOf(scene.rows, source, picked.lane);
   if (!place) return;
   const { camera, colors, top } = scene;

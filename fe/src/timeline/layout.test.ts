@@ -16,7 +16,8 @@ import {
 const track = (key: string, kind: TrackKind, lanes = 0, name = key): Track => {
   const at = key.lastIndexOf("/");
   const parent = at < 0 ? null : key.slice(0, at);
-  return { key, parent, kind, name, lanes: Array.from({ length: lanes }, (_, i) => i), events: 1 };
+  const numbers = Array.from({ length: lanes }, (_, i) => i);
+  return { key, worker: "r", parent, kind, name, lanes: numbers, events: 1 };
 };
 
 const TRACKS = [

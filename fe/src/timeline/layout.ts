@@ -11,6 +11,8 @@ export type TrackKind = "rank" | "process" | "device" | "thread" | "stream" | "c
 export interface Track {
   /** Unique among all ranks on the page, and the same whenever the trace is opened. */
   readonly key: string;
+  /** The rank it belongs to. */
+  readonly worker: string;
   /** The key of the group it is in; null for a rank. */
   readonly parent: string | null;
   readonly kind: TrackKind;
@@ -45,6 +47,7 @@ export const UNARRANGED: Arrangement = {
 /** One lane of slices on the page. */
 export interface LaneRow {
   readonly track: string;
+  readonly worker: string;
   /** Its number among the lanes of the rank. */
   readonly lane: number;
   /** Pixels from the top of all rows. */
@@ -185,6 +188,7 @@ function lanesOf(track: Track, y: number, collapsed: boolean, leaves: readonly T
     const height = collapsed ? THIN_LANE : LANE;
     return track.lanes.map((lane, depth) => ({
       track: track.key,
+      worker: track.worker,
       lane,
       y: y + PADDING + depth * height,
       height,
@@ -195,8 +199,9 @@ function lanesOf(track: Track, y: number, collapsed: boolean, leaves: readonly T
   return leaves
     .filter(({ lanes }) => lanes.length > 0)
     .slice(0, MOST_STRIPS)
-    .map(({ key, lanes }, i) => ({
+    .map(({ key, worker, lanes }, i) => ({
       track: key,
+      worker,
       lane: lanes[0] ?? 0,
       y: y + PADDING + i * STRIP_LANE,
       height: STRIP_LANE,

@@ -15,7 +15,7 @@ import { Names } from "./names";
 import { TileStore } from "./store";
 import { blocksOf, type TrackTexts, trackKey, tracksOf } from "./tracks";
 
-/** Bytes of tiles that are kept for one rank. */
+/** Bytes of tiles that are kept for one rank; see TileStore for what happens when a picture needs more. */
 const KEPT = 48 * 1024 * 1024;
 const KEPT_COUNTERS = 8 * 1024 * 1024;
 
@@ -94,6 +94,11 @@ export class RankTiles {
 
   get missing(): number {
     return this.tiles.missing;
+  }
+
+  /** Tiles of this picture that are not asked for, because they would need too much memory. */
+  get leftOut(): number {
+    return this.tiles.leftOut + this.counterTiles.leftOut;
   }
 
   get failure(): unknown {
@@ -176,32 +181,27 @@ export class RankTiles {
     const own = this.own(window);
     const coarsest = levels.length - 1;
     const [first, last] = tilesOver(now, own);
-    const requests: TileRequest[] = [];
-    const ask = (at: number, tile: number, list: Iterable<number>) => {
+    const seen: TileRequest[] = [];
+    const ahead: TileRequest[] = [];
+    const ask = (into: TileRequest[], at: number, tile: number, list: Iterable<number>) => {
       for (const block of list)
-        requests.push({
-          key: tileKey(at, tile, block, operators),
-          level: at,
-          tile,
-          block,
-          operators,
-        });
+        into.push({ key: tileKey(at, tile, block, operators), level: at, tile, block, operators });
     };
-    // Something to stretch while the rest is on its way.
+    // Something to stretch while the rest is on its way, or when there is no room for it.
     const [far, farther] = tilesOver(levels[coarsest] ?? now, this.own(this.whole));
-    if (this.isEmpty(level, first, last, blocks))
-      for (let tile = far; tile <= farther; tile++) ask(coarsest, tile, blocks);
-    for (let tile = first; tile <= last; tile++) ask(level, tile, blocks);
-    for (let tile = far; tile <= farther; tile++) ask(coarsest, tile, blocks);
+    const empty = [...blocks].filter((block) => this.isEmpty(level, first, last, block));
+    for (let tile = far; tile <= farther; tile++) ask(seen, coarsest, tile, empty);
+    for (let tile = first; tile <= last; tile++) ask(seen, level, tile, blocks);
+    for (let tile = far; tile <= farther; tile++) ask(seen, coarsest, tile, blocks);
     const up = levels[level + 1];
     if (up) {
       const [left, right] = tilesOver(up, own);
-      for (let tile = left; tile <= right; tile++) ask(level + 1, tile, blocks);
+      for (let tile = left; tile <= right; tile++) ask(ahead, level + 1, tile, blocks);
     }
     const inside = (tile: number) =>
       tile * now.tile_ns < this.meta.end_ns && (tile + 1) * now.tile_ns > this.meta.begin_ns;
-    for (const tile of [first - 1, last + 1]) if (inside(tile)) ask(level, tile, blocks);
-    this.tiles.want(unique(requests));
+    for (const tile of [first - 1, last + 1]) if (inside(tile)) ask(ahead, level, tile, blocks);
+    this.tiles.want(unique(seen), unique(ahead));
     if (!counters || this.meta.counters.length === 0) return;
     const some: TileRequest[] = [];
     for (let tile = first; tile <= last; tile++)
@@ -209,10 +209,9 @@ export class RankTiles {
     this.counterTiles.want(some);
   }
 
-  private isEmpty(level: number, first: number, last: number, blocks: Iterable<number>): boolean {
-    for (const block of blocks)
-      for (let tile = first; tile <= last; tile++)
-        if (this.tileOf(level, tile, block) !== undefined) return false;
+  private isEmpty(level: number, first: number, last: number, block: number): boolean {
+    for (let tile = first; tile <= last; tile++)
+      if (this.tileOf(level, tile, block) !== undefined) return false;
     return true;
   }
 

@@ -59,6 +59,8 @@ export interface StageState {
   /** Something that should be seen is not here yet. */
   readonly loading: boolean;
   readonly failure: unknown;
+  /** Something in sight is drawn coarsely, because its tiles would need too much memory. */
+  readonly coarse: boolean;
 }
 
 interface Elements {
@@ -194,7 +196,7 @@ export class Stage {
 
   /** The slice before or behind one on its lane, as far as it is known. */
   neighbour(of: PickedSlice, by: -1 | 1): Hit | null {
-    const source = this.shown.sources.find(({ worker }) => worker === of.worker);
+    const source = sourceOf(this.shown, of.worker);
     if (!source) return null;
     const at = { start: of.start, end: of.start + of.duration };
     const wide = Math.max(span(this.camera.window), span(at) * 2);
@@ -214,9 +216,7 @@ export class Stage {
   /** The slice above or below one, on the next lane that has one at this time. */
   beside(of: PickedSlice, by: -1 | 1): Hit | null {
     const lanes = this.shown.rows.rows.flatMap((row) => row.lanes);
-    const at = lanes.findIndex(
-      ({ lane, track }) => lane === of.lane && sourceOf(this.shown, track)?.worker === of.worker,
-    );
+    const at = lanes.findIndex(({ lane, worker }) => lane === of.lane && worker === of.worker);
     const x = xOf(this.camera, of.start + of.duration / 2);
     for (let next = at + by; at >= 0 && next >= 0 && next < lanes.length; next += by) {
       const lane = lanes[next];
@@ -239,7 +239,7 @@ export class Stage {
   }
 
   private hitLane(lane: LaneRow, x: number, reach = REACH): Hit | null {
-    const source = sourceOf(this.shown, lane.track);
+    const source = sourceOf(this.shown, lane.worker);
     if (!source) return null;
     gatherLane(this.items, this.camera, source, lane.lane);
     const item = itemAt(this.items, x, reach);
@@ -270,7 +270,7 @@ export class Stage {
   }
 
   private hitCounter(row: TrackRow, x: number): Hit | null {
-    const source = sourceOf(this.shown, row.track.key);
+    const source = sourceOf(this.shown, row.track.worker);
     if (!source) return null;
     const time = this.timeAt(x);
     const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
@@ -321,11 +321,11 @@ export class Stage {
     const counters = new Set<RankTiles>();
     for (const { track, lanes: own } of this.shown.rows.rows.slice(from, to)) {
       if (track.kind === "counter") {
-        const source = sourceOf(this.shown, track.key);
+        const source = sourceOf(this.shown, track.worker);
         if (source) counters.add(source);
       }
       for (const lane of own) {
-        const source = sourceOf(this.shown, lane.track);
+        const source = sourceOf(this.shown, lane.worker);
         if (!source) continue;
         const list = lanes.get(source) ?? new Set();
         list.add(lane.lane);
@@ -347,11 +347,13 @@ export class Stage {
       window: this.camera.window,
       loading: sources.some(({ missing }) => missing > 0),
       failure: sources.map(({ failure }) => failure).find((failure) => failure !== null) ?? null,
+      coarse: sources.some(({ leftOut }) => leftOut > 0),
     };
     if (
       this.told?.window === state.window &&
       this.told.loading === state.loading &&
-      this.told.failure === state.failure
+      this.told.failure === state.failure &&
+      this.told.coarse === state.coarse
     )
       return;
     this.told = state;

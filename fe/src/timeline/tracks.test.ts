@@ -36,17 +36,17 @@ const texts = { bands: { python: "Python", sync: "Waits" } };
 it("is a tree in which every lane stands once", () => {
   const tracks = tracksOf("rank:0", "rank 0", META, texts);
   expect(tracks.map(({ key, parent, kind, name }) => [key, parent, kind, name])).toEqual([
-    ["rank:0:", null, "rank", "rank 0"],
-    ["rank:0:0", "rank:0:", "process", "python 42"],
-    ["rank:0:1", "rank:0:0", "thread", "thread 42"],
-    ["rank:0:1.python", "rank:0:0", "thread", "Python · thread 42"],
-    ["rank:0:1.instant", "rank:0:0", "thread", "instant · thread 42"],
-    ["rank:0:2", "rank:0:", "device", "GPU 0"],
-    ["rank:0:3", "rank:0:2", "stream", "stream 7"],
-    ["rank:0:3.sync", "rank:0:2", "stream", "Waits · stream 7"],
-    ["rank:0:util:0", "rank:0:2", "counter", "util:0"],
-    ["rank:0:4", "rank:0:", "thread", "Spans"],
-    ["rank:0:memory:CPU", "rank:0:", "counter", "memory:CPU"],
+    ["rank%3A0:", null, "rank", "rank 0"],
+    ["rank%3A0:0", "rank%3A0:", "process", "python 42"],
+    ["rank%3A0:1", "rank%3A0:0", "thread", "thread 42"],
+    ["rank%3A0:1.python", "rank%3A0:0", "thread", "Python · thread 42"],
+    ["rank%3A0:1.instant", "rank%3A0:0", "thread", "instant · thread 42"],
+    ["rank%3A0:2", "rank%3A0:", "device", "GPU 0"],
+    ["rank%3A0:3", "rank%3A0:2", "stream", "stream 7"],
+    ["rank%3A0:3.sync", "rank%3A0:2", "stream", "Waits · stream 7"],
+    ["rank%3A0:util:0", "rank%3A0:2", "counter", "util:0"],
+    ["rank%3A0:4", "rank%3A0:", "thread", "Spans"],
+    ["rank%3A0:memory:CPU", "rank%3A0:", "counter", "memory:CPU"],
   ]);
   expect(tracks.flatMap(({ lanes }) => lanes).sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
   const leaves = tracks.filter(({ lanes }) => lanes.length > 0);
@@ -83,4 +83,11 @@ describe("blocks of lanes", () => {
 
 it("knows the number of a device by its name", () => {
   expect([deviceNumber("GPU12"), deviceNumber("CPU")]).toEqual([12, null]);
+});
+
+it("has other keys for every worker, whatever the workers are called", () => {
+  const keys = ["a", "a:util", "a%3Autil", "a:"].flatMap((worker) =>
+    tracksOf(worker, worker, META, texts).map(({ key }) => key),
+  );
+  expect(new Set(keys).size).toBe(keys.length);
 });

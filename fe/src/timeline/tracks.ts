@@ -11,9 +11,10 @@ export interface TrackTexts {
 /** The band that is the thread or stream itself, so to say. */
 const MAIN = ["host", "device"];
 
-/** `worker:` and what follows it; the worker's name may hold anything. */
+/** The worker's name, which may hold anything, then a colon that is not in it. */
 export function trackKey(worker: string, id: string): string {
-  return `${worker}:${id}`;
+  const name = worker.replace(/[%:]/g, (sign) => (sign === "%" ? "%25" : "%3A"));
+  return `${name}:${id}`;
 }
 
 /**
@@ -35,6 +36,7 @@ export function tracksOf(
   const found: Track[] = [
     {
       key: root,
+      worker,
       parent: null,
       kind: "rank",
       name: title,
@@ -54,6 +56,7 @@ export function tracksOf(
       placed.add(counter.id);
       found.push({
         key: trackKey(worker, counter.id),
+        worker,
         parent,
         kind: "counter",
         name: serverText(counter.name),
@@ -68,6 +71,7 @@ export function tracksOf(
     for (const each of main ? [main, ...own.filter((other) => other !== main)] : []) {
       found.push({
         key: each === main ? key(id) : `${key(id)}.${each.band}`,
+        worker,
         parent,
         kind,
         name: each === main ? name : `${texts.bands[each.band] ?? each.band} · ${name}`,
@@ -86,6 +90,7 @@ export function tracksOf(
     }
     found.push({
       key: key(track.id),
+      worker,
       parent: root,
       kind: device === null ? "process" : "device",
       name: track.name,
