@@ -5,6 +5,7 @@ import { Painter } from "./frame";
 import { layOut, UNARRANGED } from "./layout";
 import { RankTiles } from "./rankTiles";
 import type { Scene } from "./scene";
+import { tracksOf } from "./tracks";
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -13,8 +14,7 @@ const rankOf = (worker: string) =>
     { run: "r", worker, span: "1", v: "1" },
     metaOf(),
     0,
-    worker,
-    { bands: {} },
+    tracksOf(worker, worker, metaOf(), { bands: {} }),
     () => undefined,
   );
 

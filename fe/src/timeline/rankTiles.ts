@@ -7,13 +7,13 @@ import {
   timelineTile,
 } from "../api";
 import { hash, type TimeWindow } from "../draw";
+import { blocksOf } from "./blocks";
 import { categoryHues } from "./colors";
 import { type CounterTile, decodeCounters, decodeTile, type Tile } from "./decode";
-import type { Track } from "./layout";
 import { type Piece, pieces, tilesOver } from "./levels";
 import { Names } from "./names";
 import { TileStore } from "./store";
-import { blocksOf, type TrackTexts, trackKey, tracksOf } from "./tracks";
+import { type Track, trackKey } from "./track";
 
 /** Bytes of tiles that are kept for one rank; see TileStore for what happens when a picture needs more. */
 const KEPT = 48 * 1024 * 1024;
@@ -28,13 +28,13 @@ interface TileRequest {
 }
 
 export class RankTiles {
-  readonly tracks: readonly Track[];
   readonly names: Names;
   readonly hues: Uint8Array;
   private readonly blocks: readonly (readonly number[])[];
   private readonly blockOf = new Map<number, number>();
   private readonly trackOfLane = new Map<number, string>();
   private readonly nameHashes = new Map<number, number>();
+  private readonly counters = new Map<string, number>();
   private readonly parents = new Map<string, string | null>();
   private readonly tiles: TileStore<TileRequest, Tile>;
   private readonly counterTiles: TileStore<TileRequest, CounterTile>;
@@ -44,19 +44,20 @@ export class RankTiles {
     readonly key: TimelineKey,
     readonly meta: TimelineMeta,
     readonly offset: number,
-    title: string,
-    texts: TrackTexts,
+    /** What `tracksOf` makes of `meta`. */
+    readonly tracks: readonly Track[],
     onChange: () => void,
   ) {
-    this.tracks = tracksOf(key.worker, title, meta, texts);
     this.hues = categoryHues(meta.categories);
-    this.blocks = blocksOf(this.tracks);
+    this.blocks = blocksOf(tracks);
     for (const [block, lanes] of this.blocks.entries())
       for (const lane of lanes) this.blockOf.set(lane, block);
-    for (const { key: track, parent, lanes } of this.tracks) {
+    for (const { key: track, parent, lanes } of tracks) {
       this.parents.set(track, parent);
       for (const lane of lanes) this.trackOfLane.set(lane, track);
     }
+    for (const [at, { id }] of meta.counters.entries())
+      this.counters.set(trackKey(key.worker, id), at);
     this.names = new Names({
       total: meta.names,
       load: (which) => timelineNames(key, which),
@@ -138,7 +139,7 @@ export class RankTiles {
 
   /** The counter a track shows, and its place among the values of tiles; null when it shows none. */
   counterOf(track: string): { at: number; max: number; min: number; unit: string } | null {
-    const at = this.meta.counters.findIndex(({ id }) => trackKey(this.worker, id) === track);
+    const at = this.counters.get(track) ?? -1;
     const counter = this.meta.counters[at];
     return counter ? { at, min: counter.min, max: counter.max, unit: counter.unit } : null;
   }

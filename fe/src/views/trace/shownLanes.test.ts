@@ -6,7 +6,8 @@ const group = (key: string, worker: string): Track => ({
   key,
   worker,
   parent: null,
-  kind: "rank",
+  kind: "group",
+  isGroup: true,
   name: worker,
   lanes: [],
   events: 1,
@@ -14,7 +15,8 @@ const group = (key: string, worker: string): Track => ({
 const leaf = (parent: string, worker: string, lanes: number[]): Track => ({
   ...group(`${parent}/1`, worker),
   parent,
-  kind: "thread",
+  kind: "slices",
+  isGroup: false,
   lanes,
 });
 const TRACKS = [

@@ -12,7 +12,7 @@ import {
 } from "../../api";
 import { t } from "../../i18n";
 import { useTrace } from "../../state";
-import { RankTiles } from "../../timeline";
+import { RankTiles, tracksOf } from "../../timeline";
 import { useLatest } from "../../ui";
 
 const BINS = 400;
@@ -63,7 +63,9 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
       next.set(
         id,
         kept.current.get(id) ??
-          new RankTiles(key, meta, offset, worker, t.timeline, () => change.current()),
+          new RankTiles(key, meta, offset, tracksOf(worker, worker, meta, t.timeline), () =>
+            change.current(),
+          ),
       );
     }
     for (const [id, source] of kept.current) if (!next.has(id)) source.close();
