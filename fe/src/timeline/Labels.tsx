@@ -3,7 +3,8 @@ import { memo } from "react";
 import { count } from "../format";
 import { timelineTexts as text } from "../i18n";
 import { Icon } from "../ui";
-import { isGroup, rowsBetween, type TrackRow, type TrackRows } from "./layout";
+import { rowsBetween } from "./layout";
+import type { TrackRow, TrackRows } from "./track";
 
 export type TrackAction = "toggle" | "pin" | "hide" | "up" | "down";
 
@@ -34,7 +35,7 @@ function Label({ row, onAction }: { row: TrackRow; onAction: Props["onAction"] }
   const { track, level, y, height, collapsed, pinned } = row;
   const { name } = track;
   const act = (action: TrackAction) => () => onAction(row, action);
-  const group = isGroup(track);
+  const group = track.isGroup;
   return (
     <li
       className={`timeline-label${group ? " group" : ""}${pinned ? " pinned" : ""}`}

@@ -10,13 +10,13 @@ import { type Colors, readColors } from "./colors";
 import type { Flow } from "./flows";
 import { gestures, type Tool } from "./gestures";
 import { type KeyAction, keyAction } from "./keys";
+import type { Hit } from "./kinds/renderer";
 import { Labels, type TrackAction } from "./Labels";
-import type { TrackRow, TrackRows } from "./layout";
 import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
 import type { Look, Mark, PickedSlice } from "./scene";
-import { AXIS, type Hit, LABELS, Stage, type StageState } from "./stage";
-import { tipOf } from "./tip";
+import { AXIS, LABELS, Stage, type StageState } from "./stage";
+import type { TrackRow, TrackRows } from "./track";
 import "./timeline.css";
 
 export interface TimelineProps {
@@ -31,7 +31,7 @@ export interface TimelineProps {
   readonly tool: Tool;
   readonly selected: PickedSlice | null;
   readonly selectedName: string;
-  readonly onSelect: (hit: Hit | null) => void;
+  readonly onSelect: (picked: PickedSlice | null) => void;
   readonly mark: Mark | null;
   readonly onMark: (mark: Mark | null) => void;
   readonly steps: readonly { readonly name: string; readonly start: number }[];
@@ -96,10 +96,9 @@ export function Timeline(props: TimelineProps) {
     stage.current = made;
     const stop = gestures(picture, made, {
       tool: () => latest.current.tool,
-      onPick: (hit) => latest.current.onSelect(hit?.type === "slice" ? hit : null),
-      onOpen: (hit) => {
-        if (hit.type === "slice")
-          made.fit({ start: hit.picked.start, end: hit.picked.start + hit.picked.duration });
+      onPick: (hit) => latest.current.onSelect(hit?.picked ?? null),
+      onOpen: ({ picked }) => {
+        if (picked) made.fit({ start: picked.start, end: picked.start + picked.duration });
       },
       onMark: (next, done) => {
         setDragged(done ? null : next);
@@ -199,6 +198,7 @@ export function Timeline(props: TimelineProps) {
           </span>
         )}
         {state?.loading && <span className="muted">{timelineTexts.loading}…</span>}
+        {state?.coarse && <span role="status">{timelineTexts.coarse}</span>}
         {state?.failure != null && (
           <span role="alert">
             {timelineTexts.failed}{" "}
@@ -218,7 +218,7 @@ export function Timeline(props: TimelineProps) {
           </span>
         )}
       </div>
-      {hover && <PointerTip content={tipOf(hover.hit, whole)} x={hover.x} y={hover.y} />}
+      {hover && <PointerTip content={hover.hit.tip(whole)} x={hover.x} y={hover.y} />}
     </div>
   );
 }

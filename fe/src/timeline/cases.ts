@@ -1,4 +1,5 @@
 /** Answers as the server would give them, for tests. */
+import type { TimelineMeta } from "../api";
 import { decodeTile, type Tile } from "./decode";
 
 export interface Item {
@@ -56,4 +57,88 @@ export function tileBytes(
 
 export function tileOf(...args: Parameters<typeof tileBytes>): Tile {
   return decodeTile(tileBytes(...args));
+}
+
+/** What the server says of a rank with one thread and one counter; `more` in place of what differs. */
+export function metaOf(more: Partial<TimelineMeta> = {}): TimelineMeta {
+  return {
+    meta: {} as TimelineMeta["meta"],
+    version: "1",
+    begin_ns: 0,
+    end_ns: 65_536,
+    events: {
+      total: 2,
+      slices: 2,
+      instants: 0,
+      flows: 0,
+      counters: 0,
+      metadata: 0,
+      too_deep: 0,
+      other: 0,
+    },
+    names: 0,
+    categories: ["kernel"],
+    levels: [{ level: 0, width_ns: 0, tile_ns: 65_536 }],
+    tracks: [
+      {
+        id: 0,
+        parent: null,
+        kind: "process",
+        name: "python 42",
+        pid: "42",
+        tid: null,
+        begin_ns: 0,
+        end_ns: 0,
+        device: null,
+        slices: 2,
+        instants: 0,
+        busy_ns: 0,
+      },
+      {
+        id: 1,
+        parent: 0,
+        kind: "thread",
+        name: "thread 42",
+        pid: "42",
+        tid: "42",
+        begin_ns: 0,
+        end_ns: 0,
+        device: null,
+        slices: 2,
+        instants: 0,
+        busy_ns: 0,
+      },
+    ],
+    lanes: {
+      track: [1],
+      band: ["host"],
+      depth: [0],
+      slices: [2],
+      busy_ns: [0],
+      begin_ns: [0],
+      end_ns: [0],
+    },
+    steps: { rule: "none", names: [], start_ns: [], duration_ns: [] },
+    counters: [],
+    ...more,
+  };
+}
+
+/** A canvas without pixels: it keeps what is written on it. */
+export function fakeContext(): { context: CanvasRenderingContext2D; texts: string[] } {
+  const texts: string[] = [];
+  const known: Record<string, unknown> = {
+    createImageData: (width: number, height: number) => ({
+      width,
+      height,
+      data: new Uint8ClampedArray(4 * width * height),
+    }),
+    measureText: (text: string) => ({ width: 6 * text.length }),
+    fillText: (text: string) => texts.push(text),
+  };
+  const context = new Proxy(known, {
+    get: (all, name) => all[String(name)] ?? (() => undefined),
+    set: () => true,
+  });
+  return { context: context as unknown as CanvasRenderingContext2D, texts };
 }

@@ -1,36 +1,26 @@
-/** One picture of the tracks: lanes as pixels, then everything that is written or drawn over them. */
-import { hash, type Raster } from "../draw";
-import { type Camera, nsPerPixel, span, xOf } from "./camera";
-import { type ColorBy, colorIndex, hueOf, REST } from "./colors";
-import { rasterCounter } from "./counter";
-import { NO_NAME } from "./decode";
+/** One picture of the tracks: their pixels, then everything that is written or drawn over them. */
+import { span, xOf } from "./camera";
 import { paintArrows } from "./flows";
-import { gather, Items } from "./items";
-import { type LaneRow, rowsBetween, type TrackRow, type TrackRows } from "./layout";
-import { levelFor } from "./levels";
-import type { RankTiles } from "./rankTiles";
+import { Items } from "./items";
+import { rendererOf } from "./kinds";
+import type { Frame } from "./kinds/renderer";
+import { rowsBetween } from "./layout";
+import { placeOf } from "./place";
 import { Columns } from "./raster";
-import type { PickedSlice, Scene } from "./scene";
+import { type PickedSlice, type Scene, sourceOf } from "./scene";
+import { type Label, LabelWriter } from "./text";
+import type { TrackRow } from "./track";
 
-const TEXT_FROM = 26;
-const TEXT_PADDING = 4;
 const FONT_SIZE = 11;
 /** Drawn for an instant, and at least for a selected slice. */
 const LEAST_OUTLINE = 3;
-
-interface Label {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly text: string;
-}
 
 /** Draws again and again onto the same canvas; what is large is kept from frame to frame. */
 export class Painter {
   private readonly items = new Items();
   private readonly columns = new Columns();
   private image: ImageData | null = null;
-  private widths = new Map<string, number>();
+  private readonly labels = new LabelWriter();
 
   /** `context`: of a canvas of the scene's size, `ratio` pixels of the screen for one of the page. */
   draw(context: CanvasRenderingContext2D, scene: Scene, ratio: number): void {
@@ -43,103 +33,27 @@ export class Painter {
     const labels: Label[] = [];
     const [first, last] = rowsBetween(scene.rows.rows, scene.top, scene.top + scene.height);
     const shown = scene.rows.rows.slice(first, last);
-    for (const row of shown) {
-      const source = sourceOf(scene, row.track.key);
-      if (row.track.kind !== "counter") this.lanes(raster, scene, row, labels);
-      else if (source) rasterCounter(raster, scene, row, source);
-    }
+    const frame: Frame = {
+      scene,
+      camera: scene.camera,
+      sourceOf: (worker) => sourceOf(scene, worker),
+      raster,
+      items: this.items,
+      columns: this.columns,
+      write: (label) => labels.push(label),
+    };
+    for (const row of shown) rendererOf(row.track).draw(row, frame);
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.putImageData(this.image, 0, 0);
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.font = `${FONT_SIZE}px ${scene.colors.font}`;
     this.background(context, scene, shown);
-    this.write(context, scene, labels);
+    context.fillStyle = scene.colors.text;
+    this.labels.write(context, labels);
     for (const picked of [scene.hovered, scene.selected])
       if (picked) outline(context, scene, picked, picked === scene.selected);
     paintArrows(context, scene.arrows, scene.colors, scene.top);
     paintMark(context, scene);
-  }
-
-  private lanes(raster: Raster, scene: Scene, row: TrackRow, labels: Label[]): void {
-    for (const lane of row.lanes) {
-      if (lane.y + lane.height < scene.top || lane.y > scene.top + scene.height) continue;
-      const source = sourceOf(scene, lane.track);
-      if (!source) continue;
-      gatherLane(this.items, scene.camera, source, lane.lane);
-      if (this.items.size === 0) continue;
-      this.columns.reset(raster.width);
-      this.columns.add(
-        this.items,
-        raster.width,
-        raster.ratio,
-        colorsFor(scene, source, lane, this.items),
-      );
-      const gap = lane.labels ? Math.max(1, Math.round(raster.ratio)) : 0;
-      const from = Math.max(0, Math.round((lane.y - scene.top) * raster.ratio));
-      const to = Math.round((lane.y + lane.height - scene.top) * raster.ratio) - gap;
-      this.columns.write(raster, from, Math.min(raster.height, to), scene.colors.shades);
-      if (lane.labels) this.label(scene, source, lane, labels);
-    }
-  }
-
-  private label(scene: Scene, source: RankTiles, lane: LaneRow, labels: Label[]): void {
-    const { x0, x1, name, count, size } = this.items;
-    for (let item = 0; item < size; item++) {
-      const from = Math.max(0, x0[item] ?? 0);
-      const width = Math.min(scene.camera.width, x1[item] ?? 0) - from;
-      if (width < TEXT_FROM) continue;
-      const slices = count[item] ?? 0;
-      const text = slices > 1 ? `${slices} ×` : source.names.text(name[item] ?? 0);
-      if (text)
-        labels.push({
-          x: from + TEXT_PADDING,
-          y: lane.y - scene.top + 13,
-          width: width - 2 * TEXT_PADDING,
-          text,
-        });
-    }
-  }
-
-  private write(
-    context: CanvasRenderingContext2D,
-    { colors }: Scene,
-    labels: readonly Label[],
-  ): void {
-    context.fillStyle = colors.text;
-    if (this.widths.size > 20_000) this.widths.clear();
-    for (const { x, y, width, text } of labels) {
-      let needed = this.widths.get(text);
-      if (needed === undefined) {
-        needed = context.measureText(text.slice(0, 200)).width;
-        this.widths.set(text, needed);
-      }
-      if (needed <= width) {
-        context.fillText(text, x, y);
-        continue;
-      }
-      const characters = Math.floor((Math.min(text.length, 200) * width) / needed) - 1;
-      const cut = this.cut(context, text, characters, width);
-      if (cut) context.fillText(cut, x, y);
-    }
-  }
-
-  /** Letters are not equally wide: what is still too long loses some more. */
-  private cut(
-    context: CanvasRenderingContext2D,
-    text: string,
-    length: number,
-    width: number,
-  ): string {
-    for (let characters = length; characters > 1; characters -= 2) {
-      const cut = `${text.slice(0, characters)}…`;
-      let needed = this.widths.get(cut);
-      if (needed === undefined) {
-        needed = context.measureText(cut).width;
-        this.widths.set(cut, needed);
-      }
-      if (needed <= width) return cut;
-    }
-    return "";
   }
 
   /** Under the lanes, whose pixels are transparent where nothing ran. */
@@ -158,8 +72,7 @@ export class Painter {
     for (const { track, y, height: rowHeight, pinned } of shown) {
       context.fillStyle = colors.border;
       context.fillRect(0, y + rowHeight - top - 1, camera.width, 1);
-      const group = track.lanes.length === 0 && track.kind !== "counter";
-      if (!group && !pinned) continue;
+      if (!track.isGroup && !pinned) continue;
       context.fillStyle = pinned ? colors.accentSoft : colors.surface2;
       context.fillRect(0, y - top, camera.width, rowHeight - 1);
     }
@@ -169,74 +82,13 @@ export class Painter {
   }
 }
 
-export function sourceOf(
-  { sources }: Pick<Scene, "sources">,
-  track: string,
-): RankTiles | undefined {
-  if (sources.length === 1) return sources[0];
-  return sources.find(({ worker }) => track.startsWith(`${worker}:`));
-}
-
-/** What can be seen of a lane of a rank. */
-export function gatherLane(items: Items, camera: Camera, source: RankTiles, lane: number): void {
-  const level = levelFor(source.meta.levels, nsPerPixel(camera));
-  gather(items, lane, source.piecesFor(lane, level, camera.window), camera, source.offset);
-}
-
-function colorsFor(
-  scene: Scene,
-  source: RankTiles,
-  lane: LaneRow,
-  items: Items,
-): (item: number) => number {
-  const { colorBy, least, found } = scene.look;
-  const width = levelFor(source.meta.levels, nsPerPixel(scene.camera));
-  const bucket = source.meta.levels[width]?.width_ns ?? 0;
-  const perPixel = nsPerPixel(scene.camera);
-  // A cell holds nothing as long as its bucket; what it may hold is not drawn faintly.
-  const short = (item: number) =>
-    (items.count[item] ?? 0) > 1
-      ? bucket <= least
-      : ((items.x1[item] ?? 0) - (items.x0[item] ?? 0)) * perPixel < least;
-  const stream = hueOf(hash(lane.track));
-  const hueBy: Record<ColorBy, (item: number, hashed: number) => number> = {
-    category: (item) => source.hues[items.category[item] ?? 0] ?? 0,
-    name: (_, hashed) => hueOf(hashed),
-    stream: () => stream,
-    operator: (item) => {
-      const operator = items.operator[item] ?? NO_NAME;
-      return operator === NO_NAME ? REST : hueOf(source.nameHash(operator));
-    },
-  };
-  return (item) => {
-    const name = items.name[item] ?? 0;
-    const hashed = source.nameHash(name);
-    const dimmed = (least > 0 && short(item)) || (found !== null && !found(source, name));
-    return colorIndex(hueBy[colorBy](item, hashed), hashed >>> 8, dimmed);
-  };
-}
-
-/** Where a lane stands on the page, pixels from the top of all rows; of the group around it when that is collapsed. */
-export function placeOf(
-  rows: TrackRows,
-  source: RankTiles,
-  lane: number,
-): LaneRow | TrackRow | null {
-  const key = source.trackOf(lane);
-  if (key === undefined) return null;
-  let leaf: TrackRow | null = null;
-  for (let at: string | null = key; at !== null && !leaf; at = source.parentOf(at))
-    leaf = rows.rows.find(({ track }) => track.key === at) ?? null;
-  return leaf?.lanes.find((each) => each.track === key && each.lane === lane) ?? leaf;
-}
-
 function outline(
   context: CanvasRenderingContext2D,
   scene: Scene,
   picked: PickedSlice,
   strong: boolean,
 ): void {
-  const source = scene.sources.find(({ worker }) => worker === picked.worker);
+  const source = sourceOf(scene, picked.worker);
   const place = source && placeOf(scene.rows, source, picked.lane);
   if (!place) return;
   const { camera, colors, top } = scene;

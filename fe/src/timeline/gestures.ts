@@ -1,7 +1,8 @@
 /** What pointer and wheel do on the canvas. */
 import { whole } from "./camera";
+import type { Hit } from "./kinds/renderer";
 import type { Mark } from "./scene";
-import type { Hit, Stage } from "./stage";
+import type { Stage } from "./stage";
 
 export type Tool = "pan" | "range" | "measure";
 
@@ -60,7 +61,7 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     const [x, y] = place(event);
     if (!drag) {
       const hit = stage.hit(x, y);
-      stage.hover(hit?.type === "slice" ? hit.picked : null);
+      stage.hover(hit?.picked ?? null);
       handlers.onHover(hit, event.clientX, event.clientY);
       return;
     }

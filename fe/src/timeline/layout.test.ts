@@ -1,35 +1,35 @@
 import { describe, expect, it } from "vitest";
+import { LANE, THIN_LANE } from "./kinds/slices";
 import {
   type Arrangement,
   isCollapsed,
-  LANE,
   layOut,
   reordered,
   rowAt,
   rowsBetween,
-  THIN_LANE,
-  type Track,
-  type TrackKind,
   UNARRANGED,
 } from "./layout";
+import type { Track } from "./track";
 
-const track = (key: string, kind: TrackKind, lanes = 0, name = key): Track => {
+const track = (key: string, kind: "group" | "slices" | "counter", lanes = 0, name = key): Track => {
   const at = key.lastIndexOf("/");
   const parent = at < 0 ? null : key.slice(0, at);
-  return { key, parent, kind, name, lanes: Array.from({ length: lanes }, (_, i) => i), events: 1 };
+  const numbers = Array.from({ length: lanes }, (_, i) => i);
+  const isGroup = kind === "group";
+  return { key, worker: "r", parent, kind, isGroup, name, lanes: numbers, events: 1 };
 };
 
 const TRACKS = [
-  track("r0", "rank"),
-  track("r0/p1", "process", 0, "python"),
-  track("r0/p1/t1", "thread", 3, "thread 1 (main)"),
-  track("r0/p1/t2", "thread", 1, "thread 2"),
-  track("r0/d0", "device", 0, "GPU 0"),
-  track("r0/d0/s7", "stream", 2, "stream 7"),
+  track("r0", "group"),
+  track("r0/p1", "group", 0, "python"),
+  track("r0/p1/t1", "slices", 3, "thread 1 (main)"),
+  track("r0/p1/t2", "slices", 1, "thread 2"),
+  track("r0/d0", "group", 0, "GPU 0"),
+  track("r0/d0/s7", "slices", 2, "stream 7"),
   track("r0/d0/c", "counter", 0, "Utilization"),
-  track("r1", "rank"),
-  track("r1/d1", "device", 0, "GPU 1"),
-  track("r1/d1/s7", "stream", 1, "stream 7"),
+  track("r1", "group"),
+  track("r1/d1", "group", 0, "GPU 1"),
+  track("r1/d1/s7", "slices", 1, "stream 7"),
 ];
 
 const with_ = (more: Partial<Arrangement>): Arrangement => ({ ...UNARRANGED, ...more });
@@ -75,7 +75,7 @@ describe("collapsed", () => {
   });
 
   it("deep tracks are so at first", () => {
-    const deep = track("r/p/t", "thread", 60);
+    const deep = track("r/p/t", "slices", 60);
     expect(isCollapsed(deep, UNARRANGED)).toBe(true);
     expect(isCollapsed(deep, with_({ toggled: new Set([deep.key]) }))).toBe(false);
   });

@@ -1,25 +1,14 @@
 /**
  * From the tree of tracks to rows below each other: what is collapsed, pinned, hidden, moved, filtered. Pure.
  *
- * A leaf (a thread, a stream, a counter) has lanes; a group (a rank, a process, a device) has children. Nothing that is
- * collapsed disappears: a collapsed leaf has thin lanes without labels, and a collapsed group shows the outermost lane
- * of each leaf in it.
+ * A group (a rank, a process, a device) holds other tracks; a leaf (a thread, a stream, a counter) does not. How high a
+ * row is, and which lanes it has, is up to the kind of its track.
  */
+import { rendererOf } from "./kinds";
+import { HEAD, type Track, type TrackRow, type TrackRows } from "./track";
 
-export type TrackKind = "rank" | "process" | "device" | "thread" | "stream" | "counter";
-
-export interface Track {
-  /** Unique among all ranks on the page, and the same whenever the trace is opened. */
-  readonly key: string;
-  /** The key of the group it is in; null for a rank. */
-  readonly parent: string | null;
-  readonly kind: TrackKind;
-  readonly name: string;
-  /** Numbers of the lanes of slices below each other, the outermost first; none of groups and counters. */
-  readonly lanes: readonly number[];
-  /** Slices and instants in it, everything inside of groups included. */
-  readonly events: number;
-}
+/** Deeper tracks are collapsed until somebody opens them. */
+const DEEP = 10;
 
 /** How a person has arranged the tracks. */
 export interface Arrangement {
@@ -42,55 +31,9 @@ export const UNARRANGED: Arrangement = {
   filter: "",
 };
 
-/** One lane of slices on the page. */
-export interface LaneRow {
-  readonly track: string;
-  /** Its number among the lanes of the rank. */
-  readonly lane: number;
-  /** Pixels from the top of all rows. */
-  readonly y: number;
-  readonly height: number;
-  /** Whether there is room for names. */
-  readonly labels: boolean;
-}
-
-export interface TrackRow {
-  readonly track: Track;
-  /** How deep in the tree, 0 for a rank. */
-  readonly level: number;
-  readonly y: number;
-  readonly height: number;
-  readonly collapsed: boolean;
-  readonly pinned: boolean;
-  readonly lanes: readonly LaneRow[];
-}
-
-export interface TrackRows {
-  readonly rows: readonly TrackRow[];
-  /** Of all rows together. */
-  readonly height: number;
-  /** How many leaves are not shown because they are hidden or do not fit the filter. */
-  readonly left: number;
-}
-
-export const LANE = 18;
-export const THIN_LANE = 5;
-const STRIP_LANE = 4;
-const HEAD = 24;
-const COUNTER = 40;
-/** Room above the first and below the last lane. */
-const PADDING = 3;
-/** Deeper tracks are collapsed until somebody opens them. */
-const DEEP = 10;
-const MOST_STRIPS = 12;
-
-export function isGroup({ kind }: Track): boolean {
-  return kind === "rank" || kind === "process" || kind === "device";
-}
-
 /** Whether a track is collapsed: what it is at first, turned round if somebody toggled it. */
 export function isCollapsed(track: Track, { toggled }: Arrangement): boolean {
-  const atFirst = !isGroup(track) && track.lanes.length > DEEP;
+  const atFirst = !track.isGroup && track.lanes.length > DEEP;
   return atFirst !== toggled.has(track.key);
 }
 
@@ -101,15 +44,10 @@ export function layOut(tracks: readonly Track[], arrangement: Arrangement): Trac
   let y = 0;
   const add = (track: Track, level: number, pinned: boolean, leaves: readonly Track[]) => {
     const collapsed = isCollapsed(track, arrangement);
-    const lanes = lanesOf(track, y, collapsed, leaves);
-    const last = lanes.at(-1);
-    const height = last
-      ? Math.max(HEAD, last.y + last.height + PADDING - y)
-      : track.kind === "counter"
-        ? collapsed
-          ? HEAD
-          : COUNTER
-        : HEAD;
+    const shape = { track, collapsed, leaves };
+    const renderer = rendererOf(track);
+    const height = Math.max(HEAD, renderer.height(shape));
+    const lanes = renderer.lanes?.(shape, y) ?? [];
     rows.push({ track, level, y, height, collapsed, pinned, lanes });
     y += height;
   };
@@ -118,12 +56,12 @@ export function layOut(tracks: readonly Track[], arrangement: Arrangement): Trac
   const pinned = new Set(arrangement.pinned);
   for (const key of pinned) {
     const track = byKey.get(key);
-    if (track && !isGroup(track)) add(track, 0, true, []);
+    if (track && !track.isGroup) add(track, 0, true, []);
   }
 
   const inside = (track: Track): Track[] => {
     if (arrangement.hidden.has(track.key)) return [];
-    if (isGroup(track)) return (children.get(track.key) ?? []).flatMap(inside);
+    if (track.isGroup) return (children.get(track.key) ?? []).flatMap(inside);
     return wanted(track) && !pinned.has(track.key) ? [track] : [];
   };
   let seen = rows.length;
@@ -131,12 +69,12 @@ export function layOut(tracks: readonly Track[], arrangement: Arrangement): Trac
     const leaves = inside(track);
     if (leaves.length === 0) return;
     add(track, level, false, leaves);
-    if (!isGroup(track)) seen += 1;
+    if (!track.isGroup) seen += 1;
     else if (isCollapsed(track, arrangement)) seen += leaves.length;
     else for (const child of children.get(track.key) ?? []) visit(child, level + 1);
   };
   for (const root of children.get(null) ?? []) visit(root, 0);
-  const all = tracks.filter((track) => !isGroup(track)).length;
+  const all = tracks.filter((track) => !track.isGroup).length;
   return { rows, height: y, left: all - seen };
 }
 
@@ -177,31 +115,6 @@ function matching(tracks: readonly Track[], filter: string): (track: Track) => b
       names += `${at.name.toLowerCase()}\n`;
     return words.every((word) => names.includes(word));
   };
-}
-
-function lanesOf(track: Track, y: number, collapsed: boolean, leaves: readonly Track[]): LaneRow[] {
-  if (track.kind === "counter") return [];
-  if (!isGroup(track)) {
-    const height = collapsed ? THIN_LANE : LANE;
-    return track.lanes.map((lane, depth) => ({
-      track: track.key,
-      lane,
-      y: y + PADDING + depth * height,
-      height,
-      labels: !collapsed,
-    }));
-  }
-  if (!collapsed) return [];
-  return leaves
-    .filter(({ lanes }) => lanes.length > 0)
-    .slice(0, MOST_STRIPS)
-    .map(({ key, lanes }, i) => ({
-      track: key,
-      lane: lanes[0] ?? 0,
-      y: y + PADDING + i * STRIP_LANE,
-      height: STRIP_LANE,
-      labels: false,
-    }));
 }
 
 /** The rows of which a part lies between two heights: positions of the first and behind the last. */

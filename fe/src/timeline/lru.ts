@@ -1,10 +1,7 @@
-/** Keeps what was used last, up to a weight. Pure. */
+/** Values with weights, in the order in which they were last used. Pure. */
 export class Lru<T> {
   private readonly kept = new Map<string, { readonly value: T; readonly weight: number }>();
   private total = 0;
-
-  /** `limit`: of all weights together. What is put in last stays, whatever it weighs. */
-  constructor(private readonly limit: number) {}
 
   get weight(): number {
     return this.total;
@@ -18,13 +15,22 @@ export class Lru<T> {
     return found.value;
   }
 
+  /** 0 for what is not here. */
+  weightOf(key: string): number {
+    return this.kept.get(key)?.weight ?? 0;
+  }
+
   set(key: string, value: T, weight: number): void {
     this.delete(key);
     this.kept.set(key, { value, weight });
     this.total += weight;
+  }
+
+  /** Drops what was not used for longest, except what `stays`, until all that is left weighs no more than `limit`. */
+  shrink(limit: number, stays: (key: string) => boolean): void {
     for (const oldest of this.kept.keys()) {
-      if (this.total <= this.limit || oldest === key) break;
-      this.delete(oldest);
+      if (this.total <= limit) break;
+      if (!stays(oldest)) this.delete(oldest);
     }
   }
 

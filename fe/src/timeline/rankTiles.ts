@@ -7,15 +7,15 @@ import {
   timelineTile,
 } from "../api";
 import { hash, type TimeWindow } from "../draw";
+import { blocksOf } from "./blocks";
 import { categoryHues } from "./colors";
 import { type CounterTile, decodeCounters, decodeTile, type Tile } from "./decode";
-import type { Track } from "./layout";
 import { type Piece, pieces, tilesOver } from "./levels";
 import { Names } from "./names";
 import { TileStore } from "./store";
-import { blocksOf, type TrackTexts, trackKey, tracksOf } from "./tracks";
+import { type Track, trackKey } from "./track";
 
-/** Bytes of tiles that are kept for one rank. */
+/** Bytes of tiles that are kept for one rank; see TileStore for what happens when a picture needs more. */
 const KEPT = 48 * 1024 * 1024;
 const KEPT_COUNTERS = 8 * 1024 * 1024;
 
@@ -28,13 +28,13 @@ interface TileRequest {
 }
 
 export class RankTiles {
-  readonly tracks: readonly Track[];
   readonly names: Names;
   readonly hues: Uint8Array;
   private readonly blocks: readonly (readonly number[])[];
   private readonly blockOf = new Map<number, number>();
   private readonly trackOfLane = new Map<number, string>();
   private readonly nameHashes = new Map<number, number>();
+  private readonly counters = new Map<string, number>();
   private readonly parents = new Map<string, string | null>();
   private readonly tiles: TileStore<TileRequest, Tile>;
   private readonly counterTiles: TileStore<TileRequest, CounterTile>;
@@ -44,19 +44,20 @@ export class RankTiles {
     readonly key: TimelineKey,
     readonly meta: TimelineMeta,
     readonly offset: number,
-    title: string,
-    texts: TrackTexts,
+    /** What `tracksOf` makes of `meta`. */
+    readonly tracks: readonly Track[],
     onChange: () => void,
   ) {
-    this.tracks = tracksOf(key.worker, title, meta, texts);
     this.hues = categoryHues(meta.categories);
-    this.blocks = blocksOf(this.tracks);
+    this.blocks = blocksOf(tracks);
     for (const [block, lanes] of this.blocks.entries())
       for (const lane of lanes) this.blockOf.set(lane, block);
-    for (const { key: track, parent, lanes } of this.tracks) {
+    for (const { key: track, parent, lanes } of tracks) {
       this.parents.set(track, parent);
       for (const lane of lanes) this.trackOfLane.set(lane, track);
     }
+    for (const [at, { id }] of meta.counters.entries())
+      this.counters.set(trackKey(key.worker, id), at);
     this.names = new Names({
       total: meta.names,
       load: (which) => timelineNames(key, which),
@@ -96,6 +97,11 @@ export class RankTiles {
     return this.tiles.missing;
   }
 
+  /** Tiles of this picture that are not asked for, because they would need too much memory. */
+  get leftOut(): number {
+    return this.tiles.leftOut + this.counterTiles.leftOut;
+  }
+
   get failure(): unknown {
     return this.tiles.failure;
   }
@@ -133,7 +139,7 @@ export class RankTiles {
 
   /** The counter a track shows, and its place among the values of tiles; null when it shows none. */
   counterOf(track: string): { at: number; max: number; min: number; unit: string } | null {
-    const at = this.meta.counters.findIndex(({ id }) => trackKey(this.worker, id) === track);
+    const at = this.counters.get(track) ?? -1;
     const counter = this.meta.counters[at];
     return counter ? { at, min: counter.min, max: counter.max, unit: counter.unit } : null;
   }
@@ -176,32 +182,27 @@ export class RankTiles {
     const own = this.own(window);
     const coarsest = levels.length - 1;
     const [first, last] = tilesOver(now, own);
-    const requests: TileRequest[] = [];
-    const ask = (at: number, tile: number, list: Iterable<number>) => {
+    const seen: TileRequest[] = [];
+    const ahead: TileRequest[] = [];
+    const ask = (into: TileRequest[], at: number, tile: number, list: Iterable<number>) => {
       for (const block of list)
-        requests.push({
-          key: tileKey(at, tile, block, operators),
-          level: at,
-          tile,
-          block,
-          operators,
-        });
+        into.push({ key: tileKey(at, tile, block, operators), level: at, tile, block, operators });
     };
-    // Something to stretch while the rest is on its way.
+    // Something to stretch while the rest is on its way, or when there is no room for it.
     const [far, farther] = tilesOver(levels[coarsest] ?? now, this.own(this.whole));
-    if (this.isEmpty(level, first, last, blocks))
-      for (let tile = far; tile <= farther; tile++) ask(coarsest, tile, blocks);
-    for (let tile = first; tile <= last; tile++) ask(level, tile, blocks);
-    for (let tile = far; tile <= farther; tile++) ask(coarsest, tile, blocks);
+    const empty = [...blocks].filter((block) => this.isEmpty(level, first, last, block));
+    for (let tile = far; tile <= farther; tile++) ask(seen, coarsest, tile, empty);
+    for (let tile = first; tile <= last; tile++) ask(seen, level, tile, blocks);
+    for (let tile = far; tile <= farther; tile++) ask(seen, coarsest, tile, blocks);
     const up = levels[level + 1];
     if (up) {
       const [left, right] = tilesOver(up, own);
-      for (let tile = left; tile <= right; tile++) ask(level + 1, tile, blocks);
+      for (let tile = left; tile <= right; tile++) ask(ahead, level + 1, tile, blocks);
     }
     const inside = (tile: number) =>
       tile * now.tile_ns < this.meta.end_ns && (tile + 1) * now.tile_ns > this.meta.begin_ns;
-    for (const tile of [first - 1, last + 1]) if (inside(tile)) ask(level, tile, blocks);
-    this.tiles.want(unique(requests));
+    for (const tile of [first - 1, last + 1]) if (inside(tile)) ask(ahead, level, tile, blocks);
+    this.tiles.want(unique(seen), unique(ahead));
     if (!counters || this.meta.counters.length === 0) return;
     const some: TileRequest[] = [];
     for (let tile = first; tile <= last; tile++)
@@ -209,10 +210,9 @@ export class RankTiles {
     this.counterTiles.want(some);
   }
 
-  private isEmpty(level: number, first: number, last: number, blocks: Iterable<number>): boolean {
-    for (const block of blocks)
-      for (let tile = first; tile <= last; tile++)
-        if (this.tileOf(level, tile, block) !== undefined) return false;
+  private isEmpty(level: number, first: number, last: number, block: number): boolean {
+    for (let tile = first; tile <= last; tile++)
+      if (this.tileOf(level, tile, block) !== undefined) return false;
     return true;
   }
 

@@ -87,3 +87,18 @@ export class Columns {
     for (let y = from + 1; y < to; y++) pixels.copyWithin(y * width, begin, begin + width);
   }
 }
+
+/** One colour, packed as in Colors, between two rows and two columns of pixels; rows out of the picture are left out. */
+export function fillRect(
+  { pixels, width, height }: Raster,
+  top: number,
+  bottom: number,
+  left: number,
+  right: number,
+  color: number,
+): void {
+  const last = Math.min(height, bottom);
+  // What is drawn so is a few pixels wide: a call for each row of it would cost more than the pixels.
+  for (let y = Math.max(0, top); y < last; y++)
+    for (let at = y * width + left; at < y * width + right; at++) pixels[at] = color;
+}

@@ -3,8 +3,8 @@ import type { TimeWindow } from "../draw";
 import type { Camera } from "./camera";
 import type { ColorBy, Colors } from "./colors";
 import type { Arrow } from "./flows";
-import type { TrackRows } from "./layout";
 import type { RankTiles } from "./rankTiles";
+import type { TrackRows } from "./track";
 
 /** A slice, and what is known of where it is. */
 export interface PickedSlice {
@@ -44,4 +44,11 @@ export interface Scene {
   /** Starts of steps, ns of the page. */
   readonly steps: readonly number[];
   readonly arrows: readonly Arrow[];
+}
+
+export function sourceOf(
+  { sources }: Pick<Scene, "sources">,
+  worker: string,
+): RankTiles | undefined {
+  return sources.find((source) => source.worker === worker);
 }

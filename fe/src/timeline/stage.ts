@@ -14,14 +14,16 @@ import {
   xOf,
   zoomed,
 } from "./camera";
-import { counterAt } from "./counter";
 import { arrowsOf, type Flow } from "./flows";
-import { gatherLane, Painter, sourceOf } from "./frame";
+import { Painter } from "./frame";
 import { Items, itemAt } from "./items";
-import { type LaneRow, rowAt, rowsBetween, type TrackRow } from "./layout";
+import { rendererOf } from "./kinds";
+import type { Demand, Hit, View } from "./kinds/renderer";
+import { gatherLane, hitLane, hitOf } from "./lanes";
+import { rowAt, rowsBetween } from "./layout";
 import { levelFor } from "./levels";
-import type { RankTiles } from "./rankTiles";
-import type { PickedSlice, Scene } from "./scene";
+import { type PickedSlice, type Scene, sourceOf } from "./scene";
+import type { LaneRow, TrackRow } from "./track";
 
 /** What the page decides; all else the stage knows itself. */
 export interface Shown
@@ -32,33 +34,13 @@ export interface Shown
   readonly flows: readonly Flow[];
 }
 
-/** What lies under a point. */
-export type Hit =
-  | {
-      readonly type: "slice";
-      readonly picked: PickedSlice;
-      readonly source: RankTiles;
-      readonly name: number;
-      readonly category: number;
-      /** More than one: a cell, and `picked` is the longest slice in it. */
-      readonly count: number;
-      /** ns by which the times may be wrong: they come from a tile. */
-      readonly tick: number;
-      /** Part of it in which something ran. */
-      readonly fill: number;
-    }
-  | {
-      readonly type: "counter";
-      readonly name: string;
-      readonly time: number;
-      readonly values: NonNullable<ReturnType<typeof counterAt>>;
-    };
-
 export interface StageState {
   readonly window: TimeWindow;
   /** Something that should be seen is not here yet. */
   readonly loading: boolean;
   readonly failure: unknown;
+  /** Something in sight is drawn coarsely, because its tiles would need too much memory. */
+  readonly coarse: boolean;
 }
 
 interface Elements {
@@ -77,8 +59,6 @@ interface Events {
 /** Pixels of the names of tracks at the left, and of the head above. */
 export const LABELS = 230;
 export const AXIS = 34;
-/** Pixels next to a slice that still mean it. */
-const REACH = 4;
 const SNAP = 6;
 
 export class Stage {
@@ -177,24 +157,26 @@ export class Stage {
   hit(x: number, y: number): Hit | null {
     const height = y + this.elements.scroller.scrollTop;
     const row = rowAt(this.shown.rows.rows, height);
-    if (!row) return null;
-    if (row.track.kind === "counter") return this.hitCounter(row, x);
-    const lane = row.lanes.find((each) => height >= each.y && height < each.y + each.height);
-    return lane ? this.hitLane(lane, x) : null;
+    return row && rendererOf(row.track).hit(row, x, height, this.view);
+  }
+
+  private get view(): View {
+    const sources = (worker: string) => sourceOf(this.shown, worker);
+    return { camera: this.camera, items: this.items, sourceOf: sources };
   }
 
   /** The time near `x` at which a slice under the pointer begins or ends, else the time itself. */
   snap(x: number, y: number): number {
-    const hit = this.hit(x, y);
+    const picked = this.hit(x, y)?.picked;
     const time = this.timeAt(x);
-    if (hit?.type !== "slice") return time;
-    const { start, duration } = hit.picked;
+    if (!picked) return time;
+    const { start, duration } = picked;
     return snapped(time, [start, start + duration], SNAP * nsPerPixel(this.camera));
   }
 
   /** The slice before or behind one on its lane, as far as it is known. */
-  neighbour(of: PickedSlice, by: -1 | 1): Hit | null {
-    const source = this.shown.sources.find(({ worker }) => worker === of.worker);
+  neighbour(of: PickedSlice, by: -1 | 1): PickedSlice | null {
+    const source = sourceOf(this.shown, of.worker);
     if (!source) return null;
     const at = { start: of.start, end: of.start + of.duration };
     const wide = Math.max(span(this.camera.window), span(at) * 2);
@@ -208,74 +190,33 @@ export class Stage {
     const [x0, x1] = [this.items.x0[near] ?? 0, this.items.x1[near] ?? 0];
     // What it is drawn together with is no neighbour.
     const item = known || (x0 <= x && x <= x1) ? near + by : near;
-    return item >= 0 && item < this.items.size ? this.hitOf(source, of.lane, item, camera) : null;
+    if (item < 0 || item >= this.items.size) return null;
+    return hitOf(this.items, item, source, of.lane, camera).picked;
   }
 
   /** The slice above or below one, on the next lane that has one at this time. */
-  beside(of: PickedSlice, by: -1 | 1): Hit | null {
+  beside(of: PickedSlice, by: -1 | 1): PickedSlice | null {
     const lanes = this.shown.rows.rows.flatMap((row) => row.lanes);
-    const at = lanes.findIndex(
-      ({ lane, track }) => lane === of.lane && sourceOf(this.shown, track)?.worker === of.worker,
-    );
+    const at = lanes.findIndex(({ lane, worker }) => lane === of.lane && worker === of.worker);
     const x = xOf(this.camera, of.start + of.duration / 2);
     for (let next = at + by; at >= 0 && next >= 0 && next < lanes.length; next += by) {
       const lane = lanes[next];
-      const hit = lane && this.hitLane(lane, x);
-      if (hit) return hit;
+      const hit = lane && hitLane(lane, x, this.view);
+      if (hit) return hit.picked;
     }
     return null;
   }
 
   /** Where the arrows begin when nothing is selected: what is nearest to the middle of the first lane in sight. */
-  first(): Hit | null {
+  first(): PickedSlice | null {
     const { scrollTop, clientHeight } = this.elements.scroller;
     const [from, to] = rowsBetween(this.shown.rows.rows, scrollTop, scrollTop + clientHeight);
     for (const row of this.shown.rows.rows.slice(from, to))
       for (const lane of row.lanes) {
-        const hit = this.hitLane(lane, this.camera.width / 2, this.camera.width);
-        if (hit) return hit;
+        const hit = hitLane(lane, this.camera.width / 2, this.view, this.camera.width);
+        if (hit) return hit.picked;
       }
     return null;
-  }
-
-  private hitLane(lane: LaneRow, x: number, reach = REACH): Hit | null {
-    const source = sourceOf(this.shown, lane.track);
-    if (!source) return null;
-    gatherLane(this.items, this.camera, source, lane.lane);
-    const item = itemAt(this.items, x, reach);
-    return item < 0 ? null : this.hitOf(source, lane.lane, item, this.camera);
-  }
-
-  private hitOf(source: RankTiles, lane: number, item: number, camera: Camera): Hit {
-    const { items } = this;
-    const start = timeAt(camera, items.x0[item] ?? 0);
-    const end = timeAt(camera, items.x1[item] ?? 0);
-    const level = source.meta.levels[levelFor(source.meta.levels, nsPerPixel(camera))];
-    return {
-      type: "slice",
-      source,
-      picked: {
-        worker: source.worker,
-        row: items.row[item] ?? 0,
-        lane,
-        start: Math.round(start),
-        duration: Math.round(end - start),
-      },
-      name: items.name[item] ?? 0,
-      category: items.category[item] ?? 0,
-      count: items.count[item] ?? 0,
-      tick: Math.max(1, (level?.width_ns ?? 0) / 256),
-      fill: (items.fill[item] ?? 0) / 255,
-    };
-  }
-
-  private hitCounter(row: TrackRow, x: number): Hit | null {
-    const source = sourceOf(this.shown, row.track.key);
-    if (!source) return null;
-    const time = this.timeAt(x);
-    const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
-    const values = counterAt(source, row.track.key, time, level);
-    return values && { type: "counter", name: row.track.name, time, values };
   }
 
   readonly ask = (): void => {
@@ -317,25 +258,21 @@ export class Stage {
 
   private want(top: number, height: number): void {
     const [from, to] = rowsBetween(this.shown.rows.rows, top - height / 2, top + 1.5 * height);
-    const lanes = new Map<RankTiles, Set<number>>();
-    const counters = new Set<RankTiles>();
-    for (const { track, lanes: own } of this.shown.rows.rows.slice(from, to)) {
-      if (track.kind === "counter") {
-        const source = sourceOf(this.shown, track.key);
-        if (source) counters.add(source);
-      }
-      for (const lane of own) {
-        const source = sourceOf(this.shown, lane.track);
-        if (!source) continue;
-        const list = lanes.get(source) ?? new Set();
-        list.add(lane.lane);
-        lanes.set(source, list);
-      }
-    }
+    const lanes = new Map<string, Set<number>>();
+    const counters = new Set<string>();
+    const demand: Demand = {
+      lane: (worker, lane) => {
+        const own = lanes.get(worker);
+        if (own) own.add(lane);
+        else lanes.set(worker, new Set([lane]));
+      },
+      counters: (worker) => counters.add(worker),
+    };
+    for (const row of this.shown.rows.rows.slice(from, to)) rendererOf(row.track).want(row, demand);
     for (const source of this.shown.sources) {
       const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
-      source.want(lanes.get(source) ?? [], level, this.camera.window, {
-        counters: counters.has(source),
+      source.want(lanes.get(source.worker) ?? [], level, this.camera.window, {
+        counters: counters.has(source.worker),
         operators: this.shown.look.colorBy === "operator",
       });
     }
@@ -347,11 +284,13 @@ export class Stage {
       window: this.camera.window,
       loading: sources.some(({ missing }) => missing > 0),
       failure: sources.map(({ failure }) => failure).find((failure) => failure !== null) ?? null,
+      coarse: sources.some(({ leftOut }) => leftOut > 0),
     };
     if (
       this.told?.window === state.window &&
       this.told.loading === state.loading &&
-      this.told.failure === state.failure
+      this.told.failure === state.failure &&
+      this.told.coarse === state.coarse
     )
       return;
     this.told = state;

@@ -2,21 +2,25 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Lru } from "./lru";
 import { TileStore } from "./store";
 
+const none = () => false;
+
 describe("what was used last is kept", () => {
   it("up to a weight", () => {
-    const kept = new Lru<string>(10);
+    const kept = new Lru<string>();
     kept.set("a", "A", 4);
     kept.set("b", "B", 4);
     expect(kept.get("a")).toBe("A");
     kept.set("c", "C", 4);
+    kept.shrink(10, none);
     expect(kept.get("b")).toBeUndefined();
     expect([kept.get("a"), kept.get("c"), kept.weight]).toEqual(["A", "C", 8]);
   });
 
-  it("and what has just come, however heavy; its weight counts once", () => {
-    const kept = new Lru<string>(10);
-    kept.set("a", "A", 3);
+  it("and what must stay, however heavy; its weight counts once", () => {
+    const kept = new Lru<string>();
     kept.set("whale", "W", 99);
+    kept.set("a", "A", 3);
+    kept.shrink(10, (key) => key === "whale");
     expect([kept.get("a"), kept.get("whale"), kept.weight]).toEqual([undefined, "W", 99]);
     kept.set("whale", "w", 5);
     expect(kept.weight).toBe(5);
@@ -127,5 +131,38 @@ describe("tiles", () => {
     asked[0]?.give("A");
     await settled();
     expect([store.get("a"), onChange.mock.calls.length]).toEqual([undefined, 0]);
+  });
+
+  describe("that are more than the limit", () => {
+    const heavy = "x".repeat(60);
+    /** Frames of the same picture: every one wants the same, and everything asked for comes. */
+    const frames = async (store: ReturnType<typeof make>, seen: string[], ahead: string[] = []) => {
+      for (let frame = 0; frame < 20; frame++) {
+        store.want(keys(...seen), keys(...ahead));
+        for (const { give } of asked) give(heavy);
+        await settled();
+      }
+    };
+
+    it("are not asked for again and again: those in sight stay, and the rest is said to be left out", async () => {
+      const store = make();
+      await frames(store, ["a", "b", "c", "d", "e"]);
+      // The third was under way when the second reached the limit.
+      expect(asked.map(({ key }) => key)).toEqual(["a", "b", "c"]);
+      for (const key of ["a", "b", "c"]) expect(store.get(key)).toBe(heavy);
+      expect([store.missing, store.leftOut]).toEqual([0, 2]);
+      await frames(store, ["d"]);
+      expect([store.get("d"), store.get("a"), store.leftOut]).toEqual([heavy, undefined, 0]);
+    });
+
+    it("give way to those in sight when they are only around them", async () => {
+      const store = make();
+      await frames(store, ["a"], ["b", "c", "d"]);
+      expect(asked.map(({ key }) => key)).toEqual(["a", "b", "c"]);
+      await frames(store, ["e", "a"], ["b", "c"]);
+      expect(asked.map(({ key }) => key)).toEqual(["a", "b", "c", "e"]);
+      expect([store.get("a"), store.get("e"), store.get("b")]).toEqual([heavy, heavy, undefined]);
+      expect([store.missing, store.leftOut]).toEqual([0, 0]);
+    });
   });
 });

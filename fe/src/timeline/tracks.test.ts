@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { TimelineCounter, TimelineMeta, TimelineTrack } from "../api";
-import { blocksOf, deviceNumber, tracksOf } from "./tracks";
+import { blocksOf } from "./blocks";
+import { deviceNumber } from "./kinds/counter";
+import { tracksOf } from "./tracks";
 
 const track = (
   id: number,
@@ -39,6 +41,7 @@ const META = {
     begin_ns: [] as number[],
     end_ns: [] as number[],
   },
+  steps: { rule: "none", names: [], start_ns: [], duration_ns: [] },
   counters: [counter("memory:CPU", "CPU"), counter("util:0", "GPU0")],
 };
 const texts = { bands: { python: "Python", sync: "Waits" } };
@@ -46,17 +49,17 @@ const texts = { bands: { python: "Python", sync: "Waits" } };
 it("is a tree in which every lane stands once", () => {
   const tracks = tracksOf("rank:0", "rank 0", META, texts);
   expect(tracks.map(({ key, parent, kind, name }) => [key, parent, kind, name])).toEqual([
-    ["rank:0:", null, "rank", "rank 0"],
-    ["rank:0:0", "rank:0:", "process", "python 42"],
-    ["rank:0:1", "rank:0:0", "thread", "thread 42"],
-    ["rank:0:1.python", "rank:0:0", "thread", "Python · thread 42"],
-    ["rank:0:1.instant", "rank:0:0", "thread", "instant · thread 42"],
-    ["rank:0:2", "rank:0:", "device", "GPU 0"],
-    ["rank:0:3", "rank:0:2", "stream", "stream 7"],
-    ["rank:0:3.sync", "rank:0:2", "stream", "Waits · stream 7"],
-    ["rank:0:util:0", "rank:0:2", "counter", "util:0"],
-    ["rank:0:4", "rank:0:", "thread", "Spans"],
-    ["rank:0:memory:CPU", "rank:0:", "counter", "memory:CPU"],
+    ["rank%3A0:", null, "group", "rank 0"],
+    ["rank%3A0:0", "rank%3A0:", "group", "python 42"],
+    ["rank%3A0:1", "rank%3A0:0", "slices", "thread 42"],
+    ["rank%3A0:1.python", "rank%3A0:0", "slices", "Python · thread 42"],
+    ["rank%3A0:1.instant", "rank%3A0:0", "slices", "instant · thread 42"],
+    ["rank%3A0:2", "rank%3A0:", "group", "GPU 0"],
+    ["rank%3A0:3", "rank%3A0:2", "slices", "stream 7"],
+    ["rank%3A0:3.sync", "rank%3A0:2", "slices", "Waits · stream 7"],
+    ["rank%3A0:4", "rank%3A0:", "slices", "Spans"],
+    ["rank%3A0:memory:CPU", "rank%3A0:", "counter", "memory:CPU"],
+    ["rank%3A0:util:0", "rank%3A0:2", "counter", "util:0"],
   ]);
   expect(tracks.flatMap(({ lanes }) => lanes).sort()).toEqual([0, 1, 2, 3, 4, 5, 6]);
   const leaves = tracks.filter(({ lanes }) => lanes.length > 0);
@@ -93,4 +96,11 @@ describe("blocks of lanes", () => {
 
 it("knows the number of a device by its name", () => {
   expect([deviceNumber("GPU12"), deviceNumber("CPU")]).toEqual([12, null]);
+});
+
+it("has other keys for every worker, whatever the workers are called", () => {
+  const keys = ["a", "a:util", "a%3Autil", "a:"].flatMap((worker) =>
+    tracksOf(worker, worker, META, texts).map(({ key }) => key),
+  );
+  expect(new Set(keys).size).toBe(keys.length);
 });

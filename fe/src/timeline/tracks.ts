@@ -1,7 +1,8 @@
 /** From the server's tracks and lanes to the tree that is shown: a thread is one leaf for each band it has. Pure. */
 import type { TimelineMeta } from "../api";
-import { serverText } from "../i18n";
-import type { Track, TrackKind } from "./layout";
+import { KINDS } from "./kinds";
+import type { TracksMeta } from "./kinds/renderer";
+import { type Track, trackKey } from "./track";
 
 export interface TrackTexts {
   /** Of the bands that stand beside the main one of a thread or stream. */
@@ -11,32 +12,25 @@ export interface TrackTexts {
 /** The band that is the thread or stream itself, so to say. */
 const MAIN = ["host", "device"];
 
-/** `worker:` and what follows it; the worker's name may hold anything. */
-export function trackKey(worker: string, id: string): string {
-  return `${worker}:${id}`;
-}
-
 /**
- * The tracks of one rank, parents first. `title`: what the rank is called. Counters stand below the process of their
- * device, those of no device below the rank.
+ * The tracks of one rank, parents first. `title`: what the rank is called. The groups and the lanes of slices come from
+ * the tracks of the trace; each kind adds the tracks that only it knows of.
  */
 export function tracksOf(
   worker: string,
   title: string,
-  {
-    tracks,
-    lanes,
-    counters,
-    events,
-  }: Pick<TimelineMeta, "tracks" | "lanes" | "counters" | "events">,
+  meta: TracksMeta,
   texts: TrackTexts,
 ): Track[] {
+  const { tracks, lanes, events } = meta;
   const root = trackKey(worker, "");
   const found: Track[] = [
     {
       key: root,
+      worker,
       parent: null,
-      kind: "rank",
+      kind: "group",
+      isGroup: true,
       name: title,
       lanes: [],
       events: events.slices + events.instants,
@@ -44,32 +38,20 @@ export function tracksOf(
   ];
   const bands = bandsOf(lanes);
   const key = (id: number) => trackKey(worker, String(id));
+  const groups = new Map<number, string>();
   const deviceOf = new Map<number, number>();
   for (const { parent, device } of tracks)
     if (parent !== null && device !== null) deviceOf.set(parent, device);
-  const placed = new Set<string>();
-  const addCounters = (parent: string, wanted: (device: number | null) => boolean) => {
-    for (const counter of counters) {
-      if (placed.has(counter.id) || !wanted(deviceNumber(counter.device))) continue;
-      placed.add(counter.id);
-      found.push({
-        key: trackKey(worker, counter.id),
-        parent,
-        kind: "counter",
-        name: serverText(counter.name),
-        lanes: [],
-        events: 0,
-      });
-    }
-  };
-  const leaves = (id: number, parent: string, kind: TrackKind, name: string) => {
+  const leaves = (id: number, parent: string, name: string) => {
     const own = bands.get(id) ?? [];
     const main = own.find(({ band }) => MAIN.includes(band)) ?? own[0];
     for (const each of main ? [main, ...own.filter((other) => other !== main)] : []) {
       found.push({
         key: each === main ? key(id) : `${key(id)}.${each.band}`,
+        worker,
         parent,
-        kind,
+        kind: "slices",
+        isGroup: false,
         name: each === main ? name : `${texts.bands[each.band] ?? each.band} · ${name}`,
         lanes: each.lanes,
         events: each.slices,
@@ -81,28 +63,36 @@ export function tracksOf(
     const device = deviceOf.get(track.id) ?? null;
     // A process without threads of its own has its slices on itself.
     if (children.length === 0) {
-      leaves(track.id, root, "thread", track.name);
+      leaves(track.id, root, track.name);
       continue;
     }
     found.push({
       key: key(track.id),
+      worker,
       parent: root,
-      kind: device === null ? "process" : "device",
+      kind: "group",
+      isGroup: true,
       name: track.name,
       lanes: [],
       events: track.slices + track.instants,
     });
-    leaves(track.id, key(track.id), "thread", track.name);
-    for (const child of children)
-      leaves(child.id, key(track.id), child.kind === "stream" ? "stream" : "thread", child.name);
-    if (device !== null) addCounters(key(track.id), (of) => of === device);
+    leaves(track.id, key(track.id), track.name);
+    for (const child of children) leaves(child.id, key(track.id), child.name);
+    if (device !== null) groups.set(device, key(track.id));
   }
-  addCounters(root, () => true);
+  const rank = {
+    meta,
+    root,
+    ofDevice: (device: number | null) => (device === null ? root : (groups.get(device) ?? root)),
+    key: (id: string) => trackKey(worker, id),
+  };
+  for (const [kind, { tracks: more }] of Object.entries(KINDS))
+    for (const track of more?.(rank) ?? [])
+      found.push({ worker, kind, isGroup: false, lanes: [], events: 0, ...track });
   // What has nothing in it would be a row that says nothing.
   const parents = new Set(found.map(({ parent }) => parent));
   return found.filter(
-    ({ key: own, kind, lanes: numbers }) =>
-      parents.has(own) || kind === "counter" || numbers.length > 0 || kind === "rank",
+    ({ key: own, parent, isGroup }) => parent === null || parents.has(own) || !isGroup,
   );
 }
 
@@ -130,31 +120,4 @@ function bandsOf({ track, band, slices }: TimelineMeta["lanes"]): Map<number, Ba
     into.slices += slices[lane] ?? 0;
   }
   return found;
-}
-
-/** `GPU0`: 0. */
-export function deviceNumber(device: string): number | null {
-  const match = /(\d+)$/.exec(device);
-  return match ? Number(match[1]) : null;
-}
-
-/** Lanes are asked for in these blocks, always the same, so that answers can be kept. */
-const BLOCK = 48;
-
-/** Of each lane the block it is in: whole leaves, next to each other, of at most 48 lanes unless a single one has more. */
-export function blocksOf(tracks: readonly Track[]): number[][] {
-  const blocks: number[][] = [];
-  let open: number[] | null = null;
-  for (const { kind, lanes } of tracks) {
-    // A block does not reach from one process into the next: they are often collapsed or hidden.
-    if (kind === "process" || kind === "device" || kind === "rank") open = null;
-    if (lanes.length === 0) continue;
-    if (!open || open.length + lanes.length > BLOCK) {
-      open = [];
-      blocks.push(open);
-    }
-    open.push(...lanes);
-  }
-  for (const block of blocks) block.sort((a, b) => a - b);
-  return blocks;
 }

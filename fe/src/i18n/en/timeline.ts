@@ -17,6 +17,8 @@ export const timeline = area("timeline", {
   showAll: "Show all tracks",
   noTracks: "No track is called so.",
   loading: "Loading",
+  coarse:
+    "Some tracks are drawn without detail: all of it needs too much memory. Zoom in, or collapse or hide tracks.",
   failed: "A part of the picture could not be loaded.",
   retry: "Retry",
   slices: (n: string) => `${n} slices`,

@@ -8,6 +8,7 @@ import { useTableParams } from "../../state";
 import { DataTable, SimpleTable, type Table, textAt } from "../../table";
 import type { Mark, PickedSlice, RankTiles, TrackRows } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
+import { shownLanes } from "./shownLanes";
 import { type AllSums, mergeSums } from "./sums";
 
 interface Props {
@@ -25,7 +26,7 @@ export function RangePanel({ mark, sources, rows, onPick, onClear }: Props) {
   const shown = useMemo(
     () =>
       sources.flatMap((source) => {
-        const lanes = which === "all" ? null : lanesOf(rows, source);
+        const lanes = which === "all" ? null : shownLanes(rows, source.worker);
         const [from, to] = [start - source.offset, end - source.offset];
         return lanes?.length === 0 ? [] : [{ source, range: { from, to, lanes } }];
       }),
@@ -72,17 +73,6 @@ export function RangePanel({ mark, sources, rows, onPick, onClear }: Props) {
       )}
     </QueryPanel>
   );
-}
-
-/** Numbers of the lanes of all leaves that are shown, ascending. */
-function lanesOf(rows: TrackRows, source: RankTiles): number[] {
-  const found = new Set<number>();
-  for (const { track, lanes } of rows.rows) {
-    if (!track.key.startsWith(`${source.worker}:`)) continue;
-    for (const lane of track.lanes.length > 0 ? track.lanes : lanes.map((each) => each.lane))
-      found.add(lane);
-  }
-  return [...found].sort((a, b) => a - b);
 }
 
 interface SumsProps extends Pick<Props, "mark" | "onPick"> {

@@ -6,7 +6,6 @@ import { count } from "../../format";
 import { traceTexts } from "../../i18n";
 import { useParam, useTrace } from "../../state";
 import {
-  type Hit,
   type KeyAction,
   type Look,
   type Mark,
@@ -71,9 +70,8 @@ export function TimelinePanel(props: Props) {
   const onAction = (action: KeyAction) => {
     const at = stage.current;
     if (!at) return;
-    const take = (hit: Hit | null) => {
-      if (hit?.type !== "slice") return;
-      props.onPick(hit.picked);
+    const take = (picked: PickedSlice | null) => {
+      if (picked) props.onPick(picked);
     };
     const end = selected && selected.start + selected.duration;
     switch (action.type) {
@@ -138,7 +136,7 @@ export function TimelinePanel(props: Props) {
         tool={tool}
         selected={selected}
         selectedName={details?.name ?? ""}
-        onSelect={(hit) => props.onPick(hit?.type === "slice" ? hit.picked : null, true)}
+        onSelect={(picked) => props.onPick(picked, true)}
         mark={mark}
         onMark={markOf}
         steps={steps}

@@ -1,5 +1,5 @@
 /** The ranks that are shown, as the timeline wants them. */
-import { useEffect, useMemo, useRef } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import {
   type ApiError,
   type Result,
@@ -12,7 +12,7 @@ import {
 } from "../../api";
 import { timelineTexts } from "../../i18n";
 import { useTrace } from "../../state";
-import { RankTiles } from "../../timeline";
+import { RankTiles, tracksOf } from "../../timeline";
 import { useLatest } from "../../ui";
 
 const BINS = 400;
@@ -41,45 +41,54 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
   );
   const answers = useTimelines(others);
   const kept = useRef(new Map<string, RankTiles>());
+  const [made, setMade] = useState<readonly RankTiles[]>([]);
   const change = useLatest(onChange);
 
   const metas = [query.data, ...answers.map(({ data }) => data)];
   const versions = metas.map((meta) => meta?.version ?? "").join(" ");
+  const keys = useMemo(() => (sel ? [sel, ...others] : []), [sel, others]);
+  // In an effect, because a rank's tiles are on their way until somebody closes it: React may run anything else twice, or
+  // throw its result away. Before the page is painted, so that it never shows the ranks of another choice.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an answer is its version
-  const sources = useMemo(() => {
-    if (!sel || !metas[0]) return [];
-    const keys = [sel, ...others];
-    const base = offsetOf(overview, sel.worker);
+  useLayoutEffect(() => {
     const next = new Map<string, RankTiles>();
-    for (const [at, meta] of metas.entries()) {
-      const key = keys[at];
-      if (!meta || !key) continue;
-      const offset = offsetOf(overview, key.worker) - base;
-      const id = `${key.run}\n${key.worker}\n${key.span}\n${meta.version}\n${offset}`;
-      const { run: name, worker, span } = key;
+    const base = offsetOf(overview, sel?.worker ?? "");
+    for (const [at, { run: name, worker, span }] of keys.entries()) {
+      const meta = metas[at];
+      // Without the rank of the page there is nothing to stack others below.
+      if (!meta || !metas[0]) continue;
+      const offset = offsetOf(overview, worker) - base;
+      const id = [name, worker, span, meta.version, offset].join("\n");
+      const key = { run: name, worker, span, v: meta.version };
       next.set(
         id,
         kept.current.get(id) ??
-          new RankTiles(
-            { run: name, worker, span, v: meta.version },
-            meta,
-            offset,
-            worker,
-            timelineTexts,
-            () => change.current(),
+          new RankTiles(key, meta, offset, tracksOf(worker, worker, meta, timelineTexts), () =>
+            change.current(),
           ),
       );
     }
     for (const [id, source] of kept.current) if (!next.has(id)) source.close();
     kept.current = next;
-    return [...next.values()];
-  }, [sel, others, versions, overview]);
-  useEffect(
+    setMade([...next.values()]);
+  }, [keys, versions, overview]);
+  useLayoutEffect(
     () => () => {
       for (const source of kept.current.values()) source.close();
       kept.current.clear();
     },
     [],
+  );
+  // Until the effect has run, those of the choice before are still there.
+  const sources = useMemo(
+    () =>
+      made.filter(({ key }) =>
+        keys.some(
+          ({ run: name, worker, span }) =>
+            name === key.run && worker === key.worker && span === key.span,
+        ),
+      ),
+    [made, keys],
   );
   const failed = others.flatMap(({ worker }, at) => {
     const error = answers[at]?.error;

@@ -1,21 +1,64 @@
 /** A counter: the mean of each stretch of time as an area, and a paler band from its least to its largest value. */
 
-import type { Raster } from "../draw";
-import { type Camera, nsPerPixel, xOf } from "./camera";
-import type { TrackRow } from "./layout";
-import { levelFor } from "./levels";
-import type { RankTiles } from "./rankTiles";
-import type { Scene } from "./scene";
+import type { TimelineCounter } from "../../api";
+import { momentIn } from "../../draw";
+import { bytes, decimal, fraction, rate } from "../../format";
+import { serverText, timelineTexts } from "../../i18n";
+import { type Camera, nsPerPixel, timeAt, xOf } from "../camera";
+import { levelFor } from "../levels";
+import type { RankTiles } from "../rankTiles";
+import { fillRect } from "../raster";
+import { HEAD, type TrackRow } from "../track";
+import type { Frame, Rank, TrackRenderer } from "./renderer";
 
+const text = timelineTexts;
+const HEIGHT = 40;
 const INSET = 4;
 
+export const counter: TrackRenderer = {
+  tracks: ({ meta, ...rank }) => meta.counters.map((each) => trackOf(each, rank)),
+  height: ({ collapsed }) => (collapsed ? HEAD : HEIGHT),
+  want: ({ track }, demand) => demand.counters(track.worker),
+  draw: (row, frame) => {
+    const source = frame.sourceOf(row.track.worker);
+    if (source) draw(row, frame, source);
+  },
+  hit: ({ track }, x, _, { camera, sourceOf }) => {
+    const source = sourceOf(track.worker);
+    const time = timeAt(camera, x);
+    const level = source && levelFor(source.meta.levels, nsPerPixel(camera));
+    const values = source && counterAt(source, track.key, time, level ?? 0);
+    if (!values) return null;
+    const { min, max, mean, unit } = values;
+    return {
+      picked: null,
+      tip: (whole) => ({
+        title: track.name,
+        lines: [
+          { label: text.time, value: momentIn(time, whole, 1e6) },
+          { label: text.mean, value: counterValue(mean, unit) },
+          { label: text.between, value: `${counterValue(min, unit)} – ${counterValue(max, unit)}` },
+        ],
+      }),
+    };
+  },
+};
+
+/** Counters stand below the process of their device, those of no device below the rank. */
+function trackOf({ id, name, device }: TimelineCounter, { key, ofDevice }: Omit<Rank, "meta">) {
+  return { key: key(id), parent: ofDevice(deviceNumber(device)), name: serverText(name) };
+}
+
+/** `GPU0`: 0. */
+export function deviceNumber(device: string): number | null {
+  const match = /(\d+)$/.exec(device);
+  return match ? Number(match[1]) : null;
+}
+
 /** As pixels, for there can be thousands of bins. */
-export function rasterCounter(
-  { pixels, width, height, ratio }: Raster,
-  { camera, top, colors }: Scene,
-  row: TrackRow,
-  source: RankTiles,
-): void {
+function draw(row: TrackRow, { raster, scene }: Frame, source: RankTiles): void {
+  const { width, height, ratio } = raster;
+  const { camera, top, colors } = scene;
   const counter = source.counterOf(row.track.key);
   if (!counter) return;
   const low = Math.min(0, counter.min);
@@ -24,21 +67,15 @@ export function rasterCounter(
   const yOf = (value: number) =>
     Math.round((base - ((value - low) / range) * (row.height - 2 * INSET)) * ratio);
   const bottom = Math.min(height, Math.round(base * ratio));
-  const fill = (from: number, to: number, x0: number, x1: number, color: number) => {
-    const last = Math.min(height, to);
-    // A bin is a few pixels wide: a call for each row of it would cost more than the pixels.
-    for (let y = Math.max(0, from); y < last; y++)
-      for (let at = y * width + x0; at < y * width + x1; at++) pixels[at] = color;
-  };
   for (const { x, end, min, max, mean } of binsOf(camera, source, counter.at)) {
     const x0 = Math.max(0, Math.round(x * ratio));
     const x1 = Math.min(width, Math.max(x0 + 1, Math.round(end * ratio)));
     if (x1 <= x0) continue;
     const [least, most, middle] = [yOf(min), yOf(max), yOf(mean)];
-    fill(middle, bottom, x0, x1, colors.counter.area);
-    fill(most, middle, x0, x1, colors.counter.band);
-    fill(middle, Math.min(least, bottom), x0, x1, colors.counter.both);
-    fill(middle, middle + Math.ceil(ratio), x0, x1, colors.counter.line);
+    fillRect(raster, middle, bottom, x0, x1, colors.counter.area);
+    fillRect(raster, most, middle, x0, x1, colors.counter.band);
+    fillRect(raster, middle, Math.min(least, bottom), x0, x1, colors.counter.both);
+    fillRect(raster, middle, middle + Math.ceil(ratio), x0, x1, colors.counter.line);
   }
 }
 
@@ -90,4 +127,11 @@ export function counterAt(
     return { min, max, mean, unit: counter.unit };
   }
   return null;
+}
+
+function counterValue(value: number, unit: string): string {
+  if (unit === "fraction") return fraction(value, 1);
+  if (unit === "bytes") return bytes(value);
+  if (unit === "bytes/s") return rate(value);
+  return decimal(value, 1);
 }

@@ -1,0 +1,31 @@
+/** A rank, a process or a device: when it is collapsed, the outermost lane of each track in it. */
+import { drawLanes, hitLanes, PADDING, wantLanes } from "../lanes";
+import { HEAD, type Track } from "../track";
+import type { Shape, TrackRenderer } from "./renderer";
+
+const LANE = 4;
+const MOST_LANES = 12;
+
+export const group: TrackRenderer = {
+  height: (shape) => {
+    const lanes = outermost(shape).length;
+    return lanes === 0 ? HEAD : lanes * LANE + 2 * PADDING;
+  },
+  lanes: (shape, y) =>
+    outermost(shape).map(({ key, worker, lanes }, at) => ({
+      track: key,
+      worker,
+      lane: lanes[0] ?? 0,
+      y: y + PADDING + at * LANE,
+      height: LANE,
+      labels: false,
+    })),
+  want: wantLanes,
+  draw: drawLanes,
+  hit: hitLanes,
+};
+
+function outermost({ collapsed, leaves }: Shape): Track[] {
+  if (!collapsed) return [];
+  return leaves.filter(({ lanes }) => lanes.length > 0).slice(0, MOST_LANES);
+}
