@@ -66,6 +66,7 @@ export function metaOf(more: Partial<TimelineMeta> = {}): TimelineMeta {
     version: "1",
     begin_ns: 0,
     end_ns: 65_536,
+    origin_ns: "0",
     events: {
       total: 2,
       slices: 2,
