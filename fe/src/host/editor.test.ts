@@ -1,8 +1,10 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { canOpenInEditor, editorLine, openInEditor } from "./editor";
-import { ancestorOrigins } from "./frame";
 
 vi.mock("./frame", () => ({ ancestorOrigins: vi.fn(() => []) }));
+// The set-up of the tests has loaded the real one already.
+vi.resetModules();
+const { canOpenInEditor, editorLine, openInEditor } = await import("./editor");
+const { ancestorOrigins } = await import("./frame");
 
 const TENSORBOARD = "http://127.0.0.1:6006";
 const around = (...origins: string[]) => vi.mocked(ancestorOrigins).mockReturnValue(origins);
