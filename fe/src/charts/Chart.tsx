@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type PointerEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
 import { type TooltipContent, useBoxWidth } from "../draw";
 import { useTheme } from "../host";
 import { Actions } from "./Actions";
@@ -65,7 +65,7 @@ export function Chart(props: ChartProps) {
   };
 
   const picture = drawn?.picture ?? null;
-  const placeOf = (event: PointerEvent): Pointed | null => {
+  const placeOf = (event: MouseEvent): Pointed | null => {
     const { left, top } = event.currentTarget.getBoundingClientRect();
     const [x, y] = [event.clientX - left, event.clientY - top];
     const index = picture?.at(x, y) ?? null;
@@ -90,9 +90,13 @@ export function Chart(props: ChartProps) {
           className={pickable ? "chart-picture pickable" : "chart-picture"}
           onPointerMove={tips && ((event) => setPointed(placeOf(event)))}
           onPointerLeave={() => setPointed(null)}
-          onClick={() => pointed && onPick?.(pointed.index)}
+          // A tap and a pointer that has not moved since the page changed come without a move before.
+          onClick={(event) => {
+            const place = placeOf(event);
+            if (place) onPick?.(place.index);
+          }}
         >
-          <canvas ref={canvas} style={{ width: "100%", height }} />
+          {width > 0 && <canvas ref={canvas} style={{ width: "100%", height }} />}
           {tip && (
             <svg className="chart-mark" aria-hidden="true">
               <path d={picture?.marks[tip.index]?.outline} />
@@ -119,7 +123,7 @@ interface Drawn {
 }
 
 /** Pixels of a swatch, a share and the gaps between. */
-const BEFORE_LABEL = 100;
+const BEFORE_LABEL = 96;
 /** Of the style sheet: how much wider than the picture a legend beside it is. */
 const BESIDE = 52 / 48;
 

@@ -103,8 +103,11 @@ describe("bars of a comparison", () => {
     const picture = screen.getByRole("img");
     fireEvent.pointerMove(picture, { clientX: 20, clientY: 15 });
     expect(tip()).toContain("a5 ns");
-    fireEvent.click(picture);
-    expect(onPick).toHaveBeenCalledWith(items[0], 0);
+    fireEvent.click(picture, { clientX: 20, clientY: 15 });
+    expect(onPick).toHaveBeenLastCalledWith(items[0], 0);
+    // As a tap does, without a move before.
+    fireEvent.click(picture, { clientX: 20, clientY: 40 });
+    expect(onPick).toHaveBeenLastCalledWith(items[1], 1);
   });
 });
 
