@@ -9,9 +9,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.events import Event, annotation, kernel, launch, model_of, op
+from tests.events import US, Event, annotation, kernel, launch, model_of, op
 from tests.unit.test_program import EVALUATE, deep, module, training
-from torch_tb_profiler.analysis.compare.diff import Comparison, KernelSums, Node, OperatorSums, Side, delta
+from torch_tb_profiler.analysis.compare.diff import (
+    SUMS,
+    Comparison,
+    KernelSums,
+    Node,
+    OperatorSums,
+    Program,
+    Side,
+    delta,
+)
+from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.old_plugin import diff
 
@@ -137,12 +147,67 @@ def test_numbers() -> None:
     assert node is not None
     times = node.left.times
     assert (times.duration_ns, times.device_ns, times.total_ns) == (200_000, 30_000, 30_000)
-    operators, kernels = node.left.operators(), node.left.kernels()
-    assert operators.name == ("aten::addmm", "aten::linear")
-    assert operators.calls.tolist() == [1, 2]
-    assert operators.device_total_ns.tolist() == [10_000, 30_000]
-    assert operators.device_self_ns.tolist() == [10_000, 20_000]
+    sums, kernels = node.left.operators(), node.left.kernels()
+    assert sums.name == ("aten::addmm", "aten::linear")
+    assert sums.calls.tolist() == [1, 2]
+    assert sums.device_total_ns.tolist() == [10_000, 30_000]
+    assert sums.device_self_ns.tolist() == [10_000, 20_000]
     assert (kernels.name, kernels.calls.tolist(), kernels.total_ns.tolist()) == (("kernel",), [2], [30_000])
+
+
+def checkpointed() -> list[Event]:
+    """Activation checkpointing: an operator of the backward calls the module again, and that its operators."""
+    return [
+        annotation("ProfilerStep#1", 0, 1000),
+        op(EVALUATE + "CheckpointFunctionBackward", 100, 500, 2),
+        op("CheckpointFunctionBackward", 110, 480, 2),
+        module("Block_0", 150, 300, 2),
+        launch(160, 1, 10, 2),
+        module("Linear_0", 200, 200, 2, id_=1),
+        op("aten::linear", 210, 100, 2),
+        launch(220, 2, 20, 2),
+        launch(500, 3, 5, 2),
+        *(kernel(2000 + 100 * i, 10 * i, i) for i in (1, 2, 3)),
+    ]
+
+
+def same_name(between: Event) -> list[Event]:
+    """An operator that calls one of its name, with something in between."""
+    return [op("a", 10, 100), between, op("a", 30, 50), launch(40, 1), launch(70, 2), kernel(200, 9, 1)]
+
+
+def test_the_module_that_an_operator_calls_is_looked_through() -> None:
+    """Its Python is the operator's own time, and so is the work that it launched itself."""
+    found = operators(model_of(checkpointed()))
+    at = found.name.index("CheckpointFunctionBackward")
+    assert (found.host_self_ns[at], found.host_total_ns[at]) == (365 * US, 480 * US)
+    assert (found.device_self_ns[at], found.device_total_ns[at]) == (40 * US, 60 * US)
+
+
+@pytest.mark.parametrize("detail", ["parts", "all"])
+@pytest.mark.parametrize(
+    "events",
+    [
+        checkpointed(),
+        same_name(module("Net_0", 20, 70)),
+        same_name(annotation("label", 20, 70)),
+        same_name(annotation("label", 85, 10)),
+        [module("Net_0", 0, 50), op("a", 10, 100), op("b", 60, 20), launch(70, 1), kernel(200, 9, 1)],
+        [op("a", 0, 100), annotation("Optimizer.step#SGD.step", 10, 50), launch(20, 1), op("b", 30, 9)],
+    ],
+    ids=["checkpoint", "module between", "annotation between", "annotation after", "crossing", "optimizer"],
+)
+def test_operators_have_the_numbers_of_the_operator_view(events: list[Event], detail: Any) -> None:
+    model = model_of(events)
+    sums, table = Program(model, detail).everything()[0], operators(model)
+    shown = [
+        dict(zip(t.name, zip(*(getattr(t, c).tolist() for c in SUMS), strict=True), strict=True)) for t in (sums, table)
+    ]
+    assert shown[0] == shown[1]
+    whole = json.loads(b"".join(diff.diff(model, model)))
+    for row in whole["left"]["aggs"]:
+        _, _, _, host_self, device_self = shown[1][row["name"]]
+        assert (row["self_host_duration"], row["self_device_duration"]) == (host_self / US, device_self / US)
 
 
 def test_everything_includes_what_no_part_launched() -> None:

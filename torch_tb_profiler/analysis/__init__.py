@@ -4,8 +4,9 @@ What questions are made with is not a question: `remember` (compute once per mod
 `definition` and `definitions` (what every reported number means), and `shared`. There stand the definition of every
 quantity of devices and communication (`quantities`), and results that several questions need: when each role ran
 (`device_roles`), who started each piece of device work (`launchers`), whether kernels use tensor cores
-(`tensor_cores`), the program tree with its times (`program_times`), sums over the call tree (`call_forest`), spread
-per group (`distribution`). Algebra of arrays that knows nothing of traces is in `arrays`.
+(`tensor_cores`), what each call of an operator took (`operator_times`), the program tree with its times
+(`program_times`), sums over the call tree (`call_forest`), spread per group (`distribution`). Algebra of arrays that
+knows nothing of traces is in `arrays`.
 
 A question asks its model for what is selected (`Model.rows_of`, `Model.tree`, `Model.device_work` and so on), never the
 trace for all events, so that it can be asked about some of the steps.

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.arrays.nesting import Nesting, nest
+from torch_tb_profiler.arrays.nesting import Nesting, nest, to_root
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.trace import Category, Note, Trace
 from torch_tb_profiler.trace.schema import Table, column
@@ -103,6 +103,23 @@ def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
         frame=frames.innermost(nesting.lane, nesting.start),
     )
     return tree, nesting
+
+
+def call_heads(tree: CallTree) -> Int64:
+    """Of each node the outermost one that is the same call; the last entry is for "no node": -1.
+
+    Returns shape (nodes + 1,).
+
+    An operator whose only callee has the same name is one call with it.
+    """
+    is_operator = tree.is_operator
+    children = np.bincount(tree.parent[tree.parent >= 0], minlength=len(tree))
+    inner = np.flatnonzero(is_operator & (tree.parent >= 0))
+    parent = tree.parent[inner].astype(np.intp)
+    merged = is_operator[parent] & (tree.name[inner] == tree.name[parent]) & (children[parent] == 1)
+    head = np.append(np.arange(len(tree)), -1)
+    head[inner[merged]] = parent[merged]
+    return to_root(head)
 
 
 def clamping_note(clamped: int) -> list[Note]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
-from torch_tb_profiler.model.call_tree import CallTree, FrameTree, clamping_note
+from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_heads, clamping_note
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
 from torch_tb_profiler.model.communication_events import collective_calls
@@ -115,6 +115,11 @@ class Model:
     def tree(self) -> CallTree:
         """Operators and annotations of every host thread."""
         return self.structure.tree if self._selection is None else self._selection.call_tree()
+
+    @part
+    def call_heads(self) -> Int64:
+        """Shape (nodes of `tree` + 1,): of each the outermost node of the same call; the last, -1, is for "no node"."""
+        return call_heads(self.tree)
 
     @part
     def frames(self) -> FrameTree:

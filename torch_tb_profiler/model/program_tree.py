@@ -1,8 +1,8 @@
 """The program as its author wrote it: steps, modules, data loading, optimizer, operators, and the backward of modules.
 
 `CallTree` is what ran inside what. This tree is built on the same ranges and is made for reading and comparing: calls
-of nn.Module are nodes, an operator and its only callee of the same name are one, and the backward operators of a
-module stand under one node of their own.
+of nn.Module are nodes, operators that are one call (`Model.call_heads`) are one, and the backward operators of a module
+stand under one node of their own.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
     nesting = nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32))
     row = rows[nesting.order]
     kinds, name = kind[row], events.name[row]
-    children = np.bincount(nesting.parent[nesting.parent >= 0], minlength=len(row))
-    gone = _repeated(nesting.parent, kinds, name, children)
+    gone = _part_of_a_call(model)[row]
     if not full:
+        children = np.bincount(nesting.parent[nesting.parent >= 0], minlength=len(row))
         gone |= (kinds == NodeKind.LABEL) & (children == 0)
     head = nearest(nesting.parent, ~gone, np.arange(len(row))).astype(np.intp)
     place = np.append(np.cumsum(~gone) - 1, -1).astype(np.int32)
@@ -163,14 +163,11 @@ def _marks_of_steps(model: Model, annotation: Int32) -> Int32:
     return found
 
 
-def _repeated(parent: Int32, kind: Int8, name: Int32, children: Int64) -> Bool:
-    """Operators that are the only callee of an operator of the same name."""
-    operator = kind == NodeKind.OPERATOR
-    only = np.flatnonzero((parent >= 0) & operator)
-    above = parent[only].astype(np.intp)
-    same = operator[above] & (name[only] == name[above]) & (children[above] == 1)
-    found = np.zeros(len(parent), np.bool_)
-    found[only[same]] = True
+def _part_of_a_call(model: Model) -> Bool:
+    """Shape (events,): the operators that are the same call as the one around them."""
+    found = np.zeros(len(model.trace.events), np.bool_)
+    heads = model.call_heads[:-1]
+    found[model.tree.row[heads != np.arange(len(heads))]] = True
     return found
 
 

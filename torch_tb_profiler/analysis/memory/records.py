@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.operators.calls import call_heads
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest
@@ -138,7 +137,7 @@ def operator_codes(model: Model, node: Ints) -> tuple[Int32, Int32]:
     tree = model.tree
     name, parent = np.zeros(len(node), np.int32), np.zeros(len(node), np.int32)
     there = np.flatnonzero(node >= 0)
-    head = call_heads(model)[node[there]]
+    head = model.call_heads[node[there]]
     name[there] = tree.name[head]
     above = tree.parent[head]
     parent[there[above >= 0]] = tree.name[above[above >= 0]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.operator_times import operator_times
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -24,9 +25,12 @@ _NOT_OPERATORS = ("DataParallel.forward", "DistributedDataParallel.forward")
 class TimedProgram:
     """The tree and, per node, its times in ns; `host_total` is `tree.duration`.
 
+    Those of operators are those of `OperatorTimes`, which look through the modules inside an operator. Of other nodes:
+
     host_self      duration − Σ nodes directly inside − Σ own calls of the device's API
-    device_self    Σ durations of the work that it launched itself
+    device_self    Σ durations of the work that it launched itself, with no operator around the launch
     device_total   Σ durations of the work that it and everything below it launched
+
     work_node      shape (device work,): the innermost node around the launch, -1 for work without
     is_operator    counts as an operator: not a step, annotation, module or wrapper
     main           the thread that runs the loop, an index into Trace.tracks; -1 without nodes
@@ -85,17 +89,29 @@ def _timed(model: Model, found: LinkedProgramTree) -> TimedProgram:
     host_self = tree.duration - sums_at(owner[tree.parent[inside]], length, nodes)
     calling = np.flatnonzero(found.launch_node >= 0)
     host_self -= sums_at(owner[found.launch_node[calling]], model.launch_links.duration[calling], nodes)
+    timed = np.flatnonzero(tree.kind == NodeKind.OPERATOR)
+    times = operator_times(model)
+    call_of_row = np.empty(len(trace.events), np.intp)
+    call_of_row[model.tree.row[times.node]] = np.arange(len(times))
+    call = call_of_row[tree.row[timed]]
+    host_self[timed] = times.host_self[call]
+
     work_node = np.append(found.launch_node, np.int32(-1))[model.device_links.launch]
     owned = np.flatnonzero((work_node >= 0) & model.is_work)
     work_ns = np.maximum(trace.events.duration[model.device_work.row[owned]], 0)
+    device_total = forest.below(sums_at(work_node[owned], work_ns, nodes))
+    device_total[timed] = times.device_total[call]
+    alone = model.device_links.operator_node[owned] < 0
+    device_self = sums_at(owner[work_node[owned[alone]]], work_ns[alone], nodes)
+    device_self[timed] = times.device_self[call]
     wrapper = trace.strings.where(_NOT_OPERATORS.__contains__, tree.name)
     return TimedProgram(
         tree=tree,
         forest=forest,
         strings=trace.strings,
         host_self=host_self,
-        device_self=sums_at(owner[work_node[owned]], work_ns, nodes),
-        device_total=forest.below(sums_at(work_node[owned], work_ns, nodes)),
+        device_self=device_self,
+        device_total=device_total,
         work_node=work_node,
         is_operator=(tree.kind == NodeKind.OPERATOR) & ~wrapper[tree.name],
         main=found.main,
