@@ -21,7 +21,7 @@ from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.timeline import series
 
 SAID = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/serverMessages.ts"
-TABLE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/server.ts"
+TABLE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/serverTexts.ts"
 # Sums and curves: numbers of answers, not columns of tables.
 NO_COLUMNS = {
     "OPERATORS": {"unattributed_device_ns"},

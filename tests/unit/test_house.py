@@ -1,7 +1,8 @@
-"""No module is too long."""
+"""No module is too long, and documents name files that there are."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -33,3 +34,17 @@ def test_no_module_is_too_long() -> None:
     }
     assert modules
     assert not long
+
+
+_SOURCE = re.compile(r"`((?:arrays|trace|model|analysis|timeline|ranks|insights|workspace|web|api|cli)/[\w/]+\.py)`")
+_PAGE_SOURCE = re.compile(r"`(fe/src/[\w/.]+\.(?:ts|tsx|css))`")
+
+
+def test_documents_name_files_that_there_are() -> None:
+    named = []
+    for path in (ROOT / "docs").rglob("*.md"):
+        text = path.read_text("utf-8")
+        named += [(path.name, f"torch_tb_profiler/{name}") for name in _SOURCE.findall(text)]
+        named += [(path.name, name) for name in _PAGE_SOURCE.findall(text)]
+    assert len(named) > 30
+    assert not [each for each in named if not (ROOT / each[1]).exists()]

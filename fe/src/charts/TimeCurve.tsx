@@ -15,6 +15,7 @@ import type { SceneTheme } from "./scene";
 import { PLOT, timeCurvePicture, timeOf } from "./scenes/timeCurve";
 import { spokenTip, Tip } from "./Tip";
 import type { CurveLine, CurveMark, CurveSpan } from "./types";
+import "./timeCurve.css";
 
 const text = chartsTexts.curve;
 

@@ -3,6 +3,7 @@ import { contains, fieldMoment, middle, moved, scaled, type TimeWindow, windowUn
 import { DURATION_SYMBOL, parseDuration } from "../format";
 import { chartsTexts } from "../i18n";
 import type { CurveSpan } from "./types";
+import "./timeCurve.css";
 
 const text = chartsTexts.curve;
 

@@ -12,7 +12,15 @@ afterEach(() => void vi.unstubAllGlobals());
 const WINDOW = { start: 0, end: 1_000 };
 const META = metaOf({
   counters: [
-    { id: "memory", kind: "memory_allocated", name: "Memory", device: "CPU", unit: "bytes", min: 0, max: 9 },
+    {
+      id: "memory",
+      kind: "memory_allocated",
+      name: "Memory",
+      device: "CPU",
+      unit: "bytes",
+      min: 0,
+      max: 9,
+    },
   ],
 });
 const TRACKS = tracksOf("a", "rank a", META, { bands: {} });
