@@ -27,18 +27,11 @@ class NoParameters(msgspec.Struct, frozen=True):
 
 
 class Refused(Exception):
-    """A question that cannot be answered. The message is for a person.
-
-    kind  not_found: there is nothing of this name; bad_request: a parameter has a value that cannot be meant
-    """
-
-    kind: Literal["not_found", "bad_request"] = "bad_request"
+    """A parameter has a value that it cannot have (400). The message is for a person."""
 
 
 class NotFound(Refused):
-    """There is nothing of the name that is asked for."""
-
-    kind = "not_found"
+    """There is nothing of the name that is asked for (404)."""
 
 
 @dataclass(frozen=True)
