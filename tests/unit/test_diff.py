@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.compare.diff import (
     Side,
     delta,
 )
+from torch_tb_profiler.analysis.modules.table import modules
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.old_plugin import diff
@@ -182,6 +183,10 @@ def test_the_module_that_an_operator_calls_is_looked_through() -> None:
     at = found.name.index("CheckpointFunctionBackward")
     assert (found.host_self_ns[at], found.host_total_ns[at]) == (365 * US, 480 * US)
     assert (found.device_self_ns[at], found.device_total_ns[at]) == (40 * US, 60 * US)
+    table = modules(model_of(checkpointed()), "nn")
+    assert table.name == ("Block_0", "Linear_0")
+    assert table.host_self_ns.tolist() == [90 * US, 100 * US]
+    assert table.device_self_ns.tolist() == [10 * US, 20 * US]
 
 
 @pytest.mark.parametrize("detail", ["parts", "all"])
