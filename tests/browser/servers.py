@@ -25,14 +25,22 @@ class Server:
     address: of the page to open, with a slash at its end
     root: of our routes
     log: what it prints
+    folder: where it is started, and what it imports from first
     """
 
     def __init__(
-        self, module: str, arguments: Sequence[str], log: Path, environment: Mapping[str, str], prefix: str = ""
+        self,
+        module: str,
+        arguments: Sequence[str],
+        log: Path,
+        environment: Mapping[str, str],
+        prefix: str = "",
+        folder: Path | None = None,
     ) -> None:
         port = _free_port()
         self._command = [sys.executable, "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
         self._environment = {**os.environ, **environment}
+        self._folder = folder
         self._process: subprocess.Popen[bytes] | None = None
         self.log = log
         self.is_tensorboard = module.startswith("tensorboard")
@@ -44,7 +52,9 @@ class Server:
     def start(self) -> None:
         """Returns when it answers."""
         with self.log.open("ab") as log:
-            process = subprocess.Popen(self._command, env=self._environment, stdout=log, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(
+                self._command, cwd=self._folder, env=self._environment, stdout=log, stderr=subprocess.STDOUT
+            )
         self._process = process
         wait_until(lambda: self._answers(process), f"an answer of the server; see {self.log}")
 

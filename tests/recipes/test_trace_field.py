@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-AFTER = '    graph_node_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph node id")\n'
+from tests.recipes.guide import Copy, copy_into, recipe
+
+(LINE,) = recipe("A field of the trace")
 
 
 class Field(NamedTuple):
@@ -58,16 +58,22 @@ print(json.dumps([*columns, shown]))
 """
 
 
-@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
-def test_one_line_adds_a_field(field: Field, repository: Path, tmp_path: Path) -> None:
-    package = tmp_path / "torch_tb_profiler"
-    left_out = shutil.ignore_patterns("static", "__pycache__", "web", "cli")
-    shutil.copytree(repository / "torch_tb_profiler", package, ignore=left_out)
-    schema = package / "trace" / "schema.py"
-    text = schema.read_text()
-    assert AFTER in text
-    schema.write_text(text.replace(AFTER, f"{AFTER}    added: {field.annotation} = {field.declaration}\n"))
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    return copy_into(tmp_path_factory.mktemp("copy"))
 
+
+@pytest.fixture
+def copy(pristine: Copy) -> Iterator[Copy]:
+    schema = pristine.root / LINE.file
+    text = schema.read_text("utf-8")
+    yield pristine
+    schema.write_text(text, "utf-8")
+
+
+@pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
+def test_one_line_adds_a_field(field: Field, copy: Copy, tmp_path: Path) -> None:
+    copy.apply([replace(LINE, text=f"    added: {field.annotation} = {field.declaration}\n")])
     kernel = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "dur": 5}
     events = [
         {**kernel, "ts": 10 * i, "args": {"device": 0, "stream": 7} | ({} if value is None else {field.key: value})}
@@ -75,13 +81,10 @@ def test_one_line_adds_a_field(field: Field, repository: Path, tmp_path: Path) -
     ]
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"traceEvents": events}, separators=(",", ":")))
-    ran = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(trace), field.annotation],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == [field.column, field.column, field.shown]
+    printed = copy.python("-c", PROGRAM, str(trace), field.annotation)
+    assert json.loads(printed) == [field.column, field.column, field.shown]
+
+
+def test_the_line_of_the_guide_is_the_first_of_these() -> None:
+    first = FIELDS["integer"]
+    assert LINE.text == f"    added: {first.annotation} = {first.declaration}\n"
