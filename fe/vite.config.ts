@@ -48,10 +48,9 @@ export default defineConfig({
               name: "table",
               test: /\/src\/(table\/|i18n\/en\/table)|node_modules\/@tanstack\//,
             },
-            // Not the engine, which is fetched when the first chart is drawn.
             {
               name: "charts",
-              test: /\/src\/(charts\/(options\/|(?!engine)\w+\.)|i18n\/en\/charts)/,
+              test: /\/src\/(charts\/(scenes\/|\w+\.)|i18n\/en\/charts)/,
             },
           ],
         },
