@@ -25,7 +25,8 @@ from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import storage_for
-from torch_tb_profiler.web.prefetch import questions_about
+from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
+from torch_tb_profiler.web.execute import first_of_trace
 from torch_tb_profiler.workspace import OpenTrace, StoredAnswer
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
@@ -73,7 +74,7 @@ class Wide:
 
 def steps_only(trace: OpenTrace, model: Model) -> list[list[tuple[str, Callable[[Model], StoredAnswer]]]]:
     """What the timeline asks of a trace beside itself."""
-    return [questions_about(trace, model, [("/api/timeline/steps", {})])]
+    return [first_of_trace((TIMELINE_STEPS,), trace, model, TIMELINE_STEPS.bundle)]
 
 
 @pytest.fixture(scope="module")

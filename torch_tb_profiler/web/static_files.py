@@ -75,7 +75,11 @@ def _by_name(code: str, names: dict[str, str]) -> str:
     """A module whose addresses of others are names, and whose own address is that of the page."""
     for path, name in names.items():
         # from a folder first: the shorter address is a part of it
-        code = code.replace(f"../{path}", name).replace(f"./{path}", name).replace(f"./{path.removeprefix('assets/')}", name)
+        code = (
+            code.replace(f"../{path}", name)
+            .replace(f"./{path}", name)
+            .replace(f"./{path.removeprefix('assets/')}", name)
+        )
     return code.replace("import.meta.url", "document.baseURI")
 
 

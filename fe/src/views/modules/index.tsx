@@ -1,5 +1,5 @@
 /** Which modules take the time, forward and backward. */
-import { ModulesView } from "./View";
+import { ModulesView } from "./ModulesView";
 
 export default function Modules() {
   return <ModulesView usual="nn" />;
