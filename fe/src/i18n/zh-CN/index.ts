@@ -7,7 +7,7 @@ import { shell } from "./shell";
 export const zhCN: Messages = { lang: "zh-CN", ...shell, server, serverMessages };
 
 const FILES = import.meta.glob<Record<string, unknown>>(
-  ["./*.ts", "!./index.ts", "!./server.ts", "!./serverMessages.ts", "!./shell.ts"],
+  ["./*.ts", "!./index.ts", "!./server*.ts", "!./shell.ts"],
   { eager: true },
 );
 
