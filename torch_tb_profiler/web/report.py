@@ -27,7 +27,7 @@ MOST_TRACES = 8
 MOST_OPERATORS = 20
 
 #: name of a question, and the query as the page writes it
-Asked = tuple[str, dict[str, str]]
+PageRequest = tuple[str, dict[str, str]]
 #: HTTP status, and body
 Reply = tuple[int, str]
 
@@ -112,7 +112,7 @@ def report_answer(workspace: Workspace, parameters: Parameters) -> Answer:
     return Answer(report(workspace, run, traces), "text/html; charset=utf-8", headers=headers)
 
 
-def _questions(excerpt: _Excerpt) -> Iterator[Asked]:
+def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
     """What the page asks, as it asks it."""
     run, traces = excerpt.run, excerpt.traces
     yield STATUS, {}
@@ -140,14 +140,14 @@ def _questions(excerpt: _Excerpt) -> Iterator[Asked]:
             yield "compare", baseline | experiment | {"path": "0"}
 
 
-def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[Asked]:
+def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageRequest]:
     curve = _read(excerpt.answer("memory/curve", of_trace))
     for device in (each["device"] for each in curve.get("devices", ())):
         for name, parameters in _OF_MEMORY:
             yield name, of_trace | {"device": device} | parameters
 
 
-def _of_operators(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[Asked]:
+def _of_operators(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageRequest]:
     operators = _read(excerpt.answer("operators", of_trace | {"group_by": "name"}))
     for operator in operators.get("rows", {}).get("name", ())[:MOST_OPERATORS]:
         yield "operators/kernels", of_trace | {"name": operator}
@@ -163,7 +163,7 @@ def _of_names() -> Iterator[dict[str, str]]:
             yield {"what": what, "measure": measure, "limit": "all"}
 
 
-_OF_MEMORY: tuple[Asked, ...] = (
+_OF_MEMORY: tuple[PageRequest, ...] = (
     ("memory/alive", {"limit": "10000"}),
     ("memory/operators", {}),
     ("memory/events", {}),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.answer import Ns, TraceMeta
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as COLUMNS
 from torch_tb_profiler.analysis.operators.known import KNOWN_OPERATORS, KnownOperators
-from torch_tb_profiler.analysis.operators.table import OperatorGrouping, OperatorTable, operators
+from torch_tb_profiler.analysis.operators.table import OperatorTable, operators
 from torch_tb_profiler.analysis.question import PartQuestion, Subject, TraceQuestion
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
@@ -24,7 +24,7 @@ _LAUNCHED_COLUMNS = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
 class Grouped(msgspec.Struct, frozen=True):
     """How operators are grouped."""
 
-    group_by: Annotated[OperatorGrouping, Meta(description="What makes a row.")] = "name"
+    group_by: Annotated[Literal["name", "name_shape", "name_stack"], Meta(description="What makes a row.")] = "name"
 
 
 class OneOperator(msgspec.Struct, frozen=True):

@@ -34,7 +34,7 @@ from torch_tb_profiler.trace import Note
 #: columns of a table of names: more could not be read beside each other
 MOST_COLUMNS = 32
 
-Asked = tuple[TraceQuestion[Any, Any], msgspec.Struct]
+QuestionOfEach = tuple[TraceQuestion[Any, Any], msgspec.Struct]
 
 #: what can be set side by side, which of its numbers, and what they mean
 _SIDE_BY_SIDE: dict[str, tuple[TraceQuestion[Any, Any], tuple[str, ...], Mapping[str, Definition]]] = {
@@ -115,7 +115,7 @@ FIGURES = TraceQuestion(
 )
 
 
-def _of_each(_: Scope) -> dict[str, Asked]:
+def _of_each(_: Scope) -> dict[str, QuestionOfEach]:
     return {"figures": (FIGURES, NoParameters())}
 
 
@@ -170,7 +170,7 @@ TRACES = TracesQuestion(
 )
 
 
-def _names_of_each(asked: SideBySide) -> dict[str, Asked]:
+def _names_of_each(asked: SideBySide) -> dict[str, QuestionOfEach]:
     _measure(asked)
     question, *_ = _SIDE_BY_SIDE[asked.what]
     return {**_of_each(asked), "rows": (question, question.parameters())}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, pairwise
-from typing import Any
 
 import msgspec
 
@@ -13,10 +12,9 @@ from torch_tb_profiler.analysis.compare.sides import OperatorTables, Sides
 from torch_tb_profiler.analysis.compare.whole import Whole, family, whole
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.http import dumps
+from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import many_microseconds
 from torch_tb_profiler.web.old_plugin.tree_json import nested_pieces
-
-Json = dict[str, Any]
 
 #: nodes of the whole comparison; what is left then has no children in the answer
 MOST_NODES = 20_000

@@ -22,9 +22,8 @@ from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
-
-Json = dict[str, Any]
 
 #: the one value of `group_by` that the old plugin knew for operators; anything else groups by name
 BY_SHAPE = "OperationAndInputShape"
