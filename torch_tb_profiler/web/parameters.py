@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 from functools import cache
+from math import isfinite
 from types import NoneType
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -52,9 +53,10 @@ def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:
             number = float(text)
         except ValueError:
             number = float("nan")
-        if (of.ge is None or number >= of.ge) and (of.le is None or number <= of.le):
+        if isfinite(number) and (of.ge is None or number >= of.ge) and (of.le is None or number <= of.le):
             return number
-        raise HttpError(400, f"{name} must be a number from {of.ge} to {of.le}")
+        bounds = f" from {of.ge} to {of.le}" if of.ge is not None and of.le is not None else ""
+        raise HttpError(400, f"{name} must be a number{bounds}")
     if isinstance(of, inspect.DecimalType):
         return _decimal(name, text, field.type)
     assert isinstance(of, inspect.StrType), f"{kind.__name__}.{name}: queries hold texts, numbers and choices"
