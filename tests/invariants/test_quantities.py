@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from torch_tb_profiler.analysis.utilization import device_use
 
 from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
@@ -25,7 +26,6 @@ from torch_tb_profiler.analysis.shared.quantities import (
     UNCOVERED_COMMUNICATION,
     Role,
 )
-from torch_tb_profiler.analysis.utilization import device_use
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model

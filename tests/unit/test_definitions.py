@@ -6,6 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from torch_tb_profiler.analysis.utilization import DeviceUse
 
 from tests.definitions import all_definitions
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
@@ -22,7 +23,6 @@ from torch_tb_profiler.analysis.run_metrics.columns import TRACES
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures
 from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import SliceTable
-from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits

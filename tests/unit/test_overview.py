@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from torch_tb_profiler.analysis.utilization import device_use
 
 from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op, partly_hidden_all_reduce
 from torch_tb_profiler.analysis.overview.overview import overview, step_gpu_busy
-from torch_tb_profiler.analysis.utilization import device_use
 
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from torch_tb_profiler.analysis.absent import absent_traces
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, columns_of, plain
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, MeanNs, Ns, columns_of, plain
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
 from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
@@ -40,15 +40,17 @@ class Outside(Answer, frozen=True, kw_only=True):
 class RankSteps(Answer, frozen=True, kw_only=True):
     """How the steps of a rank were spent, as parallel lists. `definitions` of the answer says what the times are.
 
-    outside  operations outside of all steps
+    exposed_communication_ns  mean over the devices; null where communication is only known from calls on the host
+    outside                   operations outside of all steps
     """
 
     names: Sequence[str]
     duration_ns: Sequence[Ns]
     computation_ns: Sequence[Ns]
     overlap_ns: Sequence[Ns]
-    exposed_communication_ns: Sequence[Ns]
+    communication_only_ns: Sequence[Ns]
     other_ns: Sequence[Ns]
+    exposed_communication_ns: Sequence[MeanNs] | None
     transfer_ns: Sequence[Ns]
     wait_ns: Sequence[Ns]
     outside: Outside
@@ -173,8 +175,11 @@ def _steps(rank: Rank, waits: Waits) -> RankSteps:
         duration_ns=plain(of.duration_ns),
         computation_ns=plain(of.computation_ns),
         overlap_ns=plain(of.overlap_ns),
-        exposed_communication_ns=plain(of.exposed_communication_ns),
+        communication_only_ns=plain(of.communication_only_ns),
         other_ns=plain(of.other_ns),
+        exposed_communication_ns=None
+        if rank.exposed_communication_ns is None
+        else plain(rank.exposed_communication_ns),
         transfer_ns=plain(waits.transfer_ns[:-1]),
         wait_ns=plain(waits.wait_ns[:-1]),
         outside=Outside(transfer_ns=int(waits.transfer_ns[-1]), wait_ns=int(waits.wait_ns[-1])),

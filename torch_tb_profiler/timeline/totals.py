@@ -9,9 +9,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
-    COMMUNICATION,
+    COMMUNICATING,
+    COMPUTING,
     EXPOSED_COMMUNICATION,
-    GPU_BUSY,
     Quantity,
     roles_of,
     spans_by_role,
@@ -53,16 +53,17 @@ class CategoryTotal:
 class DeviceTotal:
     """What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window.
 
-    busy_ns is `BUSY` of `analysis.shared.quantities`, kernel_ns `GPU_BUSY`, the others are called as there.
+    busy_ns, computing_ns, communicating_ns and exposed_communication_ns are called as in `analysis.shared.quantities`;
+    memcpy_ns is the time in which copies ran.
     """
 
     device: int
     busy_ns: int
     idle_ns: int
-    kernel_ns: int
-    memcpy_ns: int
-    communication_ns: int
+    computing_ns: int
+    communicating_ns: int
     exposed_communication_ns: int
+    memcpy_ns: int
 
 
 @dataclass(frozen=True)
@@ -145,11 +146,11 @@ def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int
                 device=number,
                 busy_ns=busy,
                 idle_ns=end - start - busy,
-                kernel_ns=ns(GPU_BUSY, by_role),
+                computing_ns=ns(COMPUTING, by_role),
                 memcpy_ns=intervals.total(
                     intervals.clip(intervals.union(events.start[copies], events.end[copies]), start, end)
                 ),
-                communication_ns=ns(COMMUNICATION, by_role),
+                communicating_ns=ns(COMMUNICATING, by_role),
                 exposed_communication_ns=ns(EXPOSED_COMMUNICATION, by_role),
             )
         )
