@@ -90,7 +90,8 @@ def step_use(model: Model) -> StepUse | None:
     of = [time.device == device for device in devices]
 
     def mean(ns: Int64) -> Float64:
-        return np.mean([ns[mask] for mask in of], axis=0)
+        means: Float64 = np.mean([ns[mask] for mask in of], axis=0)
+        return means
 
     known = _communication_is_on_devices(model)
     return StepUse(

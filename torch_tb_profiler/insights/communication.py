@@ -35,8 +35,8 @@ def _apply(model: Model) -> Finding | None:
         detail=(
             f"{100 * share:.1f} % of the average step is communication that no computation hides. Send less: compress "
             "gradients with a communication hook, accumulate gradients over several batches before exchanging them, or "
-            "use a larger batch per device. A larger batch changes how training converges; an optimizer such as LAMB is "
-            "made for that."
+            "use a larger batch per device. A larger batch changes how training converges; an optimizer such as LAMB "
+            "is made for that."
         ),
         values={"share": share},
         saving_ns=exposed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMeta, plain
-from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, device_summary, step_use
+from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.overview import (
     AverageStep,
@@ -133,9 +133,17 @@ def _steps(model: Model, steps: StepTimes) -> StepParts:
         duration_ns=plain(steps.duration_ns),
         categories=steps.categories,
         category_ns={category: plain(ns) for category, ns in steps.category_ns.items()},
-        use=None
-        if use is None
-        else StepUses(**{key: ns if ns is None else plain(ns) for key, ns in vars(use).items()}),
+        use=None if use is None else _use(use),
+    )
+
+
+def _use(use: StepUse) -> StepUses:
+    exposed, communicating = use.exposed_communication_ns, use.communicating_ns
+    return StepUses(
+        busy_ns=plain(use.busy_ns),
+        computing_ns=plain(use.computing_ns),
+        communicating_ns=None if communicating is None else plain(communicating),
+        exposed_communication_ns=None if exposed is None else plain(exposed),
     )
 
 

@@ -169,7 +169,7 @@ def _device(device: Device) -> RankDevice:
 
 def _steps(rank: Rank, waits: Waits) -> RankSteps:
     """Transfer and wait have one entry more, for operations outside of all steps."""
-    of = rank.overlap
+    of, exposed = rank.overlap, rank.exposed_communication_ns
     return RankSteps(
         names=of.names,
         duration_ns=plain(of.duration_ns),
@@ -177,9 +177,7 @@ def _steps(rank: Rank, waits: Waits) -> RankSteps:
         overlap_ns=plain(of.overlap_ns),
         communication_only_ns=plain(of.communication_only_ns),
         other_ns=plain(of.other_ns),
-        exposed_communication_ns=None
-        if rank.exposed_communication_ns is None
-        else plain(rank.exposed_communication_ns),
+        exposed_communication_ns=None if exposed is None else plain(exposed),
         transfer_ns=plain(waits.transfer_ns[:-1]),
         wait_ns=plain(waits.wait_ns[:-1]),
         outside=Outside(transfer_ns=int(waits.transfer_ns[-1]), wait_ns=int(waits.wait_ns[-1])),

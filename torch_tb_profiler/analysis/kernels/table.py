@@ -58,8 +58,8 @@ class KernelTable(Tabular):
 
     Keys, units and definitions of the columns: `columns.KERNELS`. Columns from `operator` to
     `operator_tensor_core_eligible` are None when grouped by name alone; `mean_blocks_per_sm`,
-    `mean_achieved_occupancy` and `occupancy_known_share` are None when the trace records no such value; the means are NaN
-    for groups of which it is not known.
+    `mean_achieved_occupancy` and `occupancy_known_share` are None when the trace records no such value; the means are
+    NaN for groups of which it is not known.
     Missing registers or shared memory: -1.
     """
 

@@ -112,8 +112,8 @@ OVERVIEW = by_key(
         "number",
         "fraction",
         "How much of the device's multiprocessors (SMs) compute kernels could fill. At each moment the blocks per SM "
-        "of the running compute kernels are added, at most 1; this is averaged over the time of the steps. Estimated from "
-        "launch configurations, not measured.",
+        "of the running compute kernels are added, at most 1; this is averaged over the time of the steps. Estimated "
+        "from launch configurations, not measured.",
     ),
     Definition(
         "achieved_occupancy",

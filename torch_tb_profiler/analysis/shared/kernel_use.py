@@ -58,7 +58,8 @@ def known_occupancy(work: DeviceWork) -> Float64:
 
 def is_compute(model: Model) -> Bool:
     """Shape (device work,): the compute kernels."""
-    return device_roles(model) == Role.COMPUTE
+    computes: Bool = device_roles(model) == Role.COMPUTE
+    return computes
 
 
 def durations(model: Model) -> Int64:

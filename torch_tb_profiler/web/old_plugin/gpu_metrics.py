@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, share
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web.json_schema import Json
@@ -76,15 +77,20 @@ def metrics(model: Model, device: int) -> OldMetrics:
     in_steps = intervals.Coverage(within).between(events.start[work.row], events.end[work.row])
     weights = np.where(work.occupancy >= 0, in_steps, 0)
     occupancy = np.where(work.occupancy >= 0, work.occupancy, 0.0)
-    duration = durations(model)[chosen]
-    uses = use_of_device_work(model)[chosen] == Use.YES
     filled = filled_ns(model, chosen)
     return OldMetrics(
         utilization=share(busy, window),
         sm_efficiency=share(filled, window) if filled > 0 else None,
         achieved_occupancy=float((occupancy * weights).sum()) / int(weights.sum()) / 100 if weights.any() else None,
-        tensor_core_share=share(int(duration[uses].sum()), int(duration.sum())),
+        tensor_core_share=tensor_core_share(model, chosen),
     )
+
+
+def tensor_core_share(model: Model, kernels: Bool) -> float | None:
+    """Known to use tensor cores ÷ all of these kernels, undecided ones and communication's too; None without time."""
+    duration = durations(model)[kernels]
+    uses = use_of_device_work(model)[kernels] == Use.YES
+    return share(int(duration[uses].sum()), int(duration.sum()))
 
 
 def gpu_metrics(model: Model) -> Json | None:

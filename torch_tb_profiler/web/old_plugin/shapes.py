@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
-from torch_tb_profiler.analysis.kernels.table import KernelTable, kernel_totals, kernels
+from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
@@ -21,9 +21,10 @@ from torch_tb_profiler.analysis.overview.overview import average_step, step_time
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
-from torch_tb_profiler.web.old_plugin.gpu_metrics import gpu_metrics
+from torch_tb_profiler.web.old_plugin.gpu_metrics import gpu_metrics, tensor_core_share
 
 #: the one value of `group_by` that the old plugin knew for operators; anything else groups by name
 BY_SHAPE = "OperationAndInputShape"
@@ -124,8 +125,7 @@ def kernel_tc_pie(model: Model) -> Json | None:
     """/kernel/tc_pie; None without kernels."""
     if not model.has_kernels:
         return None
-    totals = kernel_totals(model)
-    share = totals.tensor_core_ns / totals.kernel_ns if totals.kernel_ns else 0.0
+    share = tensor_core_share(model, model.device_category == Category.KERNEL) or 0.0
     return {"total": _name_value([["Using Tensor Cores", share], ["Not Using Tensor Cores", 1.0 - share]])}
 
 
