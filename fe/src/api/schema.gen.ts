@@ -33,7 +33,10 @@ export interface OverviewAnswer {
   average: AverageStep;
   /** null when the steps have no length */
   verdict: Verdict | null;
+  /** that ran kernels */
   devices: DeviceUse[];
+  /** all of these together */
+  device: DeviceSummary;
   /** of the run */
   workers: number;
   /** the most severe first */
@@ -92,8 +95,18 @@ export interface StepParts {
   categories: string[];
   /** of each step by category; they add up to duration_ns */
   category_ns: { [key: string]: number[] };
-  /** time of each step in which a kernel ran on any device; null without kernels */
-  gpu_busy_ns: number[] | null;
+  /** what devices did in each step; null when none ran kernels */
+  use: StepUses | null;
+}
+
+/** What devices did in each step, mean over the devices that ran kernels. Not a partition: parts overlap. */
+export interface StepUses {
+  busy_ns: number[];
+  computing_ns: number[];
+  /** null where communication is only known from calls on the host */
+  communicating_ns: number[] | null;
+  /** null where communication is only known from calls on the host */
+  exposed_communication_ns: number[] | null;
 }
 
 /** Arithmetic means over the steps, ns; 0 without steps. */
@@ -117,10 +130,44 @@ export interface DeviceUse {
   name: string | null;
   memory_bytes: number | null;
   compute_capability: string | null;
-  utilization: number | null;
+  busy: number | null;
+  computing: number | null;
+  communicating: number | null;
+  exposed_communication: number | null;
   sm_efficiency: number | null;
   achieved_occupancy: number | null;
-  tensor_core_share: number | null;
+  occupancy_known_share: number | null;
+  tensor_cores: TensorCores | null;
+}
+
+/** Parts of the time of compute kernels, 0…1; the three add up to 1. */
+export interface TensorCores {
+  /** of kernels known to use tensor cores */
+  yes: number;
+  /** of kernels known not to */
+  no: number;
+  /** of kernels of which it is not known */
+  unknown: number;
+}
+
+/** The devices of a trace together. Fractions 0…1, None where the trace does not say enough. */
+export interface DeviceSummary {
+  busy: number | null;
+  computing: number | null;
+  communicating: number | null;
+  exposed_communication: number | null;
+  /** over all compute kernels that are selected, of every device */
+  tensor_cores: TensorCores | null;
+  /** over all compute kernels that are selected, of every device */
+  occupancy: Occupancy;
+}
+
+/** Estimated achieved occupancy of compute kernels, 0…1. */
+export interface Occupancy {
+  /** over the kernels of which it is known, weighted by duration; None when it is known of none */
+  mean: number | null;
+  /** time of these ÷ time of all compute kernels; None without compute kernels */
+  known_share: number | null;
 }
 
 /** Advice for one trace, as plain text. */
@@ -221,17 +268,21 @@ export interface KernelsMeta {
   host_ns: null;
   /** Σ durations of kernels (nanoseconds) */
   kernel_ns: number;
-  /** of kernels known to use tensor cores (nanoseconds) */
-  tensor_core_ns: number;
-  /** of kernels of which it is not known (nanoseconds) */
-  undecided_ns: number;
+  /** Σ durations of kernels that are not communication's (nanoseconds) */
+  compute_ns: number;
+  /** parts of compute_ns; null when that is 0 */
+  tensor_cores: TensorCores | null;
+  /** of compute kernels */
+  occupancy: Occupancy;
   /** copies by kind */
   memcpy: Transfers[];
   /** fills by kind */
   memset: Transfers[];
+  /** of devices for each other, for events and for the host, by kind: no work */
+  waits: Transfers[];
 }
 
-/** Copies or fills of one name. `bytes` is None when the trace does not say. */
+/** Copies, fills or waits of one name. `bytes` is None when the trace does not say. */
 export interface Transfers {
   name: string;
   calls: number;
@@ -305,11 +356,16 @@ export interface Figures {
   steps: number;
   step: number | null;
   slowest_step_ns: number | null;
-  gpu_busy_ns: number | null;
-  utilization: number | null;
+  busy: number | null;
+  computing: number | null;
+  communicating: number | null;
+  exposed_communication: number | null;
+  exposed_communication_ns: number | null;
   sm_efficiency: number | null;
   achieved_occupancy: number | null;
-  tensor_core_share: number | null;
+  occupancy_known_share: number | null;
+  tensor_cores_yes: number | null;
+  tensor_cores_unknown: number | null;
   kernel: number | null;
   memcpy: number | null;
   memset: number | null;
@@ -318,9 +374,6 @@ export interface Figures {
   dataloader: number | null;
   cpu_exec: number | null;
   other: number | null;
-  computation_ns: number | null;
-  overlap_ns: number | null;
-  exposed_ns: number | null;
   peak_bytes: number | null;
   top_operator: string | null;
   top_kernel: string | null;
@@ -770,8 +823,10 @@ export interface RankSteps {
   duration_ns: number[];
   computation_ns: number[];
   overlap_ns: number[];
-  exposed_communication_ns: number[];
+  communication_only_ns: number[];
   other_ns: number[];
+  /** mean over the devices; null where communication is only known from calls on the host */
+  exposed_communication_ns: number[] | null;
   transfer_ns: number[];
   wait_ns: number[];
   /** operations outside of all steps */
@@ -939,7 +994,7 @@ export interface LaneColumns {
 export interface CounterSeries {
   /** for the parameter `ids` */
   id: string;
-  kind: "exposed_communication" | "gpu_utilization" | "kernels_running" | "memcpy_bandwidth" | "memory_allocated" | "memory_reserved" | "queue_length" | "sm_efficiency";
+  kind: "busy" | "computing" | "exposed_communication" | "kernels_running" | "memcpy_bandwidth" | "memory_allocated" | "memory_reserved" | "queue_length" | "sm_efficiency";
   name: string;
   device: string;
   unit: "bytes" | "bytes/s" | "count" | "fraction";
@@ -1186,10 +1241,10 @@ export interface DeviceTotal {
   device: number;
   busy_ns: number;
   idle_ns: number;
-  kernel_ns: number;
-  memcpy_ns: number;
-  communication_ns: number;
+  computing_ns: number;
+  communicating_ns: number;
   exposed_communication_ns: number;
+  memcpy_ns: number;
 }
 
 /** Arrows, as parallel lists. */
