@@ -24,7 +24,10 @@ from torch_tb_profiler.model.steps import RULES
 class StepUses(Answer, frozen=True, kw_only=True):
     """What devices did in each step, mean over the devices that ran kernels. Not a partition: parts overlap.
 
-    communicating_ns, exposed_communication_ns  null where communication is only known from calls on the host
+    busy_ns                   a kernel, copy or fill ran
+    computing_ns              a compute kernel ran
+    communicating_ns          a communication kernel ran; null where communication is only known from calls on the host
+    exposed_communication_ns  a communication kernel ran and no compute kernel; null likewise
     """
 
     busy_ns: Sequence[MeanNs]
@@ -41,6 +44,7 @@ class StepParts(Answer, frozen=True, kw_only=True):
     labels       annotations that mark the steps
     names        of the steps
     start_ns     since the start of the trace
+    duration_ns  how long each lasts
     categories   that the trace can have, by priority
     category_ns  of each step by category; they add up to duration_ns
     use          what devices did in each step; null when none ran kernels
@@ -60,7 +64,10 @@ class StepParts(Answer, frozen=True, kw_only=True):
 class LargestOperator(Answer, frozen=True, kw_only=True):
     """An operator that took much time.
 
-    device_self_ns  null where no device was recorded
+    name            of the operator
+    host_self_ns    time on the host less that of operators below it
+    device_self_ns  time of device work that it launched itself, null where no device was recorded
+    calls           how often it ran
     """
 
     name: str
@@ -72,11 +79,13 @@ class LargestOperator(Answer, frozen=True, kw_only=True):
 class OverviewAnswer(Answer, frozen=True, kw_only=True):
     """The trace on one page.
 
+    meta           which trace
+    steps          each step and its parts
     average        of the steps
     verdict        null when the steps have no length
-    devices        that ran kernels
+    devices        those that ran kernels
     device         all of these together
-    workers        of the run
+    workers        how many the run has
     findings       the most severe first
     top_operators  those with most self time
     top_kernels    those with most time

@@ -42,7 +42,12 @@ class NameTotals:
 
 @dataclass(frozen=True)
 class CategoryTotal:
-    """Slices of one category, whatever encloses what."""
+    """Slices of one category, whatever encloses what.
+
+    category  name in small letters, as in `trace/schema.py`
+    count     how many slices touch the window
+    total_ns  Σ of their parts in the window
+    """
 
     category: str
     count: int
@@ -51,10 +56,15 @@ class CategoryTotal:
 
 @dataclass(frozen=True)
 class DeviceTotal:
-    """What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window.
+    """What one device did in the window. Definitions: `analysis.shared.quantities`.
 
-    busy_ns, computing_ns, communicating_ns and exposed_communication_ns are called as in `analysis.shared.quantities`;
-    memcpy_ns is the time in which copies ran.
+    device                    number of the device
+    busy_ns                   `BUSY`: a kernel, copy or fill ran
+    idle_ns                   the rest of the window
+    computing_ns              `COMPUTING`: a compute kernel ran
+    communicating_ns          `COMMUNICATING`: a communication kernel ran
+    exposed_communication_ns  `EXPOSED_COMMUNICATION`: one ran and no compute kernel
+    memcpy_ns                 a copy ran; fills do not count
     """
 
     device: int

@@ -26,7 +26,9 @@ class Grouped(msgspec.Struct, frozen=True):
 class KernelsMeta(TableMeta, frozen=True, kw_only=True):
     """Beside a table of kernels.
 
+    group_by        what makes a row: name or name_op_launch
     device_ns       Σ durations of kernels, copies and fills
+    host_ns         always null: kernels have no time on the host
     kernel_ns       Σ durations of kernels
     compute_ns      Σ durations of kernels that are not communication's
     tensor_cores    parts of compute_ns; null when that is 0

@@ -31,7 +31,13 @@ KernelGrouping = Literal["name", "name_op_launch"]
 
 @dataclass(frozen=True)
 class Transfers:
-    """Copies, fills or waits of one name. `bytes` is None when the trace does not say."""
+    """Copies, fills or waits of one name.
+
+    name      of the copy, fill or wait
+    calls     how many there were
+    total_ns  Σ of their durations
+    bytes     Σ of their sizes in bytes, None when the trace does not say
+    """
 
     name: str
     calls: int

@@ -19,6 +19,32 @@ class Figures:
 
     Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`.
     Definitions: `columns.TRACES`.
+
+    devices                   those that ran kernels, by name
+    steps                     how many steps the means are made of
+    step                      mean length of a step, ns
+    slowest_step_ns           the longest step
+    busy                      part of the time of the steps in which a kernel, copy or fill ran on a device, 0…1
+    computing                 part in which a compute kernel ran, 0…1
+    communicating             part in which a communication kernel ran, 0…1
+    exposed_communication     part in which a communication kernel ran and no compute kernel, 0…1
+    exposed_communication_ns  the same of the average step, ns
+    sm_efficiency             estimated part of the multiprocessors that compute kernels could fill, 0…1
+    achieved_occupancy        estimated occupancy of the compute kernels of which it is known, 0…1
+    occupancy_known_share     part of the time of compute kernels that these are, 0…1
+    tensor_cores_yes          part of the time of compute kernels known to use tensor cores, 0…1
+    tensor_cores_unknown      part of which it is not known, 0…1
+    kernel                    ns of a step in compute kernels
+    memcpy                    ns of a step in copies, of what no category before has
+    memset                    ns in fills, likewise
+    communication             ns in communication, likewise
+    runtime                   ns in calls of the runtime or driver, likewise
+    dataloader                ns of waiting for the next batch, likewise
+    cpu_exec                  ns in operators on the host, likewise
+    other                     ns in none of these
+    peak_bytes                most memory in use at once
+    top_operator              name of the operator with most self time
+    top_kernel                name of the kernel with most time
     """
 
     devices: str
