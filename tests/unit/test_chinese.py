@@ -21,7 +21,7 @@ from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.timeline import series
 
 SAID = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/serverMessages.ts"
-TABLE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/serverTexts.ts"
+TABLES = [Path(__file__).parents[2] / "fe/src/i18n/zh-CN" / name for name in ("serverTexts.ts", "quantityTexts.ts")]
 # Sums and curves: numbers of answers, not columns of tables.
 NO_COLUMNS = {
     "OPERATORS": {"unattributed_device_ns"},
@@ -42,7 +42,8 @@ SIDES = re.compile(r"^(Baseline|Experiment|Δ) (?=[A-Z])|^(Baseline|Experiment|E
 
 
 def texts() -> set[str]:
-    keys = re.findall(r'^  (?:("(?:[^"\\]|\\.)*")|(\w+)):', TABLE.read_text("utf-8"), re.MULTILINE)
+    written = "".join(table.read_text("utf-8") for table in TABLES)
+    keys = re.findall(r'^  (?:("(?:[^"\\]|\\.)*")|(\w+)):', written, re.MULTILINE)
     return {json.loads(quoted) if quoted else bare for quoted, bare in keys}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.definitions import all_definitions
-from torch_tb_profiler.analysis.device_use import DeviceUse
+from torch_tb_profiler.analysis.device_use import DeviceUse, StepUse
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.memory.blocks import BlockTable
@@ -74,12 +74,10 @@ def test_every_column_is_defined() -> None:
     assert {f.name for f in fields(BlockTable)} - about_the_page <= MEMORY.keys()
     assert {f.name for f in fields(SliceTable)} - {"total"} == SLICES.keys()
     assert {f.name for f in fields(OperationTable)} == DISTRIBUTED_OPERATIONS.keys()
-    assert ({f.name for f in fields(StepOverlap)} | {f.name for f in fields(Waits)}) >= DISTRIBUTED.keys()
+    of_steps = {f.name for kind in (StepOverlap, StepUse, Waits) for f in fields(kind)}
+    assert of_steps >= DISTRIBUTED.keys()
     assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}
-    about_the_device = {"id", "name", "memory_bytes", "compute_capability"}
-    shares = {f"tensor_cores_{f.name}" for f in fields(TensorCores)}
-    about_the_device = about_the_device | {"tensor_cores"}
-    assert ({f.name for f in fields(DeviceUse)} - about_the_device) | shares | {
-        *CATEGORIES,
-        "step",
-    } == OVERVIEW.keys()
+    about_the_device = {"id", "name", "memory_bytes", "compute_capability", "tensor_cores"}
+    shares = {f.name for f in fields(DeviceUse)} - about_the_device
+    parts = {f"tensor_cores_{f.name}" for f in fields(TensorCores)}
+    assert shares | parts | {*CATEGORIES, "step"} == OVERVIEW.keys()
