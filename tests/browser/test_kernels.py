@@ -64,9 +64,9 @@ def test_tensor_core_share(opened: Profiler) -> None:
     meta = answer_of(opened)["meta"]
     shown = opened.panel("Tensor cores").get_by_role("listitem")
     using, not_using = (re.findall(r"[\d.]+ \S+", text)[:2] for text in shown.all_inner_texts())
-    assert numbers.all_same(using, [meta["tensor_core_ns"] / meta["kernel_ns"], meta["tensor_core_ns"]])
-    rest = meta["kernel_ns"] - meta["tensor_core_ns"]
-    assert numbers.all_same(not_using, [rest / meta["kernel_ns"], rest])
+    for shown_as, key in ((using, "yes"), (not_using, "no")):
+        share = meta["tensor_cores"][key]
+        assert numbers.all_same(shown_as, [share, share * meta["compute_ns"]])
 
 
 def test_copies_and_memsets(opened: Profiler) -> None:

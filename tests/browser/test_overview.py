@@ -60,15 +60,15 @@ def test_tiles(opened: tuple[Profiler, dict[str, Any]]) -> None:
     average = answer["average"]
     expected = {"Step time": average["step_ns"]}
     if answer["meta"]["device_type"] == "GPU":
-        tiles = {
-            "GPU busy": "utilization",
-            "SM efficiency": "sm_efficiency",
-            "Occupancy": "achieved_occupancy",
-            "Tensor cores": "tensor_core_share",
+        device, devices = answer["device"], answer["devices"]
+        expected |= {
+            "Device busy": device["busy"],
+            "Computing": device["computing"],
+            "Exposed communication": device["exposed_communication"],
+            "SM efficiency": sum(each["sm_efficiency"] for each in devices) / len(devices),
+            "Occupancy": device["occupancy"]["mean"],
+            "Tensor cores": device["tensor_cores"]["yes"],
         }
-        devices = answer["devices"]
-        expected |= {tile: sum(device[key] for device in devices) / len(devices) for tile, key in tiles.items()}
-        expected["Communication"] = average["category_ns"]["communication"] / average["step_ns"]
     else:
         expected["CPU Exec"] = average["category_ns"]["cpu_exec"] / average["step_ns"]
         expected["DataLoader"] = average["category_ns"]["dataloader"] / average["step_ns"]
@@ -147,8 +147,10 @@ def test_devices(on_its_own: Profiler) -> None:
         assert row[:2] == [str(device["id"]), device["name"]]
         assert numbers.same(row[2], device["memory_bytes"])
         assert row[3] == device["compute_capability"]
-        keys = ("utilization", "sm_efficiency", "achieved_occupancy", "tensor_core_share")
-        assert numbers.all_same(row[4:], [device[key] for key in keys])
+        shares = ("busy", "computing", "communicating", "exposed_communication")
+        kernels = ("sm_efficiency", "achieved_occupancy", "occupancy_known_share")
+        tensor_cores = [device["tensor_cores"][key] for key in ("yes", "unknown")]
+        assert numbers.all_same(row[4:], [*(device[key] for key in (*shares, *kernels)), *tensor_cores])
 
 
 def test_top_bars_lead_to_the_row(on_its_own: Profiler) -> None:

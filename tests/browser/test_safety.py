@@ -100,7 +100,7 @@ def test_markup_in_names_is_text_everywhere(
     expect(grid.root.get_by_role("button", name=OPERATOR, exact=True)).to_be_visible()
     grid.row(KERNEL).click()
     expect(profiler.inspector.get_by_role("heading", name=KERNEL, exact=True)).to_be_visible()
-    expect(profiler.panel("Copies and memsets").get_by_role("cell", name=COPY, exact=True)).to_be_visible()
+    expect(profiler.panel("Copies, memsets and waits").get_by_role("cell", name=COPY, exact=True)).to_be_visible()
     profiler.switch("Group by", "Properties + operator")
     expect(grid.row(KERNEL)).to_be_visible()
     profiler.switch("Chart", "Donut")

@@ -113,10 +113,11 @@ def test_the_table_is_the_answer(opened: Profiler) -> None:
         **steps["category_ns"],
     }.items():
         assert [row[key] for row in saved] == [str(value) for value in values], key
-    busy = [float(row["gpu_busy_percent"]) for row in saved]
-    of_step = zip(steps["gpu_busy_ns"], steps["duration_ns"], strict=True)
-    assert busy == pytest.approx([100 * part / whole for part, whole in of_step])
-    assert all(0 < share <= 100 for share in busy)
+    for key in ("busy", "computing", "communicating", "exposed_communication"):
+        shown = [float(row[f"{key}_percent"]) for row in saved]
+        of_step = zip(steps["use"][f"{key}_ns"], steps["duration_ns"], strict=True)
+        assert shown == pytest.approx([100 * part / whole for part, whole in of_step])
+        assert all(0 < share <= 100 for share in shown)
 
 
 def test_the_chart_tells_the_numbers_by_keyboard(opened: Profiler) -> None:
