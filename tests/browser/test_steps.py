@@ -113,7 +113,7 @@ def test_the_table_is_the_answer(opened: Profiler) -> None:
         **steps["category_ns"],
     }.items():
         assert [row[key] for row in saved] == [str(value) for value in values], key
-    for key in ("busy", "computing", "communicating", "exposed_communication"):
+    for key in ("busy", "computing", "exposed_communication"):
         shown = [float(row[f"{key}_percent"]) for row in saved]
         of_step = zip(steps["use"][f"{key}_ns"], steps["duration_ns"], strict=True)
         assert shown == pytest.approx([100 * part / whole for part, whole in of_step])
