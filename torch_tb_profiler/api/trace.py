@@ -44,6 +44,8 @@ from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, 
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
+from torch_tb_profiler.analysis.summary.question import SUMMARY
+from torch_tb_profiler.analysis.summary.summary import SummaryAnswer
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.insights import Finding, findings
@@ -155,6 +157,11 @@ class TraceProfile:
 
     def overview(self) -> Overview:
         return self.ask(overview)
+
+    def summary(self) -> SummaryAnswer:
+        """The trace in a few stable numbers: what `torch-tb-profiler summary --json` prints."""
+        found: SummaryAnswer = self.answer(SUMMARY.name)
+        return found
 
     def findings(self) -> Rows[Finding]:
         """What to do about it."""
