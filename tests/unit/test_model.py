@@ -313,7 +313,7 @@ def test_steps_of_the_generator(known: tuple[Model, Expected]) -> None:
 
 
 def test_a_pattern_that_would_run_for_years_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch_tb_profiler.model.steps.PATTERN_SECONDS", 0.2)
+    monkeypatch.setattr("torch_tb_profiler.model.steps.find.PATTERN_SECONDS", 0.2)
     model = model_of([annotation("a" * 300 + "b", 0, 10)])
     began = time.monotonic()
     with pytest.raises(SlowPattern, match="takes too long"):
