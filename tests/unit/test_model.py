@@ -224,8 +224,10 @@ def test_an_annotation_that_repeats_around_most_of_the_work_is_the_step() -> Non
     assert model_of([*marks[:1], *inner]).steps.rule == "whole_trace"
     short = [annotation("mark", i * 100, 5) for i in range(3)]
     assert model_of([*short, *inner]).steps.rule == "whole_trace"
-    by_torch = [annotation("Optimizer.step#SGD.step", i * 100, 90) for i in range(3)]
+    by_torch = [annotation("Optimizer.zero_grad#SGD.zero_grad", i * 100, 90) for i in range(3)]
     assert model_of([*by_torch, *inner]).steps.rule == "whole_trace"
+    optimizer = [annotation("Optimizer.step#SGD.step", i * 100, 90) for i in range(3)]
+    assert model_of([*optimizer, *inner]).steps.rule == "optimizer"
 
 
 def test_a_step_inside_a_step_is_not_one() -> None:

@@ -33,16 +33,16 @@ class StepOverlap:
 @remembered
 def step_overlap(model: Model) -> StepOverlap:
     """Computation is kernels other than communication's; without any, operators and optimizer steps on the host."""
-    return _between(model, model.steps.start)
+    return _between(model)
 
 
 def overview_overlap(model: Model) -> StepOverlap:
-    """The same with steps that begin where the old plugin's /distributed/overlap had them begin; for that alone."""
-    return _between(model, model.steps.overview_start)
+    """The same with the steps of the old plugin's /distributed/overlap; for that alone."""
+    return _between(model.of_overview())
 
 
-def _between(model: Model, start: Int64) -> StepOverlap:
-    end = model.steps.end
+def _between(model: Model) -> StepOverlap:
+    start, end = model.steps.start, model.steps.end
     spans = rank_spans(model, category_spans(model)["cpu_exec"])
     alone, communication, exposed = (
         quantity.between(spans, start, end) for quantity in (COMPUTE_ALONE, COMMUNICATION, EXPOSED_COMMUNICATION)

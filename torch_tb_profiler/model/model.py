@@ -19,7 +19,7 @@ from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, no_launch
 from torch_tb_profiler.model.memo import Memo, part
 from torch_tb_profiler.model.selection import Selection
 from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
-from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
+from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
 from torch_tb_profiler.model.structure import Structure
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
@@ -71,7 +71,12 @@ class Model:
         return Model(self.trace, self.step_choice, self.structure, (steps, selected))
 
     def of_overview(self) -> Model:
-        """The same with steps that begin where the old plugin's /overview had them begin; for that alone."""
+        """The same with the steps of the old plugin's /overview, for that alone.
+
+        They begin elsewhere (`Steps.overview_start`), and without marks the whole trace is one.
+        """
+        if self.steps.rule in WITHOUT_MARKS and self.selected is None and self.step_choice == StepChoice():
+            return self.with_steps(StepChoice(rule="whole_trace")).of_overview()
         steps = replace(self.steps, start=self.steps.overview_start)
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 

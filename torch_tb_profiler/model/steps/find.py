@@ -13,7 +13,10 @@ from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.patterns import check_pattern, searcher
 from torch_tb_profiler.model.steps.host import Host
 from torch_tb_profiler.model.steps.marks import inference_engine, profiler_step, training_framework
+from torch_tb_profiler.model.steps.optimizer import optimizer
 from torch_tb_profiler.model.steps.repeated_annotation import repeated_annotation
+from torch_tb_profiler.model.steps.repeated_kernels import repeated_kernels
+from torch_tb_profiler.model.steps.repeated_module import repeated_module
 from torch_tb_profiler.model.steps.types import HostSteps, StepChoice, Steps
 from torch_tb_profiler.model.steps.whole_trace import whole_trace
 from torch_tb_profiler.model.steps.windows import with_periods
@@ -29,8 +32,14 @@ RULES: dict[str, Rule] = {
     "inference_engine": inference_engine,
     "training_framework": training_framework,
     "repeated_annotation": repeated_annotation,
+    "optimizer": optimizer,
+    "repeated_module": repeated_module,
+    "repeated_kernels": repeated_kernels,
     "whole_trace": whole_trace,
 }
+
+#: these know steps by what repeats; the others go by annotations that mark steps, or find one step
+WITHOUT_MARKS = frozenset({"optimizer", "repeated_module", "repeated_kernels"})
 
 #: `Steps.rule` of steps found by a person's own pattern
 PATTERN_RULE = "pattern"

@@ -84,6 +84,19 @@ class Host:
                 return int(events.start[rows].min()), int(events.end[rows].max())
         return None
 
+    def from_starts(self, starts: Int64, last: int, track: int, label: str) -> HostSteps:
+        """Steps that begin at given times, each where the one before ends.
+
+        The last ends with what a thread began, at the top, within the usual time of a step; not before `last`.
+        """
+        tree = self.tree
+        usual = int(np.median(np.diff(starts))) if len(starts) > 1 else 0
+        there = (tree.parent < 0) & (tree.track == track)
+        there &= (tree.start >= starts[-1]) & (tree.start < int(starts[-1]) + usual)
+        end = int(tree.end[there].max(initial=last))
+        names = [str(i) for i in range(len(starts))]
+        return HostSteps(names, starts, np.append(starts[1:], end), [label] * len(starts))
+
     def coverage(self, steps: HostSteps) -> float:
         """The part of the trace that steps cover with their own time and that of the device work they launched, 0…1."""
         extent = self.extent()
