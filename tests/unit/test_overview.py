@@ -171,7 +171,7 @@ def test_device_metrics_outside_the_steps() -> None:
     assert (device.name, device.memory_bytes, device.compute_capability) == (None, None, None)
 
 
-def test_what_runs_between_steps_is_no_utilization_of_the_steps() -> None:
+def test_what_runs_between_marks_is_utilization_of_the_later_step() -> None:
     model = model_of(
         [
             annotation("ProfilerStep#0", 0, 100),
@@ -184,9 +184,9 @@ def test_what_runs_between_steps_is_no_utilization_of_the_steps() -> None:
         ]
     )
     (device,) = device_use(model)
-    assert device.utilization == 0.5
-    assert device.sm_efficiency == (50 * 0.5 + 50 * 1) / 200
-    assert device.achieved_occupancy == pytest.approx(0.3)
+    assert device.utilization == (50 + 60 + 50) / 300
+    assert device.sm_efficiency == pytest.approx((50 * 0.5 + 60 * 1 + 50 * 1) / 300)
+    assert device.achieved_occupancy == pytest.approx((50 * 0.2 + 60 * 1 + 50 * 0.4) / 160)
 
 
 def test_gpu_busy_is_the_union_of_all_kernels_in_the_step() -> None:

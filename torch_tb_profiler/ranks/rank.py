@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.overlap import StepOverlap, step_of_operations, step_overlap
+from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
@@ -29,6 +29,7 @@ class Rank:
     devices: tuple[Device, ...]
     has_device_properties: bool
     overlap: StepOverlap
+    overview_overlap: StepOverlap
     communications: Communications
     step: Int32
 
@@ -69,6 +70,7 @@ def rank_of(model: Model, worker: str) -> Rank:
         devices=devices_of(model),
         has_device_properties=bool(header.devices),
         overlap=step_overlap(model),
+        overview_overlap=overview_overlap(model),
         communications=model.communications,
         step=step_of_operations(model),
     )

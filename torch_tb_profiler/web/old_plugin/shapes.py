@@ -43,6 +43,7 @@ _PIES = (
 
 def overview(model: Model, workers: int) -> Json:
     """/overview. `workers`: how many workers the run has."""
+    model = model.of_overview()
     answer = {
         "steps": _steps(model),
         "performance": [_performance(model)],
