@@ -113,9 +113,9 @@ def test_what_devices_did_in_a_window_is_what_each_ns_says(given: list[tuple[str
     assert device.device == 0
     assert device.busy_ns == len(moments["busy"])
     assert device.idle_ns == high - low - device.busy_ns
-    assert device.kernel_ns == len(moments["kernel"])
+    assert device.computing_ns == len(moments["computing"])
     assert device.memcpy_ns == len(moments["gpu_memcpy"])
-    assert device.communication_ns == len(moments["comm"])
+    assert device.communicating_ns == len(moments["comm"])
     assert device.exposed_communication_ns == len(moments["comm"] - moments["computing"])
 
 

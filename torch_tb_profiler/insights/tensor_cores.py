@@ -11,7 +11,7 @@ from torch_tb_profiler.model import Model
 
 #: the first compute capability with tensor cores
 FIRST_MAJOR = 7
-#: with more than this of the kernel time undecided, whether tensor cores are used is not known
+#: with more than this of the time of compute kernels undecided, whether tensor cores are used is not known
 MOST_UNDECIDED = 0.1
 #: with less than this of the kernel time in such products there is little to gain
 LITTLE = 0.1
@@ -22,8 +22,8 @@ def _apply(model: Model) -> Finding | None:
     major = devices[0].get("computeMajor") if devices else None
     if not isinstance(major, int) or major < FIRST_MAJOR:
         return None
-    totals = kernel_totals(model)
-    if not totals.kernel_ns or totals.tensor_core_ns or totals.undecided_ns > MOST_UNDECIDED * totals.kernel_ns:
+    found = kernel_totals(model).tensor_cores
+    if found is None or found.yes or found.unknown > MOST_UNDECIDED:
         return None
     calls = operator_calls(model)
     of_operators = int(calls.kernel_self.sum())
@@ -46,7 +46,7 @@ def _apply(model: Model) -> Finding | None:
             Evidence("eligible_kernel_time", "Kernel time of eligible operators", eligible, "ns", "operators"),
             Evidence("eligible_share", "Share of the kernel time of all operators", share, "fraction", "operators"),
             Evidence(
-                "tensor_core_share", "Kernel time using tensor cores", totals.tensor_core_share, "fraction", "kernels"
+                "tensor_cores_yes", "Time of compute kernels using tensor cores", found.yes, "fraction", "kernels"
             ),
         ),
         links=(Link("Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),

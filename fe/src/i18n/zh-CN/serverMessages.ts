@@ -188,7 +188,7 @@ export const serverMessages: ServerMessages = {
     communication: {
       title: "各步在等待通信",
       detail: ({ share }) =>
-        `平均每步有 ${percent(share)} 的时间是没有被计算内核或拷贝掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
+        `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
     },
     data_parallel: {
       title: "DataParallel 比 DistributedDataParallel 慢",
@@ -200,8 +200,8 @@ export const serverMessages: ServerMessages = {
       detail: ({ backends }) =>
         `DistributedDataParallel 通过 ${backends || "其他通信库"} 通信。在这些 GPU 之间 NCCL 最快：init_process_group(backend="nccl")。`,
     },
-    gpu_utilization: {
-      title: "GPU 利用率低",
+    device_idle: {
+      title: "设备一半以上的时间空闲",
       detail: ({ gpus }) =>
         `GPU ${gpus} 忙碌的时间不到一半。若内存允许，增大批大小可让每个内核做更多工作，但也会影响训练的收敛。每步中占比最大的其他部分说明 GPU 在等待什么。`,
     },
@@ -220,13 +220,15 @@ export const serverMessages: ServerMessages = {
   evidence: {
     dataloader_per_step: () => "DataLoader，每步平均",
     communication_per_step: () => "通信，每步平均",
+    exposed_communication_per_step: () => "暴露的通信，每步平均",
     share_of_step: () => "占平均每步时间的比例",
     devices_in_use: () => "使用中的设备",
     nccl_gpus: () => "可以使用 NCCL 的 GPU",
-    gpu_utilization: (gpu) => `GPU ${gpu} 的利用率`,
+    busy: (gpu) => `设备忙碌，GPU ${gpu}`,
+    computing: (gpu) => `计算中，GPU ${gpu}`,
     eligible_kernel_time: () => "可用 Tensor Core 的算子的内核时间",
     eligible_share: () => "占所有算子内核时间的比例",
-    tensor_core_share: () => "使用 Tensor Core 的内核时间",
+    tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
     peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
     gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
   },

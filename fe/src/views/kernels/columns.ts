@@ -9,6 +9,7 @@ const HIDDEN = [
   "shared_memory_bytes",
   "operator_tensor_core_eligible",
   "mean_achieved_occupancy",
+  "occupancy_known_share",
 ];
 /** The same where operator, grid and block need room, too. */
 const HIDDEN_BY_LAUNCH = [...HIDDEN, "tensor_cores_used", "mean_blocks_per_sm"];
@@ -37,6 +38,7 @@ export function kernelTable(
   const shown = columns.map((column) => ({
     ...column,
     ...(column.key === "name" && { brief: bareName }),
+    ...(column.key === "mean_achieved_occupancy" && { missing: kernelsTexts.occupancyUnknown }),
     hidden: hidden.includes(column.key),
   }));
   const table = { columns: shown, rows };

@@ -53,10 +53,8 @@ const DEFINITIONS: Overview["definitions"] = {
   cpu_exec: "",
   other: "",
   step: "",
-  utilization: "",
+  busy: "",
   sm_efficiency: "",
-  achieved_occupancy: "",
-  tensor_core_share: "",
 };
 
 it("shows what comes from the trace as text", () => {
@@ -71,10 +69,14 @@ it("shows what comes from the trace as text", () => {
             name: NASTY,
             memory_bytes: null,
             compute_capability: null,
-            utilization: null,
+            busy: null,
+            computing: null,
+            communicating: null,
+            exposed_communication: null,
             sm_efficiency: null,
             achieved_occupancy: null,
-            tensor_core_share: null,
+            occupancy_known_share: null,
+            tensor_cores: null,
           },
         ]}
       />
