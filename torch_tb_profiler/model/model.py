@@ -16,6 +16,7 @@ from torch_tb_profiler.model.communication_events import collective_calls
 from torch_tb_profiler.model.forward_backward import ForwardBackward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, no_launch_note
 from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.owners import Owners
 from torch_tb_profiler.model.selection import Selection
 from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
 from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
@@ -135,6 +136,12 @@ class Model:
     def device_links(self) -> DeviceLinks:
         """Parallel to `device_work`."""
         return self.structure.device_links if self._selection is None else self._selection.device_links()
+
+    @part
+    def owners(self) -> Owners:
+        """Parallel to `device_work`. A choice of steps does not change them."""
+        owners = self.structure.owners
+        return owners if self._selection is None else owners.take(self._selection.work.kept)
 
     @part
     def forward_backward(self) -> ForwardBackward:

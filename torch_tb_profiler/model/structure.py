@@ -12,6 +12,7 @@ from torch_tb_profiler.model.communication_calls import communications, kernels_
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
 from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.owners import CallOwners, Owners, owners_of, owners_of_calls
 from torch_tb_profiler.trace import Trace
 
 
@@ -63,6 +64,16 @@ class Structure:
     def device_links(self) -> DeviceLinks:
         """Parallel to `trace.device_work`."""
         return device_links(self.trace, self.tree, self.launch_links)
+
+    @part
+    def call_owners(self) -> CallOwners:
+        """Parallel to `trace.launches`."""
+        return owners_of_calls(self.trace, self.tree, self.launch_links, self.frames, self.frame_nesting)
+
+    @part
+    def owners(self) -> Owners:
+        """Parallel to `trace.device_work`."""
+        return owners_of(self.trace, self.device_links, self.call_owners)
 
     @part
     def forward_backward(self) -> ForwardBackward:
