@@ -179,7 +179,7 @@ class Model:
         selection = self._selection
         clamped = self.structure.clamped(*((selection.nodes.kept, selection.frames.kept) if selection else ()))
         without_launch = int(np.count_nonzero((self.device_links.launch < 0) & self.is_work))
-        found = clamping_note(clamped) + no_launch_note(without_launch)
+        found = clamping_note(clamped) + no_launch_note(without_launch, len(self.trace.launches) > 0)
         return tuple(Notes([*self.trace.notes, *found, *self.steps.notes]))
 
     @part

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Int32, UInt8
 from torch_tb_profiler.model import Model
@@ -76,5 +77,5 @@ def graph_owners(model: Model, capture: Model) -> GraphOwners:
 
 def _translated(codes: Int32, strings: Strings, into: Strings) -> Int32:
     """Codes of the same texts in another trace; -1 for those that it does not have."""
-    table = np.array([into.code(text) for text in strings.texts(np.arange(len(strings)))], np.int32)
-    return table[codes]
+    used, place = distinct_places(codes)
+    return np.array([into.code(text) for text in strings.texts(used)], np.int32)[place]

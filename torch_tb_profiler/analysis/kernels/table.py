@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.shared.launchers import launchers
+from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -18,6 +20,8 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
 KernelGrouping = Literal["name", "name_op_launch"]
+#: by the API call where no operator launched it, as the old plugin has it
+_Grouping = Literal["name", "name_op_launch", "name_call_launch"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class KernelTable(Tabular):
 
     missing_below_zero: ClassVar = ("registers_per_thread", "shared_memory_bytes")
 
-    group_by: KernelGrouping
+    group_by: _Grouping
     name: tuple[str, ...]
     operator: tuple[str, ...] | None
     grid: tuple[str, ...] | None
@@ -96,16 +100,21 @@ def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
     return _kernels(model, group_by)
 
 
+def kernels_by_call(model: Model) -> KernelTable:
+    """By launch; what no operator launched by the API call, in parentheses."""
+    return _kernels(model, "name_call_launch")
+
+
 @remembered_by
-def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
+def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     trace, strings = model.trace, model.trace.strings
     chosen = np.flatnonzero(model.device_category == Category.KERNEL)
     work = model.device_work.take(chosen)
     name = trace.events.name[work.row]
     duration = np.maximum(trace.events.duration[work.row], 0)
-    by_launch = group_by == "name_op_launch"
-    launched_by = launchers(model)
-    operator = launched_by.code[chosen]
+    by_launch = group_by != "name"
+    operator, text = _by_call(model) if group_by == "name_call_launch" else _by_owner(model)
+    operator = operator[chosen]
     keys: list[npt.NDArray[Any]] = [name]
     if by_launch:
         keys += [operator, work.grid, work.block, work.registers, work.shared_memory]
@@ -119,7 +128,7 @@ def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
     def texts(codes: Int32) -> tuple[str, ...]:
         return tuple(strings[code] for code in codes[lead].tolist())
 
-    operators = tuple(launched_by.text(code) for code in operator[lead].tolist())
+    operators = tuple(text(code) for code in operator[lead].tolist())
     return KernelTable(
         group_by=group_by,
         name=texts(name),
@@ -143,6 +152,19 @@ def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
         memcpy=transfers(model, Category.MEMCPY),
         memset=transfers(model, Category.MEMSET),
     )
+
+
+def _by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
+    """A number for the owner of each piece of device work, and what is shown of it."""
+    owners = owner_names(model)
+    texts = [owner.text if owner.is_operator else f"({owner.text})" for owner in owners.names]
+    return owners.code, texts.__getitem__
+
+
+def _by_call(model: Model) -> tuple[Int64, Callable[[int], str]]:
+    """The same for the operator, or the API call without one."""
+    known = launchers(model)
+    return known.code.astype(np.int64), known.text
 
 
 def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:

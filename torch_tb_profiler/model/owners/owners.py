@@ -82,6 +82,6 @@ def _why(trace: Trace, links: DeviceLinks) -> UInt8:
     first = begins_run(work.device[order], work.stream[order])
     before = np.maximum.accumulate(np.where(first, launched - (links.launch[order] >= 0), 0))
     # a stream is a queue: what runs behind work that was launched in the recording was launched after it
-    reason[order[launched > before]] = Why.LAUNCH_LOST
+    reason[order[(launched > before) & (work.stream[order] >= 0)]] = Why.LAUNCH_LOST
     reason[work.correlation <= 0] = Why.NO_CORRELATION
     return reason
