@@ -84,9 +84,7 @@ def no_launch_note(without_launch: int, calls_recorded: bool) -> list[Note]:
             "Kernels and copies whose launch is not in the trace, while that of others is: they were started before "
             "recording began, or the record of their launch was lost."
         )
-        remedy = (
-            "torch.cuda.synchronize() before the recording, or profile(schedule=schedule(wait=1, warmup=1, active=3))"
-        )
+        remedy = "torch.cuda.synchronize() before the recording, or schedule(wait=1, warmup=1, active=3)"
     else:
         why = "Kernels and copies without a launch: calls of the device API were not recorded."
         remedy = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
