@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
+from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import last_started, nest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -147,11 +148,8 @@ def replays_of(trace: Trace, links: DeviceLinks) -> Replays:
     by_node = np.where(numbered[replay], node, np.arange(len(chosen)))
     order = np.lexsort((by_node, replay))
     chosen, replay = chosen[order], replay[order]
-    stream = distinct_places(work.stream[chosen])[1] + 1
-    streams = np.zeros((2, count), np.int64)
-    np.maximum.at(streams[0], replay, stream)
-    np.maximum.at(streams[1], replay, -stream)
-    one_stream = streams[0] == -streams[1] if count else np.empty(0, np.bool_)
+    stream = work.stream[chosen]
+    one_stream = greatest_at(replay, stream, count) == least_at(replay, stream, count)
     category = events.category[work.row[chosen]]
     kind = np.where(category == Category.MEMCPY, _COPY, np.where(category == Category.MEMSET, _FILL, _KERNEL))
     return Replays(

@@ -18,6 +18,8 @@ from torch_tb_profiler.trace import Trace
 LEAST_ALIKE = 16
 #: how many distances are compared in full
 _MOST_COMPARED = 64
+#: how many pieces without a like end the search
+_MOST_MISSES = 32
 #: how far the pieces around the first launch choose between distances
 _SEED = 256
 #: how far onwards from the first launch is compared
@@ -45,13 +47,11 @@ def likes_of(trace: Trace, launch: Int32, asked: Bool, owner: Int32) -> Int32:
         count = int(np.count_nonzero(launch[on] < 0))
         if (launch[on[:count]] >= 0).any():
             continue
-        exact = _code(name[on], work.grid[on], work.block[on])
-        for what in (exact, name[on].astype(np.int64)):
-            found = _repeated(what, count, owner_name[on])
-            if (found >= 0).any():
-                known = np.flatnonzero(found >= 0)
-                like[on[known]] = on[found[known]]
-                break
+        exact = _repeated(_code(name[on], work.grid[on], work.block[on]), count, owner_name[on])
+        by_name = _repeated(name[on].astype(np.int64), count, owner_name[on])
+        found = np.where(exact >= 0, exact, by_name)
+        known = np.flatnonzero(found >= 0)
+        like[on[known]] = on[found[known]]
     return like
 
 
@@ -65,31 +65,50 @@ def _code(*columns: Int32) -> Int64:
 
 
 def _repeated(what: Int64, count: int, owner: Int32) -> Int64:
-    """Of the first `count` pieces of a sequence which later one each is like, -1 for none. Returns shape (count,)."""
-    none = np.full(count, -1, np.int64)
-    shifts = _shifts(what, count)
-    if not len(shifts):
-        return none
-    alike = np.array([_agreeing(what, count, shift) for shift in shifts.tolist()], np.int64)
-    best = np.lexsort((-alike[:, 1], -alike[:, 0]))[0]
-    back, onwards = alike[best].tolist()
-    if back + onwards < LEAST_ALIKE:
-        return none
-    place = np.arange(count - back, count)
-    equal = shifts[(alike == alike[best]).all(axis=1)]
+    """Of the first `count` pieces of a sequence which later one each is like, -1 for none. Returns shape (count,).
+
+    From the last one backwards, stretch by stretch: each is as long as all of it agrees with what is at one distance.
+    """
+    found = np.full(count, -1, np.int64)
+    # what never occurs again, such as what only the first step does, is passed over
+    again = np.flatnonzero(np.isin(what[:count], what[count:])) + 1
+    misses = 0
+    while len(again) and misses < _MOST_MISSES:
+        upto = int(again[-1])
+        back = _stretch(what, upto, found, owner)
+        misses += not back
+        again = again[: np.searchsorted(again, upto - max(back, 1), side="right")]
+    return found
+
+
+def _stretch(what: Int64, upto: int, found: Int64, owner: Int32) -> int:
+    """Find the likes of the pieces up to one, as far back as they agree; how many, 0 for too few."""
+    count = len(found)
+    shifts = _shifts(what, upto, count)
+    back, onwards, ended = np.array([_agreeing(what, upto, shift) for shift in shifts.tolist()], np.int64).T
+    likely = back + onwards >= LEAST_ALIKE
+    if not likely.any():
+        return 0
+    # to agree up to the end of the recording is as good as any number
+    onwards = np.where(ended, _FURTHEST, onwards)
+    best = np.lexsort((-onwards, -back, ~likely))[0]
+    place = np.arange(upto - back[best], upto)
+    equal = shifts[likely & (back == back[best]) & (onwards == onwards[best])]
     # a step that is shorter than what is missing is taken several times
-    target = place + -(-(count - place) // equal[:, None]) * equal[:, None]
-    inside = target < len(what)
-    names = np.where(inside, owner[np.minimum(target, len(what) - 1)], -1)
+    target = place + -(-(upto - place) // equal[:, None]) * equal[:, None]
+    target = np.where(target < len(what), target, -1)
+    missing = (target >= 0) & (target < count)
+    target[missing] = found[target[missing]]
+    names = np.where(target >= 0, owner[target], -1)
     agreed = (names == names[0]).all(axis=0) & (names[0] >= 0)
-    none[place[agreed]] = target[0][agreed]
-    return none
+    found[place[agreed]] = target[0][agreed]
+    return len(place)
 
 
-def _shifts(what: Int64, count: int) -> Int64:
-    """The distances at which the last missing piece occurs again, and most of what is around it, too."""
-    last = count - 1
-    found = np.flatnonzero(what[count:] == what[last]) + 1
+def _shifts(what: Int64, upto: int, count: int) -> Int64:
+    """The distances at which the piece before `upto` occurs again from `count` on, with most of what is around it."""
+    last = upto - 1
+    found = np.flatnonzero(what[count:] == what[last]) + count - last
     for step in range(1, _SEED):
         if len(found) <= _MOST_COMPARED:
             break
@@ -102,11 +121,13 @@ def _shifts(what: Int64, count: int) -> Int64:
     return distinct(found)[:_MOST_COMPARED]
 
 
-def _agreeing(what: Int64, count: int, shift: int) -> tuple[int, int]:
-    """How many pieces agree at a distance: backwards from the last missing one, and onwards from the first launch."""
-    most = min(count, len(what) - shift)
-    differ = np.flatnonzero(what[:most] != what[shift : shift + most])
-    back = count - 1 - int(differ[-1]) if len(differ) else count
-    after = min(len(what) - shift, count + _FURTHEST)
-    differ = np.flatnonzero(what[count:after] != what[count + shift : after + shift][: max(after - count, 0)])
-    return back, int(differ[0]) if len(differ) else max(after - count, 0)
+def _agreeing(what: Int64, upto: int, shift: int) -> tuple[int, int, bool]:
+    """How many pieces agree at a distance: backwards from the one before `upto`, and onwards from it.
+
+    And whether those onwards end with the sequence, not with one that differs.
+    """
+    differ = np.flatnonzero(what[:upto] != what[shift : shift + upto])
+    back = upto - 1 - int(differ[-1]) if len(differ) else upto
+    length = min(len(what) - shift - upto, _FURTHEST)
+    differ = np.flatnonzero(what[upto : upto + length] != what[upto + shift : upto + shift + length])
+    return back, int(differ[0]) if len(differ) else length, not len(differ)
