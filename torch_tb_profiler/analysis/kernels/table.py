@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.shared.launchers import launchers
-from torch_tb_profiler.analysis.shared.owners import owner_names
+from torch_tb_profiler.analysis.shared.owners import OwnerName, owner_names
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import descending, group
@@ -157,8 +157,17 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
 def _by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
     """A number for the owner of each piece of device work, and what is shown of it."""
     owners = owner_names(model)
-    texts = [owner.text if owner.is_operator else f"({owner.text})" for owner in owners.names]
-    return owners.code, texts.__getitem__
+    texts = [_shown(owner) for owner in owners.names]
+    number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    codes = np.array([number[text] for text in texts], np.int64)
+    return codes[owners.code] if len(codes) else owners.code, list(number).__getitem__
+
+
+def _shown(owner: OwnerName) -> str:
+    """Threads have other numbers in each trace: the API call alone can be compared."""
+    if owner.is_operator:
+        return owner.text
+    return f"({owner.launcher})" if owner.how == "thread" else f"({owner.text})"
 
 
 def _by_call(model: Model) -> tuple[Int64, Callable[[int], str]]:
