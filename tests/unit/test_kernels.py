@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.events import US, Event, annotation, copy, fill, kernel, launch, model_of, op
+from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels
+from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels, kernels_by_call
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 
@@ -37,13 +37,36 @@ def test_by_launch() -> None:
         kernel(310, 1, 4, "k"),
     ]
     table = kernels(model_of(events), "name_op_launch")
-    assert table.operator == ("op1", "(launched before the recording)", "op1", "op1")
+    # work that ran before it on its stream was launched in the recording
+    assert table.operator == ("op1", "(its launch was lost)", "op1", "op1")
     assert table.calls.tolist() == [2, 1, 1, 1]
     assert table.block == ("[16, 16, 16]", "[16, 16, 64]", "[16, 16, 64]", "")
     assert table.registers_per_thread is not None
     assert table.registers_per_thread.tolist() == [18, 18, 18, -1]
     assert table.operator_tensor_core_eligible is not None
     assert not table.operator_tensor_core_eligible.any()
+
+
+def test_by_launch_outside_of_operators() -> None:
+    def graph(start: float, correlation: int, tid: int = 1) -> Event:
+        return {**launch(start, correlation, tid=tid), "name": "cudaGraphLaunch"}
+
+    events = [
+        *(annotation("Optimizer.step#SGD.step", 100, 50), graph(110, 1), kernel(200, 10, 1, "k")),
+        *(graph(160, 2), kernel(220, 10, 2, "k"), graph(170, 3, tid=2), kernel(240, 10, 3, "k")),
+        *(frame("nn.Module: Linear_3", 300, 50), launch(310, 4), kernel(400, 5, 4, "k")),
+    ]
+    table = kernels(model_of(events), "name_op_launch")
+    # of threads the API call is shown: their numbers differ from trace to trace
+    assert table.operator == (
+        "(cudaGraphLaunch)",
+        "(graph replay in Optimizer.step#SGD.step)",
+        "(module: Linear_3)",
+    )
+    assert table.calls.tolist() == [2, 1, 1]
+    old = kernels_by_call(model_of(events))
+    assert old.operator == ("(cudaGraphLaunch)", "(cudaLaunchKernel)")
+    assert old.calls.tolist() == [3, 1]
 
 
 def test_means_are_weighted_by_duration_and_leave_out_missing_values() -> None:

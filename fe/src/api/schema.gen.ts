@@ -240,8 +240,17 @@ export interface OperatorsMeta {
   unattributed: Unattributed[];
 }
 
-/** Device work that no operator launched, by what did. Times in ns. */
+/** Device work that no operator launched, by its owner. */
 export interface Unattributed {
+  /** in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none */
+  owner: string;
+  /** how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none */
+  how: string;
+  /** the owner's name alone; null for none */
+  name: string | null;
+  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
+  reason: string | null;
+  /** the API call in parentheses, or that it is not in the trace */
   launcher: string;
   calls: number;
   device_ns: number;
@@ -1048,6 +1057,8 @@ export interface SliceDetails {
   launched: LaunchedWork;
   /** of device work and of API calls the innermost operator around the call */
   operator: SliceReference | null;
+  /** of device work whom it belongs to, and how that is known */
+  owner: Owner | null;
   /** of an operator of the backward pass those that it belongs to */
   forward: SliceReference[];
   /** of an operator of the forward pass those that belong to it */
@@ -1090,6 +1101,22 @@ export interface LaunchedWork {
   total_ns: number;
   /** the longest of it, at most 100 */
   slices: SliceReference[];
+}
+
+/** Whom device work belongs to. */
+export interface Owner {
+  /** operator, compiled, graph_node, annotation, module, frame, thread, inferred or none */
+  how: string;
+  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
+  reason: string | null;
+  /** the owner in words */
+  text: string;
+  /** its name alone; null for none */
+  name: string | null;
+  /** the operator, annotation or frame; null for none, and for what is not drawn */
+  slice: SliceReference | null;
+  /** of a node of a graph the call that captured it, of what is inferred the work it is like; else null */
+  evidence: SliceReference | null;
 }
 
 /** One arrow. */

@@ -11,7 +11,8 @@ KERNELS = by_key(
         "Operator",
         "string",
         None,
-        "The innermost operator that launched it; in parentheses the API call when that was outside any operator.",
+        "The innermost operator that launched it; in parentheses what else owns it: who captured it into a graph, an "
+        "annotation, a module, a Python frame, a thread.",
     ),
     Definition("grid", "Grid", "string", None, "Blocks of the launch, [x, y, z]."),
     Definition("block", "Block", "string", None, "Threads of a block, [x, y, z]."),
