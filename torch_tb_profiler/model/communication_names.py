@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.plain import MOST
 
 #: record_function ranges around a collective, written by torch.distributed as `library:collective`
 HOST_RANGE = re.compile(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collective>.*)")
@@ -44,7 +45,7 @@ _KINDS = (
     ("reduce_scatter", r"reducescatter|userbuffers.*rs(?:oop|$)"),
     ("all_reduce", r"allreduce|crossdevicereduce|lamport|localdeviceloadrmsnorm|userbuffers.*sum(?!.*ag$)"),
     ("all_gather", r"allgather|userbuffers.*ag$"),
-    ("all_to_all", r"alltoall|(?:deepep|pplx).*(?:dispatch|combine)|^ep(?:dispatch|combine)|moecomm|moea2a"),
+    ("all_to_all", r"alltoall|(?:deepep|pplx).*(?:dispatch|combine)|^ep(?:dispatch|combine)|moecomm|moeaa"),
     ("send_recv", r"sendrecv|pointtopoint"),
     ("broadcast", r"broadcast"),
     ("barrier", r"barrier"),
@@ -123,7 +124,7 @@ ELEMENT_BYTES = {
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> str:
     """The kind of a collective from what torch calls it, from its host range or from its kernel."""
-    letters = re.sub(r"[^a-z]", "", name.lower())
+    letters = re.sub(r"[^a-z]", "", name[:MOST].lower())
     return next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(letters)), UNKNOWN_KIND)
 
 

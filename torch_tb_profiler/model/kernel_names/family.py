@@ -46,6 +46,9 @@ class Kind(str, Enum):
     WAIT = "wait"
 
 
+#: what a family says of tensor cores
+YES, NO, OPEN = True, False, None
+
 #: kinds that multiply matrices: tensor cores could do their work
 PRODUCTS = frozenset({Kind.GEMM, Kind.CONV, Kind.ATTENTION})
 
@@ -69,3 +72,8 @@ class Family:
     def label(self) -> str:
         """`gemm`; `communication + norm`."""
         return self.kind.value if self.also is None else f"{self.kind.value} + {self.also.value}"
+
+
+def of_kind(kind: Kind, library: str, tensor_cores: bool | None, patterns: str, also: Kind | None = None) -> Family:
+    """A family, with its patterns in one text."""
+    return Family(kind, library, tensor_cores, tuple(patterns.split()), also)

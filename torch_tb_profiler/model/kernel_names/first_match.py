@@ -33,8 +33,8 @@ class FirstMatch:
     def __call__(self, text: str) -> int | None:
         """The place of the first pattern that is found in a text; None: of none."""
         found = set(self._always)
-        for gram in grams_of(text.lower()):
-            found.update(self._by_gram.get(gram, ()))
+        for gram in self._by_gram.keys() & grams_of(text.lower()):
+            found.update(self._by_gram[gram])
         return next((place for place in sorted(found) if self._search[place](text)), None)
 
 

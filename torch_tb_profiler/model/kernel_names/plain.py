@@ -21,6 +21,8 @@ _TYPES = (
     *((spelled, "fp4") for spelled in ("c10::Float4_e2m1fn_x2", "__nv_fp4_e2m1", "cutlass::float_e2m1_t")),
 )
 
+#: what ROCm appends to the name of a kernel's descriptor
+_END = re.compile(r"(?: \[clone \.kd\]|\.kd)$")
 _BRACKET = re.compile(r"->|[<>() ]")
 
 #: of mangled names (Itanium C++ ABI): literals, substitutions, 16-bit types, or the length of an identifier
@@ -36,7 +38,7 @@ def plain_name(name: str) -> str:
 
     Of a mangled name: its qualified name, and in `<…>` the identifiers that follow, in their order.
     """
-    name = name[:MOST].strip().removesuffix(".kd")
+    name = _END.sub("", name[:MOST].strip())
     start = _MANGLED_START.match(name)
     if start:
         return _unmangled(name, start.end())
