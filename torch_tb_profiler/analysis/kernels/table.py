@@ -23,8 +23,8 @@ from torch_tb_profiler.analysis.shared.launchers import launchers
 from torch_tb_profiler.analysis.shared.owners import OwnerName, owner_names
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.arrays.grouping import descending, group
-from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
+from torch_tb_profiler.arrays.grouping import Groups, descending, group
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
@@ -159,7 +159,7 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
         operator_tensor_core_eligible=np.array([o in ELIGIBLE_OPERATORS for o in operators], dtype=np.bool_)
         if by_launch
         else None,
-        tensor_cores_used=tuple(Use(value).known for value in use[lead].tolist()),
+        tensor_cores_used=tuple(Use(value).known for value in _agreed(groups, use)[order].tolist()),
         calls=calls[order],
         total_ns=total[order],
         mean_ns=total[order] / np.maximum(calls[order], 1),
@@ -197,6 +197,12 @@ def _by_call(model: Model) -> tuple[Int64, Callable[[int], str]]:
     """The same for the operator, or the API call without one."""
     known = launchers(model)
     return known.code.astype(np.int64), known.text
+
+
+def _agreed(groups: Groups, use: Int8) -> Int64:
+    """`Use` of each group: unknown where its kernels differ, as by the types that they were launched for."""
+    least, most = (pick(use.astype(np.int64)) for pick in (groups.min, groups.max))
+    return np.where(least == most, least, Use.UNKNOWN)
 
 
 def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
