@@ -12,7 +12,6 @@ from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
-from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Note
 
@@ -170,8 +169,8 @@ def _device_lines(device: DeviceSummary) -> list[str]:
     cores = device.tensor_cores
     if cores is not None:
         lines.append(
-            f"Tensor cores: yes {_share(cores.yes)}, no {_share(cores.no)}, unknown {_share(cores.unknown)} of the time "
-            "of compute kernels"
+            f"Tensor cores: yes {_share(cores.yes)}, no {_share(cores.no)}, unknown {_share(cores.unknown)} of the "
+            "time of compute kernels"
         )
     warps = device.occupancy
     lines.append(f"Occupancy: mean {_share(warps.mean)}, known for {_share(warps.known_share)} of that time")
