@@ -358,7 +358,7 @@ MEMORY_ALIVE = TraceQuestion(
     tag="memory",
     compute=_alive,
     of_steps=False,
-    first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE)),
+    first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE) if device else AliveAt()),
 )
 
 MEMORY_OPERATORS = TraceQuestion(
