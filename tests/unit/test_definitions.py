@@ -65,7 +65,7 @@ def test_the_docs_name_every_rule_and_what_it_needs(repository: Path) -> None:
 
 
 def test_every_column_is_defined() -> None:
-    about_the_table = {"group_by", "has_device_work", "device_ns", "host_ns", "totals", "memcpy", "memset"}
+    about_the_table = {"group_by", "has_device_work", "device_ns", "host_ns", "totals", "memcpy", "memset", "waits"}
     assert {f.name for f in fields(OperatorTable)} - about_the_table == OPERATORS.keys()
     assert {f.name for f in fields(KernelTable)} - about_the_table == KERNELS.keys()
     assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()

@@ -27,8 +27,21 @@ class DeviceUse:
     """One device that ran kernels. Fractions 0…1, None where the trace does not say enough.
 
     Definitions: `overview.columns.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
-    `deviceProperties` of the file; `busy` to `exposed_communication` and `sm_efficiency` are shares of step time,
-    `achieved_occupancy` to `tensor_cores` are about the compute kernels that are selected.
+    `deviceProperties` of the file; shares of step time are of all steps, those of compute kernels of all that are
+    selected.
+
+    id                     number of the device
+    name                   as its vendor calls it
+    memory_bytes           memory of the device
+    compute_capability     major.minor, as CUDA or HIP numbers it
+    busy                   share of step time in which a kernel, copy or fill ran, 0…1
+    computing              share of step time in which a compute kernel ran, 0…1
+    communicating          share of step time in which a communication kernel ran, 0…1
+    exposed_communication  share of step time in which a communication kernel ran and no compute kernel, 0…1
+    sm_efficiency          estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1
+    achieved_occupancy     estimated occupancy of the compute kernels of which it is known, 0…1
+    occupancy_known_share  part of the time of compute kernels that these are, 0…1
+    tensor_cores           parts of the time of compute kernels; None without such time
     """
 
     id: int
@@ -62,8 +75,13 @@ class StepUse:
 class DeviceSummary:
     """The devices of a trace together. Fractions 0…1, None where the trace does not say enough.
 
-    busy … exposed_communication  shares of step time, over all steps: mean over the devices that ran kernels
-    tensor_cores, occupancy       over all compute kernels that are selected, of every device
+    busy                   share of step time in which a kernel, copy or fill ran: over all steps, mean over the devices
+                           that ran kernels, 0…1
+    computing              the same of compute kernels, 0…1
+    communicating          the same of communication kernels, 0…1
+    exposed_communication  the same of communication kernels while no compute kernel ran, 0…1
+    tensor_cores           parts of the time of all compute kernels that are selected, of every device
+    occupancy              of all compute kernels that are selected, of every device
     """
 
     busy: float | None

@@ -18,13 +18,12 @@ def _apply(model: Model) -> Finding | None:
         return None
     use = step_use(model)
     if use is not None and use.exposed_communication_ns is not None:
-        key, label, exposed = (
-            "exposed_communication",
-            "Exposed communication",
-            float(use.exposed_communication_ns.mean()),
-        )
+        exposed = float(use.exposed_communication_ns.mean())
+        label = "Exposed communication, average per step"
+        evidence = Evidence("exposed_communication_per_step", label, exposed, "ns", "steps")
     else:  # a library without kernels: what the host did
-        key, label, exposed = "communication", "Communication", average.category_ns.get("communication", 0.0)
+        exposed = average.category_ns.get("communication", 0.0)
+        evidence = Evidence("communication_per_step", "Communication, average per step", exposed, "ns", "overview")
     share = exposed / average.step_ns
     if share <= THRESHOLD:
         return None
@@ -41,7 +40,7 @@ def _apply(model: Model) -> Finding | None:
         values={"share": share},
         saving_ns=exposed,
         evidence=(
-            Evidence(f"{key}_per_step", f"{label}, average per step", exposed, "ns", "overview"),
+            evidence,
             Evidence("share_of_step", "Share of the average step", share, "fraction", "overview"),
         ),
         links=(

@@ -11,7 +11,11 @@ THRESHOLD = 0.5
 
 
 def _apply(model: Model) -> Finding | None:
-    idle = {d.id: (d.busy, d.computing) for d in device_use(model) if d.busy is not None and d.busy < THRESHOLD}
+    idle = {
+        use.id: (use.busy, use.computing)
+        for use in device_use(model)
+        if use.busy is not None and use.computing is not None and use.busy < THRESHOLD
+    }
     if not idle:
         return None
     names = ["GPU " + str(number) for number in idle]
@@ -28,10 +32,12 @@ def _apply(model: Model) -> Finding | None:
         values={"gpus": ", ".join(str(number) for number in idle)},
         saving_ns=None,
         evidence=tuple(
-            Evidence(key, f"{label}, GPU {number}", value, "fraction", "overview", gpu=number)
+            evidence
             for number, (busy, computing) in idle.items()
-            for key, label, value in (("busy", "Device busy", busy), ("computing", "Computing", computing))
-            if value is not None
+            for evidence in (
+                Evidence("busy", f"Device busy, GPU {number}", busy, "fraction", "overview", gpu=number),
+                Evidence("computing", f"Computing, GPU {number}", computing, "fraction", "overview", gpu=number),
+            )
         ),
     )
 

@@ -24,7 +24,10 @@ from torch_tb_profiler.model.steps import RULES
 class StepUses(Answer, frozen=True, kw_only=True):
     """What devices did in each step, mean over the devices that ran kernels. Not a partition: parts overlap.
 
-    communicating_ns, exposed_communication_ns  null where communication is only known from calls on the host
+    busy_ns                   a kernel, copy or fill ran
+    computing_ns              a compute kernel ran
+    communicating_ns          a communication kernel ran; null where communication is only known from calls on the host
+    exposed_communication_ns  a communication kernel ran and no compute kernel; null likewise
     """
 
     busy_ns: Sequence[MeanNs]

@@ -50,9 +50,10 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     duration_ns               length of each step
     computation_ns            of each step, computing without communicating
     overlap_ns                of each step, computing and communicating
-    communication_only_ns     of each step, communicating only, on whatever device or in calls on the host
+    communication_only_ns     of each step, communicating only
     other_ns                  of each step, neither
-    exposed_communication_ns  mean over the devices; null where communication is only known from calls on the host
+    exposed_communication_ns  of each step, a communication kernel ran on a device and no compute kernel: mean over the
+                              devices; null where communication is only known from calls on the host
     transfer_ns               of each step, operations that moved data
     wait_ns                   of each step, operations that waited for other ranks
     outside                   operations outside of all steps

@@ -112,11 +112,13 @@ export interface StepParts {
 
 /** What devices did in each step, mean over the devices that ran kernels. Not a partition: parts overlap. */
 export interface StepUses {
+  /** a kernel, copy or fill ran */
   busy_ns: number[];
+  /** a compute kernel ran */
   computing_ns: number[];
-  /** null where communication is only known from calls on the host */
+  /** a communication kernel ran; null where communication is only known from calls on the host */
   communicating_ns: number[] | null;
-  /** null where communication is only known from calls on the host */
+  /** a communication kernel ran and no compute kernel; null likewise */
   exposed_communication_ns: number[] | null;
 }
 
@@ -144,47 +146,63 @@ export interface Verdict {
 
 /** One device that ran kernels. Fractions 0…1, None where the trace does not say enough. */
 export interface DeviceUse {
+  /** number of the device */
   id: number;
+  /** as its vendor calls it */
   name: string | null;
+  /** memory of the device */
   memory_bytes: number | null;
+  /** major.minor, as CUDA or HIP numbers it */
   compute_capability: string | null;
+  /** share of step time in which a kernel, copy or fill ran, 0…1 */
   busy: number | null;
+  /** share of step time in which a compute kernel ran, 0…1 */
   computing: number | null;
+  /** share of step time in which a communication kernel ran, 0…1 */
   communicating: number | null;
+  /** share of step time in which a communication kernel ran and no compute kernel, 0…1 */
   exposed_communication: number | null;
+  /** estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1 */
   sm_efficiency: number | null;
+  /** estimated occupancy of the compute kernels of which it is known, 0…1 */
   achieved_occupancy: number | null;
+  /** part of the time of compute kernels that these are, 0…1 */
   occupancy_known_share: number | null;
+  /** parts of the time of compute kernels; None without such time */
   tensor_cores: TensorCores | null;
 }
 
 /** Parts of the time of compute kernels, 0…1; the three add up to 1. */
 export interface TensorCores {
-  /** of kernels known to use tensor cores */
+  /** part of kernels known to use tensor cores, 0…1 */
   yes: number;
-  /** of kernels known not to */
+  /** part of kernels known not to, 0…1 */
   no: number;
-  /** of kernels of which it is not known */
+  /** part of kernels of which it is not known, 0…1 */
   unknown: number;
 }
 
 /** The devices of a trace together. Fractions 0…1, None where the trace does not say enough. */
 export interface DeviceSummary {
+  /** share of step time in which a kernel, copy or fill ran: over all steps, mean over the devices that ran kernels, 0…1 */
   busy: number | null;
+  /** the same of compute kernels, 0…1 */
   computing: number | null;
+  /** the same of communication kernels, 0…1 */
   communicating: number | null;
+  /** the same of communication kernels while no compute kernel ran, 0…1 */
   exposed_communication: number | null;
-  /** over all compute kernels that are selected, of every device */
+  /** parts of the time of all compute kernels that are selected, of every device */
   tensor_cores: TensorCores | null;
-  /** over all compute kernels that are selected, of every device */
+  /** of all compute kernels that are selected, of every device */
   occupancy: Occupancy;
 }
 
 /** Estimated achieved occupancy of compute kernels, 0…1. */
 export interface Occupancy {
-  /** over the kernels of which it is known, weighted by duration; None when it is known of none */
+  /** over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none */
   mean: number | null;
-  /** time of these ÷ time of all compute kernels; None without compute kernels */
+  /** time of these ÷ time of all compute kernels, 0…1; None without compute kernels */
   known_share: number | null;
 }
 
@@ -286,20 +304,13 @@ export interface OperatorsMeta {
   unattributed: Unattributed[];
 }
 
-/** Device work that no operator launched, by its owner. */
+/** Device work that no operator launched, by what did. */
 export interface Unattributed {
-  /** in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none */
-  owner: string;
-  /** how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none */
-  how: string;
-  /** the owner's name alone; null for none */
-  name: string | null;
-  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
-  reason: string | null;
-  /** the API call in parentheses, or that it is not in the trace */
+  /** an API call, or why it is not known, in parentheses */
   launcher: string;
   /** how many pieces of work */
   calls: number;
+  /** Σ of their durations */
   device_ns: number;
 }
 
@@ -455,25 +466,25 @@ export interface Figures {
   step: number | null;
   /** the longest step */
   slowest_step_ns: number | null;
-  /** part of the step time in which a device did anything, 0…1 */
+  /** part of the time of the steps in which a kernel, copy or fill ran on a device, 0…1 */
   busy: number | null;
   /** part in which a compute kernel ran, 0…1 */
   computing: number | null;
   /** part in which a communication kernel ran, 0…1 */
   communicating: number | null;
-  /** part in which one ran and no compute kernel, 0…1 */
+  /** part in which a communication kernel ran and no compute kernel, 0…1 */
   exposed_communication: number | null;
-  /** the same of a step */
+  /** the same of the average step, ns */
   exposed_communication_ns: number | null;
   /** estimated part of the multiprocessors that compute kernels could fill, 0…1 */
   sm_efficiency: number | null;
-  /** estimated occupancy of the compute kernels where it is known, 0…1 */
+  /** estimated occupancy of the compute kernels of which it is known, 0…1 */
   achieved_occupancy: number | null;
-  /** part of the time of compute kernels whose occupancy is known, 0…1 */
+  /** part of the time of compute kernels that these are, 0…1 */
   occupancy_known_share: number | null;
-  /** part of that time known to use tensor cores, 0…1 */
+  /** part of the time of compute kernels known to use tensor cores, 0…1 */
   tensor_cores_yes: number | null;
-  /** part of that time of which it is not known, 0…1 */
+  /** part of which it is not known, 0…1 */
   tensor_cores_unknown: number | null;
   /** ns of a step in compute kernels */
   kernel: number | null;
@@ -497,64 +508,6 @@ export interface Figures {
   top_operator: string | null;
   /** name of the kernel with most time */
   top_kernel: string | null;
-}
-
-/** A trace in a few numbers; keys are added, never changed. */
-export interface SummaryAnswer {
-  /** which one */
-  trace: SummaryTrace;
-  /** how long they take */
-  steps: SummarySteps;
-  /** how devices were used; null where no device ran kernels */
-  device: DeviceSummary | null;
-  /** what is known of who started device work; null without device time */
-  owners: SummaryOwners | null;
-  /** what is wrong with the recording */
-  notes: Note[];
-}
-
-/** Which trace, and how much was recorded. */
-export interface SummaryTrace {
-  /** name of the run */
-  run: string;
-  /** name of the process that was recorded */
-  worker: string;
-  /** which recording of the worker it is */
-  span: string;
-  /** size of the file as stored (bytes) */
-  file_bytes: number;
-  /** how many events the file has */
-  events: number;
-  /** from the first event to the end of the last (nanoseconds) */
-  duration_ns: number;
-  /** names of the devices that did some work, by number; null where the file does not name one */
-  devices: (string | null)[];
-}
-
-/** The steps. A period is the step time: from the end of the step before to the end of the step. */
-export interface SummarySteps {
-  /** by which the steps were found */
-  rule: string;
-  /** how many there are */
-  count: number;
-  /** median of the periods; null without steps */
-  median_ns: number | null;
-  /** arithmetic mean of the periods; null without steps */
-  mean_ns: number | null;
-  /** of the steps */
-  names: string[];
-  /** of each step, in order */
-  period_ns: number[];
-}
-
-/** Whether device work has an owner: shares of the device time, 0…1, that add up to 1. */
-export interface SummaryOwners {
-  /** follows from a launch that was recorded (0…1) */
-  linked: number;
-  /** was launched before the recording; its like in the recording has an owner (0…1) */
-  inferred: number;
-  /** neither (0…1) */
-  unowned: number;
 }
 
 /** Memory in use over time. */
@@ -1071,11 +1024,11 @@ export interface RankSteps {
   computation_ns: number[];
   /** of each step, computing and communicating */
   overlap_ns: number[];
-  /** of each step, communicating only, on whatever device or in calls on the host */
+  /** of each step, communicating only */
   communication_only_ns: number[];
   /** of each step, neither */
   other_ns: number[];
-  /** mean over the devices; null where communication is only known from calls on the host */
+  /** of each step, a communication kernel ran on a device and no compute kernel: mean over the devices; null where communication is only known from calls on the host */
   exposed_communication_ns: number[] | null;
   /** of each step, operations that moved data */
   transfer_ns: number[];
@@ -1325,8 +1278,6 @@ export interface SliceDetails {
   launched: LaunchedWork;
   /** of device work and of API calls the innermost operator around the call */
   operator: SliceReference | null;
-  /** of device work whom it belongs to, and how that is known */
-  owner: Owner | null;
   /** of an operator of the backward pass those that it belongs to */
   forward: SliceReference[];
   /** of an operator of the forward pass those that belong to it */
@@ -1371,22 +1322,6 @@ export interface LaunchedWork {
   total_ns: number;
   /** the longest of it, at most 100 */
   slices: SliceReference[];
-}
-
-/** Whom device work belongs to. */
-export interface Owner {
-  /** operator, compiled, graph_node, annotation, module, frame, thread, inferred or none */
-  how: string;
-  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
-  reason: string | null;
-  /** the owner in words */
-  text: string;
-  /** its name alone; null for none */
-  name: string | null;
-  /** the operator, annotation or frame; null for none, and for what is not drawn */
-  slice: SliceReference | null;
-  /** of a node of a graph the call that captured it, of what is inferred the work it is like; else null */
-  evidence: SliceReference | null;
 }
 
 /** One arrow. */
@@ -1830,7 +1765,6 @@ export interface Answers {
   "overview": OverviewAnswer;
   "stacks": StacksAnswer;
   "status": StatusAnswer;
-  "summary": SummaryAnswer;
   "timeline": TimelineAnswer;
   "timeline/args": EventArguments;
   "timeline/collective": SharedCollective;

@@ -25,9 +25,9 @@ COMPUTED_SHARED_MEMORY = 49_152
 class TensorCores:
     """Parts of the time of compute kernels, 0…1; the three add up to 1.
 
-    yes      of kernels known to use tensor cores
-    no       of kernels known not to
-    unknown  of kernels of which it is not known
+    yes      part of kernels known to use tensor cores, 0…1
+    no       part of kernels known not to, 0…1
+    unknown  part of kernels of which it is not known, 0…1
     """
 
     yes: float
@@ -39,8 +39,8 @@ class TensorCores:
 class Occupancy:
     """Estimated achieved occupancy of compute kernels, 0…1.
 
-    mean         over the kernels of which it is known, weighted by duration; None when it is known of none
-    known_share  time of these ÷ time of all compute kernels; None without compute kernels
+    mean         over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none
+    known_share  time of these ÷ time of all compute kernels, 0…1; None without compute kernels
     """
 
     mean: float | None
