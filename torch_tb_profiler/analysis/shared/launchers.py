@@ -40,13 +40,13 @@ class Launchers:
 class Unattributed:
     """Device work that no operator launched, by its owner.
 
-    owner     in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none
-    how       how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none
-    name      the owner's name alone; null for none
-    reason    why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
-    launcher  the API call in parentheses, or that it is not in the trace
-    calls     how many pieces of work
-    device_ns Σ of their durations, ns
+    owner      in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none
+    how        how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none
+    name       the owner's name alone; null for none
+    reason     why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
+    launcher   the API call in parentheses, or that it is not in the trace
+    calls      how many pieces of work
+    device_ns  Σ of their durations
     """
 
     owner: str

@@ -16,14 +16,18 @@ from torch_tb_profiler.trace import Trace
 
 #: so many pieces in a row must be the same: a few kernels are alike by chance
 LEAST_ALIKE = 16
+#: how many distances are looked at, the nearest ones
+_MOST_LOOKED_AT = 16384
 #: how many distances are compared in full
 _MOST_COMPARED = 64
 #: how many pieces without a like end the search
 _MOST_MISSES = 32
 #: how far the pieces around the first launch choose between distances
 _SEED = 256
-#: how far onwards from the first launch is compared
+#: how far backwards and onwards is compared at once
 _FURTHEST = 4096
+#: bounds the time that is spent on a stream
+_MOST_STRETCHES = 256
 
 
 def likes_of(trace: Trace, launch: Int32, asked: Bool, owner: Int32) -> Int32:
@@ -73,7 +77,9 @@ def _repeated(what: Int64, count: int, owner: Int32) -> Int64:
     # what never occurs again, such as what only the first step does, is passed over
     again = np.flatnonzero(np.isin(what[:count], what[count:])) + 1
     misses = 0
-    while len(again) and misses < _MOST_MISSES:
+    for _ in range(_MOST_STRETCHES):
+        if not len(again) or misses == _MOST_MISSES:
+            break
         upto = int(again[-1])
         back = _stretch(what, upto, found, owner)
         misses += not back
@@ -108,7 +114,7 @@ def _stretch(what: Int64, upto: int, found: Int64, owner: Int32) -> int:
 def _shifts(what: Int64, upto: int, count: int) -> Int64:
     """The distances at which the piece before `upto` occurs again from `count` on, with most of what is around it."""
     last = upto - 1
-    found = np.flatnonzero(what[count:] == what[last]) + count - last
+    found = np.flatnonzero(what[count:] == what[last])[:_MOST_LOOKED_AT] + count - last
     for step in range(1, _SEED):
         if len(found) <= _MOST_COMPARED:
             break
@@ -126,8 +132,9 @@ def _agreeing(what: Int64, upto: int, shift: int) -> tuple[int, int, bool]:
 
     And whether those onwards end with the sequence, not with one that differs.
     """
-    differ = np.flatnonzero(what[:upto] != what[shift : shift + upto])
-    back = upto - 1 - int(differ[-1]) if len(differ) else upto
+    first = max(upto - _FURTHEST, 0)
+    differ = np.flatnonzero(what[first:upto] != what[first + shift : shift + upto])
+    back = upto - first - 1 - int(differ[-1]) if len(differ) else upto - first
     length = min(len(what) - shift - upto, _FURTHEST)
     differ = np.flatnonzero(what[upto : upto + length] != what[upto + shift : upto + shift + length])
     return back, int(differ[0]) if len(differ) else length, not len(differ)
