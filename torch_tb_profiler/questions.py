@@ -9,7 +9,7 @@ from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURV
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
-from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, TRACES
+from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.analysis.summary.question import SUMMARY
@@ -35,6 +35,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     HEALTH,
     FIGURES,
     SUMMARY,
+    STEP_NAMES,
     MEMORY_CURVE,
     TIMELINE_STEPS,
     OPERATOR_STACKS,

@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.overlap import step_of_operations
 from torch_tb_profiler.analysis.overview.overview import average_step
+from torch_tb_profiler.analysis.question import Subject
+from torch_tb_profiler.analysis.run_metrics.question import STEP_NAMES, NamesAsked
 from torch_tb_profiler.model import Model, Steps
 from torch_tb_profiler.web.old_plugin import shapes
 
@@ -156,6 +159,31 @@ def test_work_launched_before_the_recording_is_in_no_step() -> None:
     assert sums == {"gemm": 60, "lost": 7, "gap": 4}
     assert operators(model.in_steps).device_ns == 71 * US
     assert operators(model).device_ns == 111 * US
+
+
+def test_the_parts_of_a_comparison_add_up_to_everything() -> None:
+    model = with_earlier_work()
+    subject = Subject(model, "run", "worker", "1", 0, 1, lambda _: ())
+    answer = COMPARE.compute(subject, subject, WhichPart())
+    rows = answer.parts.rows
+    device = dict(zip(rows["kind"], rows["device_ns"], strict=True))
+    # launched between the marks, or nobody knows where: 4 + 7
+    assert (device["before"], device["rest"]) == (40 * US, 11 * US)
+    assert answer.totals.device_ns == 111 * US
+    for key in ("duration_ns", "device_ns", "total_ns"):
+        for side in ("", "exp_", "delta_"):
+            assert sum(rows[side + key]) == getattr(answer.totals, side + key)
+    kernel_ns = dict(zip(answer.kernels.rows["name"], answer.kernels.rows["total_ns"], strict=True))
+    assert kernel_ns["gemm"] == 60 * US
+
+
+def test_sums_of_steps_leave_out_what_is_in_none() -> None:
+    subject = Subject(with_earlier_work(), "run", "worker", "1", 0, 1, lambda _: ())
+    found = STEP_NAMES.compute(subject, NamesAsked("kernels"))
+    assert found.steps == 2
+    assert dict(zip(found.names.rows["name"], found.names.rows["total_ns"], strict=True))["gemm"] == 60 * US
+    found = STEP_NAMES.compute(subject, NamesAsked())
+    assert dict(zip(found.names.rows["name"], found.names.rows["calls"], strict=True)) == {"aten::mm": 2, "between": 1}
 
 
 def test_without_launches_nothing_is_known_of_them() -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta, whole_times
+from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta
+from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
 from torch_tb_profiler.analysis.health import health, troubles
@@ -69,13 +70,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Compared:
-    """Two traces side by side: sums of the whole traces, and every operator and kernel by name."""
+    """Two traces side by side: sums of the whole traces, and every operator and kernel by name.
+
+    left_sums, right_sums   what `left` and `right` are the sums of: parts, work launched before the recording, the rest
+    """
 
     left: Times
     right: Times
     operators: Delta
     kernels: Delta
     parts: Comparison
+    left_sums: WholeTimes
+    right_sums: WholeTimes
 
     def to_pandas(self) -> pd.DataFrame:
         """The operators."""
@@ -306,12 +312,15 @@ class TraceProfile:
         def compared(left: Model, right: Model) -> Compared:
             parts = Comparison(left, right, "all")
             sums: list[tuple[Any, Any]] = [program.everything() for program in (parts.left, parts.right)]
+            left_sums, right_sums = map(whole_times, parts.beginning())
             return Compared(
-                whole_times(parts.left),
-                whole_times(parts.right),
+                left_sums.whole,
+                right_sums.whole,
                 delta(sums[0][0], sums[1][0], ("device_self_ns", "host_self_ns")),
                 delta(sums[0][1], sums[1][1], ("total_ns",)),
                 parts,
+                left_sums,
+                right_sums,
             )
 
         return self._with(other, compared)

@@ -85,10 +85,10 @@ class Model:
     def in_steps(self) -> Model:
         """What belongs to the steps, with the time between their marks: what is counted or added up per step.
 
-        Itself where there are no steps.
+        Itself where there are no steps, and where some of them were chosen.
         """
         steps = self.steps
-        if not len(steps):
+        if not len(steps) or self.selected is not None:
             return self
         return Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps)))
 
@@ -203,6 +203,12 @@ class Model:
         without_launch = int(np.count_nonzero((self.device_links.launch < 0) & self.is_work))
         found = clamping_note(clamped) + no_launch_note(without_launch, len(self.trace.launches) > 0)
         return tuple(Notes([*self.trace.notes, *found, *self.steps.notes]))
+
+    @part
+    def launched_before(self) -> Bool:
+        """Shape (device work,): the selected work that was launched before the recording began."""
+        before = self.structure.launched_before
+        return before if self._selection is None else before[self._selection.work.kept]
 
     @part
     def device_category(self) -> UInt8:
