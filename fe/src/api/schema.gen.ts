@@ -163,6 +163,7 @@ export interface LargestOperator {
 
 export interface TopKernel {
   name: string;
+  short_name: string;
   total_ns: number;
   calls: number;
 }
@@ -971,6 +972,8 @@ export interface SliceDetails {
   start_ns: number;
   /** nanoseconds */
   duration_ns: number;
+  /** of a kernel its name without what does not tell what it does; null of all others */
+  short_name: string | null;
   /** id of the track it stands on */
   track: number;
   /** number of its name */
@@ -1017,6 +1020,8 @@ export interface SliceReference {
   start_ns: number;
   /** nanoseconds */
   duration_ns: number;
+  /** of a kernel its name without what does not tell what it does; null of all others */
+  short_name: string | null;
 }
 
 /** A Python frame around a slice. */
