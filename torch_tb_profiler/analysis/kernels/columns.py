@@ -7,6 +7,30 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 KERNELS = by_key(
     Definition("name", "Name", "string", None, "Name of the kernel."),
     Definition(
+        "short_name",
+        "Short name",
+        "string",
+        None,
+        "The name without parameters and most template arguments. What tells what the kernel does is kept: functor, "
+        "tile, element type.",
+    ),
+    Definition(
+        "kind",
+        "Kind",
+        "string",
+        None,
+        "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A helper "
+        "prepares or finishes the work of another kernel. Empty where the name is not known.",
+    ),
+    Definition(
+        "library",
+        "Library",
+        "string",
+        None,
+        "The library that the kernel comes from, by its name; several where their kernels have the same names. Empty "
+        "where the name does not tell.",
+    ),
+    Definition(
         "operator",
         "Operator",
         "string",
@@ -30,7 +54,8 @@ KERNELS = by_key(
         "Tensor cores used",
         "bool",
         None,
-        "Whether the kernel uses tensor cores, judged by its name; unknown where the name leaves it open.",
+        "Whether the kernel uses tensor cores, judged by its name. Where the name leaves it open: no, if the device "
+        "has none for the types of the operator's inputs, else unknown.",
     ),
     Definition("calls", "Calls", "number", "count", "How often it ran."),
     Definition("total_ns", "Total", "number", "ns", "Σ durations of its calls."),

@@ -26,6 +26,8 @@ from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category
 
 KernelGrouping = Literal["name", "name_op_launch"]
@@ -70,13 +72,17 @@ class KernelTable(Tabular):
     `operator_tensor_core_eligible` are None when grouped by name alone; `mean_blocks_per_sm`,
     `mean_achieved_occupancy` and `occupancy_known_share` are None when the trace records no such value; the means are
     NaN for groups of which it is not known.
-    Missing registers or shared memory: -1.
+    Missing registers or shared memory: -1. `kind` and `library` are None where the name is of no known family, and
+    `library` where several have such kernels.
     """
 
     missing_below_zero: ClassVar = ("registers_per_thread", "shared_memory_bytes")
 
     group_by: _Grouping
     name: tuple[str, ...]
+    short_name: tuple[str, ...]
+    kind: tuple[str | None, ...]
+    library: tuple[str | None, ...]
     operator: tuple[str, ...] | None
     grid: tuple[str, ...] | None
     block: tuple[str, ...] | None
@@ -147,10 +153,15 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     def texts(codes: Int32) -> tuple[str, ...]:
         return tuple(strings[code] for code in codes[lead].tolist())
 
+    names = texts(name)
+    families = tuple(map(family_of, names))
     operators = tuple(text(code) for code in operator[lead].tolist())
     return KernelTable(
         group_by=group_by,
-        name=texts(name),
+        name=names,
+        short_name=tuple(map(short_name, names)),
+        kind=tuple(None if family is None else family.label for family in families),
+        library=tuple(None if family is None else family.library or None for family in families),
         operator=operators if by_launch else None,
         grid=texts(work.grid) if by_launch else None,
         block=texts(work.block) if by_launch else None,

@@ -107,6 +107,7 @@ class TopKernel:
     """
 
     name: str
+    short_name: str
     total_ns: int
     calls: int
 
@@ -147,7 +148,12 @@ def overview(model: Model) -> Overview:
             for i in range(min(TOP, len(by_name)))
         ),
         top_kernels=tuple(
-            TopKernel(kernels_by_name.name[i], int(kernels_by_name.total_ns[i]), int(kernels_by_name.calls[i]))
+            TopKernel(
+                kernels_by_name.name[i],
+                kernels_by_name.short_name[i],
+                int(kernels_by_name.total_ns[i]),
+                int(kernels_by_name.calls[i]),
+            )
             for i in range(min(TOP, len(kernels_by_name)))
         ),
     )

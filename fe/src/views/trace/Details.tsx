@@ -174,7 +174,7 @@ function Fact({ term, title, children }: { term: string; title?: string; childre
 function Ref({ slice, onPick }: { slice: SliceRef; onPick: (slice: SliceRef) => void }) {
   return (
     <button type="button" className="link" title={slice.name} onClick={() => onPick(slice)}>
-      {bareName(slice.name)}
+      {slice.short_name ?? bareName(slice.name)}
     </button>
   );
 }
