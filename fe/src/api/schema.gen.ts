@@ -268,6 +268,7 @@ export interface LargestOperator {
 export interface TopKernel {
   /** of the kernel */
   name: string;
+  /** the name that a page has room for */
   short_name: string;
   /** Σ of its durations */
   total_ns: number;
@@ -579,6 +580,7 @@ export interface SummaryOwners {
 
 /** What the steps of a trace did, by name: sums over all steps. */
 export interface StepNames {
+  /** which trace */
   meta: TraceMeta;
   /** how many there are */
   steps: number;

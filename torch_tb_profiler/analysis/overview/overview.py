@@ -101,9 +101,10 @@ class TopOperator:
 class TopKernel:
     """A kernel that took much time.
 
-    name      of the kernel
-    total_ns  Σ of its durations
-    calls     how often it ran
+    name        of the kernel
+    short_name  the name that a page has room for
+    total_ns    Σ of its durations
+    calls       how often it ran
     """
 
     name: str
