@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from tests.events import US, Event, annotation, copy, fill, kernel, launch, model_of, op
+from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_use
-from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels
+from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels, kernels_by_call
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 
@@ -37,13 +39,36 @@ def test_by_launch() -> None:
         kernel(310, 1, 4, "k"),
     ]
     table = kernels(model_of(events), "name_op_launch")
-    assert table.operator == ("op1", "(launched before the recording)", "op1", "op1")
+    # work that ran before it on its stream was launched in the recording
+    assert table.operator == ("op1", "(its launch was lost)", "op1", "op1")
     assert table.calls.tolist() == [2, 1, 1, 1]
     assert table.block == ("[16, 16, 16]", "[16, 16, 64]", "[16, 16, 64]", "")
     assert table.registers_per_thread is not None
     assert table.registers_per_thread.tolist() == [18, 18, 18, -1]
     assert table.operator_tensor_core_eligible is not None
     assert not table.operator_tensor_core_eligible.any()
+
+
+def test_by_launch_outside_of_operators() -> None:
+    def graph(start: float, correlation: int, tid: int = 1) -> Event:
+        return {**launch(start, correlation, tid=tid), "name": "cudaGraphLaunch"}
+
+    events = [
+        *(annotation("Optimizer.step#SGD.step", 100, 50), graph(110, 1), kernel(200, 10, 1, "k")),
+        *(graph(160, 2), kernel(220, 10, 2, "k"), graph(170, 3, tid=2), kernel(240, 10, 3, "k")),
+        *(frame("nn.Module: Linear_3", 300, 50), launch(310, 4), kernel(400, 5, 4, "k")),
+    ]
+    table = kernels(model_of(events), "name_op_launch")
+    # of threads the API call is shown: their numbers differ from trace to trace
+    assert table.operator == (
+        "(cudaGraphLaunch)",
+        "(graph replay in Optimizer.step#SGD.step)",
+        "(module: Linear_3)",
+    )
+    assert table.calls.tolist() == [2, 1, 1]
+    old = kernels_by_call(model_of(events))
+    assert old.operator == ("(cudaGraphLaunch)", "(cudaLaunchKernel)")
+    assert old.calls.tolist() == [3, 1]
 
 
 def test_means_are_weighted_by_duration_and_leave_out_missing_values() -> None:
@@ -77,7 +102,7 @@ def test_annotations_on_the_device_are_no_kernels() -> None:
 
 
 def test_tensor_core_time() -> None:
-    events = [kernel(0, 10, 1, "volta_h884gemm"), kernel(20, 5, 2, "triton_poi_fused_add"), kernel(30, 3, 3, "relu")]
+    events = [kernel(0, 10, 1, "volta_h884gemm"), kernel(20, 5, 2, "relu"), kernel(30, 3, 3, "triton_poi_fused_add")]
     totals = kernel_totals(model_of(events))
     assert totals == KernelTotals(18 * US, 18 * US, TensorCores(10 / 18, 3 / 18, 5 / 18), Occupancy(None, 0.0))
     assert totals.tensor_cores is not None
@@ -198,8 +223,6 @@ def test_does_not_use_tensor_cores(name: str) -> None:
     "name",
     [
         "triton__0d1d2d3d",
-        "triton_tem_fused_mm_3",
-        "_fwd_kernel_aligned_0d1d2d",
         "Cijk_Ailk_Bljk_SB_MT64x64x8",
         "my_gemm",
     ],
@@ -212,3 +235,45 @@ def test_eligible_operators() -> None:
     assert len(ELIGIBLE_2021) == len(set(ELIGIBLE_2021)) == 45
     assert {"aten::mm", "aten::convolution_backward", "AddmmBackward0"} <= ELIGIBLE_OPERATORS
     assert "aten::add" not in ELIGIBLE_OPERATORS
+
+
+A100 = {"id": 0, "name": "NVIDIA A100", "computeMajor": 8, "computeMinor": 0}
+V100 = {"id": 0, "name": "Tesla V100", "computeMajor": 7, "computeMinor": 0}
+P100 = {"id": 0, "name": "Tesla P100", "computeMajor": 6, "computeMinor": 0}
+MI210 = {"id": 0, "name": "AMD Instinct MI210", "computeMajor": 9, "computeMinor": 0}
+
+
+@pytest.mark.parametrize(
+    ("device", "operator", "types", "used"),
+    [
+        (P100, "aten::relu", [], False),  # no tensor cores at all
+        (V100, "aten::mm", ["float", "float"], False),  # no TF32
+        (V100, "aten::mm", ["c10::BFloat16", "c10::BFloat16"], False),
+        (V100, "aten::addmm", ["double", "double", "double", "Scalar", ""], False),
+        (V100, "aten::mm", ["c10::Half", "c10::Half"], None),
+        (V100, "aten::mm", ["Float8_of_the_future"], None),
+        (V100, "aten::mm", [], None),
+        (V100, "mine::mm", ["float", "float"], None),  # it may multiply what is not among its inputs
+        (A100, "aten::mm", ["float", "float"], None),
+        (A100, "aten::mm", ["long int", "long int"], False),
+        (MI210, "aten::mm", ["long int", "long int"], None),
+        ({**V100, "name": ""}, "aten::mm", ["float"], None),
+    ],
+)
+def test_the_operator_decides_where_the_name_leaves_it_open(
+    device: dict[str, Any], operator: str, types: list[str], used: bool | None
+) -> None:
+    called = op(operator, 0, 10, **{"Input type": types, "Input Dims": [[8, 8]] * len(types)})
+    model = model_of([called, launch(5, 1), kernel(20, 5, 1, "my_own")], deviceProperties=[device])
+    assert kernels(model).tensor_cores_used == (used,)
+
+
+def test_kernels_of_one_name_that_differ_are_unknown() -> None:
+    events = []
+    for at, kind in ((0, "double"), (100, "c10::Half")):
+        events += [op("aten::mm", at, 10, **{"Input type": [kind, kind]}), launch(at + 1, at + 1)]
+        events += [kernel(at + 20, 5, at + 1, "my_own")]
+    model = model_of(events, deviceProperties=[V100])
+    assert kernels(model).tensor_cores_used == (None,)
+    totals = kernel_totals(model)
+    assert (totals.kernel_ns, totals.undecided_ns) == (10 * US, 5 * US)

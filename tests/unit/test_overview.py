@@ -173,7 +173,7 @@ def test_device_metrics_outside_the_steps() -> None:
     assert (device.name, device.memory_bytes, device.compute_capability) == (None, None, None)
 
 
-def test_what_runs_between_steps_is_no_use_of_the_steps() -> None:
+def test_what_runs_between_marks_is_utilization_of_the_later_step() -> None:
     model = model_of(
         [
             annotation("ProfilerStep#0", 0, 100),
@@ -186,8 +186,8 @@ def test_what_runs_between_steps_is_no_use_of_the_steps() -> None:
         ]
     )
     (device,) = device_use(model)
-    assert device.busy == 0.5
-    assert device.sm_efficiency == (50 * 0.5 + 50 * 1) / 200
+    assert device.busy == (50 + 60 + 50) / 300
+    assert device.sm_efficiency == pytest.approx((50 * 0.5 + 60 * 1 + 50 * 1) / 300)
     assert device.achieved_occupancy == pytest.approx((20 * 50 + 100 * 60 + 40 * 50) / 160 / 100)
 
 

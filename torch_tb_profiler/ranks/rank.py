@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from torch_tb_profiler.analysis.device_use import step_use
-from torch_tb_profiler.analysis.overlap import StepOverlap, step_of_operations, step_overlap
+from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.arrays.types import Float64, Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
@@ -31,6 +31,7 @@ class Rank:
     devices: tuple[Device, ...]
     has_device_properties: bool
     overlap: StepOverlap
+    overview_overlap: StepOverlap
     exposed_communication_ns: Float64 | None
     communications: Communications
     step: Int32
@@ -73,6 +74,7 @@ def rank_of(model: Model, worker: str) -> Rank:
         devices=devices_of(model),
         has_device_properties=bool(header.devices),
         overlap=step_overlap(model),
+        overview_overlap=overview_overlap(model),
         exposed_communication_ns=None if use is None else use.exposed_communication_ns,
         communications=model.communications,
         step=step_of_operations(model),

@@ -254,6 +254,7 @@ class Launches(Table):
     external_id: Int64 = column(
         "id", "equals the correlation in files of 2022-23", source=("External id", "external id"), follows=True
     )
+    kernel: Int32 = column(STRING, "name of the kernel that a call launches; ROCm only", source="kernel")
     correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
 
 

@@ -74,6 +74,23 @@ export function namesAt({ key, words }: Column, rows: Rows, row: number): string
   return word === undefined || word === text ? [text] : [text, word];
 }
 
+/** What is shown of the names of kernels: `short_name` of their row. */
+export function shortNames(rows: Rows): (name: string) => string {
+  const short = new Map(
+    (rows.name ?? []).map((name, row) => [String(name), textAt(rows, "short_name", row)]),
+  );
+  return (name) => short.get(name) || name;
+}
+
+/** The table with short names where names stand; the whole name is what is filtered, copied and selected. */
+export function withShortNames<T extends Table>(table: T): T {
+  const brief = shortNames(table.rows);
+  const columns = table.columns
+    .filter(({ key }) => key !== "short_name")
+    .map((column) => (column.key === "name" ? { ...column, brief } : column));
+  return { ...table, columns };
+}
+
 /** NaN, null and undefined are no values. */
 export function isMissing(cell: Cell): cell is null | undefined {
   return cell === null || cell === undefined || (typeof cell === "number" && Number.isNaN(cell));

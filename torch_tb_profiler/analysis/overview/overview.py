@@ -101,12 +101,14 @@ class TopOperator:
 class TopKernel:
     """A kernel that took much time.
 
-    name      of the kernel
-    total_ns  Σ of its durations
-    calls     how often it ran
+    name        of the kernel
+    short_name  the name that a page has room for
+    total_ns    Σ of its durations
+    calls       how often it ran
     """
 
     name: str
+    short_name: str
     total_ns: int
     calls: int
 
@@ -147,7 +149,12 @@ def overview(model: Model) -> Overview:
             for i in range(min(TOP, len(by_name)))
         ),
         top_kernels=tuple(
-            TopKernel(kernels_by_name.name[i], int(kernels_by_name.total_ns[i]), int(kernels_by_name.calls[i]))
+            TopKernel(
+                kernels_by_name.name[i],
+                kernels_by_name.short_name[i],
+                int(kernels_by_name.total_ns[i]),
+                int(kernels_by_name.calls[i]),
+            )
             for i in range(min(TOP, len(kernels_by_name)))
         ),
     )

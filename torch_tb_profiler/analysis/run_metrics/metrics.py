@@ -17,23 +17,23 @@ from torch_tb_profiler.model import Model
 class Figures:
     """One trace in a row of numbers; None where it does not say, or has no steps.
 
-    Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`.
-    Definitions: `columns.TRACES`.
+    Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`. Definitions:
+    `columns.TRACES`.
 
     devices                   those that ran kernels, by name
     steps                     how many steps the means are made of
     step                      mean length of a step, ns
     slowest_step_ns           the longest step
-    busy                      part of the time of the steps in which a kernel, copy or fill ran on a device, 0…1
+    busy                      part of the step time in which a device did anything, 0…1
     computing                 part in which a compute kernel ran, 0…1
     communicating             part in which a communication kernel ran, 0…1
-    exposed_communication     part in which a communication kernel ran and no compute kernel, 0…1
-    exposed_communication_ns  the same of the average step, ns
+    exposed_communication     part in which one ran and no compute kernel, 0…1
+    exposed_communication_ns  the same of a step
     sm_efficiency             estimated part of the multiprocessors that compute kernels could fill, 0…1
-    achieved_occupancy        estimated occupancy of the compute kernels of which it is known, 0…1
-    occupancy_known_share     part of the time of compute kernels that these are, 0…1
-    tensor_cores_yes          part of the time of compute kernels known to use tensor cores, 0…1
-    tensor_cores_unknown      part of which it is not known, 0…1
+    achieved_occupancy        estimated occupancy of the compute kernels where it is known, 0…1
+    occupancy_known_share     part of the time of compute kernels whose occupancy is known, 0…1
+    tensor_cores_yes          part of that time known to use tensor cores, 0…1
+    tensor_cores_unknown      part of that time of which it is not known, 0…1
     kernel                    ns of a step in compute kernels
     memcpy                    ns of a step in copies, of what no category before has
     memset                    ns in fills, likewise

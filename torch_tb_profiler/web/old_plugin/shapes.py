@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
-from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels
+from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
@@ -44,6 +44,7 @@ _PIES = (
 
 def overview(model: Model, workers: int) -> Json:
     """/overview. `workers`: how many workers the run has."""
+    model = model.of_overview()
     answer = {
         "steps": _steps(model),
         "performance": [_performance(model)],
@@ -108,7 +109,7 @@ def kernel_table(model: Model, group_by: str | None) -> Json | None:
     if not model.has_kernels:
         return None
     by_name = group_by == BY_KERNEL
-    table = kernels(model, "name" if by_name else "name_op_launch")
+    table = kernels(model) if by_name else kernels_by_call(model)
     columns, cells = _kernels_by_name(table) if by_name else _kernels_by_launch(table)
     for key, label, values in (
         ("mean_blocks_per_sm", "Mean Blocks Per SM", table.mean_blocks_per_sm),

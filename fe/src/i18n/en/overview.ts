@@ -20,7 +20,7 @@ export const overview = area("overview", {
     loss: (category: string, share: string, time: string) =>
       `Largest loss: ${category} ${share} (${time} per step)`,
     nextLoss: (category: string, share: string, time: string) =>
-      `Then ${category} ${share} (${time} per step)`,
+      `Largest other loss: ${category} ${share} (${time} per step)`,
     finding: (title: string) => `${title}: see below`,
   },
 

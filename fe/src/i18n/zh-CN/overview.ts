@@ -16,7 +16,7 @@ export const overview: typeof en = {
     kernels: (share) => `计算内核的运行时间占每步时间的 ${share}`,
     largest: (category, share) => `每步中占比最大的是${category}：${share}`,
     loss: (category, share, time) => `最大的损失：${category} ${share}（每步 ${time}）`,
-    nextLoss: (category, share, time) => `其次是 ${category} ${share}（每步 ${time}）`,
+    nextLoss: (category, share, time) => `其余损失中最大的是 ${category} ${share}（每步 ${time}）`,
     finding: (title) => `${title}：见下文`,
   },
 

@@ -99,8 +99,10 @@ export const serverMessages: ServerMessages = {
     negative_duration: () => "时长为负的事件按时长 0 计。",
 
     // What the structure shows.
-    no_launch: () =>
-      "部分内核和拷贝的启动不在跟踪中：它们在采集开始之前启动，或者没有采集主机活动。它们的时间计入总计，但不属于任何算子。",
+    no_launch: ({ calls_recorded }) =>
+      calls_recorded
+        ? "部分内核和拷贝的启动不在跟踪中，而其他的在：它们在采集开始之前启动，或者其启动记录已丢失。它们的时间计入总计，但不属于任何算子。"
+        : "内核和拷贝没有对应的启动：没有采集对设备 API 的调用。它们的时间计入总计，但不属于任何算子。",
     clamped_ranges: () => "晚于其外层区间结束的主机区间，在调用树中被截到外层区间的末尾。",
     incomplete_last_steps: ({ step }) => `步 ${step} 被略去：采集在其设备工作完成之前停止。`,
     chosen_steps_not_found: ({ pattern, rule }) =>

@@ -159,8 +159,8 @@ export const texts: Record<string, string> = {
   "Shortest call.": "最短的一次调用。",
   "Blocks of the launch ÷ multiprocessors (SMs) of the device; below 1 some SMs stay empty. Mean over the calls, weighted by duration.":
     "一次启动的线程块数 ÷ 设备的流式多处理器（SM）数；小于 1 时有 SM 空闲。按耗时加权的各次调用平均值。",
-  "The innermost operator that launched it; in parentheses the API call when that was outside any operator.":
-    "启动它的最内层算子；若不在任何算子之内，则在括号中给出 API 调用。",
+  "The innermost operator that launched it; in parentheses what else owns it: who captured it into a graph, an annotation, a module, a Python frame, a thread.":
+    "启动它的最内层算子；括号内是其他归属：将其捕获到图中的算子、标注、模块、Python 栈帧或线程。",
   "Blocks of the launch, [x, y, z].": "一次启动的线程块数，[x, y, z]。",
   "Threads of a block, [x, y, z].": "一个线程块的线程数，[x, y, z]。",
   "Registers each thread uses.": "每个线程使用的寄存器数。",

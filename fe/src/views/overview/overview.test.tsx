@@ -108,5 +108,5 @@ it("names the largest loss, and what comes after one that takes most of the step
   const { rerender } = render(<Verdict overview={overview("cpu_exec")} />);
   expect(screen.getByText(/Largest loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
   rerender(<Verdict overview={overview("other")} />);
-  expect(screen.getByText(/Then DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
+  expect(screen.getByText(/Largest other loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
 });
