@@ -15,7 +15,7 @@ from torch_tb_profiler.model.kernel_names.first_match import FirstMatch, literal
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 
 CASES = Path(__file__).parent.parent / "cases" / "kernel_names.tsv"
-NAMES = [line.split("\t") for line in CASES.read_text().splitlines()[1:]]
+NAMES = [line.split("\t") for line in CASES.read_text(encoding="utf-8").splitlines()[1:]]
 VERDICTS = {"yes": True, "no": False, "?": None}
 
 
@@ -27,6 +27,14 @@ def test_family(kind: str, verdict: str, name: str) -> None:
     else:
         assert family is not None
         assert (family.label, family.tensor_cores) == (kind, VERDICTS[verdict])
+
+
+def test_the_page_has_words_for_every_kind(repository: Path) -> None:
+    labels = {family.label for family in FAMILIES}
+    for language in ("en", "zh-CN"):
+        text = (repository / "fe" / "src" / "i18n" / language / "kernels.ts").read_text(encoding="utf-8")
+        found = re.findall(r'^    "?([\w +]+?)"?: "', text[text.index("kinds: {") :].split("}")[0], re.MULTILINE)
+        assert set(found) == labels
 
 
 def test_enough_names() -> None:

@@ -186,3 +186,11 @@ def test_kernels_of_one_name_that_differ_are_unknown() -> None:
     assert kernels(model).tensor_cores_used == (None,)
     totals = kernel_totals(model)
     assert (totals.kernel_ns, totals.undecided_ns) == (10 * US, 5 * US)
+
+
+def test_what_the_name_says() -> None:
+    names = ("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)", "k")
+    table = kernels(model_of([kernel(20 * i, 10 - i, i + 1, name) for i, name in enumerate(names)]))
+    assert table.name == names
+    assert table.short_name == ("vectorized_elementwise_kernel<CUDAFunctor_add<float>>", "k")
+    assert (table.kind, table.library) == (("pointwise", None), ("PyTorch", None))

@@ -149,7 +149,7 @@ def test_device_metrics() -> None:
                 kernel(130, 10, 1, "a", 1, **{"blocks per SM": 0.5, "est. achieved occupancy %": 60}),
                 kernel(135, 15, 2, "b", 1, **{"blocks per SM": 0.6, "est. achieved occupancy %": 10}),
                 kernel(150, 0, 3, "b", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 20}),
-                kernel(145, 25, 4, "s884", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 100}),
+                kernel(145, 25, 4, "volta_h884gemm", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 100}),
                 kernel(200, 20, 5, "a", 1, **{"blocks per SM": 10.5, "est. achieved occupancy %": 30}),
             ),
             deviceProperties=[{"id": 1, "name": "V100", "totalGlobalMem": 2**34, "computeMajor": 7, "computeMinor": 0}],

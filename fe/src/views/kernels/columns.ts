@@ -42,6 +42,7 @@ export function kernelTable(answer: KernelsTable, baseline: KernelsTable | null 
       : HIDDEN;
   const shown = columns.map((column) => ({
     ...column,
+    ...(column.key === "kind" && { words: kernelsTexts.kinds }),
     hidden: hidden.includes(column.key),
   }));
   const table = { columns: shown, rows };
