@@ -67,6 +67,7 @@ def test_a_name_that_was_cut_off() -> None:
         ("std::enable_if<!(false), void>::type internal::gemvx::kernel<int>(int)", "internal::gemvx::kernel<int>"),
         ("triton_poi_fused_add_0.kd", "triton_poi_fused_add_0"),
         ("a name of my own", "a name of my own"),
+        ("my kernel (second version)", "my kernel (second version)"),
         ("(cudaGraphLaunch)", "(cudaGraphLaunch)"),
         ("_ZN5aiter12fmoe_bf16_g1E", "aiter::fmoe_bf16_g1"),
         ("_ZN12_GLOBAL__N_14lookIDF16bEEvT_", "look<bf16>"),

@@ -19,8 +19,8 @@ KERNELS = by_key(
         "Kind",
         "string",
         None,
-        "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A helper "
-        "prepares or finishes the work of another kernel. Empty where the name is not known.",
+        "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A "
+        "helper prepares or finishes the work of another kernel. Empty where the name is not known.",
     ),
     Definition(
         "library",
