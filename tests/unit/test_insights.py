@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from tests.events import Event, annotation, copy, event, kernel, launch, model_of, op
 from torch_tb_profiler.insights import RULES, Finding, findings
 
 V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
@@ -69,12 +69,15 @@ def test_distributed_backend() -> None:
     )
 
 
-def test_gpu_utilization() -> None:
+def test_device_idle() -> None:
     events = step(kernel(0, 49, 1), kernel(0, 50, 2, device=1), kernel(0, 10, 3, device=8), kernel(0, 1, 4, device=10))
-    finding = found(events)["gpu_utilization"]
+    finding = found(events)["device_idle"]
     assert finding.detail.startswith("GPU 0, GPU 8 and GPU 10 are busy")
-    assert [e.value for e in finding.evidence] == [0.49, 0.1, 0.01]
-    assert "gpu_utilization" not in found(step(kernel(0, 50, 1)))
+    assert [(e.key, e.gpu, e.value) for e in finding.evidence] == [
+        (key, gpu, value) for gpu, value in ((0, 0.49), (8, 0.1), (10, 0.01)) for key in ("busy", "computing")
+    ]
+    assert "device_idle" not in found(step(kernel(0, 50, 1)))
+    assert "device_idle" not in found(step(kernel(0, 49, 1), copy(49, 1, 2))), "a device that copies is busy"
 
 
 def test_tensor_cores() -> None:
@@ -136,7 +139,7 @@ def test_the_most_severe_come_first() -> None:
     assert [(finding.id, finding.severity, finding.saving_ns) for finding in told] == [
         ("dataloader", "high", 20_000),
         ("communication", "medium", 25_000),
-        ("gpu_utilization", "medium", None),
+        ("device_idle", "medium", None),
         ("memory_limit", "medium", None),
     ]
 

@@ -18,6 +18,8 @@ from torch_tb_profiler.trace import Note
 
 #: nanoseconds; of points in time since the start of the trace
 Ns = Annotated[int, Meta(description="nanoseconds")]
+
+MeanNs = Annotated[float, Meta(description="nanoseconds, a mean")]
 #: nanoseconds of a mean or a share
 NsMean = Annotated[float, Meta(description="nanoseconds")]
 Bytes = Annotated[int, Meta(description="bytes")]
@@ -39,6 +41,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class TraceMeta(msgspec.Struct, frozen=True, kw_only=True):
     """Which trace an answer is about.
 
+    run          name of the run, as in `/api/status`
+    worker       name of the process that was recorded
+    span         which recording of the worker it is
     device_type  GPU when a device or a call of its API was recorded
     notes        what a person should know about this answer
     """

@@ -9,9 +9,9 @@ from torch_tb_profiler.analysis.shared.tensor_cores import FIRST_CAPABILITY, eli
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
 
-#: with more than this of the kernel time undecided, whether tensor cores are used is not known
+#: with more than this of the time of compute kernels undecided, whether tensor cores are used is not known
 MOST_UNDECIDED = 0.1
-#: with less than this of the kernel time in such products there is little to gain
+#: with less than this of the time of compute kernels in such products there is little to gain
 LITTLE = 0.1
 
 
@@ -21,13 +21,14 @@ def _apply(model: Model) -> Finding | None:
     if not isinstance(major, int) or major < FIRST_CAPABILITY[0]:
         return None
     totals = kernel_totals(model)
-    if not totals.kernel_ns or totals.tensor_core_ns or totals.undecided_ns > MOST_UNDECIDED * totals.kernel_ns:
+    found = totals.tensor_cores
+    if found is None or found.yes or found.unknown > MOST_UNDECIDED:
         return None
     rows = model.device_work.row[eligible_device_work(model)]
     eligible = int(np.maximum(model.trace.events.duration[rows], 0).sum())
     if not eligible:
         return None
-    share = eligible / totals.kernel_ns
+    share = eligible / totals.compute_ns
     return Finding(
         id="tensor_cores",
         severity="medium" if share >= LITTLE else "low",
@@ -41,9 +42,9 @@ def _apply(model: Model) -> Finding | None:
         saving_ns=None,
         evidence=(
             Evidence("eligible_kernel_time", "Kernel time that could use tensor cores", eligible, "ns", "kernels"),
-            Evidence("eligible_share", "Share of the kernel time", share, "fraction", "kernels"),
+            Evidence("eligible_share", "Share of the time of compute kernels", share, "fraction", "kernels"),
             Evidence(
-                "tensor_core_share", "Kernel time using tensor cores", totals.tensor_core_share, "fraction", "kernels"
+                "tensor_cores_yes", "Time of compute kernels using tensor cores", found.yes, "fraction", "kernels"
             ),
         ),
         links=(Link("Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),

@@ -24,9 +24,13 @@ _ENCLOSING = (Band.PYTHON, Band.HOST, Band.ANNOTATION, Band.DEVICE)
 class SliceReference:
     """A slice, as every answer names it.
 
-    row         number of its event
-    lane        number of the lane it stands on
-    short_name  of a kernel its name without what does not tell what it does; null of all others
+    row          number of its event
+    lane         number of the lane it stands on
+    name         of the slice
+    short_name   of a kernel its name without what does not tell what it does; null of all others
+    category     name in small letters, as in `trace/schema.py`
+    start_ns     when it begins
+    duration_ns  how long it lasts
     """
 
     row: Row

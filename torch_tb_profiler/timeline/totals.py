@@ -9,9 +9,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
-    COMMUNICATION,
+    COMMUNICATING,
+    COMPUTING,
     EXPOSED_COMMUNICATION,
-    GPU_BUSY,
     Quantity,
     roles_of,
     spans_by_role,
@@ -42,7 +42,12 @@ class NameTotals:
 
 @dataclass(frozen=True)
 class CategoryTotal:
-    """Slices of one category, whatever encloses what."""
+    """Slices of one category, whatever encloses what.
+
+    category  name in small letters, as in `trace/schema.py`
+    count     how many slices touch the window
+    total_ns  Σ of their parts in the window
+    """
 
     category: str
     count: int
@@ -51,18 +56,24 @@ class CategoryTotal:
 
 @dataclass(frozen=True)
 class DeviceTotal:
-    """What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window.
+    """What one device did in the window. Definitions: `analysis.shared.quantities`.
 
-    busy_ns is `BUSY` of `analysis.shared.quantities`, kernel_ns `GPU_BUSY`, the others are called as there.
+    device                    number of the device
+    busy_ns                   `BUSY`: a kernel, copy or fill ran
+    idle_ns                   the rest of the window
+    computing_ns              `COMPUTING`: a compute kernel ran
+    communicating_ns          `COMMUNICATING`: a communication kernel ran
+    exposed_communication_ns  `EXPOSED_COMMUNICATION`: one ran and no compute kernel
+    memcpy_ns                 a copy ran; fills do not count
     """
 
     device: int
     busy_ns: int
     idle_ns: int
-    kernel_ns: int
-    memcpy_ns: int
-    communication_ns: int
+    computing_ns: int
+    communicating_ns: int
     exposed_communication_ns: int
+    memcpy_ns: int
 
 
 @dataclass(frozen=True)
@@ -145,11 +156,11 @@ def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int
                 device=number,
                 busy_ns=busy,
                 idle_ns=end - start - busy,
-                kernel_ns=ns(GPU_BUSY, by_role),
+                computing_ns=ns(COMPUTING, by_role),
                 memcpy_ns=intervals.total(
                     intervals.clip(intervals.union(events.start[copies], events.end[copies]), start, end)
                 ),
-                communication_ns=ns(COMMUNICATION, by_role),
+                communicating_ns=ns(COMMUNICATING, by_role),
                 exposed_communication_ns=ns(EXPOSED_COMMUNICATION, by_role),
             )
         )

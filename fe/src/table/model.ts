@@ -26,6 +26,8 @@ export interface Column {
   readonly words?: Readonly<Record<string, string>>;
   /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */
   readonly change?: "cost" | "plain";
+  /** Why a cell is empty, as its tooltip. */
+  readonly missing?: string;
   /** Each value in the unit that suits it, where one unit for all would make most of them nothing. */
   readonly ownUnits?: boolean;
   /** The unit of the column suits at most this value: moments differ in the digits that a larger unit would drop. */

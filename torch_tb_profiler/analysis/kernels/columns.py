@@ -35,7 +35,8 @@ KERNELS = by_key(
         "Operator",
         "string",
         None,
-        "The innermost operator that launched it; in parentheses the API call when that was outside any operator.",
+        "The innermost operator that launched it; in parentheses what else owns it: who captured it into a graph, an "
+        "annotation, a module, a Python frame, a thread.",
     ),
     Definition("grid", "Grid", "string", None, "Blocks of the launch, [x, y, z]."),
     Definition("block", "Block", "string", None, "Threads of a block, [x, y, z]."),
@@ -74,7 +75,15 @@ KERNELS = by_key(
         "Mean est. achieved occupancy",
         "number",
         "percent",
-        "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls, weighted by "
-        "duration.",
+        "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls of which it is "
+        "known, weighted by duration. Empty where it is known of none: the profiler writes 0 instead of computing it "
+        "for kernels with more than 48 KiB of shared memory in a block.",
+    ),
+    Definition(
+        "occupancy_known_share",
+        "Occupancy known",
+        "number",
+        "fraction",
+        "Duration of the calls whose occupancy is known ÷ duration of all its calls.",
     ),
 )

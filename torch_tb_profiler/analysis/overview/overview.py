@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.device_use import DeviceUse, device_use
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans
-from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, Role
+from torch_tb_profiler.analysis.shared.quantities import Role
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -55,7 +55,11 @@ class StepTimes(Tabular):
 
 @dataclass(frozen=True)
 class AverageStep:
-    """Arithmetic means over the steps, ns; 0 without steps."""
+    """Arithmetic means over the steps; 0 without steps.
+
+    step_ns      length of a step
+    category_ns  by category; they add up to step_ns
+    """
 
     step_ns: float
     category_ns: dict[str, float]
@@ -70,6 +74,12 @@ class Verdict:
     """What the average step is mostly made of, and the largest other part of it that is not the work itself.
 
     The work is compute kernels; on a trace without a device, operators on the host.
+
+    category            the one with most time, as in `StepParts`
+    share               its part of the average step, 0…1
+    largest_loss        the largest other category that is not the work
+    largest_loss_share  its part of the average step, 0…1
+    largest_loss_ns     its time in the average step
     """
 
     category: str
@@ -89,6 +99,13 @@ class TopOperator:
 
 @dataclass(frozen=True)
 class TopKernel:
+    """A kernel that took much time.
+
+    name      of the kernel
+    total_ns  Σ of its durations
+    calls     how often it ran
+    """
+
     name: str
     short_name: str
     total_ns: int
@@ -158,13 +175,6 @@ def step_times(model: Model) -> StepTimes:
         categories=shown,
         category_ns={c: painted[CATEGORIES.index(c)] for c in shown},
     )
-
-
-def step_gpu_busy(model: Model) -> Int64 | None:
-    """Per step the ns of `GPU_BUSY`, on whatever device; None without kernels."""
-    if not model.has_kernels:
-        return None
-    return GPU_BUSY.between(all_device_spans(model), model.steps.start, model.steps.end)
 
 
 @remembered

@@ -17,6 +17,7 @@ const HIDDEN = [
   "shared_memory_bytes",
   "operator_tensor_core_eligible",
   "mean_achieved_occupancy",
+  "occupancy_known_share",
 ];
 /** The same where operator, grid and block need room, too. */
 const HIDDEN_BY_LAUNCH = [...HIDDEN, "kind", "tensor_cores_used", "mean_blocks_per_sm"];
@@ -43,6 +44,7 @@ export function kernelTable(answer: KernelsTable, baseline: KernelsTable | null 
   const shown = columns.map((column) => ({
     ...column,
     ...(column.key === "kind" && { words: kernelsTexts.kinds }),
+    ...(column.key === "mean_achieved_occupancy" && { missing: kernelsTexts.occupancyUnknown }),
     hidden: hidden.includes(column.key),
   }));
   const table = { columns: shown, rows };
