@@ -63,11 +63,10 @@ def test_largest(opened: Profiler) -> None:
 def test_tensor_core_share(opened: Profiler) -> None:
     meta = answer_of(opened)["meta"]
     shown = opened.panel("Tensor cores").get_by_role("listitem")
-    using, not_using, unknown = (re.findall(r"[\d.]+ \S+", text)[:2] for text in shown.all_inner_texts())
-    assert numbers.all_same(using, [meta["tensor_core_ns"] / meta["kernel_ns"], meta["tensor_core_ns"]])
-    rest = meta["kernel_ns"] - meta["tensor_core_ns"] - meta["undecided_ns"]
-    assert numbers.all_same(not_using, [rest / meta["kernel_ns"], rest])
-    assert numbers.same(unknown[-1], meta["undecided_ns"])
+    parts = [re.findall(r"[\d.]+ \S+", text)[:2] for text in shown.all_inner_texts()]
+    for part, key in zip(parts, ("yes", "no", "unknown"), strict=True):
+        share = meta["tensor_cores"][key]
+        assert numbers.all_same(part, [share, share * meta["compute_ns"]])
 
 
 def test_copies_and_memsets(opened: Profiler) -> None:
