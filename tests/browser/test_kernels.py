@@ -66,7 +66,8 @@ def test_tensor_core_share(opened: Profiler) -> None:
     parts = [re.findall(r"[\d.]+ \S+", text)[:2] for text in shown.all_inner_texts()]
     for part, key in zip(parts, ("yes", "no", "unknown"), strict=True):
         share = meta["tensor_cores"][key]
-        assert numbers.all_same(part, [share, share * meta["compute_ns"]])
+        assert numbers.same(part[-1], share * meta["compute_ns"])
+        assert numbers.same(part[0], share) or (part[0] == "0.1 %" and share < 0.001), "below it is said so"
 
 
 def test_copies_and_memsets(opened: Profiler) -> None:
