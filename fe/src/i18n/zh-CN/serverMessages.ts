@@ -210,7 +210,7 @@ export const serverMessages: ServerMessages = {
     tensor_cores: {
       title: "没有使用 Tensor Core",
       detail: ({ share }) =>
-        `占时间 ${percent(share, 0)} 的内核由可以使用 Tensor Core 的算子启动，但都没有使用。自动混合精度以 16 位在 Tensor Core 上运行它们；对 32 位乘积，Ampere 及更新的架构可使用 TF32。`,
+        `占时间 ${percent(share, 0)} 的内核所做的工作可以由 Tensor Core 完成，但都没有使用。自动混合精度以 16 位在 Tensor Core 上运行它们；对 32 位乘积，Ampere 及更新的架构可使用 TF32。`,
     },
     memory_limit: {
       title: "设备内存几乎用满",
@@ -228,8 +228,8 @@ export const serverMessages: ServerMessages = {
     nccl_gpus: () => "可以使用 NCCL 的 GPU",
     busy: (gpu) => `设备忙碌，GPU ${gpu}`,
     computing: (gpu) => `计算中，GPU ${gpu}`,
-    eligible_kernel_time: () => "可用 Tensor Core 的算子的内核时间",
-    eligible_share: () => "占所有算子内核时间的比例",
+    eligible_kernel_time: () => "可用 Tensor Core 的内核时间",
+    eligible_share: () => "占计算内核时间的比例",
     tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
     peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
     gpu_memory: (gpu) => `GPU ${gpu} 的内存`,

@@ -57,6 +57,8 @@ export const texts: Record<string, string> = {
   "Input shapes": "输入形状",
   "Call stack": "调用栈",
   "Tensor cores used": "使用 Tensor Core",
+  "Short name": "简称",
+  Library: "库",
   Total: "总耗时",
   Mean: "平均",
   Max: "最大",
@@ -126,6 +128,12 @@ export const texts: Record<string, string> = {
   // Definitions.
   "Name of the operator.": "算子的名称。",
   "Name of the kernel.": "内核的名称。",
+  "The name without parameters and most template arguments. What tells what the kernel does is kept: functor, tile, element type.":
+    "去掉参数和大部分模板实参后的名称，保留说明内核作用的部分：函子、分块和元素类型。",
+  "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A helper prepares or finishes the work of another kernel. Empty where the name is not known.":
+    "根据内核名称判断的工作种类：gemm、conv、attention、communication、norm、pointwise 等。helper 为另一个内核做准备或收尾。名称未知时为空。",
+  "The library that the kernel comes from, by its name; several where their kernels have the same names. Empty where the name does not tell.":
+    "根据名称判断内核来自哪个库；内核同名的库会列出多个。名称无法说明时为空。",
   "How often it ran.": "运行的次数。",
   "How often it was called. An operator whose only nested operator has the same name counts once with it.":
     "被调用的次数。若算子内部唯一嵌套的算子与它同名，则合并计为一次。",
@@ -139,8 +147,8 @@ export const texts: Record<string, string> = {
     "在主机上的耗时 − 其直接内部各算子的耗时之和 − 它自己调用设备 API 的耗时之和。",
   "Σ durations on the host. A call inside another call of the same operator counts in both.":
     "在主机上的耗时之和（Σ）。同一算子的嵌套调用在内外两层都计入。",
-  "Whether the operator multiplies matrices or convolves and so can use tensor cores, or calls one that does, or was seen using them.":
-    "该算子是否做矩阵乘法或卷积因而可以使用 Tensor Core，或者调用了这样的算子，或者实际使用过 Tensor Core。",
+  "Whether the operator multiplies matrices or convolves and so can use tensor cores, or launched kernels that do, or calls an operator of which this is true.":
+    "该算子是否做矩阵乘法或卷积因而可以使用 Tensor Core，或者启动了这样的内核，或者调用了这样的算子。",
   "Duration of its own kernels known to use tensor cores ÷ device self; empty where it is known of none of them.":
     "它自己的内核中已知使用 Tensor Core 的部分的耗时 ÷ 设备自身耗时；若对其中任何内核都无法判断，则为空。",
   "Duration of kernels known to use tensor cores, launched by it or by operators it called ÷ device total; empty where it is known of none of them.":
@@ -151,8 +159,8 @@ export const texts: Record<string, string> = {
     "各输入的形状，每个参数一个列表；需用 record_shapes=True 采集。",
   "The Python frames around the call, innermost first: as recorded with the operator, else from the Python functions that enclose it on the same thread.":
     "调用所在的 Python 栈帧，最内层在前：取自随算子记录的调用栈，否则取自同一线程上包围它的 Python 函数。",
-  "Whether the kernel uses tensor cores, judged by its name; unknown where the name leaves it open.":
-    "内核是否使用 Tensor Core，根据名称判断；名称无法判断时为未知。",
+  "Whether the kernel uses tensor cores, judged by its name. Where the name leaves it open: no, if the device has none for the types of the operator's inputs, else unknown.":
+    "根据名称判断内核是否使用 Tensor Core。名称无法判断时：若设备对算子输入的类型没有 Tensor Core，则为否，否则未知。",
   "Σ durations of its calls.": "各次调用的耗时之和（Σ）。",
   "Total ÷ calls.": "总耗时 ÷ 调用次数。",
   "Longest call.": "最长的一次调用。",
