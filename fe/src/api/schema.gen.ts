@@ -446,6 +446,38 @@ export interface Figures {
   top_kernel: string | null;
 }
 
+/** What the steps of a trace did, by name: sums over all steps. */
+export interface StepNames {
+  /** which trace */
+  meta: TraceMeta;
+  /** how many there are */
+  steps: number;
+  /** a row for each operator, or each kernel */
+  names: Columns;
+}
+
+/** Rows as parallel lists. */
+export interface Columns {
+  /** what the columns are, in order */
+  columns: Definition[];
+  /** by column key: a list each, all of the same length */
+  rows: { [key: string]: Cell[] };
+}
+
+/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
+export interface Definition {
+  /** its name in answers, with the unit at its end */
+  key: string;
+  /** what a page calls it */
+  label: string;
+  /** of its values */
+  type: "bool" | "number" | "string";
+  /** of its values, null where they have none */
+  unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
+  /** definition and formula */
+  help: string;
+}
+
 /** Memory in use over time. */
 export interface MemoryCurveAnswer {
   /** which trace */
@@ -578,20 +610,6 @@ export interface MemoryAliveAnswer {
   rows: { [key: string]: Cell[] };
   /** which trace, device and time */
   meta: MemoryAliveMeta;
-}
-
-/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
-export interface Definition {
-  /** its name in answers, with the unit at its end */
-  key: string;
-  /** what a page calls it */
-  label: string;
-  /** of its values */
-  type: "bool" | "number" | "string";
-  /** of its values, null where they have none */
-  unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
-  /** definition and formula */
-  help: string;
 }
 
 /** Beside the blocks in use at a time; the last three fields are not there where no memory was recorded. */
@@ -764,14 +782,6 @@ export interface ModulesMeta {
   sources: ("lightning" | "nn")[];
   /** how many modules there are */
   total: number;
-}
-
-/** Rows as parallel lists. */
-export interface Columns {
-  /** what the columns are, in order */
-  columns: Definition[];
-  /** by column key: a list each, all of the same length */
-  rows: { [key: string]: Cell[] };
 }
 
 /** A page of events, the longest first. */
@@ -1643,6 +1653,7 @@ export interface Answers {
   "compare": CompareAnswer;
   "distributed": DistributedAnswer;
   "figures": FiguresAnswer;
+  "figures/names": StepNames;
   "health": HealthAnswer;
   "kernels": {
     /** what stands beside the table */

@@ -194,6 +194,7 @@ class NamesAsked(msgspec.Struct, frozen=True):
 class StepNames(Answer, frozen=True, kw_only=True):
     """What the steps of a trace did, by name: sums over all steps.
 
+    meta   which trace
     steps  how many there are
     names  a row for each operator, or each kernel
     """
