@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.overlap import step_of_operations
 from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.run_metrics.question import STEP_NAMES, NamesAsked
+from torch_tb_profiler.analysis.shared.program_times import full_program
 from torch_tb_profiler.model import Model, Steps
 from torch_tb_profiler.web.old_plugin import shapes
 
@@ -77,6 +78,26 @@ def test_marks_may_overlap_by_a_nanosecond_of_rounding() -> None:
     assert model_of(further).steps.names == ("0",)
     inside = [annotation("ProfilerStep#0", 0, 100.001), annotation("ProfilerStep#1", 100, 0.001)]
     assert model_of(inside).steps.names == ("0",)
+
+
+def test_what_begins_within_the_rounding_is_not_inside() -> None:
+    """Marks, and the operators at the end of the first: two trees."""
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 100.001),
+            op("a", 90, 10.001),
+            annotation("ProfilerStep#1", 100, 100),
+            op("b", 150, 5),
+        ]
+    )
+    assert model.tree.parent.tolist() == [-1, 0, -1, 2]
+    program = full_program(model)
+    names = [program.name(node) for node in range(len(program.tree))]
+    inside = {
+        name: names[parent] for name, parent in zip(names, program.tree.parent.tolist(), strict=True) if parent >= 0
+    }
+    assert inside == {"a": "ProfilerStep#0", "b": "ProfilerStep#1"}
+    assert model.structure.clamped() == 0
 
 
 # periods -----------------------------------------------------------------------------------------------------

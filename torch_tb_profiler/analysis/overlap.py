@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.overview.overview import category_spans
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import rank_spans
-from torch_tb_profiler.analysis.shared.quantities import COMMUNICATION, COMPUTE_ALONE, EXPOSED_COMMUNICATION
+from torch_tb_profiler.analysis.shared.quantities import COMMUNICATING, COMPUTING_ALONE, EXPOSED_COMMUNICATION
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
@@ -26,7 +26,7 @@ class StepOverlap:
     duration_ns: Int64
     computation_ns: Int64
     overlap_ns: Int64
-    exposed_communication_ns: Int64
+    communication_only_ns: Int64
     other_ns: Int64
 
 
@@ -45,7 +45,7 @@ def _between(model: Model) -> StepOverlap:
     start, end = model.steps.start, model.steps.end
     spans = rank_spans(model, category_spans(model)["cpu_exec"])
     alone, communication, exposed = (
-        quantity.between(spans, start, end) for quantity in (COMPUTE_ALONE, COMMUNICATION, EXPOSED_COMMUNICATION)
+        quantity.between(spans, start, end) for quantity in (COMPUTING_ALONE, COMMUNICATING, EXPOSED_COMMUNICATION)
     )
     length = end - start
     return StepOverlap(
@@ -53,7 +53,7 @@ def _between(model: Model) -> StepOverlap:
         duration_ns=length,
         computation_ns=alone,
         overlap_ns=communication - exposed,
-        exposed_communication_ns=exposed,
+        communication_only_ns=exposed,
         other_ns=length - alone - communication,
     )
 

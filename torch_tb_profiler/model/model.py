@@ -17,6 +17,7 @@ from torch_tb_profiler.model.communication_events import collective_calls
 from torch_tb_profiler.model.forward_backward import ForwardBackward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, no_launch_note
 from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.owners import Owners
 from torch_tb_profiler.model.selection import Selection
 from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
 from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
@@ -159,6 +160,12 @@ class Model:
         return self.structure.device_links if self._selection is None else self._selection.device_links()
 
     @part
+    def owners(self) -> Owners:
+        """Parallel to `device_work`. A choice of steps does not change them."""
+        owners = self.structure.owners
+        return owners if self._selection is None else owners.take(self._selection.work.kept)
+
+    @part
     def forward_backward(self) -> ForwardBackward:
         """Positions in `tree`: operators and their backward."""
         return self.structure.forward_backward if self._selection is None else self._selection.forward_backward()
@@ -194,7 +201,7 @@ class Model:
         selection = self._selection
         clamped = self.structure.clamped(*((selection.nodes.kept, selection.frames.kept) if selection else ()))
         without_launch = int(np.count_nonzero((self.device_links.launch < 0) & self.is_work))
-        found = clamping_note(clamped) + no_launch_note(without_launch)
+        found = clamping_note(clamped) + no_launch_note(without_launch, len(self.trace.launches) > 0)
         return tuple(Notes([*self.trace.notes, *found, *self.steps.notes]))
 
     @part

@@ -13,6 +13,7 @@ from torch_tb_profiler.model.earlier_work import launched_before
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
 from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.owners import CallOwners, Owners, owners_of, owners_of_calls
 from torch_tb_profiler.trace import Trace
 
 
@@ -69,6 +70,16 @@ class Structure:
     def launched_before(self) -> Bool:
         """Shape (device work,): kernels, copies and sets that were launched before the recording began."""
         return launched_before(self.trace, self.device_links)
+
+    @part
+    def call_owners(self) -> CallOwners:
+        """Parallel to `trace.launches`."""
+        return owners_of_calls(self.trace, self.tree, self.launch_links, self.frames, self.frame_nesting)
+
+    @part
+    def owners(self) -> Owners:
+        """Parallel to `trace.device_work`."""
+        return owners_of(self.trace, self.device_links, self.call_owners)
 
     @part
     def forward_backward(self) -> ForwardBackward:

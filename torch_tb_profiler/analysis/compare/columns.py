@@ -66,4 +66,8 @@ COMPARE_OPERATORS = {
     ),
 }
 
-COMPARE_KERNELS = {"name": KERNELS["name"], **_of_both(KERNELS["calls"], KERNELS["total_ns"])}
+COMPARE_KERNELS = {
+    "name": KERNELS["name"],
+    "short_name": KERNELS["short_name"],
+    **_of_both(KERNELS["calls"], KERNELS["total_ns"]),
+}

@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.compare.diff import (
 from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.model.kernel_names.short import short_name
 
 NOTHING = Times(0, 0, 0)
 
@@ -188,6 +189,8 @@ def _totals(left: Times, right: Times) -> CompareTotals:
 
 def _both_sides(found: Delta, defined: Mapping[str, Definition]) -> Columns:
     rows: Rows = {"name": list(found.name)}
+    if "short_name" in defined:
+        rows["short_name"] = list(map(short_name, found.name))
     for key in defined:
         if key in found.left:
             a, b = found.left[key], found.right[key]
