@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
+from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.kernels.table import kernels
@@ -392,3 +393,22 @@ def test_numbered_iterations_are_one_annotation() -> None:
 def test_the_old_overview_knows_no_steps_without_marks() -> None:
     model = model_of([event for i in range(3) for event in iteration(100 * i, 100 * (i + 1))])
     assert [row[0] for row in shapes.overview(model, 1)["steps"]["rows"]] == ["0"]
+
+
+@pytest.mark.parametrize("iterations", [3, 5])
+@pytest.mark.parametrize(
+    ("rule", "gone"),
+    [
+        ("optimizer", ("ProfilerStep#",)),
+        ("repeated_module", ("ProfilerStep#", "Optimizer.")),
+        ("repeated_kernels", ("ProfilerStep#", "Optimizer.", "nn.Module: ")),
+    ],
+)
+def test_a_training_run_without_its_marks_has_the_same_steps(rule: str, gone: tuple[str, ...], iterations: int) -> None:
+    document, _ = generate(Config(steps=iterations, layers=2))
+    marked = model_of(document["traceEvents"]).steps
+    steps = model_of([event for event in document["traceEvents"] if not str(event["name"]).startswith(gone)]).steps
+    assert (steps.rule, len(steps)) == (rule, iterations) == (rule, len(marked))
+    # what loads the first batch is before the first call of the model
+    assert steps.end[:-1] - steps.start[:-1] == pytest.approx(marked.end[:-1] - marked.start[:-1], rel=0.01)
+    assert steps.end[-1] - steps.start[-1] == pytest.approx(marked.end[-1] - marked.start[-1], rel=0.05)
