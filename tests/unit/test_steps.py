@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
+from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.kernels.table import kernels
@@ -16,6 +17,7 @@ from torch_tb_profiler.analysis.overlap import step_of_operations
 from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.run_metrics.question import STEP_NAMES, NamesAsked
+from torch_tb_profiler.analysis.shared.program_times import full_program
 from torch_tb_profiler.model import Model, Steps
 from torch_tb_profiler.web.old_plugin import shapes
 
@@ -77,6 +79,26 @@ def test_marks_may_overlap_by_a_nanosecond_of_rounding() -> None:
     assert model_of(further).steps.names == ("0",)
     inside = [annotation("ProfilerStep#0", 0, 100.001), annotation("ProfilerStep#1", 100, 0.001)]
     assert model_of(inside).steps.names == ("0",)
+
+
+def test_what_begins_within_the_rounding_is_not_inside() -> None:
+    """Marks, and the operators at the end of the first: two trees."""
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 100.001),
+            op("a", 90, 10.001),
+            annotation("ProfilerStep#1", 100, 100),
+            op("b", 150, 5),
+        ]
+    )
+    assert model.tree.parent.tolist() == [-1, 0, -1, 2]
+    program = full_program(model)
+    names = [program.name(node) for node in range(len(program.tree))]
+    inside = {
+        name: names[parent] for name, parent in zip(names, program.tree.parent.tolist(), strict=True) if parent >= 0
+    }
+    assert inside == {"a": "ProfilerStep#0", "b": "ProfilerStep#1"}
+    assert model.structure.clamped() == 0
 
 
 # periods -----------------------------------------------------------------------------------------------------
@@ -371,3 +393,22 @@ def test_numbered_iterations_are_one_annotation() -> None:
 def test_the_old_overview_knows_no_steps_without_marks() -> None:
     model = model_of([event for i in range(3) for event in iteration(100 * i, 100 * (i + 1))])
     assert [row[0] for row in shapes.overview(model, 1)["steps"]["rows"]] == ["0"]
+
+
+@pytest.mark.parametrize("iterations", [3, 5])
+@pytest.mark.parametrize(
+    ("rule", "gone"),
+    [
+        ("optimizer", ("ProfilerStep#",)),
+        ("repeated_module", ("ProfilerStep#", "Optimizer.")),
+        ("repeated_kernels", ("ProfilerStep#", "Optimizer.", "nn.Module: ")),
+    ],
+)
+def test_a_training_run_without_its_marks_has_the_same_steps(rule: str, gone: tuple[str, ...], iterations: int) -> None:
+    document, _ = generate(Config(steps=iterations, layers=2))
+    marked = model_of(document["traceEvents"]).steps
+    steps = model_of([event for event in document["traceEvents"] if not str(event["name"]).startswith(gone)]).steps
+    assert (steps.rule, len(steps)) == (rule, iterations) == (rule, len(marked))
+    # what loads the first batch is before the first call of the model
+    assert steps.end[:-1] - steps.start[:-1] == pytest.approx(marked.end[:-1] - marked.start[:-1], rel=0.01)
+    assert steps.end[-1] - steps.start[-1] == pytest.approx(marked.end[-1] - marked.start[-1], rel=0.05)

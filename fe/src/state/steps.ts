@@ -9,6 +9,9 @@ export const STEP_RULES = [
   "inference_engine",
   "training_framework",
   "repeated_annotation",
+  "optimizer",
+  "repeated_module",
+  "repeated_kernels",
   "whole_trace",
 ] as const;
 export type StepRule = (typeof STEP_RULES)[number];

@@ -275,13 +275,13 @@ export const texts: Record<string, string> = {
   "How often it began there, or ran on the device.": "在该处开始的次数，或在设备上运行的次数。",
   "Entries that are together this one, because each has less than the smallest share; 0 for all others.":
     "合并为这一项的项数，因为其中每一项的占比都小于最小占比；其他项为 0。",
-  "Where the part is: 0 is everything, 0-2 its third part.":
-    "该部分的位置：0 为全部，0-2 为其中的第三个部分。",
+  "Where the part is: 0 is everything, 0-2 its third part; empty where there is nothing to open.":
+    "该部分的位置：0 为全部，0-2 为其中的第三个部分；没有可打开的内容时为空。",
   "Name of the part in the baseline; of several that stand between two pairs the first and the last; empty when the baseline has nothing there.":
     "该部分在基线中的名称；两个配对之间有多个部分时为第一个和最后一个；基线在该处没有内容时为空。",
   "The same in the experiment.": "在实验中的名称，规则相同。",
-  "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, operator), or group.":
-    "两边共同的种类（模块、反向、数据加载、优化器、步、标注、通信、算子），或者为组。",
+  "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, operator), or group. At last, of everything: before (work launched before the recording) and rest (what is in no part).":
+    "两边共同的种类（模块、反向、数据加载、优化器、步、标注、通信、算子），或者为组。在全部的最后：before（记录开始前启动的工作）和 rest（不属于任何部分的内容）。",
   "Whether it consists of parts that belong together.": "是否由两边能够对应的部分组成。",
   "Σ durations of the kernels, copies and fills launched in it.":
     "在其中启动的内核、拷贝和置位的耗时之和（Σ）。",
@@ -314,8 +314,8 @@ export const texts: Record<string, string> = {
     "主机处于算子和优化器步骤之中，且以上各项均未运行的时间。",
   "The rest of the step: Python between operators, and waiting for something the profiler does not record.":
     "该步的其余时间：算子之间的 Python 代码，以及对 profiler 未记录的事物的等待。",
-  "From the start of a step on the host to its end there, or to the end of the last device work it launched if that is later. A step starts where the one before ended at the earliest. The categories of a step add up to its time exactly.":
-    "从该步在主机上开始，到它在主机上结束为止；若它启动的最后一项设备工作结束得更晚，则到该工作结束为止。一步最早从上一步结束处开始。一步的各类别之和与其时间严格相等。",
+  "The period of a step: from the end of the step before to its own end. A step ends when its mark on the host has ended, the last device work launched in it, and the step before. The first begins with its mark, or when the streams it uses are done with work launched before it. The categories of a step add up to its time exactly.":
+    "步的周期：从上一步的结束到本步的结束。一步在其主机上的标记、其中启动的最后一项设备工作以及上一步都结束时才结束。第一步从其标记开始，或者从它所用的流完成更早启动的工作时开始。各类别之和恰好等于步的时间。",
 
   // Links.
   "Single- and multi-process data loading": "单进程与多进程数据加载",

@@ -10,6 +10,7 @@ import {
   SHOWN,
   sumOf,
   titleOf,
+  totalOf,
   UNDIVIDED,
   windowOf,
 } from "./parts";
@@ -155,6 +156,33 @@ describe("parts", () => {
     expect(sumOf(byName(partsOf(answer(), UNDIVIDED)), "total_ns")).toEqual(
       sumOf(partsOf(answer(), UNDIVIDED), "total_ns"),
     );
+  });
+
+  it("add up to everything, per step without work launched before the recording", () => {
+    const asked = answer();
+    const { rows } = asked.parts;
+    const more: Record<string, Cell> = {
+      name: null,
+      exp_name: "rest",
+      path: null,
+      has_parts: false,
+    };
+    for (const kind of ["before", "rest"]) {
+      for (const key of Object.keys(rows)) {
+        (rows[key] as Cell[]).push(key === "kind" ? kind : key in more ? (more[key] ?? null) : 8);
+      }
+    }
+    asked.totals = { total_ns: 96, exp_total_ns: 129 } as Compared["totals"];
+    const all = partsOf(asked, UNDIVIDED);
+    expect(all.slice(-2)).toMatchObject([
+      { path: null, title: "launched before the recording" },
+      { path: null, title: "the rest", times: 1 },
+    ]);
+    expect(sumOf(all, "total_ns")).toEqual(totalOf(asked, "total_ns", UNDIVIDED));
+    const perStep = { before: 2, after: 4 };
+    expect(partsOf(asked, perStep).map(({ kind }) => kind)).not.toContain("before");
+    expect(sumOf(partsOf(asked, perStep), "total_ns")).toEqual({ before: 44, after: 30.25 });
+    expect(totalOf(asked, "total_ns", perStep)).toEqual({ before: 44, after: 30.25 });
   });
 
   it("come as a table with what became of them", () => {

@@ -132,6 +132,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
         open(part.path);
         return;
       }
+      if (part.times === 1) return;
       // Several of one name: shown one by one.
       setFilter(equals("part", part.title));
       setOrder("each");
