@@ -38,10 +38,10 @@ export default defineConfig({
               name: "react",
               test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core))\//,
             },
-            // What every view needs. A group takes along what its modules import, unless a group above has it.
+            // What every view needs, and what the page knows of each. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/((host|format|api|state|draw)\/|ui\/(?!ComboList)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/((host|format|api|state|draw)\/|ui\/(?!ComboList)|i18n\/(\w+\.ts|en\/(index|shell))|views\/\w+\/(view|params)\.)/,
             },
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {

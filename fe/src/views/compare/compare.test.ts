@@ -188,8 +188,8 @@ describe("pictures of many parts", () => {
 
 describe("sums", () => {
   it("are per step when asked for, or when the numbers of steps differ", () => {
-    expect(dividesBySteps("", 6, 6)).toBe(false);
-    expect(dividesBySteps("", 6, 4)).toBe(true);
+    expect(dividesBySteps(null, 6, 6)).toBe(false);
+    expect(dividesBySteps(null, 6, 4)).toBe(true);
     expect(dividesBySteps("all", 6, 4)).toBe(false);
     expect(dividesBySteps("step", 6, 6)).toBe(true);
     expect(dividesBySteps("step", 0, 6)).toBe(false);
