@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 ColumnType = Literal["string", "number", "bool"]
@@ -11,14 +11,20 @@ Unit = Literal["ns", "bytes", "bytes_per_second", "percent", "fraction", "count"
 
 @dataclass(frozen=True)
 class Definition:
-    """One reported quantity: the key of the HTTP interface, how to show it, and what it is."""
+    """One reported quantity: the key of the HTTP interface, how to show it, and what it is.
+
+    id  of label and help, for saying them in another language: `operators.calls`. What is put together of a word and of
+        texts that exist has the word before it: `baseline operators.calls`. Empty: they are said in English alone.
+    """
 
     key: str
     label: str
     type: ColumnType
     unit: Unit | None
     help: str
+    id: str = ""
 
 
-def by_key(*definitions: Definition) -> dict[str, Definition]:
-    return {d.key: d for d in definitions}
+def by_key(group: str, *definitions: Definition) -> dict[str, Definition]:
+    """By their keys; those that have no id yet are of the group."""
+    return {d.key: d if d.id else replace(d, id=f"{group}.{d.key}") for d in definitions}

@@ -83,6 +83,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
 
     key      its name in rows, with the unit at its end
     help     definition and formula
+    id       of label and help, for saying them in another language; see `Definition`
     total    what shares of this column refer to
     average  makes sense divided by calls
     largest  largest magnitude, of tables of more than 20,000 rows
@@ -94,6 +95,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     type: ColumnType
     unit: Unit | None
     help: str
+    id: str
     total: float | int | UnsetType = UNSET
     average: bool | UnsetType = UNSET
     largest: float | int | UnsetType = UNSET

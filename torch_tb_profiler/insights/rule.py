@@ -31,6 +31,9 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Link:
+    """A page to read. `key` is what the text says, for saying it in another language."""
+
+    key: str
     text: str
     url: str
 

@@ -49,7 +49,7 @@ def _apply(model: Model) -> Finding | None:
                 "tensor_core_share", "Kernel time using tensor cores", totals.tensor_core_share, "fraction", "kernels"
             ),
         ),
-        links=(Link("Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),
+        links=(Link("mixed_precision", "Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),
     )
 
 

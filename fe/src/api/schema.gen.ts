@@ -15,6 +15,8 @@ export interface Column {
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
+  /** of label and help, for saying them in another language; see `Definition` */
+  id: string;
   /** what shares of this column refer to */
   total?: number;
   /** makes sense divided by calls */
@@ -146,7 +148,9 @@ export interface Evidence {
   gpu: number | null;
 }
 
+/** A page to read. `key` is what the text says, for saying it in another language. */
 export interface Link {
+  key: string;
   text: string;
   url: string;
 }
@@ -454,6 +458,8 @@ export interface Definition {
   type: "bool" | "number" | "string";
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
   help: string;
+  /** of label and help, for saying them in another language: `operators.calls`. What is put together of a word and of texts that exist has the word before it: `baseline operators.calls`. Empty: they are said in English alone. */
+  id: string;
 }
 
 /** Beside the blocks in use at a time; the last three fields are not there where no memory was recorded. */

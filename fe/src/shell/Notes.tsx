@@ -1,5 +1,5 @@
 import { type Note, type NoteSeverity, type TraceKey, useHealth } from "../api";
-import { noteText, serverText, t } from "../i18n";
+import { noteText, remedyText, t } from "../i18n";
 import { Code } from "../ui";
 import "./notes.css";
 
@@ -23,7 +23,7 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
         <li key={`${note.kind} ${note.text}`}>
           <span className={`badge ${note.severity}`}>{t.severity[note.severity]}</span>
           <span>{noteText(note)}</span>
-          {note.remedy && <Code text={serverText(note.remedy)} />}
+          {note.remedy && <Code text={remedyText({ ...note, remedy: note.remedy })} />}
         </li>
       ))}
     </ul>

@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.overlap_columns import OVERLAP
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 
 TRACES = by_key(
+    "traces",
     Definition("trace", "Trace", "string", None, "Run, worker, and the span where there are several."),
     Definition("run", "Run", "string", None, "The directory of the trace."),
     Definition("worker", "Worker", "string", None, "The process that was recorded."),
@@ -30,7 +31,7 @@ TRACES = by_key(
     ),
     OVERLAP["computation_ns"],
     OVERLAP["overlap_ns"],
-    replace(OVERLAP["exposed_communication_ns"], key="exposed_ns", label="Exposed communication"),
+    replace(OVERLAP["exposed_communication_ns"], key="exposed_ns", label="Exposed communication", id=""),
     Definition(
         "peak_bytes",
         "Memory peak",
@@ -43,6 +44,7 @@ TRACES = by_key(
 )
 
 TRACES_BY_NAME = by_key(
+    "traces_by_name",
     Definition("name", "Name", "string", None, "Name of the operator or kernel."),
     Definition(
         "spread",

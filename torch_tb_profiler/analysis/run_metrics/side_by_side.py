@@ -26,8 +26,8 @@ def side_by_side(
     spreads = TRACES_BY_NAME["spread"]
     defined = [
         TRACES_BY_NAME["name"],
-        *(Definition(f"t{at}", title, "number", measured.unit, measured.help) for at, title in enumerate(titles)),
-        Definition(spreads.key, spreads.label, "number", measured.unit, spreads.help),
+        *(replace(measured, key=f"t{at}", label=title, id=f"help {measured.id}") for at, title in enumerate(titles)),
+        replace(spreads, unit=measured.unit),
     ]
     cells = cells[order]
     values: dict[str, Any] = {"name": [names[row] for row in order.tolist()], "spread": spread[order]}

@@ -25,14 +25,21 @@ function sides(rows: Record<string, [number[], number[]]>) {
       ["exp_", "Experiment ", after],
       ["delta_", "Δ ", after.map((value, i) => value - (before[i] ?? 0))],
     ] as const) {
-      columns.push({ key: prefix + key, label: label + key, type: "number", unit, help: "" });
+      columns.push({
+        key: prefix + key,
+        label: label + key,
+        type: "number",
+        unit,
+        help: "",
+        id: "",
+      });
       cells[prefix + key] = values;
     }
   }
   return { columns, cells };
 }
 
-const NAME: Column = { key: "name", label: "Name", type: "string", unit: null, help: "" };
+const NAME: Column = { key: "name", label: "Name", type: "string", unit: null, help: "", id: "" };
 
 function named(names: string[], rows: Record<string, [number[], number[]]>) {
   const { columns, cells } = sides(rows);

@@ -225,11 +225,11 @@ const alive: MemoryAliveTable = {
     unknown_bytes: 50,
   },
   columns: [
-    { key: "device", label: "Device", type: "string", unit: null, help: "" },
-    { key: "operator", label: "Operator", type: "string", unit: null, help: "" },
-    { key: "parent", label: "Called by", type: "string", unit: null, help: "" },
-    { key: "bytes", label: "Size", type: "number", unit: "bytes", help: "" },
-    { key: "alloc_ns", label: "Allocated at", type: "number", unit: "ns", help: "" },
+    { key: "device", label: "Device", type: "string", unit: null, help: "", id: "" },
+    { key: "operator", label: "Operator", type: "string", unit: null, help: "", id: "" },
+    { key: "parent", label: "Called by", type: "string", unit: null, help: "", id: "" },
+    { key: "bytes", label: "Size", type: "number", unit: "bytes", help: "", id: "" },
+    { key: "alloc_ns", label: "Allocated at", type: "number", unit: "ns", help: "", id: "" },
   ],
   rows: {
     device: ["GPU0", "GPU0", "GPU0", "GPU0"],

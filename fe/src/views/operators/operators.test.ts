@@ -46,8 +46,8 @@ const table: OperatorsTable = {
     unattributed_device_ns: null,
   },
   columns: [
-    { key: "name", label: "Name", type: "string", unit: null, help: "" },
-    { key: "calls", label: "Calls", type: "number", unit: "count", help: "" },
+    { key: "name", label: "Name", type: "string", unit: null, help: "", id: "" },
+    { key: "calls", label: "Calls", type: "number", unit: "count", help: "", id: "" },
     {
       key: "host_self_ns",
       label: "Host self",
