@@ -41,7 +41,7 @@ export default defineConfig({
             // What every view needs, and what the page knows of each. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/((host|format|api|state|draw)\/|ui\/(?!ComboList)|i18n\/(\w+\.ts|en\/(index|shell))|views\/\w+\/(view|params)\.)/,
+              test: /\/src\/((host|format|api|state|draw)\/|ui\/(?!ComboList|SourceLink)|i18n\/(\w+\.ts|en\/(index|shell))|views\/\w+\/(view|params)\.)/,
             },
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {

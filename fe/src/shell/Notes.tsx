@@ -1,4 +1,4 @@
-import { type Note, type NoteSeverity, type TraceKey, useHealth } from "../api";
+import type { Note, NoteSeverity } from "../api";
 import { noteText, remedyText, t } from "../i18n";
 import { Code } from "../ui";
 import "./notes.css";
@@ -28,12 +28,6 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
       ))}
     </ul>
   );
-}
-
-/** "Partial, with notes": once above a view whose data is not the whole story. */
-export function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
-  const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
-  return <PartialNotes notes={notes} />;
 }
 
 /** Nothing without notes. */

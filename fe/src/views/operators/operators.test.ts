@@ -54,6 +54,7 @@ const table: OperatorsTable = {
       type: "number",
       unit: "ns",
       help: "",
+      id: "",
       total: 400,
     },
     {
@@ -62,6 +63,7 @@ const table: OperatorsTable = {
       type: "number",
       unit: "ns",
       help: "",
+      id: "",
       average: true,
     },
   ],
