@@ -136,6 +136,16 @@ describe("why a file is not shown", () => {
     );
     expect(reasonText("is odd", { kind: "other", values: {} })).toBe("is odd");
     expect(reasonText("is odd", null)).toBe("is odd");
+    const { errorFrom } = await import("../api/client");
+    const step = {
+      error: "there is no step '7'",
+      why: { kind: "no_such_step", values: { step: "7" } },
+    };
+    expect(errorFrom(404, step, "p").message).toBe("没有步 7");
+    const file = { file: "a.json", why_kind: "empty", said: "is empty" };
+    expect(reasonText("a.json is empty", { kind: "trace_failed", values: file })).toBe(
+      "a.json：文件为空",
+    );
     await settleAreas();
     const cut = { why: "the gzip data is cut off", why_kind: "gzip_cut_off", events: 3 };
     expect(noteText({ kind: "truncated", text: "…", values: cut })).toBe(

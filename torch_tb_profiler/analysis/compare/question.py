@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.compare.diff import (
 )
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.reason import Reason
 
 
 class WhichPart(msgspec.Struct, frozen=True):
@@ -108,7 +109,7 @@ def _compare(left: Subject, right: Subject, asked: WhichPart) -> CompareAnswer:
     comparison = Comparison(left.model, right.model, "all")
     trail = comparison.trail(path)
     if not trail:
-        raise NotFound(f"the comparison has no part {path!r}")
+        raise NotFound(Reason("no_such_part", f"the comparison has no part {path!r}", {"part": path}))
     node = trail[-1]
     whole = path == ROOT
     if whole:

@@ -76,6 +76,21 @@ export const reasons: FirstMessages["reasons"] = {
   same_recording: ({ shown }) => `与已显示的 ${shown} 是同一次记录`,
   more_files: ({ count }) => `另有 ${count} 个文件`,
 
+  // Questions without an answer.
+  no_such_run: ({ run }) => `没有运行 ${run}`,
+  no_such_worker: ({ run, worker }) => `运行 ${run} 中没有 worker ${worker}`,
+  no_such_span: ({ span }) => `没有 span ${span}`,
+  no_such_step: ({ step }) => `没有步 ${step}`,
+  no_such_part: ({ part }) => `对比中没有部分 ${part}`,
+  no_such_stack: ({ root }) => `此处没有调用栈 ${root}`,
+  no_such_counter: ({ counter }) => `没有计数器 ${counter}`,
+  no_such_slice: ({ row }) => `第 ${row} 行不是时间片`,
+  no_memory_of: ({ device }) => `没有记录 ${device} 的内存`,
+  not_shared: ({ row }) => `第 ${row} 行不是与其他 rank 共同的通信`,
+  communication_not_found: ({ run, span }) => `在 ${run}（span ${span}）中没有找到通信`,
+  trace_failed: ({ file, why_kind, said, ...values }) =>
+    `${file}：${reasons[String(why_kind)]?.(values) ?? said}`,
+
   // Damaged ones.
   no_events: () => "没有事件",
   cut_off: () => "在第一个事件之前被截断",
