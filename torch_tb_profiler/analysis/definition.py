@@ -13,8 +13,13 @@ Unit = Literal["ns", "bytes", "bytes_per_second", "percent", "fraction", "count"
 class Definition:
     """One reported quantity: the key of the HTTP interface, how to show it, and what it is.
 
-    id  of label and help, for saying them in another language: `operators.calls`. What is put together of a word and of
-        texts that exist has the word before it: `baseline operators.calls`. Empty: they are said in English alone.
+    key    its name in answers, with the unit at its end
+    label  what a page calls it
+    type   of its values
+    unit   of its values, null where they have none
+    help   definition and formula
+    id     of label and help, for saying them in another language: `operators.calls`; put together of a word and of texts that
+           exist: `baseline operators.calls`; empty where they are said in English alone
     """
 
     key: str
