@@ -43,6 +43,9 @@ export default defineConfig({
               name: "base",
               test: /\/src\/((host|format|api|state|draw)\/|ui\/(?!ComboList|SourceLink)|i18n\/(\w+\.ts|en\/(index|shell))|views\/\w+\/(view|params)\.)/,
             },
+            // Of Chinese, too, what every page needs and what views need.
+            { name: "zh-CN", test: /\/i18n\/zh-CN\/(index|shell|serverReasons)\./ },
+            { name: "zh-CN-views", test: /\/i18n\/zh-CN\// },
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {
               name: "table",

@@ -18,8 +18,8 @@ class Definition:
     type   of its values
     unit   of its values, null where they have none
     help   definition and formula
-    id     of label and help, for saying them in another language: `operators.calls`; put together of a word and of texts that
-           exist: `baseline operators.calls`; empty where they are said in English alone
+    id     of label and help, for saying them in another language: `operators.calls`; put together of a word and of
+           texts that exist: `baseline operators.calls`; empty where they are said in English alone
     """
 
     key: str

@@ -178,7 +178,7 @@ class Runs:
     def _of_run(self, run: str) -> list[TraceState]:
         found = next((urls for name, urls, _ in self._runs if name == run), None)
         if found is None:
-            raise Unknown(f"there is no run {run!r}")
+            raise Unknown(Reason("no_such_run", f"there is no run {run!r}", {"run": run}))
         return [self._traces[url] for url in found]
 
     def _look_up(self, run: str, worker: str, span: str | None) -> tuple[TraceState, int]:
