@@ -23,6 +23,8 @@ export const TOP = {
 
 export interface Ranked {
   readonly label: string;
+  /** The whole text that the label is short for. */
+  readonly title?: string;
   readonly value: number;
   /** What it was in the baseline of a comparison. */
   readonly before?: number;

@@ -9,10 +9,7 @@ export const params = {
   mode: param("c", choice(["absolute", "percent"])),
   /** Positions in that order. */
   range: param("x", RANGE),
-  heat: param(
-    "m",
-    choice(["duration_ns", "computation_ns", "exposed_communication_ns", "wait_ns"]),
-  ),
+  heat: param("m", choice(["duration_ns", "computation_ns", "communication_only_ns", "wait_ns"])),
   /** Whose operations; null: of the rank that is shown. */
   worker: param("d", name),
   group: param("g", name),
