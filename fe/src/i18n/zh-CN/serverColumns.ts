@@ -23,10 +23,6 @@ export const columns: ServerMessages["columns"] = {
     "该步中设备上有计算内核在运行且没有通信的时间。跟踪中没有计算内核时：主机上有算子或优化器步骤在运行的时间。",
   ],
   "overlap.overlap_ns": ["重叠", "该步中计算与通信同时进行的时间。"],
-  "overlap.exposed_communication_ns": [
-    "通信",
-    "暴露的通信：该步中有通信而没有计算的时间。通信以其内核计；没有内核的通信库（gloo、MPI）以主机上的调用计。",
-  ],
   "overlap.other_ns": [
     "其他",
     "该步中既没有计算也没有通信的时间。计算 + 重叠 + 通信 + 其他 = 每步时间，严格相等。",
@@ -83,7 +79,6 @@ export const columns: ServerMessages["columns"] = {
   "hooks.max_ns": ["最大", "最长的一次调用。"],
   "hooks.min_ns": ["最小", "最短的一次调用。"],
 
-  "kernels.operator": ["算子", "启动它的最内层算子；若不在任何算子之内，则在括号中给出 API 调用。"],
   "kernels.grid": ["Grid（网格）", "一次启动的线程块数，[x, y, z]。"],
   "kernels.block": ["Block（线程块）", "一个线程块的线程数，[x, y, z]。"],
   "kernels.registers_per_thread": ["每线程寄存器数", "每个线程使用的寄存器数。"],
@@ -104,10 +99,6 @@ export const columns: ServerMessages["columns"] = {
   "kernels.mean_blocks_per_sm": [
     "平均每 SM 线程块数",
     "一次启动的线程块数 ÷ 设备的流式多处理器（SM）数；小于 1 时有 SM 空闲。按耗时加权的各次调用平均值。",
-  ],
-  "kernels.mean_achieved_occupancy": [
-    "平均估算实际占用率",
-    "活跃 warp 数 ÷ 一个 SM 可容纳的最大 warp 数，由 profiler 估算。按耗时加权的各次调用平均值。",
   ],
 
   "memory.name": ["算子", "算子的名称。"],
@@ -239,19 +230,6 @@ export const columns: ServerMessages["columns"] = {
     "步骤时间",
     "从该步在主机上开始，到它在主机上结束为止；若它启动的最后一项设备工作结束得更晚，则到该工作结束为止。一步最早从上一步结束处开始。一步的各类别之和与其时间严格相等。",
   ],
-  "overview.utilization": ["GPU 利用率", "各步之内设备上至少有一个内核在运行的时间 ÷ 各步的时间。"],
-  "overview.sm_efficiency": [
-    "估算 SM 效率",
-    "内核最多能占满设备多处理器（SM）的多少。每一时刻把运行中内核的每 SM 线程块数相加（至多为 1），再对各步的时间取平均。由启动配置估算，并非测量值。",
-  ],
-  "overview.achieved_occupancy": [
-    "估算实际占用率",
-    "活跃 warp 数 ÷ 一个 SM 可容纳的最大 warp 数，由 profiler 对每个内核估算；对各步之内的内核按耗时加权平均。",
-  ],
-  "overview.tensor_core_share": [
-    "使用 Tensor Core 的内核时间",
-    "根据名称已知使用 Tensor Core 的内核的耗时 ÷ 该设备所有内核的耗时。名称无法判断的内核（Triton、部分 CUTLASS）在此按未使用计，因此这是下限。",
-  ],
 
   "slices.row": ["事件", "事件在文件中的序号，从 0 开始计数。"],
   "slices.name": ["名称", "事件的名称，与文件中相同。"],
@@ -288,11 +266,6 @@ export const columns: ServerMessages["columns"] = {
   "traces.devices": ["设备", "运行过内核的设备。"],
   "traces.steps": ["步骤数", "平均值由多少个步骤得出。"],
   "traces.slowest_step_ns": ["最慢的步骤", "各步骤中最长的一个。"],
-  "traces.gpu_busy_ns": ["GPU 忙碌", "步骤中任一设备上至少有一个内核在运行的时间。"],
-  "traces.exposed_ns": [
-    "暴露的通信",
-    "暴露的通信：该步中有通信而没有计算的时间。通信以其内核计；没有内核的通信库（gloo、MPI）以主机上的调用计。",
-  ],
   "traces.peak_bytes": [
     "内存峰值",
     "使用内存最多的设备上同时使用的最大内存；没有记录设备时为主机的内存。",
@@ -303,7 +276,65 @@ export const columns: ServerMessages["columns"] = {
   "traces_by_name.name": ["名称", "算子或内核的名称。"],
   "traces_by_name.spread": ["差距", "此行中最大值 − 最小值；没有该项的跟踪计为 0。"],
 
-  "parts.duration_ns": ["主机", "在主机上的耗时之和（Σ）。"],
-  "parts.device_ns": ["设备", "在其中启动的内核、拷贝和置位的耗时之和（Σ）。"],
-  "parts.total_ns": ["时间", "各节点的设备时间之和（Σ）；没有设备时间的节点计其耗时。"],
+  "kernels.operator": [
+    "算子",
+    "启动它的最内层算子；括号内是其他归属：将其捕获到图中的算子、标注、模块、Python 栈帧或线程。",
+  ],
+  "kernels.mean_achieved_occupancy": [
+    "平均估算实际占用率",
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由分析器估算。取占用率已知的调用按耗时加权的平均值。全部未知时为空：每个线程块的共享内存超过 48 KiB 的内核，分析器不计算而写为 0。",
+  ],
+  "kernels.occupancy_known_share": ["占用率已知", "占用率已知的调用的耗时 ÷ 该行所有调用的耗时。"],
+  "overlap.communication_only_ns": [
+    "通信",
+    "步骤中 rank 的任一设备上有通信而没有计算的时间。通信指其内核；没有内核的库（gloo、MPI）指主机上的调用。",
+  ],
+  "overview.busy": [
+    "设备忙碌",
+    "各步中设备上至少有一个内核、拷贝或置位在运行的时间 ÷ 各步的时间；取运行过内核的设备的平均值。",
+  ],
+  "overview.computing": [
+    "计算中",
+    "各步中设备上至少有一个计算内核在运行的时间 ÷ 各步的时间；取运行过内核的设备的平均值。通信、拷贝和置位不计入。",
+  ],
+  "overview.communicating": [
+    "通信中",
+    "各步中设备上至少有一个通信内核在运行的时间 ÷ 各步的时间，无论是否被计算掩盖；取运行过内核的设备的平均值。只能从主机上的调用得知通信（gloo、MPI）时为空。",
+  ],
+  "overview.exposed_communication": [
+    "暴露的通信",
+    "各步中设备上有通信内核运行而没有计算内核运行的时间 ÷ 各步的时间；取运行过内核的设备的平均值。拷贝不掩盖通信。只能从主机上的调用得知通信（gloo、MPI）时为空。",
+  ],
+  "overview.sm_efficiency": [
+    "估算 SM 效率",
+    "计算内核能占满设备多处理器（SM）的程度。每一时刻把正在运行的计算内核的每 SM 线程块数相加，最多为 1；再对各步的时间取平均。由启动配置估算，并非测量值。",
+  ],
+  "overview.achieved_occupancy": [
+    "估算实际占用率",
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由分析器对每个内核估算；取占用率已知的计算内核按耗时加权的平均值。",
+  ],
+  "overview.occupancy_known_share": [
+    "占用率已知",
+    "占用率已知的计算内核的耗时 ÷ 所有计算内核的耗时。每个线程块的共享内存超过 48 KiB 的内核，分析器不计算而写为 0。",
+  ],
+  "overview.tensor_cores_yes": [
+    "使用 Tensor Core",
+    "根据名称已知使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+  ],
+  "overview.tensor_cores_no": [
+    "未使用 Tensor Core",
+    "根据名称已知不使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+  ],
+  "overview.tensor_cores_unknown": [
+    "Tensor Core 未知",
+    "无法根据名称判断是否使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+  ],
+  "traces.exposed_communication_ns": [
+    "每步暴露的通信",
+    "平均每步中设备上有通信内核运行而没有计算内核运行的时间；取运行过内核的设备的平均值。拷贝不掩盖通信。",
+  ],
+  "ranks.exposed_communication_ns": [
+    "暴露的通信",
+    "步骤中设备上有通信内核运行而没有计算内核运行的时间；拷贝不掩盖通信。取各设备的平均值。只能从主机上的调用得知通信（gloo、MPI）时为空。",
+  ],
 };
