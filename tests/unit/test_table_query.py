@@ -136,7 +136,8 @@ def test_large_tables_are_cut() -> None:
     assert first["meta"] == {"total": rows, "matched": rows, "offset": 0}
     assert first["rows"]["n"] == list(range(-5, FIRST_PAGE - 5))
     assert first["columns"][0] | {"help": ""} == {
-        "key": "n", "label": "N", "type": "number", "unit": "ns", "help": "", "largest": rows - 6, "sum": values.sum(),
+        "key": "n", "label": "N", "type": "number", "unit": "ns", "help": "", "id": "",
+        "largest": rows - 6, "sum": values.sum(),
     }  # fmt: skip
     assert len(page_of(large, Query(filter="n>=0"))["rows"]["n"]) == rows - 5, "no more than are sent whole"
     assert len(page_of(large, Query(limit="all"))["rows"]["n"]) == rows

@@ -222,6 +222,29 @@ def test_names_of_nothing(client: Client, route: str, query: str, status: int) -
     error(client.get(f"{route}?{query}&name=x"), status)
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "kind", "values"),
+    [
+        ("/api/overview?run=no&worker=w", 404, "no_such_run", {"run": "no"}),
+        ("/api/overview?run=run&worker=no", 404, "no_such_worker", {"run": "run", "worker": "no"}),
+        ("/api/overview?run=run&worker=w&span=99", 404, "no_such_span", {"span": "99"}),
+        ("/api/stacks?run=run&worker=w&span=1&root=7", 404, "no_such_stack", {"root": 7}),
+        ("/api/timeline/slice?run=run&worker=w&span=1&row=999999", 404, "no_such_slice", {"row": 999999}),
+    ],
+)
+def test_refusals_say_what_they_say(client: Client, path: str, status: int, kind: str, values: dict[str, Any]) -> None:
+    for _ in range(2):  # the second is the one that is remembered
+        assert error(client.get(path), status)["why"] == {"kind": kind, "values": values}
+
+
+def test_what_could_not_be_read_says_why(client: Client) -> None:
+    body = error(client.get("/api/overview?run=run10&worker=w"), 422)
+    assert body["why"]["kind"] == "trace_failed"
+    values = body["why"]["values"]
+    assert body["error"] == f"{values['file']} {values['said']}"
+    assert values["why_kind"] != "other"
+
+
 def test_values_that_are_not_choices(client: Client) -> None:
     for route in ("/api/operators", "/api/kernels"):
         assert "must be one of name, " in error(client.get(f"{route}?{TRACE}&group_by=x"), 400)["error"]

@@ -44,12 +44,13 @@ def _apply(model: Model) -> Finding | None:
             Evidence("share_of_step", "Share of the average step", share, "fraction", "overview"),
         ),
         links=(
-            Link("Communication hooks of DDP", "https://pytorch.org/docs/stable/ddp_comm_hooks.html"),
+            Link("ddp_hooks", "Communication hooks of DDP", "https://pytorch.org/docs/stable/ddp_comm_hooks.html"),
             Link(
+                "gradient_accumulation",
                 "Gradient accumulation",
                 "https://pytorch.org/docs/stable/notes/amp_examples.html#gradient-accumulation",
             ),
-            Link("LAMB", "https://nvidia.github.io/apex/optimizers.html#apex.optimizers.FusedLAMB"),
+            Link("lamb", "LAMB", "https://nvidia.github.io/apex/optimizers.html#apex.optimizers.FusedLAMB"),
         ),
     )
 

@@ -6,6 +6,7 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.overlap_columns import OVERLAP
 
 DISTRIBUTED = OVERLAP | by_key(
+    "ranks",
     Definition(
         "exposed_communication_ns",
         "Exposed communication",
@@ -32,6 +33,7 @@ DISTRIBUTED = OVERLAP | by_key(
 )
 
 DISTRIBUTED_OPERATIONS = by_key(
+    "operations",
     Definition("worker", "Worker", "string", None, "The rank whose trace it is."),
     Definition("name", "Name", "string", None, "Library and collective, as called on the host or by the kernel."),
     Definition("kind", "Kind", "string", None, "What it does, whatever the library calls it."),

@@ -16,6 +16,7 @@ from torch_tb_profiler.ranks.devices import Device
 from torch_tb_profiler.ranks.distributed import Distributed, GroupUse, Waits, distributed, operation_table
 from torch_tb_profiler.ranks.locations import Location
 from torch_tb_profiler.ranks.rank import Rank, rank_of
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace import Note
 
 
@@ -153,7 +154,8 @@ RANK = RankPart("rank", _rank_of)
 def distributed_of(subject: RunSubject[Rank]) -> Distributed:
     """What the ranks say together. Raises NotFound: none of them communicated."""
     if not any(len(rank.communications) > 0 or (rank.world_size or 0) > 1 for rank in subject.parts):
-        raise NotFound(f"no communication was found in {subject.run!r}, span {subject.span}")
+        text = f"no communication was found in {subject.run!r}, span {subject.span}"
+        raise NotFound(Reason("communication_not_found", text, {"run": subject.run, "span": subject.span}))
     return distributed(subject.parts)
 
 

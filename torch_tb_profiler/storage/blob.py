@@ -84,6 +84,7 @@ class Blobs:
     """Blobs of Azure. Signatures in addresses are kept apart from them."""
 
     package, extra = "azure.storage.blob", "blob"
+    name = "blob"
     advice: Mapping[ErrorKind, str] = {
         "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, put a SAS behind the address,"
         " or install azure-identity and sign in",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat as modes
 from collections import deque
@@ -80,7 +81,7 @@ def _entry(path: str, url: str, status: os.stat_result) -> Entry:
 
 def _failed(kind: Literal["unlistable", "unreadable"], error: OSError, place: str = "") -> Reason:
     why = error.strerror or type(error).__name__
-    return Attempt(kind, place).failed(why, {"why": why})
+    return Attempt(kind, place).failed(why, {"why": why, "errno": errno.errorcode.get(error.errno or 0, "")})
 
 
 def _printable(name: str) -> str:

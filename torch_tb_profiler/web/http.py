@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.answer_store import Packed
 
 JSON = "application/json"
@@ -27,6 +28,11 @@ class HttpError(Exception):
         super().__init__(message)
         self.status = status
         self.more = more or {}
+
+
+def why(reason: Reason) -> dict[str, Any]:
+    """What stands beside a message for saying it in another language: nothing where it is said in English alone."""
+    return {} if reason.kind == OTHER else {"why": {"kind": reason.kind, "values": dict(reason.values)}}
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,11 @@ describe("errorFrom", () => {
   });
 
   it("copes with a body that is no JSON object", () => {
+    // In English the words are the server's, whatever their kind.
+    const why = { kind: "no_such_run", values: { run: "a" } };
+    expect(errorFrom(404, { error: "there is no run 'a'", why }, "p").message).toBe(
+      "there is no run 'a'",
+    );
     expect(errorFrom(500, "oops", "p").message).toContain("500");
   });
 });

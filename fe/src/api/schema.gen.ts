@@ -18,6 +18,8 @@ export interface Column {
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
+  /** of label and help, for saying them in another language; see `Definition` */
+  id: string;
   /** what shares of this column refer to, in `unit` */
   total?: number;
   /** makes sense divided by calls */
@@ -246,6 +248,8 @@ export interface Evidence {
 
 /** A page that says more. */
 export interface Link {
+  /** what the text says, for saying it in another language */
+  key: string;
   /** its title */
   text: string;
   /** its address */
@@ -608,6 +612,8 @@ export interface Definition {
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
+  /** of label and help, for saying them in another language: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty where they are said in English alone */
+  id: string;
 }
 
 /** Memory in use over time. */

@@ -1,5 +1,5 @@
-import { type Note, type NoteSeverity, type TraceKey, useHealth } from "../api";
-import { noteText, serverText, t } from "../i18n";
+import type { Note, NoteSeverity } from "../api";
+import { noteText, remedyText, t } from "../i18n";
 import { Code } from "../ui";
 import "./notes.css";
 
@@ -23,17 +23,11 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
         <li key={`${note.kind} ${note.text}`}>
           <span className={`badge ${note.severity}`}>{t.severity[note.severity]}</span>
           <span>{noteText(note)}</span>
-          {note.remedy && <Code text={serverText(note.remedy)} />}
+          {note.remedy && <Code text={remedyText({ ...note, remedy: note.remedy })} />}
         </li>
       ))}
     </ul>
   );
-}
-
-/** "Partial, with notes": once above a view whose data is not the whole story. */
-export function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
-  const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
-  return <PartialNotes notes={notes} />;
 }
 
 /** Nothing without notes. */

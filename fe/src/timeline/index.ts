@@ -1,4 +1,4 @@
-export { COLOR_BY, type ColorBy } from "./colors";
+export { COLOR_BY, type ColorBy } from "./colorBy";
 export type { Flow } from "./flows";
 export type { Tool } from "./gestures";
 export type { KeyAction } from "./keys";

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
 OVERVIEW = by_key(
+    "overview",
     Definition(
         "kernel",
         "Kernel",

@@ -111,6 +111,7 @@ class TableAnswer:
             type=defined.type,
             unit=defined.unit,
             help=defined.help,
+            id=defined.id,
             total=self.table.totals.get(key) or UNSET,
             average=True if key in self.table.averages else UNSET,
             largest=kept.largest() if is_large and isinstance(kept, Numbers) else UNSET,

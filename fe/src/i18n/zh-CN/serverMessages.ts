@@ -1,5 +1,6 @@
 import type { ServerMessages, Values } from "../values";
-import { server } from "./server";
+import { columns } from "./serverColumns";
+import { reasons } from "./serverReasons";
 
 const percent = (share: Values[string] | undefined, digits = 1) =>
   `${(100 * Number(share)).toFixed(digits)} %`;
@@ -7,78 +8,20 @@ const percent = (share: Values[string] | undefined, digits = 1) =>
 const ZERO_TIMESTAMPS =
   "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，profiler 会丢弃这些内核（pytorch#192021）。";
 
+const NEWER_CUDA = "CUDA 13.1 或更新版本";
+
 const REPAIRED = "文件内容不是有效的 JSON；";
 
-const TROUBLES: Record<string, string> = {
-  credentials: "凭据未被接受",
-  permission: "没有权限",
-  missing: "不存在",
-  throttled: "存储服务要求减少请求",
-  unreachable: "存储服务没有响应",
-  endpoint: "区域或端点不正确",
-  clock: "本机的时钟不正确",
-  changed: "读取时文件被替换；稍后会重新读取",
-  package: "缺少软件包",
-  failed: "存储服务返回错误",
-};
-
-/** What stood in the way: the words of the system, or what a store said and what to do about it. */
-function cause({ why, trouble, code, advice }: Values): string {
-  if (why !== undefined) return server[String(why)] ?? String(why);
-  const said = TROUBLES[String(trouble)] ?? String(trouble);
-  const toDo = advice ? `。${server[String(advice)] ?? advice}` : "";
-  return `${said}${code ? `（${code}）` : ""}${toDo}`;
-}
-
-const reasons: ServerMessages["reasons"] = {
-  // Files that are no traces.
-  empty: () => "文件为空",
-  not_json: () => "不是 JSON 文件",
-  no_trace_events: ({ first }) =>
-    first
-      ? `不是 PyTorch 的跟踪：前 ${first} 中没有 traceEvents`
-      : "不是 PyTorch 的跟踪：没有 traceEvents",
-  no_events_in_list: ({ first }) =>
-    first ? `是 JSON 但不是跟踪：前 ${first} 中没有事件` : "是 JSON 但不是跟踪：没有事件",
-  numbers: () => "是 JSON 但不是跟踪：是数字列表，如内存时间线（export_memory_timeline）",
-  chakra: () => "是 Chakra 执行跟踪（ExecutionTraceObserver）：它附属于跟踪，本身不是跟踪",
-  memory_snapshot: () => "是内存快照（torch.cuda.memory），不是跟踪",
-  rocprofv3: () => "是 rocprofv3 的输出，不是 torch.profiler 的跟踪",
-  speedscope: () => "是 speedscope 的分析文件，不是 torch.profiler 的跟踪",
-  other_packing: () => "压缩方式不受支持：可以读取 .json、.json.gz 和 .json.zst",
-  other_ending: () => "文件名的结尾不是跟踪的：应为 .json、.json.gz 或 .json.zst",
-  same_recording: ({ shown }) => `与已显示的 ${shown} 是同一次记录`,
-  more_files: ({ count }) => `另有 ${count} 个文件`,
-
-  // Damaged ones.
-  no_events: () => "没有事件",
-  cut_off: () => "在第一个事件之前被截断",
-  long_event: ({ bytes }) => `有一个事件超过 ${bytes} 字节`,
-  expansion: ({ times }) => `解压后超过原大小的 ${times} 倍，没有跟踪会这样`,
-  gzip_cut_off: () => "gzip 数据被截断",
-  damaged_packing: ({ packing, error }) => `${packing} 数据已损坏：${error}`,
-
-  // What stands in the way of reading.
-  unlistable: ({ place, ...values }) =>
-    place ? `无法列出 ${place}：${cause(values)}` : `无法列出：${cause(values)}`,
-  unreadable: ({ place, ...values }) =>
-    place ? `无法从 ${place} 读取：${cause(values)}` : `无法读取：${cause(values)}`,
-  no_file: () => "不是文件",
-  changed: () => "读取之后文件已改变；稍后会重新读取",
-  still_written: () => "仍在写入；写完后会重新读取",
-  no_memory: () => "所需内存超过现有内存",
-  not_written: ({ error }) => `无法读取，或无法写入其列数据：${error}`,
-  unforeseen: ({ error }) => `无法读取：${error}`,
-  no_process: ({ error }) => `无法读取：无法为它启动进程（${error}）`,
-  killed: () => "无法读取：读取它的进程被终止，可能是内存不足",
-  crashed: ({ signal }) => `无法读取：读取它的进程崩溃（${signal}）`,
-  hung: ({ seconds }) => `无法读取：读取它的进程在 ${seconds} 秒内没有任何进展，已被结束`,
-  withdrawn: () => "读取时已被撤回",
-  ended: ({ status }) => `无法读取：读取它的进程提前结束（状态 ${status}）`,
+/** Before the id of a column: see `Definition` of the server. */
+const sides: ServerMessages["sides"] = {
+  baseline: (label, help) => [`基线 ${label}`, `基线：${help}`],
+  experiment: (label, help) => [`实验 ${label}`, `实验：${help}`],
+  delta: (label, help) => [`Δ ${label}`, `实验 − 基线：${help}`],
 };
 
 export const serverMessages: ServerMessages = {
-  reasons,
+  columns,
+  sides,
 
   notes: {
     // Repaired while reading.
@@ -233,5 +176,40 @@ export const serverMessages: ServerMessages = {
     tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
     peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
     gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
+  },
+
+  links: {
+    data_loading: "单进程与多进程数据加载",
+    ddp_hooks: "DDP 通信钩子",
+    gradient_accumulation: "梯度累积",
+    lamb: "LAMB 优化器",
+    ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
+    which_backend: "如何选择后端",
+    mixed_precision: "自动混合精度",
+    checkpointing: "梯度检查点",
+  },
+
+  // Remedies that are not code alone.
+  remedies: {
+    kernels_lost_at_start: ({ zero_timestamps }) => (zero_timestamps ? NEWER_CUDA : null),
+    kernels_may_be_lost: () => NEWER_CUDA,
+    kernels_after_end: () => "torch.cuda.synchronize()  # 在 profiler 停止之前",
+    rounded_kernels: () => "PyTorch 2.4 或更新版本以纳秒记录",
+    profiler_overhead: () => "profile(with_stack=False, profile_memory=False)  # 或者采集更少的步",
+    frames_cost_time: () => "profile(with_stack=False)  # 不需要调用栈时",
+    no_modules: () => "profile(with_modules=True) 或 profile(with_stack=True)",
+    no_steps: () => "prof.step()  # 在每次迭代结束时",
+    no_distributed_info: () => "torch.distributed.init_process_group()  # 在 profiler 启动之前",
+  },
+
+  counters: {
+    gpu_utilization: "GPU 利用率",
+    sm_efficiency: "估算 SM 效率",
+    kernels_running: "正在运行的内核",
+    queue_length: "已启动未开始",
+    memcpy_bandwidth: "拷贝带宽",
+    exposed_communication: "暴露的通信",
+    memory_allocated: "已分配内存",
+    memory_reserved: "已预留内存",
   },
 };

@@ -3,10 +3,10 @@ import type { Compared, CompareMeasure, Result } from "../../api";
 import { PairedBars, type PairedItem } from "../../charts";
 import { change, count, duration, percentChange } from "../../format";
 import { compareTexts } from "../../i18n";
-import { EVERYTHING } from "../../state";
 import { Empty, QueryPanel, Segmented } from "../../ui";
 import { Amount } from "./HeadlinePanel";
 import type { Look } from "./look";
+import { EVERYTHING } from "./params";
 import { type Part, SHOWN, sumOf, titleOf, totalOf, windowOf } from "./parts";
 
 const text = compareTexts.timeline;

@@ -26,14 +26,21 @@ function sides(rows: Record<string, [number[], number[]]>) {
       ["exp_", "Experiment ", after],
       ["delta_", "Δ ", after.map((value, i) => value - (before[i] ?? 0))],
     ] as const) {
-      columns.push({ key: prefix + key, label: label + key, type: "number", unit, help: "" });
+      columns.push({
+        key: prefix + key,
+        label: label + key,
+        type: "number",
+        unit,
+        help: "",
+        id: "",
+      });
       cells[prefix + key] = values;
     }
   }
   return { columns, cells };
 }
 
-const NAME: Column = { key: "name", label: "Name", type: "string", unit: null, help: "" };
+const NAME: Column = { key: "name", label: "Name", type: "string", unit: null, help: "", id: "" };
 
 function named(names: string[], rows: Record<string, [number[], number[]]>) {
   const { columns, cells } = sides(rows);
@@ -216,8 +223,8 @@ describe("pictures of many parts", () => {
 
 describe("sums", () => {
   it("are per step when asked for, or when the numbers of steps differ", () => {
-    expect(dividesBySteps("", 6, 6)).toBe(false);
-    expect(dividesBySteps("", 6, 4)).toBe(true);
+    expect(dividesBySteps(null, 6, 6)).toBe(false);
+    expect(dividesBySteps(null, 6, 4)).toBe(true);
     expect(dividesBySteps("all", 6, 4)).toBe(false);
     expect(dividesBySteps("step", 6, 6)).toBe(true);
     expect(dividesBySteps("step", 0, 6)).toBe(false);

@@ -174,7 +174,11 @@ export function sumOf(parts: readonly Part[], measure: CompareMeasure): Sides {
 }
 
 /** Per step where both have steps, when asked for; without being asked where their numbers differ. */
-export function dividesBySteps(wanted: string, before: number, after: number): boolean {
+export function dividesBySteps(
+  wanted: "all" | "step" | null,
+  before: number,
+  after: number,
+): boolean {
   if (before === 0 || after === 0) return false;
   return wanted === "step" || (wanted !== "all" && before !== after);
 }

@@ -2,9 +2,9 @@ import { useMemo } from "react";
 import {
   type ColumnSeries,
   Columns,
-  formatRange,
   largestFirst,
-  parseRange,
+  type Range,
+  rangeWithin,
   totalsOf,
 } from "../../charts/stackedColumns";
 import { distributedTexts as text } from "../../i18n";
@@ -29,8 +29,8 @@ interface Props {
   readonly definitions: readonly Column[];
   readonly order: "rank" | "slowest";
   readonly mode: "absolute" | "percent";
-  readonly range: string;
-  readonly onRange: (range: string) => void;
+  readonly range: Range | null;
+  readonly onRange: (range: Range | null) => void;
   readonly selected: string | null;
   readonly onPick: (worker: string) => void;
 }
@@ -72,7 +72,7 @@ function Chart({ rows, definitions, order, mode, range, onRange, ...props }: Cha
         : rows.map((_, index) => index),
     [order, series, rows],
   );
-  const shown = useMemo(() => parseRange(range, positions.length), [range, positions.length]);
+  const shown = useMemo(() => rangeWithin(range, positions.length), [range, positions.length]);
   const at = rows.findIndex(({ worker }) => worker.worker === selected);
   return (
     <Panel title={title} help={<Definitions text={help} parts={parts} definitions={definitions} />}>
@@ -90,7 +90,7 @@ function Chart({ rows, definitions, order, mode, range, onRange, ...props }: Cha
         mode={mode}
         order={positions}
         range={shown}
-        onRange={(next) => onRange(formatRange(next))}
+        onRange={onRange}
         selected={at < 0 ? null : at}
         flagged={flagged}
         onPick={(index) => {

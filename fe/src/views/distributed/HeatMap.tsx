@@ -5,9 +5,10 @@ import { crisp, readTheme, useBoxWidth } from "../../draw";
 import { count, duration } from "../../format";
 import { useTheme } from "../../host";
 import { stackedColumnsTexts, distributedTexts as text } from "../../i18n";
-import { useParam } from "../../state";
+import { useAddress } from "../../state";
 import { Panel, Segmented } from "../../ui";
 import { type Grid, heatGrid, heatOf } from "./heat";
+import { params } from "./params";
 
 const METRICS = (
   ["duration_ns", "computation_ns", "communication_only_ns", "wait_ns"] as const
@@ -33,8 +34,7 @@ interface Props {
 }
 
 export function HeatMap({ workers, steps, step, selected, onPick }: Props) {
-  const [wanted, setMetric] = useParam<Metric>("m", "duration_ns");
-  const metric = METRICS.some(({ value }) => value === wanted) ? wanted : "duration_ns";
+  const [metric, setMetric] = useAddress(params.heat);
   return (
     <Panel
       title={text.heat}

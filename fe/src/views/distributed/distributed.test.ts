@@ -206,6 +206,7 @@ function large(): Distributed {
         type: "number",
         unit: "ns",
         help: "as the server says",
+        id: "",
       },
     ],
     operations: {
@@ -215,6 +216,7 @@ function large(): Distributed {
         type: typeof operations[0]?.[key] === "string" ? "string" : "number",
         unit: key === "busbw" ? "bytes_per_second" : null,
         help: "",
+        id: "",
       })),
       rows: Object.fromEntries(keys.map((key) => [key, operations.map((row) => row[key])])),
     },
