@@ -1,6 +1,6 @@
 import { type Note, type NoteSeverity, type TraceKey, useHealth } from "../api";
 import { noteText, serverText, t } from "../i18n";
-import { Code } from "../ui";
+import { Code, Empty } from "../ui";
 import "./notes.css";
 
 const RANK: Record<NoteSeverity, number> = { error: 0, warning: 1, info: 2 };
@@ -30,10 +30,13 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
   );
 }
 
-/** "Partial, with notes": once above a view whose data is not the whole story. */
+/** "Partial, with notes": once above a view whose data is not the whole story; or that there is none at all. */
 export function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
   const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
-  return <PartialNotes notes={notes} />;
+  const nothing = notes.find(({ kind }) => kind === "no_events");
+  if (!nothing) return <PartialNotes notes={notes} />;
+  const remedy = nothing.remedy && serverText(nothing.remedy);
+  return <Empty title={t.loading.noEventsTitle} reason={noteText(nothing)} remedy={remedy} />;
 }
 
 /** Nothing without notes. */

@@ -51,7 +51,8 @@ const reasons: ServerMessages["reasons"] = {
   more_files: ({ count }) => `另有 ${count} 个文件`,
 
   // Damaged ones.
-  no_events: () => "没有事件",
+  no_events: () => "没有事件：没有采集到任何内容，traceEvents 为空",
+  no_readable_events: ({ count }) => `没有事件：其中的 ${count} 个事件都无法读取`,
   cut_off: () => "在第一个事件之前被截断",
   long_event: ({ bytes }) => `有一个事件超过 ${bytes} 字节`,
   expansion: ({ times }) => `解压后超过原大小的 ${times} 倍，没有跟踪会这样`,
@@ -142,6 +143,8 @@ export const serverMessages: ServerMessages = {
       "profiler 丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
 
     // Not recorded.
+    no_events: ({ entries }) =>
+      `没有采集到事件：文件中的 ${entries} 个条目都没有时长或数值，只是进程和线程的名称，或标记采集的时刻。`,
     no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",
     no_kernels: ({ called }) =>
       called
