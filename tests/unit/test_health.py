@@ -71,7 +71,9 @@ def test_what_was_not_recorded_and_how_to_record_it(kind: str, events: list[Even
 
 def test_a_file_of_nothing_but_names_and_marks_says_so_everywhere() -> None:
     span = {**op("PyTorch Profiler (0)", 0, 100), "cat": "Trace"}
-    marks = [{"ph": "i", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace", "ts": 1, "s": "g"}]
+    marks = [
+        {"ph": "i", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace", "ts": 1, "s": "g"}
+    ]
     names = [{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "python"}}]
     note = notes_of([span, *marks, *names])["no_events"]
     assert note.severity == "error"

@@ -48,9 +48,7 @@ def test_the_python_api_says_so(logs: Path, tmp_path: Path) -> None:
     assert notes["no_events"].startswith(ONLY_NAMES)
 
 
-def test_a_report_is_not_made_of_nothing(
-    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_report_is_not_made_of_nothing(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "report.html"
     status = main(["report", str(logs / "empty"), "-o", str(file), "--cache-dir", str(tmp_path / "cache")])
     assert status == 1

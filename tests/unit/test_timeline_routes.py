@@ -247,6 +247,16 @@ def test_another_version_is_not_there(client: Client, tree: Any) -> None:
         assert answer["version"] == tree["version"]
 
 
+@pytest.mark.parametrize("level", ["99", "-1", "4611686018427387905", "9" * 40])
+@pytest.mark.parametrize("route", ["tiles?tile=0&lanes=0", "counters?tile=0"])
+def test_a_level_that_is_not_there_is_refused_with_those_that_are(
+    client: Client, tree: Any, route: str, level: str
+) -> None:
+    highest = tree["levels"][-1]["level"]
+    error = get(client, f"/api/timeline/{route}&{OF_TRACE}&level={level}", 400)["error"]
+    assert error == f"level must be a whole number from 0 to {highest}"
+
+
 @pytest.mark.parametrize(
     ("route", "status", "part"),
     [
