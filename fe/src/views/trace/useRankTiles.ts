@@ -12,7 +12,7 @@ import {
 } from "../../api";
 import { timelineTexts } from "../../i18n";
 import { useTrace } from "../../state";
-import { RankTiles, tracksOf } from "../../timeline";
+import { RankTiles, TimelineMemory, tracksOf } from "../../timeline";
 import { useLatest } from "../../ui";
 
 const BINS = 400;
@@ -41,6 +41,7 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
   );
   const answers = useTimelines(others);
   const kept = useRef(new Map<string, RankTiles>());
+  const [memory] = useState(() => new TimelineMemory());
   const [made, setMade] = useState<readonly RankTiles[]>([]);
   const change = useLatest(onChange);
 
@@ -63,15 +64,20 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
       next.set(
         id,
         kept.current.get(id) ??
-          new RankTiles(key, meta, offset, tracksOf(worker, worker, meta, timelineTexts), () =>
-            change.current(),
+          new RankTiles(
+            key,
+            meta,
+            offset,
+            tracksOf(worker, worker, meta, timelineTexts),
+            () => change.current(),
+            memory,
           ),
       );
     }
     for (const [id, source] of kept.current) if (!next.has(id)) source.close();
     kept.current = next;
     setMade([...next.values()]);
-  }, [keys, versions, overview]);
+  }, [keys, versions, overview, memory]);
   useLayoutEffect(
     () => () => {
       for (const source of kept.current.values()) source.close();
