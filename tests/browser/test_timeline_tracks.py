@@ -13,7 +13,6 @@ from tests.browser.timeline import STREAM, Slice, Timeline, assert_drawn, exact_
 from tests.browser.watch import Watch
 from tests.tiny import wait_until
 
-
 HEAVY_TILES = """
 const plain = window.fetch;
 const HEAD = 40, EXTRA = 2_300_000;

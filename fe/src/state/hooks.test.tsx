@@ -32,7 +32,7 @@ it("takes the first choice for a text that is none", () => {
   expect(container.textContent).toBe("absolute");
 });
 
-it("changes several keys at once: whoever shows two never sees one of them alone", () => {
+it("changes several keys at once: a component that shows two never sees one of them alone", () => {
   const seen: string[] = [];
   function Shown() {
     const text = `${useParam("q", "")[0]}/${useParam("o", "")[0]}`;

@@ -32,7 +32,7 @@ export interface TreeTableProps {
   /** As in `DataTable`; it orders the rows within the same parent. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
-  /** Whether a row is open when nobody has said anything; the outermost ones when left out. */
+  /** Whether a row is open as long as it was not toggled; the outermost ones when left out. */
   readonly usuallyOpen?: (row: number) => boolean;
   /** As `formatExpansion` writes it. */
   readonly expansion: string;

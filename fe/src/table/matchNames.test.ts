@@ -63,7 +63,7 @@ describe("matchNames", () => {
     expect(HereWorker.latest?.ended).toBe(true);
   });
 
-  it("ends the worker when nobody waits any more", async () => {
+  it("ends the worker when it is aborted", async () => {
     HereWorker.serve = (worker) => worker.scope.postMessage(null);
     const control = new AbortController();
     const found = matchNames("(a|aa)+$", ["a"], control.signal);

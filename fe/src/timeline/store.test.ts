@@ -73,7 +73,7 @@ describe("tiles", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("that nobody wants any more are given up, and make room at once", () => {
+  it("that are no longer wanted are given up, and make room at once", () => {
     const store = make();
     store.want(keys("a", "b"));
     store.want(keys("c", "b"));
@@ -84,7 +84,7 @@ describe("tiles", () => {
     ]);
   });
 
-  it("that come although they were given up are kept and disturb nobody", async () => {
+  it("that come although they were given up are kept and disturb nothing", async () => {
     const store = make();
     store.want(keys("a"));
     store.want(keys("b"));
@@ -124,7 +124,7 @@ describe("tiles", () => {
     expect(store.failure).toBeNull();
   });
 
-  it("are nobody's business after it is closed", async () => {
+  it("are dropped after it is closed", async () => {
     const store = make();
     store.want(keys("a"));
     store.close();

@@ -176,7 +176,7 @@ class Program:
         )
 
     def everything(self) -> tuple[OperatorSums, KernelSums]:
-        """All operators and kernels of the trace, whoever launched them."""
+        """All operators and kernels of the trace, wherever they were launched."""
         return (
             self.operators(np.arange(len(self.timed.tree))),
             self.kernels(np.arange(len(self.model.device_work))),

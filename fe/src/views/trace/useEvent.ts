@@ -89,7 +89,7 @@ export function useEvent(
     return () => controller.abort();
   }, [name, main, setWritten, setSearch]);
 
-  // Whoever comes with a link wants to see it; whoever clicked on it does.
+  // After opening a link it must be brought into sight; after a click it is.
   useEffect(() => {
     if (!source || !details || seen.current === written || !stage.current) return;
     seen.current = written;

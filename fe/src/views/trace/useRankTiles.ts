@@ -48,7 +48,7 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
   const metas = [query.data, ...answers.map(({ data }) => data)];
   const versions = metas.map((meta) => meta?.version ?? "").join(" ");
   const keys = useMemo(() => (sel ? [sel, ...others] : []), [sel, others]);
-  // In an effect, because a rank's tiles are on their way until somebody closes it: React may run anything else twice, or
+  // In an effect, because a rank's tiles are on their way until it is closed: React may run anything else twice, or
   // throw its result away. Before the page is painted, so that it never shows the ranks of another choice.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an answer is its version
   useLayoutEffect(() => {
