@@ -20,7 +20,7 @@ import {
 } from "../../charts";
 import { duration } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
-import { BaselineNote } from "../../shell";
+import { BaselineNote, useCompared } from "../../shell";
 import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
 import {
   byName,
@@ -159,18 +159,11 @@ function LargestChart({
 }
 
 function TablePanel() {
-  const { sel } = useTrace();
   const [group, setGroup] = useParam<KernelGroup>("g", "name");
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
-  const shown = tables.kernels(sel, known);
-  const query = useTable(shown);
-  const baseline = useBaseline();
-  const against = baseline?.key ?? null;
-  const compared = useWhole(tables.kernels(against, known));
-  // First pages cannot be compared: a row of one may be on a later page of the other.
-  const whole = useWhole(shown, against !== null);
-  const before = against && settled(compared);
-  const after = before && (whole.data ?? null);
+  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
+    tables.kernels(sel, known),
+  );
   return (
     <QueryPanel
       title={text.table}
@@ -181,8 +174,8 @@ function TablePanel() {
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <KernelRows answer={after ?? answer} shown={shown} baseline={after && before} />
+          <BaselineNote baseline={baseline} query={awaited} />
+          <KernelRows answer={after ?? answer} shown={shown} baseline={before} />
         </>
       )}
     </QueryPanel>

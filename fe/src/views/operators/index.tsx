@@ -1,12 +1,12 @@
 /** Which operators take the time. */
 import { useMemo } from "react";
-import { type OperatorGroup, type OperatorsTable, settled, tables, useTable } from "../../api";
+import { type OperatorGroup, type OperatorsTable, tables, useTable } from "../../api";
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
 import { duration, fraction } from "../../format";
 import { compareTexts, operatorsTexts as text } from "../../i18n";
-import { BaselineNote } from "../../shell";
-import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, hasColumn, rowCount, textAt, useRemoteTable, useWhole } from "../../table";
+import { BaselineNote, useCompared } from "../../shell";
+import { useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { DataTable, hasColumn, rowCount, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
@@ -83,18 +83,11 @@ function LargestPanel() {
 }
 
 function TablePanel() {
-  const { sel } = useTrace();
   const [group, setGroup] = useParam<OperatorGroup>("g", "name");
   const known = GROUPS.some(({ value }) => value === group) ? group : "name";
-  const shown = tables.operators(sel, known);
-  const query = useTable(shown);
-  const baseline = useBaseline();
-  const against = baseline?.key ?? null;
-  const compared = useWhole(tables.operators(against, known));
-  // First pages cannot be compared: a row of one may be on a later page of the other.
-  const whole = useWhole(shown, against !== null);
-  const before = against && settled(compared);
-  const after = before && (whole.data ?? null);
+  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
+    tables.operators(sel, known),
+  );
   return (
     <QueryPanel
       title={text.table}
@@ -106,8 +99,8 @@ function TablePanel() {
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <OperatorRows answer={after ?? answer} shown={shown} baseline={after && before} />
+          <BaselineNote baseline={baseline} query={awaited} />
+          <OperatorRows answer={after ?? answer} shown={shown} baseline={before} />
         </>
       )}
     </QueryPanel>
