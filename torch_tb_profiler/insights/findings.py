@@ -6,8 +6,8 @@ from torch_tb_profiler.insights import (
     communication,
     data_parallel,
     dataloader,
+    device_idle,
     distributed_backend,
-    gpu_utilization,
     memory_limit,
     tensor_cores,
 )
@@ -19,7 +19,7 @@ RULES: tuple[Rule, ...] = (
     data_parallel.RULE,
     distributed_backend.RULE,
     communication.RULE,
-    gpu_utilization.RULE,
+    device_idle.RULE,
     tensor_cores.RULE,
     memory_limit.RULE,
 )

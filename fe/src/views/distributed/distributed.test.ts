@@ -39,6 +39,7 @@ function worker(
       ),
       computation_ns: column("computation"),
       overlap_ns: column("overlap"),
+      communication_only_ns: column("communication"),
       exposed_communication_ns: column("communication"),
       other_ns: column("other"),
       transfer_ns: column("transfer"),

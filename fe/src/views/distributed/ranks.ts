@@ -2,17 +2,15 @@
 import type { Distributed, Nanoseconds, RankSteps, RankWorker } from "../../api";
 import { mean } from "../../format";
 
-export const PARTS = [
-  "computation_ns",
-  "overlap_ns",
-  "exposed_communication_ns",
-  "other_ns",
-] as const;
+export const PARTS = ["computation_ns", "overlap_ns", "communication_only_ns", "other_ns"] as const;
 export const WAITS = ["transfer_ns", "wait_ns"] as const;
 export type Part = (typeof PARTS)[number] | (typeof WAITS)[number] | "duration_ns";
 const ALL: readonly Part[] = ["duration_ns", ...PARTS, ...WAITS];
 
-export type RankNumbers = Readonly<Record<Part, Nanoseconds>>;
+export type RankNumbers = Readonly<Record<Part, Nanoseconds>> & {
+  /** Of devices; null where communication is only known from calls on the host. */
+  readonly exposed_communication_ns: Nanoseconds | null;
+};
 
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -25,13 +23,18 @@ export function stepNames(workers: readonly RankWorker[]): string[] {
 export function numbersOf(steps: RankSteps, step: string | null): RankNumbers | null {
   if (step !== null) {
     const at = steps.names.indexOf(step);
-    return at < 0 ? null : pick((part) => steps[part][at] ?? 0);
+    return at < 0 ? null : pick(steps, (values) => values[at] ?? 0);
   }
-  return steps.names.length === 0 ? null : pick((part) => mean(steps[part]) ?? 0);
+  return steps.names.length === 0 ? null : pick(steps, (values) => mean(values) ?? 0);
 }
 
-function pick(value: (part: Part) => number): RankNumbers {
-  return Object.fromEntries(ALL.map((part) => [part, value(part)])) as Record<Part, number>;
+function pick(steps: RankSteps, value: (values: readonly number[]) => number): RankNumbers {
+  const exposed = steps.exposed_communication_ns;
+  const parts = Object.fromEntries(ALL.map((part) => [part, value(steps[part])]));
+  return {
+    ...(parts as Record<Part, number>),
+    exposed_communication_ns: exposed && value(exposed),
+  };
 }
 
 export interface RankRow {

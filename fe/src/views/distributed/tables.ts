@@ -22,7 +22,7 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
   const percent = (
     key: string,
     words: { readonly label: string; readonly help: string },
-    share: (numbers: NonNullable<RankRow["numbers"]>) => readonly [number, number],
+    share: (numbers: NonNullable<RankRow["numbers"]>) => readonly [number | null, number],
   ) => ({
     column: {
       key,
@@ -35,7 +35,7 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
     cell: ({ numbers }: RankRow): Cell => {
       if (!numbers) return null;
       const [part, whole] = share(numbers);
-      return whole > 0 ? (part / whole) * 100 : null;
+      return part !== null && whole > 0 ? (part / whole) * 100 : null;
     },
   });
   const nodes = new Set(rows.map(({ worker }) => worker.node));
@@ -94,7 +94,7 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
     ]),
     percent("hidden_percent", text.columns.hidden, (of) => [
       of.overlap_ns,
-      of.overlap_ns + of.exposed_communication_ns,
+      of.overlap_ns + of.communication_only_ns,
     ]),
     ...WAITS.map(number),
     percent("wait_percent", text.columns.waitShare, (of) => [

@@ -2,16 +2,17 @@
 import { useMemo } from "react";
 import { type OperatorGroup, type OperatorsTable, tables, useTable } from "../../api";
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
-import { duration, fraction } from "../../format";
-import { compareTexts, operatorsTexts as text } from "../../i18n";
+import { count, duration, fraction } from "../../format";
+import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
 import { BaselineNote, useCompared } from "../../shell";
 import { useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, hasColumn, rowCount, textAt, useRemoteTable } from "../../table";
+import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
+import { ownersTable } from "./owners";
 import "./operators.css";
 
 const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
@@ -123,6 +124,7 @@ function OperatorRows({ answer, shown, baseline }: RowsProps) {
   return (
     <>
       <Totals answer={answer} />
+      <Owners answer={answer} />
       <DataTable
         id="operators"
         label={text.table}
@@ -156,5 +158,18 @@ function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
         </span>
       ) : null}
     </p>
+  );
+}
+
+/** What no operator launched, by whom it belongs to instead. */
+function Owners({ answer: { meta } }: { answer: OperatorsTable }) {
+  const { table, left, leftNs } = useMemo(() => ownersTable(meta.unattributed), [meta]);
+  if (rowCount(table) === 0) return null;
+  return (
+    <details className="operators-owners">
+      <summary>{ownersTexts.title}</summary>
+      <SimpleTable caption={ownersTexts.title} table={table} />
+      {left > 0 && <p className="muted">{ownersTexts.more(count(left), duration(leftNs))}</p>}
+    </details>
   );
 }
