@@ -100,6 +100,28 @@ def test_operators(client: Client, profile: Profile, group_by: Any) -> None:
     assert_same(profile.trace(RUN, WORKER).operator_stacks("aten::mm"), stacks)
 
 
+def test_answers_about_some_of_the_steps(client: Client, profile: Profile) -> None:
+    trace = profile.trace(RUN, WORKER)
+    first, last = get(client, f"/api/overview?{TRACE}")["steps"]["names"][1:3]
+    url = f"{TRACE}&from_step={first}&to_step={last}"
+    found = trace.answer("overview", from_step=first, to_step=last)
+    assert list(found.steps.names) == [first, last]
+    assert [device.utilization for device in found.devices] == [
+        device["utilization"] for device in get(client, f"/api/overview?{url}")["devices"]
+    ]
+    kernels = trace.answer("kernels", from_step=first, to_step=last)
+    answer = get(client, f"/api/kernels?{url}")
+    assert plain(kernels.values["calls"]) == answer["rows"]["calls"]
+    assert sum(answer["rows"]["calls"]) < sum(get(client, f"/api/kernels?{TRACE}")["rows"]["calls"])
+    # a question that is about the whole trace with the steps as a range of time
+    memory = trace.answer("memory/operators", from_step=first, to_step=last)
+    assert plain(memory.values["calls"]) == get(client, f"/api/memory/operators?{url}")["rows"]["calls"]
+    with pytest.raises(ProfileError, match="overview: there is no step 'x'"):
+        trace.answer("overview", from_step="x", to_step=last)
+    with pytest.raises(ProfileError, match="must be given together"):
+        trace.answer("overview", from_step=first)
+
+
 @pytest.mark.parametrize("group_by", ["name", "name_op_launch"])
 def test_kernels(client: Client, profile: Profile, group_by: Any) -> None:
     found = profile.trace(RUN, WORKER).kernels(group_by)

@@ -37,7 +37,7 @@ class NotFound(Refused):
 
 @dataclass(frozen=True)
 class JsonShape:
-    """In place of the type of an answer whose shape somebody else chose: its JSON Schema."""
+    """In place of the type of an answer whose shape is given from outside: its JSON Schema."""
 
     schema: Mapping[str, Any]
 

@@ -54,7 +54,7 @@ class LocalStorage:
                 try:
                     if child.is_dir():
                         (links if child.is_symlink() else pending).append((child.path, path))
-                    elif child.is_file():  # pipes and devices would block whoever opens them
+                    elif child.is_file():  # opening pipes and devices would block
                         yield _entry(path, child.path, child.stat())
                 except OSError as error:
                     report(Problem(path, _failed("unreadable", error)))

@@ -50,7 +50,7 @@ class _Excerpt:
         found = self.workspace.status()
         return replace(
             found,
-            # where it lies is nobody's business
+            # not the path: a report is passed on
             logdir=re.split(r"[/\\]", found.logdir.rstrip("/\\"))[-1],
             error=None,
             scanning=False,

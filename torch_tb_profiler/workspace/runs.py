@@ -301,7 +301,7 @@ class Runs:
         if trace is None:
             return
         if isinstance(message, Done):
-            # Before the state says so: whoever sees "ready" may count on both.
+            # Before the state says so: with "ready" both are there.
             self._cache.add(key, message.summary)
             if job.answering is not None:
                 self._pending.promise(key)

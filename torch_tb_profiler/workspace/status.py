@@ -84,7 +84,7 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class Original:
-    """A trace file as it is stored. `stream` can be sought; whoever asked closes it."""
+    """A trace file as it is stored. `stream` can be sought; the caller closes it."""
 
     name: str
     size: int

@@ -58,7 +58,7 @@ export class ApiError extends Error {
     return this.status === NOT_IN_REPORT;
   }
 
-  /** Asking again at once may help: nobody answered, or only a gateway on the way. */
+  /** Asking again at once may help: no answer came, or only that of a gateway on the way. */
   get transient(): boolean {
     return this.status === 0 || (this.status >= 502 && this.status <= 504);
   }

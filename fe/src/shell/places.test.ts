@@ -14,7 +14,7 @@ it("begins where the thing is a row", () => {
   }
 });
 
-it("leaves out views without data, and keeps those nobody says anything of", () => {
+it("leaves out views without data, and keeps those the server says nothing of", () => {
   const views = placesOf({ kind: "op", name: "aten::mm" }, TRACE).map(({ view }) => view);
   expect(views).toEqual(["operators", "kernels", "trace"]);
   expect(hasData("memory", TRACE)).toBe(false);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunStatus, Status, TraceStatus } from "../api";
+import { traceStatus } from "../api/cases";
 import {
   baselineKey,
   counterpart,
@@ -12,24 +13,7 @@ import {
 } from "./comparison";
 
 function trace(worker: string, span = "1", more: Partial<TraceStatus> = {}): TraceStatus {
-  return {
-    worker,
-    span,
-    file: `${worker}.${span}.json`,
-    size: 1,
-    state: "ready",
-    bytes_done: 1,
-    bytes_total: 1,
-    events: 1,
-    reason: null,
-    why: null,
-    rank: null,
-    world_size: null,
-    host_name: null,
-    notes: 0,
-    views: [],
-    ...more,
-  };
+  return traceStatus({ worker, span, file: `${worker}.${span}.json`, ...more });
 }
 
 function run(name: string, ...traces: TraceStatus[]): RunStatus {

@@ -63,7 +63,7 @@ it("takes the first choice for a text that is none, and never writes it", () => 
   expect(paramStore().get()).toEqual({});
 });
 
-it("changes several at once: whoever shows two never sees one of them alone", () => {
+it("changes several at once: a component that shows two never sees one of them alone", () => {
   const seen: string[] = [];
   function Shown() {
     const text = `${useAddress(FILTER)[0]}/${useAddress(SORT)[0]}`;

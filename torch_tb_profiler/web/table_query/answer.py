@@ -21,7 +21,7 @@ from torch_tb_profiler.workspace.lru import Lru
 FIRST_PAGE = 1_000
 MOST_SORTS = 10
 
-#: orders, and rows that passed a filter: whoever scrolls asks for the same again and again
+#: orders, and rows that passed a filter: scrolling asks for the same again and again
 _REMEMBERED = 4
 
 

@@ -197,6 +197,7 @@ export const shell = {
     others: "Other files",
     more: (n: string) => `${n} more: see “Files” below`,
     failedTitle: (file: string) => `${file} could not be read`,
+    noEventsTitle: "No events were recorded",
     failedHelp:
       "It is read again when it changes, or when what was in the way is gone. Other runs are not affected.",
     unreachable: "The server is not reachable",

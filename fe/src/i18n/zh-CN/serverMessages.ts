@@ -87,6 +87,8 @@ export const serverMessages: ServerMessages = {
       "profiler 丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
 
     // Not recorded.
+    no_events: ({ entries }) =>
+      `没有采集到事件：文件中的 ${entries} 个条目都没有时长或数值，只是进程和线程的名称，或标记采集的时刻。`,
     no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",
     no_kernels: ({ called }) =>
       called

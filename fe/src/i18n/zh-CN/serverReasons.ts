@@ -92,7 +92,8 @@ export const reasons: FirstMessages["reasons"] = {
     `${file}：${reasons[String(why_kind)]?.(values) ?? said}`,
 
   // Damaged ones.
-  no_events: () => "没有事件",
+  no_events: () => "没有事件：没有采集到任何内容，traceEvents 为空",
+  no_readable_events: ({ count }) => `没有事件：其中的 ${count} 个事件都无法读取`,
   cut_off: () => "在第一个事件之前被截断",
   long_event: ({ bytes }) => `有一个事件超过 ${bytes} 字节`,
   expansion: ({ times }) => `解压后超过原大小的 ${times} 倍，没有跟踪会这样`,

@@ -134,7 +134,8 @@ function NotReady({ trace, title }: { trace: TraceStatus; title: string }) {
 function pick(part: Part): void {
   if (part.path !== null) openPart(part.path);
   // Several of one name: shown one by one.
-  else if (part.times > 1) setAddress(change(params.filter, equals("part", part.title)), change(params.order, "each"));
+  else if (part.times > 1)
+    setAddress(change(params.filter, equals("part", part.title)), change(params.order, "each"));
 }
 
 function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace }) {

@@ -74,7 +74,7 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
         fraction,
       )}
       {answer.meta.notes.some(({ kind }) => kind === "one_rank") ? (
-        // All its time counts as transfer: 0 % would say that nobody waits.
+        // All its time counts as transfer: 0 % would say that no rank waits.
         <Tile
           label={text.tiles.waiting}
           help={text.tiles.waitingHelp}

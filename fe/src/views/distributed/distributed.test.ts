@@ -129,7 +129,7 @@ describe("who is waited for", () => {
     expect(neither?.excess).toBeNull();
   });
 
-  it("is nobody where the difference is below 5 % of the step, or with one rank", () => {
+  it("is none where the difference is below 5 % of the step, or with one rank", () => {
     expect(straggler(rows({ ...usual, wait: 42 }))).toBeNull();
     expect(straggler(rows({ ...usual, wait: 41 }))?.row.name).toBe("1");
     expect(straggler(rankRows([worker(0, { 1: usual })], null))).toBeNull();

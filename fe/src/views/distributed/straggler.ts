@@ -19,7 +19,7 @@ export interface Straggler {
 
 /**
  * The rank that waits least, if the others wait so much more that it shows in the step. All ranks leave a collective
- * together, so the one that waits least comes last. Null when nobody stands out, or with less than two ranks.
+ * together, so the one that waits least comes last. Null when no rank stands out, or with less than two ranks.
  */
 export function straggler(rows: readonly RankRow[]): Straggler | null {
   const known = rows.flatMap(({ numbers, ...row }) => (numbers ? [{ row, numbers }] : []));

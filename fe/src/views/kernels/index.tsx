@@ -4,7 +4,7 @@ import { type KernelsTable, type Result, settled, tables, useTable } from "../..
 import { Donut, HBars, largest, slicesWithRest, type TopN, TopNControl } from "../../charts";
 import { duration } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
-import { BaselineNote } from "../../shell";
+import { BaselineNote, useCompared } from "../../shell";
 import { useAddress, useBaseline, usePicked, useTableParams, useTrace } from "../../state";
 import {
   byName,
@@ -144,17 +144,10 @@ function LargestChart({
 }
 
 function TablePanel() {
-  const { sel } = useTrace();
   const [group, setGroup] = useAddress(params.group);
-  const shown = tables.kernels(sel, group);
-  const query = useTable(shown);
-  const baseline = useBaseline();
-  const against = baseline?.key ?? null;
-  const compared = useWhole(tables.kernels(against, group));
-  // First pages cannot be compared: a row of one may be on a later page of the other.
-  const whole = useWhole(shown, against !== null);
-  const before = against && settled(compared);
-  const after = before && (whole.data ?? null);
+  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
+    tables.kernels(sel, group),
+  );
   return (
     <QueryPanel
       title={text.table}
@@ -165,8 +158,8 @@ function TablePanel() {
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <KernelRows answer={after ?? answer} shown={shown} baseline={after && before} />
+          <BaselineNote baseline={baseline} query={awaited} />
+          <KernelRows answer={after ?? answer} shown={shown} baseline={before} />
         </>
       )}
     </QueryPanel>

@@ -1,20 +1,12 @@
 /** Which operators take the time. */
 import { useMemo } from "react";
-import { type OperatorsTable, settled, tables, useTable } from "../../api";
+import { type OperatorsTable, tables, useTable } from "../../api";
 import { TopNControl } from "../../charts";
 import { count, duration, fraction } from "../../format";
 import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
-import { BaselineNote } from "../../shell";
-import { useAddress, useBaseline, usePicked, useTableParams, useTrace } from "../../state";
-import {
-  DataTable,
-  hasColumn,
-  rowCount,
-  SimpleTable,
-  textAt,
-  useRemoteTable,
-  useWhole,
-} from "../../table";
+import { BaselineNote, useCompared } from "../../shell";
+import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
+import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
@@ -92,17 +84,10 @@ function LargestPanel() {
 }
 
 function TablePanel() {
-  const { sel } = useTrace();
   const [group, setGroup] = useAddress(params.group);
-  const shown = tables.operators(sel, group);
-  const query = useTable(shown);
-  const baseline = useBaseline();
-  const against = baseline?.key ?? null;
-  const compared = useWhole(tables.operators(against, group));
-  // First pages cannot be compared: a row of one may be on a later page of the other.
-  const whole = useWhole(shown, against !== null);
-  const before = against && settled(compared);
-  const after = before && (whole.data ?? null);
+  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
+    tables.operators(sel, group),
+  );
   return (
     <QueryPanel
       title={text.table}
@@ -114,8 +99,8 @@ function TablePanel() {
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <OperatorRows answer={after ?? answer} shown={shown} baseline={after && before} />
+          <BaselineNote baseline={baseline} query={awaited} />
+          <OperatorRows answer={after ?? answer} shown={shown} baseline={before} />
         </>
       )}
     </QueryPanel>

@@ -87,7 +87,7 @@ export function useEvent(
     return () => controller.abort();
   }, [name, main, setWanted]);
 
-  // Whoever comes with a link wants to see it; whoever clicked on it does.
+  // After opening a link it must be brought into sight; after a click it is.
   useEffect(() => {
     if (!source || !details || sameEvent(seen.current, wanted) || !stage.current) return;
     seen.current = wanted;

@@ -9,7 +9,7 @@ export function milliseconds(ns: Nanoseconds): string {
   return String(ns / NS_PER_MS);
 }
 
-/** What somebody typed, as nanoseconds; null when it is no time. Comma and point both divide. */
+/** A typed time, as nanoseconds; null when it is no time. Comma and point both divide. */
 export function fromMilliseconds(text: string): Nanoseconds | null {
   const plain = text.trim().replace(",", ".");
   if (!/^\d+(\.\d*)?$|^\.\d+$/.test(plain)) return null;
