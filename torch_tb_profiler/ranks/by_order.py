@@ -4,56 +4,65 @@
    begin operations that look different in any order.
 2. A rank that has more or fewer is aligned with the rank that was matched best, between operations that step 1 matched;
    only pairs that every best alignment has are taken.
-3. Where some rank has more or fewer, also equal numbers may be of different operations. There the matched operations
-   must have run at a common time.
+3. Where some rank has more or fewer, others that have equally many may lack different ones. There only operations are
+   matched that ran at a common time, by the clock that follows from those that are beyond doubt.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.sure_pairs import sure_pairs
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.ranks.clocks import have_common_time
+from torch_tb_profiler.ranks.clocks import common_clock, have_common_time
 from torch_tb_profiler.ranks.operations import Operations, Together
 
 #: stretches between matched operations are aligned up to this length
 LONGEST_STRETCH = 5000
+#: if more of the ranks and steps lack some of what looks the same, how many there should be is not known
+MOST_INCOMPLETE = 0.5
 
 
-def by_order(found: Together, looks: Int64, rows: Int64) -> Int64:
+@dataclass(frozen=True)
+class _Counted:
+    """Rows matched because ranks have equally many; parallel to the rows but `unequal`.
+
+    number      equal numbers are the same operation, -1 belongs to none
+    is_full     its rank lacks none of what looks the same in the step, as far as other ranks and steps tell
+    unequal     shape (groups + 1,): whether some rank of the group has more or fewer
+    """
+
+    number: Int64
+    is_full: Bool
+    unequal: Bool
+
+
+def by_order(found: Together, looks: Int64, rows: Int64, number: Int64) -> Int64:
     """Match `rows` (ascending) of the operations.
 
-    looks   shape (operations,): equal where operations can be the same one
-    Returns shape (rows,): equal numbers are the same operation, -1 belongs to none.
+    looks    shape (operations,): equal where operations can be the same one
+    number   shape (operations,): what is matched already, -1 elsewhere
+    Returns shape (operations,): `number` with those of the rows that could be matched; equal numbers are the same.
     """
     of = found.operations
-    same = group([looks[rows], _steps(found, looks, rows)])
-    number, lossy = _equal_counts(found, rows, same.of)
-    for at in np.flatnonzero(lossy).tolist():
+    if not len(rows):
+        return number
+    counted = _equal_counts(found, rows, looks[rows])
+    mine = counted.number.copy()
+    for at in np.flatnonzero(counted.unequal).tolist():
         members = np.flatnonzero(of.group[rows] == at)
-        number[members] = _aligned(of.rank[rows[members]], same.of[members], number[members], number.max(initial=-1))
-    doubted = np.flatnonzero(lossy[of.group[rows]] & (number >= 0))
-    number[doubted[~_possible(of, rows[doubted], same.of[doubted], number[doubted])]] = -1
-    return number
-
-
-def _steps(found: Together, looks: Int64, rows: Int64) -> Int64:
-    """What has to be equal of the step: nothing (0) where all ranks have the same steps and equally many in all."""
-    of = found.operations
-    step = of.step[rows]
-    ranks = np.flatnonzero(np.bincount(of.rank[rows], minlength=len(found.has_step)))
-    if (found.has_step[ranks] != found.has_step[ranks[:1]]).any():
-        return step
-    per_rank = group([looks[rows], of.rank[rows]])
-    counts = per_rank.count()
-    places = group([looks[rows]])
-    of_rank = places.of[per_rank.first]
-    least, most = least_at(of_rank, counts, len(places)), greatest_at(of_rank, counts, len(places))
-    expected = _ranks_with_group(found, rows)[of.group[rows[places.first]]].sum(axis=1)
-    complete = (least == most) & (np.bincount(of_rank, minlength=len(places)) == expected)
-    return np.where(complete[places.of], 0, step)
+        mine[members] = _aligned(of.rank[rows[members]], looks[rows[members]], mine[members], int(mine.max()))
+    all_numbers = number.copy()
+    all_numbers[rows] = np.where(mine >= 0, mine + int(number.max(initial=-1)) + 1, -1)
+    if counted.unequal.any():
+        # what one group lacks, others may lack as well, without being seen to
+        is_sure = number >= 0
+        is_sure[rows] = (counted.number >= 0) & counted.is_full
+        all_numbers[rows[~_possible(of, all_numbers, is_sure)[rows]]] = -1
+    return all_numbers
 
 
 def _ranks_with_group(found: Together, rows: Int64) -> Bool:
@@ -64,51 +73,52 @@ def _ranks_with_group(found: Together, rows: Int64) -> Bool:
     return has
 
 
-def _equal_counts(found: Together, rows: Int64, same: Int64) -> tuple[Int64, Bool]:
-    """Numbers of the rows on ranks with equally many of `same`, and of each group whether counts differ somewhere.
+def _equal_counts(found: Together, rows: Int64, looks: Int64) -> _Counted:
+    """Of several counts that ranks have in common the largest counts: operations are lost more often than added.
 
-    Of several counts that ranks have in common the largest counts: operations are lost more often than added.
+    looks   parallel to rows
     """
     of = found.operations
+    # one step is the whole trace, and what is outside of it there is chance
+    step = of.step[rows] if found.has_step.shape[1] > 2 else np.full(len(rows), -1)
+    same = group([looks, step]).of
     own = group([same, of.rank[rows]])
-    counts = own.count()
-    alike = group([same[own.first], counts])
-    shared = alike.count() > 1
-    taken = np.zeros(int(same.max(initial=-1)) + 1, np.int64)
-    np.maximum.at(taken, same[own.first[alike.first[shared]]], counts[alike.first[shared]])
+    counts, place = own.count(), same[own.first]
+    alike = group([place, counts])
+    shared = alike.first[alike.count() > 1]
+    classes = int(same.max()) + 1
+    taken = np.zeros(classes, np.int64)
+    np.maximum.at(taken, place[shared], counts[shared])
+    look = looks[own.first]
+    most = greatest_at(look, counts, int(looks.max()) + 1)
+    full = counts == most[look]
+    is_usual = np.bincount(look, full) > MOST_INCOMPLETE * np.bincount(look)
+    first = least_at(same, np.arange(len(same)), classes)
+    having = np.bincount(place[counts == taken[place]], minlength=classes)
+    has_group = _ranks_with_group(found, rows)
+    expected = has_group.astype(np.int64) @ found.has_step.astype(np.int64)
+    at = of.group[rows[first]]
+    complete = having == expected[at, step[first]]
+    unequal = np.zeros(len(found.groups) + 1, np.bool_)
+    unequal[at[~complete & (has_group[at].sum(axis=1) > 1)]] = True
     accepted = counts[own.of] == taken[same]
-    numbers = group([same, own.nth()]).of
-    first = _first_of(same)
-    having = np.bincount(same[own.first[counts == taken[same[own.first]]]], minlength=len(taken))
-    has_group = _ranks_with_group(found, rows).astype(np.int64)
-    expected = has_group @ found.has_step.astype(np.int64)
-    complete = having == expected[of.group[rows[first]], of.step[rows[first]]]
-    lossy = np.zeros(len(found.groups) + 1, np.bool_)
-    lossy[of.group[rows[first[~complete & (has_group[of.group[rows[first]]].sum(axis=1) > 1)]]]] = True
-    return np.where(accepted, numbers, -1), lossy
+    number = np.where(accepted, group([same, own.nth()]).of, -1)
+    return _Counted(number, (full & is_usual[look])[own.of], unequal)
 
 
-def _first_of(same: Int64) -> Int64:
-    first = np.full(int(same.max(initial=-1)) + 1, len(same), np.int64)
-    np.minimum.at(first, same, np.arange(len(same)))
-    return first
-
-
-def _aligned(rank: Int64, same: Int64, number: Int64, highest: int) -> Int64:
+def _aligned(rank: Int64, looks: Int64, number: Int64, highest: int) -> Int64:
     """The numbers of a group's rows, and those of what can be aligned with the rank that has most numbers."""
     number = number.copy()
-    ranks, matched = np.unique(rank, return_counts=True)
-    matched = np.array([np.count_nonzero(number[rank == each] >= 0) for each in ranks.tolist()])
-    reference = np.flatnonzero(rank == ranks[matched.argmax()])
-    for each in ranks.tolist():
+    ranks = np.unique(rank).tolist()
+    reference = np.flatnonzero(rank == max(ranks, key=lambda each: np.count_nonzero(number[rank == each] >= 0)))
+    for each in ranks:
         mine = np.flatnonzero(rank == each)
         if mine[0] == reference[0] or (number[mine] >= 0).all():
             continue
         _, i, j = np.intersect1d(number[mine], number[reference], return_indices=True)
-        common = number[mine[i]] >= 0
-        i, j = i[common], j[common]
         by_place = np.argsort(i)
         i, j = i[by_place], j[by_place]
+        i, j = i[number[mine[i]] >= 0], j[number[mine[i]] >= 0]
         if (np.diff(j) <= 0).any():
             # threads began them in another order here: the neighbours of an operation say nothing about it
             continue
@@ -117,7 +127,7 @@ def _aligned(rank: Int64, same: Int64, number: Int64, highest: int) -> Int64:
             left = left[number[left] < 0]
             if not len(left) or not len(right) or max(len(left), len(right)) > LONGEST_STRETCH:
                 continue
-            pairs = sure_pairs(same[left], same[right])
+            pairs = sure_pairs(looks[left], looks[right])
             for x, y in zip(left[pairs[0]].tolist(), right[pairs[1]].tolist(), strict=True):
                 if number[y] < 0:
                     highest += 1
@@ -126,21 +136,21 @@ def _aligned(rank: Int64, same: Int64, number: Int64, highest: int) -> Int64:
     return number
 
 
-def _possible(of: Operations, rows: Int64, same: Int64, number: Int64) -> Bool:
-    """Of each row whether what it was matched with can be the same operation.
+def _possible(of: Operations, number: Int64, is_sure: Bool) -> Bool:
+    """Of each operation whether it ran at the same time as what shares its number.
 
-    Those that ran must have done so at a common time. Of others (their kernels are not in the trace) no rank may have
-    more than one that looks the same.
+    Where that cannot be told (its kernels are not in the trace, too few operations are beyond doubt) only what is
+    beyond doubt is possible.
     """
-    places = group([of.group[rows], number])
-    possible = np.ones(len(rows), np.bool_)
-    timed = of.duration[rows] >= 0
-    all_timed = least_at(places.of, timed.astype(np.int64), len(places))[places.of] > 0
-    for at in np.unique(of.group[rows[all_timed]]).tolist():
-        members = np.flatnonzero(all_timed & (of.group[rows] == at))
-        local = group([places.of[members]])
-        ran = have_common_time(of.rank[rows[members]], local.of, of.start[rows[members]], of.end[rows[members]])
-        possible[members] = ran[local.of]
-    own = group([same, of.rank[rows]])
-    single = greatest_at(same, own.count()[own.of], int(same.max(initial=-1)) + 1)[same] == 1
-    return np.where(all_timed, possible, single)
+    possible = is_sure & (number >= 0)
+    timed = np.flatnonzero((number >= 0) & (of.duration >= 0))
+    places = group([number[timed]])
+    start, end = of.start[timed], of.end[timed]
+    shift, known = common_clock(of.rank[timed], start, end, places.of, is_sure[timed])
+    compared = timed[known]
+    ran = have_common_time((start + shift)[known], (end + shift)[known], places.of[known])
+    matches = group([number])
+    contradicted = np.zeros(len(matches), np.bool_)
+    contradicted[matches.of[compared[~ran]]] = True
+    possible[compared] = True
+    return possible & ~contradicted[matches.of]

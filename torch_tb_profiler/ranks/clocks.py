@@ -1,7 +1,7 @@
-"""Whether operations that were taken for the same one can have been: they then ran at a common time.
+"""Common time, and whether operations that were taken for the same one can have been: they then ran at the same time.
 
-The clocks of ranks differ by an offset and a drift. Both follow from operations of several ranks, which end everywhere
-at about the same time; most of them are matched rightly, so that medians are not moved by the others.
+The clocks of two ranks differ by an offset and a drift. Both follow from operations that are surely the same: they end
+on all ranks at about the same time.
 """
 
 from __future__ import annotations
@@ -11,59 +11,85 @@ import numpy as np
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 
-#: lines are fitted to the medians of this many blocks at most
-BLOCKS = 24
-#: clocks of computers drift less: nanoseconds a second
+#: lines are fitted to this many blocks at most, of at least so many operations
+BLOCKS, LEAST_IN_BLOCK = 24, 16
+#: a clock is known from so many operations on
+LEAST_SHARED = 4
+#: so large a part of them has to end when the line says
+LEAST_AGREEING = 0.8
+#: clocks of computers drift less (200 µs a second)
 MOST_DRIFT = 200e-6
 #: of the shortest run of an operation that has to be common to all ranks
 COMMON = 0.5
+_NEVER = np.iinfo(np.int64).max
 
 
-def have_common_time(rank: Int64, number: Int64, start: Int64, end: Int64) -> Bool:
-    """Of each match whether all its operations ran at the same time for half of the shortest of them.
+def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: Bool) -> tuple[Int64, Bool]:
+    """Of each operation what to add to its times (ns) to have them by one clock, and whether that is known.
 
-    rank, number, start, end   shape (rows,): a row for each operation; number: of its match, 0 …; time by the rank's
-                               own clock, ns
-    Returns shape (matches,).
+    rank, start, end   shape (rows,): the rank, and when the operation ran by its clock
+    number, is_sure    shape (rows,): equal numbers were matched; whether that is beyond doubt
+    """
+    shift, known = np.zeros(len(rank), np.int64), np.zeros(len(rank), np.bool_)
+    if not is_sure.any():
+        return shift, known
+    ended = np.full(int(number.max()) + 1, _NEVER)
+    waiting = {int(each): np.flatnonzero(rank == each) for each in np.unique(rank)}
+    most = int(np.argmax(np.bincount(rank[is_sure])))
+    rows = waiting.pop(most)
+    known[rows] = True
+    ended[number[rows[is_sure[rows]]]] = end[rows[is_sure[rows]]]
+    found = True
+    while found:
+        found = False
+        for each, rows in list(waiting.items()):
+            sure = rows[is_sure[rows]]
+            shared = sure[ended[number[sure]] < _NEVER]
+            if len(shared) < LEAST_SHARED:
+                continue
+            offset = ended[number[shared]] - end[shared]
+            line = _line(end[shared], offset, end[rows])
+            apart = np.abs(offset - line[np.searchsorted(rows, shared)])
+            if np.mean(apart <= COMMON * (end[shared] - start[shared])) < LEAST_AGREEING:
+                continue
+            shift[rows] = line
+            known[rows] = found = True
+            ended[number[sure]] = np.minimum(ended[number[sure]], end[sure] + shift[sure])
+            del waiting[each]
+    return shift, known
+
+
+def have_common_time(start: Int64, end: Int64, number: Int64) -> Bool:
+    """Of each operation whether all that share its number ran at the same time for half of the shortest of them.
+
+    start, end, number   shape (rows,): times by one clock, ns; equal numbers were matched
     """
     matches = int(number.max(initial=-1)) + 1
-    shift = _shifts(rank, number, end)
-    from_ns, to_ns = start + shift, end + shift
-    last_start, first_end = greatest_at(number, from_ns, matches), least_at(number, to_ns, matches)
-    shortest = least_at(number, end - start, matches)
-    common: Bool = (first_end - last_start) >= COMMON * shortest
+    last_start, first_end = greatest_at(number, start, matches)[number], least_at(number, end, matches)[number]
+    common: Bool = first_end - last_start >= COMMON * least_at(number, end - start, matches)[number]
     return common
 
 
-def _shifts(rank: Int64, number: Int64, end: Int64) -> Int64:
-    """Of each operation what to add to its time to have it by the clock of the rank with the most operations."""
-    shift = np.zeros(len(rank), np.int64)
-    if not len(rank):
-        return shift
-    ranks = np.unique(rank)
-    first = int(ranks[np.argmax(np.bincount(rank)[ranks])])
-    reference = {int(n): int(e) for n, e in zip(number[rank == first], end[rank == first], strict=True)}
-    for each in ranks.tolist():
-        rows = np.flatnonzero(rank == each)
-        shared = rows[[n in reference for n in number[rows].tolist()]]
-        if each == first or not len(shared):
-            continue
-        there = np.array([reference[n] for n in number[shared].tolist()], np.int64)
-        shift[rows] = _line(end[shared], there - end[shared], end[rows])
-    return shift
-
-
 def _line(at: Int64, offset: Int64, wanted: Int64) -> Int64:
-    """Theil–Sen through the medians of blocks, at the `wanted` times."""
+    """Theil–Sen through the blocks' middles, at the `wanted` times."""
     order = np.argsort(at)
-    middle = int(np.median(at))
-    blocks = np.array_split(order, min(BLOCKS, max(1, len(order) // 8)))
+    base, middle = int(offset[order[0]]), int(np.median(at))
+    blocks = np.array_split(order, min(BLOCKS, max(1, len(order) // LEAST_IN_BLOCK)))
     x: Float64 = np.array([np.median(at[block] - middle) for block in blocks])
-    y: Float64 = np.array([np.median(offset[block] - offset[order[0]]) for block in blocks])
+    y: Float64 = np.array([_densest(offset[block] - base) for block in blocks])
     i, j = np.triu_indices(len(x), 1)
     apart = x[j] > x[i]
     slopes = (y[j] - y[i])[apart] / (x[j] - x[i])[apart]
     slope = float(np.clip(np.median(slopes), -MOST_DRIFT, MOST_DRIFT)) if len(slopes) else 0.0
-    rest = np.median((offset - offset[order[0]]) - slope * (at - middle))
-    found: Int64 = offset[order[0]] + np.round(rest + slope * (wanted - middle)).astype(np.int64)
+    rest = float(np.median(y - slope * x))
+    found: Int64 = base + np.round(rest + slope * (wanted - middle)).astype(np.int64)
     return found
+
+
+def _densest(values: Int64) -> float:
+    """The middle of the shortest stretch that holds half of the values."""
+    ordered = np.sort(values)
+    half = (len(ordered) + 1) // 2
+    width = ordered[half - 1 :] - ordered[: len(ordered) - half + 1]
+    first = int(np.argmin(width))
+    return float(np.median(ordered[first : first + half]))

@@ -72,6 +72,4 @@ def _numbers(found: Together) -> Int64:
     numbered = by_number(operations, looks, np.flatnonzero(chosen))
     number[numbered.rows] = numbered.number
     left = np.flatnonzero(chosen & (number < 0) & ~numbered.is_contradicted)
-    ordered = by_order(found, group([looks, numbered.repeated]).of, left)
-    number[left] = np.where(ordered >= 0, ordered + int(number.max(initial=-1)) + 1, -1)
-    return number
+    return by_order(found, group([looks, numbered.repeated]).of, left, number)
