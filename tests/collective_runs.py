@@ -65,7 +65,9 @@ class Run:
 
     def numbers(self) -> list[list[int]]:
         """Of each operation of each rank the call that it is."""
-        return [[of[int(at)] for at in rank.communications.start] for rank, of in zip(self.ranks, self.truth, strict=True)]
+        return [
+            [of[int(at)] for at in rank.communications.start] for rank, of in zip(self.ranks, self.truth, strict=True)
+        ]
 
 
 def simulate(program: Program) -> Run:
@@ -106,7 +108,9 @@ def _times(program: Program, chance: random.Random, calls: list[Call]) -> list[d
     for at in range(len(order) - 1):
         a, b = order[at], order[at + 1]
         different = (a.collective, a.dtype, a.elements) != (b.collective, b.dtype, b.elements)
-        together = chance.random() < program.threads and different and not before and a.step == b.step and a.group == b.group
+        together = (
+            chance.random() < program.threads and different and not before and a.step == b.step and a.group == b.group
+        )
         for rank in a.group:
             if a.number not in times[rank]:
                 now[rank] += chance.expovariate(1 / 100e-6)
@@ -126,9 +130,7 @@ def _times(program: Program, chance: random.Random, calls: list[Call]) -> list[d
     return times
 
 
-def _finish(
-    chance: random.Random, call: Call, now: list[float], times: list[dict[int, tuple[float, float]]]
-) -> None:
+def _finish(chance: random.Random, call: Call, now: list[float], times: list[dict[int, tuple[float, float]]]) -> None:
     end = max(times[rank][call.number][0] for rank in call.group) + 15e-6 + call.elements / 100e9
     for rank in call.group:
         late = end + chance.expovariate(1 / 1e-6)

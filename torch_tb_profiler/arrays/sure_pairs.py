@@ -51,7 +51,8 @@ def sure_pairs(left: Int64, right: Int64, band: int = BAND) -> tuple[Int64, Int6
 def _same(left: Int64, right: Int64, place: Int64) -> Bool:
     """Of each entry on the left whether that at `place` on the right is equal."""
     there = (place >= 0) & (place < len(right))
-    return there & (right[np.clip(place, 0, len(right) - 1)] == left[:, np.newaxis])
+    equal: Bool = there & (right[np.clip(place, 0, len(right) - 1)] == left[:, np.newaxis])
+    return equal
 
 
 def _most_pairs(left: Int64, right: Int64, low: Int64, width: int) -> Int64:

@@ -4,8 +4,9 @@
    begin operations that look different in any order.
 2. A rank that has more or fewer is aligned with the rank that was matched best, between operations that step 1 matched;
    only pairs that every best alignment has are taken.
-3. Where some rank has more or fewer, others that have equally many may lack different ones. There only operations are
-   matched that ran at a common time, by the clock that follows from those that are beyond doubt.
+3. Where some rank has more or fewer, others that have equally many may lack different ones; and operations whose size
+   says nothing may be begun in any order. These have to have run at a common time, by the clock that follows from
+   operations that are beyond doubt. Of the latter those that a rank ran at the same time stay unmatched.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.sure_pairs import sure_pairs
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.ranks.clocks import common_clock, have_common_time
-from torch_tb_profiler.ranks.operations import Operations, Together
+from torch_tb_profiler.ranks.operations import Looks, Operations, Together
 
 #: stretches between matched operations are aligned up to this length
 LONGEST_STRETCH = 5000
@@ -40,28 +41,33 @@ class _Counted:
     unequal: Bool
 
 
-def by_order(found: Together, looks: Int64, rows: Int64, number: Int64) -> Int64:
+def by_order(found: Together, looks: Looks, rows: Int64, number: Int64) -> Int64:
     """Match `rows` (ascending) of the operations.
 
-    looks    shape (operations,): equal where operations can be the same one
     number   shape (operations,): what is matched already, -1 elsewhere
     Returns shape (operations,): `number` with those of the rows that could be matched; equal numbers are the same.
     """
     of = found.operations
     if not len(rows):
         return number
-    counted = _equal_counts(found, rows, looks[rows])
+    counted = _equal_counts(found, rows, looks.of[rows])
     mine = counted.number.copy()
     for at in np.flatnonzero(counted.unequal).tolist():
         members = np.flatnonzero(of.group[rows] == at)
-        mine[members] = _aligned(of.rank[rows[members]], looks[rows[members]], mine[members], int(mine.max()))
+        mine[members] = _aligned(of.rank[rows[members]], looks.of[rows[members]], mine[members], int(mine.max()))
     all_numbers = number.copy()
     all_numbers[rows] = np.where(mine >= 0, mine + int(number.max(initial=-1)) + 1, -1)
-    if counted.unequal.any():
-        # what one group lacks, others may lack as well, without being seen to
+    # what one group lacks, others may lack as well, without being seen to
+    is_lossy = bool(counted.unequal.any())
+    doubted = rows[looks.is_loose[rows] | is_lossy]
+    if len(doubted):
         is_sure = number >= 0
-        is_sure[rows] = (counted.number >= 0) & counted.is_full
-        all_numbers[rows[~_possible(of, all_numbers, is_sure)[rows]]] = -1
+        is_sure[rows] = (counted.number >= 0) & (counted.is_full | (not is_lossy))
+        possible = _possible(of, all_numbers, is_sure)[doubted]
+        all_numbers[doubted[~possible]] = -1
+        loose = rows[looks.is_loose[rows]]
+        mixed = all_numbers[loose[_at_once(of, looks.of, loose)]]
+        all_numbers[loose[np.isin(all_numbers[loose], mixed)]] = -1
     return all_numbers
 
 
@@ -146,11 +152,26 @@ def _possible(of: Operations, number: Int64, is_sure: Bool) -> Bool:
     timed = np.flatnonzero((number >= 0) & (of.duration >= 0))
     places = group([number[timed]])
     start, end = of.start[timed], of.end[timed]
-    shift, known = common_clock(of.rank[timed], start, end, places.of, is_sure[timed])
+    shift, known, disputed = common_clock(of.rank[timed], start, end, places.of, is_sure[timed])
     compared = timed[known]
     ran = have_common_time((start + shift)[known], (end + shift)[known], places.of[known])
     matches = group([number])
     contradicted = np.zeros(len(matches), np.bool_)
     contradicted[matches.of[compared[~ran]]] = True
     possible[compared] = True
+    possible[timed[disputed]] = False
     return possible & ~contradicted[matches.of]
+
+
+def _at_once(of: Operations, looks: Int64, rows: Int64) -> Bool:
+    """Of each row whether the same rank ran another one at the same time that looks the same."""
+    timed = np.flatnonzero(of.duration[rows] >= 0)
+    chosen = rows[timed]
+    lane = group([of.rank[chosen], looks[chosen]]).of
+    order = np.lexsort((of.start[chosen], lane))
+    start, end, lane = of.start[chosen][order], of.end[chosen][order], lane[order]
+    overlaps = (lane[1:] == lane[:-1]) & (start[1:] < end[:-1])
+    found = np.zeros(len(rows), np.bool_)
+    found[timed[order[1:][overlaps]]] = True
+    found[timed[order[:-1][overlaps]]] = True
+    return found

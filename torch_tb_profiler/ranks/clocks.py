@@ -24,15 +24,17 @@ COMMON = 0.5
 _NEVER = np.iinfo(np.int64).max
 
 
-def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: Bool) -> tuple[Int64, Bool]:
-    """Of each operation what to add to its times (ns) to have them by one clock, and whether that is known.
+def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: Bool) -> tuple[Int64, Bool, Bool]:
+    """Of each operation what to add to its times (ns) to have them by one clock, whether that is known, and whether
+    what is said to be beyond doubt contradicts itself.
 
     rank, start, end   shape (rows,): the rank, and when the operation ran by its clock
     number, is_sure    shape (rows,): equal numbers were matched; whether that is beyond doubt
     """
-    shift, known = np.zeros(len(rank), np.int64), np.zeros(len(rank), np.bool_)
+    shift = np.zeros(len(rank), np.int64)
+    known, disputed = np.zeros(len(rank), np.bool_), np.zeros(len(rank), np.bool_)
     if not is_sure.any():
-        return shift, known
+        return shift, known, disputed
     ended = np.full(int(number.max()) + 1, _NEVER)
     waiting = {int(each): np.flatnonzero(rank == each) for each in np.unique(rank)}
     most = int(np.argmax(np.bincount(rank[is_sure])))
@@ -50,13 +52,14 @@ def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: 
             offset = ended[number[shared]] - end[shared]
             line = _line(end[shared], offset, end[rows])
             apart = np.abs(offset - line[np.searchsorted(rows, shared)])
-            if np.mean(apart <= COMMON * (end[shared] - start[shared])) < LEAST_AGREEING:
+            disputed[rows] = np.mean(apart <= COMMON * (end[shared] - start[shared])) < LEAST_AGREEING
+            if disputed[rows[0]]:
                 continue
             shift[rows] = line
             known[rows] = found = True
             ended[number[sure]] = np.minimum(ended[number[sure]], end[sure] + shift[sure])
             del waiting[each]
-    return shift, known
+    return shift, known, disputed
 
 
 def have_common_time(start: Int64, end: Int64, number: Int64) -> Bool:

@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.by_number import by_number
 from torch_tb_profiler.ranks.by_order import by_order
-from torch_tb_profiler.ranks.operations import Together, signatures, together
+from torch_tb_profiler.ranks.operations import Looks, Together, looks_of, together
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.ranks.unmatched import notes_about
 from torch_tb_profiler.trace import Note
@@ -68,8 +68,8 @@ def _numbers(found: Together) -> Int64:
     operations = found.operations
     number = np.full(len(operations), -1, np.int64)
     chosen = ~operations.is_between_two
-    looks = signatures(operations, found.groups)
-    numbered = by_number(operations, looks, np.flatnonzero(chosen))
+    looks = looks_of(operations, found.groups)
+    numbered = by_number(operations, looks.of, np.flatnonzero(chosen))
     number[numbered.rows] = numbered.number
     left = np.flatnonzero(chosen & (number < 0) & ~numbered.is_contradicted)
-    return by_order(found, group([looks, numbered.repeated]).of, left, number)
+    return by_order(found, Looks(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number)

@@ -108,8 +108,20 @@ def together(ranks: Sequence[Rank]) -> Together:
     return Together(Operations(*(joined or [np.empty(0, np.int64)] * 13)), tuple(known), has_step)
 
 
-def signatures(of: Operations, groups: Sequence[ProcessGroup]) -> Int64:
-    """What the same operation has in common on all ranks: equal numbers for equal kind, element type and size.
+@dataclass(frozen=True)
+class Looks:
+    """What the same operation has in common on all ranks. Both of shape (rows,).
+
+    of         equal for equal kind, element type and size
+    is_loose   the size may be another one on each rank, so that it is no part of `of`
+    """
+
+    of: Int64
+    is_loose: Bool
+
+
+def looks_of(of: Operations, groups: Sequence[ProcessGroup]) -> Looks:
+    """What each operation has in common with the same one on other ranks.
 
     The size counts where it has to be the same on all ranks, or is the same: an all-to-all may send another number of
     elements on each rank, an all-gather of equal parts may not. What a rank does not know tells nothing apart.
@@ -124,7 +136,7 @@ def signatures(of: Operations, groups: Sequence[ProcessGroup]) -> Int64:
     name = np.where(of.kind == KINDS.index(UNKNOWN_KIND), of.name, ANY)
     classes = group([of.group, of.kind, dtype, name])
     free = _may_differ(of, groups) & ~_same_sizes(of.rank, classes.of, size)
-    return group([of.group, of.kind, dtype, name, np.where(free, ANY, size)]).of
+    return Looks(group([of.group, of.kind, dtype, name, np.where(free, ANY, size)]).of, free)
 
 
 def _kind_is(of: Operations, *kinds: str) -> Bool:
@@ -148,7 +160,8 @@ def _may_differ(of: Operations, groups: Sequence[ProcessGroup]) -> Bool:
     part = np.where(gathering, of.in_bytes, of.out_bytes)
     whole = np.where(gathering, of.out_bytes, of.in_bytes)
     even = (part >= 0) & ((whole < 0) | (ranks <= 0) | (part * ranks == whole))
-    return _kind_is(of, "all_to_all") | (_kind_is(of, "all_gather", "reduce_scatter") & ~even)
+    free: Bool = _kind_is(of, "all_to_all") | (_kind_is(of, "all_gather", "reduce_scatter") & ~even)
+    return free
 
 
 def _same_sizes(rank: Int64, classes: Int64, size: Int64) -> Bool:
@@ -160,4 +173,5 @@ def _same_sizes(rank: Int64, classes: Int64, size: Int64) -> Bool:
     of_class = np.bincount(classes[class_ranks.first], minlength=int(classes.max(initial=-1)) + 1)
     everywhere = having == of_class[classes[places.first]]
     missing = greatest_at(classes[places.first], (~everywhere).astype(np.int64), len(of_class))
-    return missing[classes] == 0
+    same: Bool = missing[classes] == 0
+    return same
