@@ -31,16 +31,21 @@ class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Outside(Answer, frozen=True, kw_only=True):
-    """Operations outside of all steps."""
+    """Operations outside of all steps.
 
-    transfer_ns: Ns
-    wait_ns: Ns
+    transfer_ns, wait_ns  null where no operation could be matched with another rank's
+    """
+
+    transfer_ns: Ns | None
+    wait_ns: Ns | None
+    unmatched_ns: Ns
 
 
 class RankSteps(Answer, frozen=True, kw_only=True):
     """How the steps of a rank were spent, as parallel lists. `definitions` of the answer says what the times are.
 
-    outside  operations outside of all steps
+    transfer_ns, wait_ns  null in steps of which no operation could be matched with another rank's
+    outside               operations outside of all steps
     """
 
     names: Sequence[str]
@@ -49,8 +54,9 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     overlap_ns: Sequence[Ns]
     exposed_communication_ns: Sequence[Ns]
     other_ns: Sequence[Ns]
-    transfer_ns: Sequence[Ns]
-    wait_ns: Sequence[Ns]
+    transfer_ns: Sequence[Ns | None]
+    wait_ns: Sequence[Ns | None]
+    unmatched_ns: Sequence[Ns]
     outside: Outside
 
 
@@ -168,6 +174,8 @@ def _device(device: Device) -> RankDevice:
 def _steps(rank: Rank, waits: Waits) -> RankSteps:
     """Transfer and wait have one entry more, for operations outside of all steps."""
     of = rank.overlap
+    transfer, wait = ([None if ns < 0 else ns for ns in times.tolist()] for times in (waits.transfer_ns, waits.wait_ns))
+    unmatched = plain(waits.unmatched_ns)
     return RankSteps(
         names=of.names,
         duration_ns=plain(of.duration_ns),
@@ -175,9 +183,10 @@ def _steps(rank: Rank, waits: Waits) -> RankSteps:
         overlap_ns=plain(of.overlap_ns),
         exposed_communication_ns=plain(of.exposed_communication_ns),
         other_ns=plain(of.other_ns),
-        transfer_ns=plain(waits.transfer_ns[:-1]),
-        wait_ns=plain(waits.wait_ns[:-1]),
-        outside=Outside(transfer_ns=int(waits.transfer_ns[-1]), wait_ns=int(waits.wait_ns[-1])),
+        transfer_ns=transfer[:-1],
+        wait_ns=wait[:-1],
+        unmatched_ns=unmatched[:-1],
+        outside=Outside(transfer_ns=transfer[-1], wait_ns=wait[-1], unmatched_ns=unmatched[-1]),
     )
 
 

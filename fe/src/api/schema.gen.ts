@@ -772,18 +772,23 @@ export interface RankSteps {
   overlap_ns: number[];
   exposed_communication_ns: number[];
   other_ns: number[];
-  transfer_ns: number[];
-  wait_ns: number[];
+  /** null in steps of which no operation could be matched with another rank's */
+  transfer_ns: (number | null)[];
+  /** null in steps of which no operation could be matched with another rank's */
+  wait_ns: (number | null)[];
+  unmatched_ns: number[];
   /** operations outside of all steps */
   outside: Outside;
 }
 
 /** Operations outside of all steps. */
 export interface Outside {
+  /** null where no operation could be matched with another rank's */
+  transfer_ns: number | null;
+  /** null where no operation could be matched with another rank's */
+  wait_ns: number | null;
   /** nanoseconds */
-  transfer_ns: number;
-  /** nanoseconds */
-  wait_ns: number;
+  unmatched_ns: number;
 }
 
 /** A process group. */
