@@ -20,16 +20,16 @@ DISTRIBUTED = OVERLAP | by_key(
         "Synchronizing time",
         "number",
         "ns",
-        "Time in which operations that the step called ran − data transfer time − unmatched time: waiting for ranks that "
-        "came later. Not known where no operation could be matched with another rank's.",
+        "Time in which operations that the step called ran − data transfer time − unmatched time: waiting for ranks "
+        "that came later. Not known where no operation could be matched with another rank's.",
     ),
     Definition(
         "unmatched_ns",
         "Unmatched time",
         "number",
         "ns",
-        "Time in which operations that the step called ran that could not be matched with another rank's, and no matched "
-        "one moved data: waiting or transfer, which of them is not known.",
+        "Time in which operations that the step called ran that could not be matched with another rank's, and no "
+        "matched one moved data: waiting or transfer, which of them is not known.",
     ),
 )
 
@@ -92,8 +92,8 @@ DISTRIBUTED_OPERATIONS = by_key(
         "number",
         "bytes_per_second",
         "Σ S ÷ Σ data transfer time, over matched calls whose size and time are known; where there is none, over the "
-        "whole time of the others, which may hold waiting, so that it is a lower bound. S is the size as nccl-tests counts "
-        "it: of all ranks together for all-gather, reduce-scatter, gather and scatter, else of one rank.",
+        "whole time of the others, which may hold waiting, so that it is a lower bound. S is the size as nccl-tests "
+        "counts it: of all ranks together for all-gather, reduce-scatter, gather and scatter, else of one rank.",
     ),
     Definition(
         "busbw",

@@ -180,7 +180,7 @@ def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
     for at in distinct(step).tolist():
         split[:, at] = _split(ranges, moving, step == at, is_known[ranges.operation])
     calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)
-    return Waits(*split, calls=calls)
+    return Waits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
 
 
 def _split(ranges: Ranges, moving: Ranges, chosen: Bool, is_known: Bool) -> tuple[int, int, int]:

@@ -205,10 +205,10 @@ export const texts: Record<string, string> = {
     "暴露的通信：该步中有通信而没有计算的时间。通信以其内核计；没有内核的通信库（gloo、MPI）以主机上的调用计。",
   "Time of the step with neither. Computation + Overlapping + Communication + Other = step time, exactly.":
     "该步中既没有计算也没有通信的时间。计算 + 重叠 + 通信 + 其他 = 每步时间，严格相等。",
-  "Time in which operations that the step called moved data: of each operation the last part, as long as the shortest time that any rank needed for it. The rank that comes last waits for nobody.":
-    "由该步调用的通信操作传输数据的时间：取每次操作的最后一段，其长度等于各 rank 执行该操作所需的最短时间。最后到达的 rank 不等待任何 rank。",
-  "Time in which operations that the step called ran − data transfer time: waiting for ranks that came later.":
-    "由该步调用的通信操作运行的时间 − 数据传输时间：等待较晚到达的 rank。",
+  "Time in which operations that the step called moved data: of each operation the last part, as long as the shortest time that any rank needed for it. The rank that comes last waits for nobody. Not known where no operation could be matched with another rank's.":
+    "由该步调用的通信操作传输数据的时间：取每次操作的最后一段，其长度等于各 rank 执行该操作所需的最短时间。最后到达的 rank 不等待任何 rank。没有操作能与其他 rank 的操作配对时未知。",
+  "Time in which operations that the step called ran − data transfer time − unmatched time: waiting for ranks that came later. Not known where no operation could be matched with another rank's.":
+    "由该步调用的通信操作运行的时间 − 数据传输时间 − 未配对时间：等待较晚到达的 rank。没有操作能与其他 rank 的操作配对时未知。",
   "The rank whose trace it is.": "跟踪所属的 rank。",
   "Library and collective, as called on the host or by the kernel.":
     "通信库和集合通信的名称，取自主机上的调用或内核。",
@@ -222,12 +222,21 @@ export const texts: Record<string, string> = {
   "Time in which at least one of the calls ran: its kernels; of libraries without kernels the call on the host.":
     "至少有一次调用在运行的时间：以其内核计；没有内核的通信库以主机上的调用计。",
   "Total latency ÷ calls.": "总延迟 ÷ 调用次数。",
-  "The part of the latency that was not waiting: of each call the last part, as long as the shortest time that any rank needed for the same operation.":
-    "延迟中不属于等待的部分：取每次调用的最后一段，其长度等于各 rank 执行同一操作所需的最短时间。",
-  "Data transfer time ÷ calls.": "数据传输时间 ÷ 调用次数。",
-  "Total latency − data transfer time.": "总延迟 − 数据传输时间。",
-  "Σ S ÷ Σ data transfer time, over calls whose size and time are known. S is the size as nccl-tests counts it: of all ranks together for all-gather, reduce-scatter, gather and scatter, else of one rank.":
-    "Σ S ÷ Σ 数据传输时间，只计大小和时间已知的调用。S 是按 nccl-tests 的方式计算的大小：对 all-gather、reduce-scatter、gather 和 scatter 为所有 rank 的合计，其余为一个 rank 的大小。",
+  "The part of the latency that was not waiting: of each call the last part, as long as the shortest time that any rank needed for the same operation. Not known where no call was matched.":
+    "延迟中不属于等待的部分：取每次调用的最后一段，其长度等于各 rank 执行同一操作所需的最短时间。没有调用被配对时未知。",
+  "Data transfer time ÷ matched calls.": "数据传输时间 ÷ 已配对的调用次数。",
+  "Total latency − data transfer time − unmatched time. Not known where no call was matched.":
+    "总延迟 − 数据传输时间 − 未配对时间。没有调用被配对时未知。",
+  "Unmatched time": "未配对时间",
+  "Matched calls": "已配对的调用",
+  "Calls that another rank's trace has, too, so that waiting can be told from transferring.":
+    "其他 rank 的跟踪中也有的调用，因此可以区分等待与传输。",
+  "The part of the latency in which calls ran that were not matched, and no matched one moved data.":
+    "延迟中未配对的调用在运行、而没有已配对的调用在传输数据的部分。",
+  "Time in which operations that the step called ran that could not be matched with another rank's, and no matched one moved data: waiting or transfer, which of them is not known.":
+    "由该步调用、但无法与其他 rank 的操作配对的通信操作运行，而没有已配对的操作在传输数据的时间：是等待还是传输未知。",
+  "Σ S ÷ Σ data transfer time, over matched calls whose size and time are known; where there is none, over the whole time of the others, which may hold waiting, so that it is a lower bound. S is the size as nccl-tests counts it: of all ranks together for all-gather, reduce-scatter, gather and scatter, else of one rank.":
+    "Σ S ÷ Σ 数据传输时间，只计已配对且大小和时间已知的调用；没有时取其余调用的全部时间，其中可能含有等待，因此为下限。S 是按 nccl-tests 的方式计算的大小：对 all-gather、reduce-scatter、gather 和 scatter 为所有 rank 的合计，其余为一个 rank 的大小。",
   "Algorithm bandwidth × 2(n−1)/n for all-reduce, × (n−1)/n for reduce-scatter, all-gather, all-to-all, gather and scatter, × 1 for the others; n is the size of the process group. Comparable with the speed of the link.":
     "算法带宽乘以系数：all-reduce 为 2(n−1)/n，reduce-scatter、all-gather、all-to-all、gather 和 scatter 为 (n−1)/n，其余为 1；n 是进程组的大小。可与链路速度相比较。",
   "What says that it is communication: arguments of the collective on the kernel or on the host, a range on the host, or only the name of the kernel.":

@@ -9,10 +9,14 @@ export const PARTS = [
   "other_ns",
 ] as const;
 export const WAITS = ["transfer_ns", "wait_ns"] as const;
-export type Part = (typeof PARTS)[number] | (typeof WAITS)[number] | "duration_ns";
-const ALL: readonly Part[] = ["duration_ns", ...PARTS, ...WAITS];
+export const UNMATCHED = "unmatched_ns";
+type Split = (typeof WAITS)[number];
+type Sure = (typeof PARTS)[number] | "duration_ns" | typeof UNMATCHED;
+export type Part = Sure | Split;
+const SURE: readonly Sure[] = ["duration_ns", ...PARTS, UNMATCHED];
 
-export type RankNumbers = Readonly<Record<Part, Nanoseconds>>;
+/** Transfer and waiting are null where no operation could be matched with another rank's. */
+export type RankNumbers = Readonly<Record<Sure, Nanoseconds> & Record<Split, Nanoseconds | null>>;
 
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -25,13 +29,31 @@ export function stepNames(workers: readonly RankWorker[]): string[] {
 export function numbersOf(steps: RankSteps, step: string | null): RankNumbers | null {
   if (step !== null) {
     const at = steps.names.indexOf(step);
-    return at < 0 ? null : pick((part) => steps[part][at] ?? 0);
+    return at < 0 ? null : pick((part) => steps[part][at] ?? null);
   }
-  return steps.names.length === 0 ? null : pick((part) => mean(steps[part]) ?? 0);
+  return steps.names.length === 0
+    ? null
+    : pick((part) => mean([...steps[part]].filter((ns) => ns !== null)));
 }
 
-function pick(value: (part: Part) => number): RankNumbers {
-  return Object.fromEntries(ALL.map((part) => [part, value(part)])) as Record<Part, number>;
+function pick(value: (part: Part) => number | null): RankNumbers {
+  const sure = Object.fromEntries(SURE.map((part) => [part, value(part) ?? 0]));
+  return {
+    ...(sure as Record<Sure, number>),
+    transfer_ns: value("transfer_ns"),
+    wait_ns: value("wait_ns"),
+  };
+}
+
+/** Waiting and the time that it is a part of; null where it cannot be told from transferring. */
+export function waitingOf({ wait_ns, transfer_ns }: RankNumbers): readonly [number, number] | null {
+  return wait_ns === null || transfer_ns === null ? null : [wait_ns, wait_ns + transfer_ns];
+}
+
+/** The parts of the time in operations that there are: what could not be matched only where there is any. */
+export function waitParts(rows: readonly RankRow[]): readonly Part[] {
+  const some = rows.some(({ numbers }) => (numbers?.unmatched_ns ?? 0) > 0);
+  return some ? [...WAITS, UNMATCHED] : WAITS;
 }
 
 export interface RankRow {
