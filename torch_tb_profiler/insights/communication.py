@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
+from torch_tb_profiler.insights.slow_communication import SEVERE, THRESHOLD, slow_operations
 from torch_tb_profiler.model import Model
-
-#: part of the average step, as in the old plugin
-THRESHOLD = 0.1
-SEVERE = 0.3
 
 
 def _apply(model: Model) -> Finding | None:
     average = average_step(model)
     share = average.share("communication")
-    if share <= THRESHOLD:
+    if share <= THRESHOLD or slow_operations(model):
+        # sending less does not help who waits
         return None
     uncovered = average.category_ns["communication"]
     return Finding(

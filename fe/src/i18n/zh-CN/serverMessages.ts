@@ -191,6 +191,11 @@ export const serverMessages: ServerMessages = {
       detail: ({ share }) =>
         `平均每步有 ${percent(share)} 的时间是没有被计算内核或拷贝掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
     },
+    slow_communication: {
+      title: "通信在等待迟到的 rank，或者链路有故障",
+      detail: ({ share, slow, calls, gigabytes }) =>
+        `平均每步有 ${percent(share)} 的时间是没有被掩盖的通信，而所有通信操作的时间中有 ${percent(slow)} 用在 ${calls} 次大的操作上，它们在一个节点内的总线带宽只有 ${gigabytes} GB/s：没有链路会这么慢。要么此 rank 在等待迟到的 rank（请在分布式视图中比较所有 rank 的跟踪），要么数据走了错误的路径（NCCL_DEBUG=INFO 会显示路径；nvidia-smi topo -m 和 nvidia-smi nvlink -s 会显示链路）。`,
+    },
     data_parallel: {
       title: "DataParallel 比 DistributedDataParallel 慢",
       detail: ({ devices }) =>
@@ -221,6 +226,8 @@ export const serverMessages: ServerMessages = {
   evidence: {
     dataloader_per_step: () => "DataLoader，每步平均",
     communication_per_step: () => "通信，每步平均",
+    slow_operations: () => "低于 5 GB/s 的大操作",
+    slow_share: () => "它们在通信时间中所占的比例",
     share_of_step: () => "占平均每步时间的比例",
     devices_in_use: () => "使用中的设备",
     nccl_gpus: () => "可以使用 NCCL 的 GPU",
