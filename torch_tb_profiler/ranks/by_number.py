@@ -47,7 +47,12 @@ def by_number(of: Operations, looks: Int64, chosen: Int64) -> Numbered:
             np.where(by_id[rows], -1, of.sequence[rows]),
         ]
     )
-    different = _differ(keys.of, looks[rows], len(keys))
+    # an id is of one operation, whatever each rank calls the group: only another kind or type of it contradicts
+    other_kind = _differ(keys.of, of.kind[rows], len(keys))
+    dtype = of.dtype[rows]
+    other_dtype = _differ(keys.of, dtype, len(keys)) & (least_at(keys.of, dtype, len(keys)) >= 0)
+    other_looks = _differ(keys.of, looks[rows], len(keys))
+    different = np.where(by_id[rows[keys.first]], other_kind | other_dtype, other_looks)
     groups = int(of.group.max(initial=-1)) + 2
     contradicting = np.bincount(of.group[rows[different[keys.of] & ~by_id[rows]]], minlength=groups) > 0
     doubtful = (contradicting | _is_shifted(of, rows, keys.of, groups))[of.group[rows]] & ~by_id[rows]
