@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -177,6 +178,81 @@ def test_says_nothing_that_no_path_uses() -> None:
 
 def test_is_served(client: Client) -> None:
     assert get(client, "/api/openapi.json") == json.loads(json.dumps(DOCUMENT))
+
+
+def fields_of(part: Any, where: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Every field of every object: where it is, its name, its schema."""
+    if isinstance(part, list):
+        for place, each in enumerate(part):
+            yield from fields_of(each, f"{where}/{place}")
+    elif isinstance(part, dict):
+        for name, schema in part.get("properties", {}).items():
+            yield f"{where}.{name}", name, schema
+            yield from fields_of(schema, f"{where}.{name}")
+        for key, each in part.items():
+            if key != "properties":
+                yield from fields_of(each, f"{where}/{key}")
+
+
+ANSWERS = {
+    **{name: DOCUMENT["components"][name] for name in ("schemas", "responses")},
+    **{path: operation(path)["responses"] for path in PATHS},
+}
+FIELDS = list(fields_of(ANSWERS))
+
+#: descriptions that say the unit, not what is measured
+UNITS = {"nanoseconds", "microseconds", "bytes", "0…1", "%"}
+
+#: what a number may be of, at the end of its name or in its description
+SAID_BY_NAME = re.compile(r"_(ns|bytes)$")
+SAID_BY_TEXT = re.compile(
+    r"\bns\b|nanoseconds|microseconds?\b|\bbytes?\b|0…1|0…255|%|in `unit`"  # a unit
+    r"|how many|how often|\bsize of\b"  # a count
+    r"|\bnumber of (an?|the|each|its) |\bnumber among\b|\bid\b|\bposition\b|\brows? of\b"  # says which
+)
+
+
+def texts_of(schema: Any) -> Iterator[str]:
+    """What is said of a value and of those in it, objects with fields of their own aside."""
+    if "properties" in schema:
+        return
+    yield schema.get("description", "")
+    for each in (*schema.get("anyOf", ()), schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(each, dict):
+            yield from texts_of(each)
+
+
+def is_number(schema: Any) -> bool:
+    """Whether its values, or those of a list or map, are numbers and nothing else but null."""
+    if "anyOf" in schema:
+        inner = [each for each in schema["anyOf"] if each != {"type": "null"}]
+        return bool(inner) and all(map(is_number, inner))
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            return is_number(schema[key])
+    kind = schema.get("type", "")
+    return {*([kind] if isinstance(kind, str) else kind)} - {"null"} in ({"integer"}, {"number"})
+
+
+def test_every_field_is_described() -> None:
+    assert len(FIELDS) > 700
+    bare = [
+        where
+        for where, name, schema in FIELDS
+        if schema.get("description", "").strip() in {"", name, name.replace("_", " "), *UNITS}
+    ]
+    assert bare == []
+
+
+def test_every_number_has_a_unit() -> None:
+    numbers = [(where, name, schema) for where, name, schema in FIELDS if is_number(schema)]
+    assert len(numbers) > 300
+    unsaid = [
+        where
+        for where, name, schema in numbers
+        if not SAID_BY_NAME.search(name) and not SAID_BY_TEXT.search(" ".join(texts_of(schema)))
+    ]
+    assert unsaid == []
 
 
 # what routes take --------------------------------------------------------------------------------------------

@@ -39,6 +39,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 class TraceMeta(msgspec.Struct, frozen=True, kw_only=True):
     """Which trace an answer is about.
 
+    run          name of the run, as in `/api/status`
+    worker       name of the process that was recorded
+    span         which recording of the worker it is
     device_type  GPU when a device or a call of its API was recorded
     notes        what a person should know about this answer
     """

@@ -25,7 +25,11 @@ _MOST_TEXT = 500
 
 @dataclass(frozen=True)
 class CategoryCount:
-    """How many events are of a category, by its name in small letters."""
+    """How many events are of a category.
+
+    category  name in small letters
+    events    how many events are of it
+    """
 
     category: str
     events: int
@@ -33,7 +37,14 @@ class CategoryCount:
 
 @dataclass(frozen=True)
 class RecordedDevice:
-    """A device of the machine (`deviceProperties`) or one that did some work; `used` tells the latter."""
+    """A device of the machine (`deviceProperties`) or one that did some work; None where the file does not say.
+
+    id                  number of the device
+    name                as its vendor calls it
+    memory_bytes        memory of the device
+    compute_capability  major.minor, as CUDA or HIP numbers it
+    used                whether it did some work
+    """
 
     id: int
     name: str | None
@@ -44,7 +55,13 @@ class RecordedDevice:
 
 @dataclass(frozen=True)
 class Distributed:
-    """`distributedInfo`; None is what it does not say."""
+    """`distributedInfo`; None is what it does not say.
+
+    rank        number of the process among all
+    world_size  how many processes there were
+    backend     library of collectives, e.g. nccl
+    groups      how many process groups are listed
+    """
 
     rank: int | None
     world_size: int | None
@@ -56,14 +73,21 @@ class Distributed:
 class Capture:
     """One recording.
 
-    text_bytes: of the uncompressed JSON
-    tracks: lanes of events, host threads and device streams
-    recorded_at: UTC, ISO 8601; None when the times of the file count from something unknown
-    duration_ns: from the first event to the end of the last
-    categories: most events first
-    options: what the header says of each profiler option; None when it does not name it
-    found: per option that adds something to a trace, how many events have what it adds
-    metadata: other entries of the header, such as the program's own
+    events       how many the file has
+    text_bytes   of the uncompressed JSON
+    tracks       how many lanes of events: host threads and device streams
+    recorded_at  UTC, ISO 8601; None when the times of the file count from something unknown
+    duration_ns  from the first event to the end of the last
+    categories   most events first
+    step_rule    by which the steps were found
+    steps        how many there are
+    options      what the header says of each profiler option; None when it does not name it
+    found        per option that adds something to a trace, how many events have what it adds
+    versions     of the format, drivers and libraries, as the header says
+    metadata     other entries of the header, such as the program's own
+    host_name    of the machine, None when the file does not say
+    distributed  of a program of several processes, None without it in the header
+    devices      of the machine, and whatever else did some work
     """
 
     events: int

@@ -23,9 +23,9 @@ WHOLE = 20_000
 class PageMeta(msgspec.Struct, frozen=True, kw_only=True):
     """What stands beside a page of a table; total, matched and offset are filled in when the page is cut.
 
-    total    rows of the table
-    matched  rows that pass the filter
-    offset   rows before the first of this page
+    total    how many rows the table has
+    matched  how many rows pass the filter
+    offset   how many rows are before the first of this page
     """
 
     total: Count = 0
@@ -36,9 +36,9 @@ class PageMeta(msgspec.Struct, frozen=True, kw_only=True):
 class TableMeta(TraceMeta, frozen=True, kw_only=True):
     """What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`.
 
-    total    rows of the table
-    matched  rows that pass the filter
-    offset   rows before the first of this page
+    total    how many rows the table has
+    matched  how many rows pass the filter
+    offset   how many rows are before the first of this page
     """
 
     total: Count = 0
@@ -82,11 +82,14 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     """One column of a table.
 
     key      its name in rows, with the unit at its end
+    label    what a page calls it
+    type     of its values
+    unit     of its values, null where they have none
     help     definition and formula
-    total    what shares of this column refer to
+    total    what shares of this column refer to, in `unit`
     average  makes sense divided by calls
-    largest  largest magnitude, of tables of more than 20,000 rows
-    sum      of all rows, of tables of more than 20,000 rows
+    largest  largest magnitude, in `unit`; of tables of more than 20,000 rows
+    sum      of all rows, in `unit`; of tables of more than 20,000 rows
     """
 
     key: str

@@ -22,6 +22,15 @@ class DeviceUse:
 
     Definitions: `overview.columns.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
     `deviceProperties` of the file.
+
+    id                  number of the device
+    name                as its vendor calls it
+    memory_bytes        memory of the device
+    compute_capability  major.minor, as CUDA or HIP numbers it
+    utilization         part of the time of the steps in which a kernel ran, 0…1
+    sm_efficiency       estimated part of the multiprocessors that kernels could fill, 0…1
+    achieved_occupancy  estimated occupancy of the kernels, 0…1
+    tensor_core_share   part of the kernel time known to use tensor cores, 0…1
     """
 
     id: int

@@ -30,6 +30,7 @@ class StepParts(Answer, frozen=True, kw_only=True):
     labels       annotations that mark the steps
     names        of the steps
     start_ns     since the start of the trace
+    duration_ns  how long each lasts
     categories   that the trace can have, by priority
     category_ns  of each step by category; they add up to duration_ns
     gpu_busy_ns  time of each step in which a kernel ran on any device; null without kernels
@@ -49,7 +50,10 @@ class StepParts(Answer, frozen=True, kw_only=True):
 class LargestOperator(Answer, frozen=True, kw_only=True):
     """An operator that took much time.
 
-    device_self_ns  null where no device was recorded
+    name            of the operator
+    host_self_ns    time on the host less that of operators below it
+    device_self_ns  time of device work that it launched itself, null where no device was recorded
+    calls           how often it ran
     """
 
     name: str
@@ -61,9 +65,12 @@ class LargestOperator(Answer, frozen=True, kw_only=True):
 class OverviewAnswer(Answer, frozen=True, kw_only=True):
     """The trace on one page.
 
+    meta           which trace
+    steps          each step and its parts
     average        of the steps
     verdict        null when the steps have no length
-    workers        of the run
+    devices        those that ran kernels
+    workers        how many the run has
     findings       the most severe first
     top_operators  those with most self time
     top_kernels    those with most time

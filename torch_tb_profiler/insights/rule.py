@@ -15,9 +15,15 @@ EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]
 
 @dataclass(frozen=True)
 class Evidence:
-    """A number behind a finding, and the view (and the row in it) where it can be seen.
+    """A number behind a finding, and where it can be seen.
 
-    `key` and `gpu` are what the label says, for saying it in another language.
+    key     what the label says, for saying it in another language
+    label   what the number is
+    value   the number, in `unit`
+    unit    ns, bytes, fraction (0…1) or count
+    view    id of the view that shows it
+    select  what to choose in that view
+    gpu     number of the device that the label names
     """
 
     key: str
@@ -31,6 +37,12 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Link:
+    """A page that says more.
+
+    text  its title
+    url   its address
+    """
+
     text: str
     url: str
 
@@ -39,8 +51,14 @@ class Link:
 class Finding:
     """Advice for one trace, as plain text.
 
-    `saving_ns` is what the average step could become shorter by at most, None where it cannot be estimated.
-    `values` is what the detail says beyond the id, for saying it in another language.
+    id         name of the rule
+    severity   how much it matters
+    title      the advice in a few words
+    detail     what was found and what to do
+    saving_ns  what the average step could become shorter by at most, None where it cannot be estimated
+    evidence   the numbers behind it
+    links      pages that say more
+    values     what the detail says beyond the id, for saying it in another language
     """
 
     id: str

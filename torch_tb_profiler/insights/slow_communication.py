@@ -96,7 +96,8 @@ def _apply(model: Model) -> Finding | None:
             f"{100 * slow.share:.0f} % of the time of all operations went into {slow.calls} large ones with a bus "
             f"bandwidth of {slow.bus_bandwidth / 1e9:.1f} GB/s inside of one node: no link there is so slow. Either "
             "this rank waited for others that came late (compare the traces of all ranks in the Distributed view), or "
-            "data took a wrong way (NCCL_DEBUG=INFO shows it; nvidia-smi topo -m and nvidia-smi nvlink -s show the links)."
+            "data took a wrong way (NCCL_DEBUG=INFO shows it; nvidia-smi topo -m and nvidia-smi nvlink -s show the "
+            "links)."
         ),
         values={
             "share": share,

@@ -34,7 +34,11 @@ class OneCommunication(msgspec.Struct, frozen=True):
 class CollectiveMember:
     """What one rank did in a communication.
 
-    row, lane  of its first kernel, else of its call; null where that is no slice
+    worker       name of the rank's worker
+    row, lane    number of the event and of the lane of its first kernel, else of its call; null where that is no
+                 slice
+    start_ns     when it begins
+    duration_ns  how long it lasts
     """
 
     worker: str

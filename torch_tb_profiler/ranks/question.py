@@ -22,6 +22,8 @@ from torch_tb_profiler.trace import Note
 class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
     """Which traces an answer is about.
 
+    run    name of the run, as in `/api/status`
+    span   which recording of the workers it is
     notes  what a person should know about this answer
     """
 
@@ -33,7 +35,10 @@ class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
 class Outside(Answer, frozen=True, kw_only=True):
     """Operations outside of all steps.
 
-    transfer_ns, wait_ns  null where no operation could be matched with another rank's
+
+    transfer_ns   time in which they moved data; null where none could be matched with another rank's
+    wait_ns       time in which they waited for other ranks; null like transfer_ns
+    unmatched_ns  time in which only operations ran that could not be matched
     """
 
     transfer_ns: Ns | None
@@ -44,8 +49,16 @@ class Outside(Answer, frozen=True, kw_only=True):
 class RankSteps(Answer, frozen=True, kw_only=True):
     """How the steps of a rank were spent, as parallel lists. `definitions` of the answer says what the times are.
 
-    transfer_ns, wait_ns  null in steps of which no operation could be matched with another rank's
-    outside               operations outside of all steps
+    names                     of the steps
+    duration_ns               length of each step
+    computation_ns            of each step, computing without communicating
+    overlap_ns                of each step, computing and communicating
+    exposed_communication_ns  of each step, communicating only
+    other_ns                  of each step, neither
+    transfer_ns               of each step, operations that moved data; null where none could be matched
+    wait_ns                   of each step, operations that waited for other ranks; null like transfer_ns
+    unmatched_ns              of each step, only operations that could not be matched with another rank's
+    outside                   operations outside of all steps
     """
 
     names: Sequence[str]
@@ -61,7 +74,13 @@ class RankSteps(Answer, frozen=True, kw_only=True):
 
 
 class RankDevice(Answer, frozen=True, kw_only=True):
-    """A device that did some work; null where the trace does not say."""
+    """A device that did some work; null where the trace does not say.
+
+    id                  number of the device
+    name                as its vendor calls it
+    memory_bytes        memory of the device
+    compute_capability  major.minor, as CUDA or HIP numbers it
+    """
 
     id: int
     name: str | None
@@ -72,7 +91,13 @@ class RankDevice(Answer, frozen=True, kw_only=True):
 class RankAnswer(Answer, frozen=True, kw_only=True):
     """One rank; null where its trace does not say.
 
+    worker         name of the process that was recorded
+    rank           its number among all
+    world_size     how many ranks the program had
     node, process  from the trace, else from the name of the worker, else counted
+    backend        library of collectives, e.g. nccl
+    devices        those that did some work
+    steps          how they were spent
     """
 
     worker: str
@@ -88,9 +113,11 @@ class RankAnswer(Answer, frozen=True, kw_only=True):
 class GroupAnswer(Answer, frozen=True, kw_only=True):
     """A process group.
 
-    ranks    its members; empty when the traces do not say
-    size     how many it has; null when the traces do not say
-    present  how many of them are among the traces
+    name         of the group, unique in the program
+    description  what it is for, as the program says
+    ranks        number of each of its members; empty when the traces do not say
+    size         how many it has; null when the traces do not say
+    present      how many of them are among the traces
     """
 
     name: str
@@ -103,6 +130,7 @@ class GroupAnswer(Answer, frozen=True, kw_only=True):
 class DistributedAnswer(Answer, frozen=True, kw_only=True):
     """All ranks of a run.
 
+    meta         which run
     workers      one for each trace
     groups       process groups
     definitions  what the times of the steps mean

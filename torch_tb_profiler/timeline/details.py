@@ -35,7 +35,7 @@ class DurationHistogram:
     """Bins of equal width on a logarithmic scale.
 
     edges_ns  where bins begin and end: one more than counts
-    counts    slices of each bin
+    counts    how many slices each bin has
     """
 
     edges_ns: tuple[float, ...]
@@ -46,7 +46,13 @@ class DurationHistogram:
 class SameName:
     """All slices of one name.
 
+    count        how many there are
     total_ns     Σ of their durations
+    mean_ns      mean duration
+    min_ns       the shortest duration
+    median_ns    median duration
+    p95_ns       95th percentile of the durations
+    max_ns       the longest duration
     longest_row  row of the longest one, of equals the first
     position     how many begin before this one
     histogram    of their durations; null when all are equally long
@@ -80,7 +86,7 @@ class StackFrame:
 class LaunchedWork:
     """Device work that was started inside of a slice.
 
-    total     how much of it there is
+    total     how many pieces of it there are
     total_ns  Σ of durations of all of it
     slices    the longest of it, at most 100
     """

@@ -23,8 +23,12 @@ _ENCLOSING = (Band.PYTHON, Band.HOST, Band.ANNOTATION, Band.DEVICE)
 class SliceReference:
     """A slice, as every answer names it.
 
-    row   number of its event
-    lane  number of the lane it stands on
+    row          number of its event
+    lane         number of the lane it stands on
+    name         of the slice
+    category     name in small letters, as in `trace/schema.py`
+    start_ns     when it begins
+    duration_ns  how long it lasts
     """
 
     row: Row

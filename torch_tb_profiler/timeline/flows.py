@@ -21,7 +21,12 @@ FLOW_KINDS: tuple[FlowKind, ...] = get_args(FlowKind)
 
 @dataclass(frozen=True)
 class Flow:
-    """One arrow."""
+    """One arrow.
+
+    kind    launch: from a call to its device work; forward_backward: from an operator to its backward
+    source  where the arrow begins
+    target  where it ends
+    """
 
     kind: FlowKind
     source: SliceReference

@@ -89,6 +89,8 @@ class RankTimeline(Protocol):
 class AbsentTrace:
     """A trace of the run that cannot be asked.
 
+    worker  name of the process that was recorded
+    state   as in `/api/status`
     reason  why it failed, null while it is being read
     """
 

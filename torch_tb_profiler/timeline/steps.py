@@ -13,6 +13,7 @@ class TimelineSteps:
     """The steps, in order, as parallel lists.
 
     rule         by which they were found
+    names        of the steps
     start_ns     where each begins
     duration_ns  how long each lasts
     """
@@ -31,7 +32,11 @@ class TimelineSteps:
 
 
 class TimelineStepsAnswer(Answer, frozen=True, kw_only=True):
-    """The steps of a trace."""
+    """The steps of a trace.
+
+    meta   which trace
+    steps  where they are
+    """
 
     meta: TraceMeta
     steps: TimelineSteps

@@ -42,7 +42,12 @@ class NameTotals:
 
 @dataclass(frozen=True)
 class CategoryTotal:
-    """Slices of one category, whatever encloses what."""
+    """Slices of one category, whatever encloses what.
+
+    category  name in small letters, as in `trace/schema.py`
+    count     how many slices touch the window
+    total_ns  Σ of their parts in the window
+    """
 
     category: str
     count: int
@@ -51,9 +56,15 @@ class CategoryTotal:
 
 @dataclass(frozen=True)
 class DeviceTotal:
-    """What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window.
+    """What one device did in the window. Definitions: `analysis.shared.quantities`.
 
-    busy_ns is `BUSY` of `analysis.shared.quantities`, kernel_ns `GPU_BUSY`, the others are called as there.
+    device                    number of the device
+    busy_ns                   `BUSY`: a kernel, copy or fill ran
+    idle_ns                   the rest of the window
+    kernel_ns                 `GPU_BUSY`: a kernel ran
+    memcpy_ns                 a copy ran; fills do not count
+    communication_ns          `COMMUNICATION`: a communication kernel ran
+    exposed_communication_ns  `EXPOSED_COMMUNICATION`: one ran and no compute kernel
     """
 
     device: int

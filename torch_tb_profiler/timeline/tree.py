@@ -67,13 +67,16 @@ class Tree:
 
 @dataclass(frozen=True)
 class EventAccount:
-    """Where every event of the file is; all but `total` add up to it.
+    """How many events of the file are where; all but `total` add up to it.
 
-    flows     ends of arrows
-    counters  counter events
-    metadata  names of processes and threads
-    too_deep  slices below the last lane of a band
-    other     e.g. a begin without its end
+    total     how many events the file has
+    slices    how many slices are on lanes
+    instants  how many events without a duration are on lanes
+    flows     how many ends of arrows
+    counters  how many counter events
+    metadata  how many names of processes and threads
+    too_deep  how many are below the last lane of a band
+    other     how many others, e.g. a begin without its end
     """
 
     total: int

@@ -15,6 +15,8 @@ Severity = Literal["info", "warning", "error"]
 class Note:
     """Something that a user should know about a trace.
 
+    kind          what it is about, of `docs/health.md`
+    severity      error: something is lost or wrong; warning: numbers are probably wrong; info: good to know
     text          a sentence
     count         how often it occurred
     touches       the analyses whose numbers it affects

@@ -33,7 +33,11 @@ TOGETHER, ALL_WORKERS = "distributed", "All"
 
 
 class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """What a reason says, for saying it in another language."""
+    """What a reason says, for saying it in another language.
+
+    kind    which reason it is; `other` is said in English alone
+    values  what the sentence says beyond its kind
+    """
 
     kind: str
     values: Mapping[str, Value]
@@ -42,7 +46,9 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
 class SkippedFile(msgspec.Struct, frozen=True, kw_only=True):
     """A JSON file that is no trace, or a directory that could not be listed.
 
+    file      path of the file or name of the directory
     reason    why, a sentence that goes on after the name of the file
+    why       the same as `reason`, for saying it in another language
     unlisted  a directory
     """
 
@@ -55,16 +61,20 @@ class SkippedFile(msgspec.Struct, frozen=True, kw_only=True):
 class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
     """A trace and how far it is.
 
+    worker       name of the process that was recorded
+    span         which recording of the worker it is
     file         its name within the directory of the run
     size         of the file
+    state        how far it is
     bytes_done   how much of it was read
     bytes_total  of the file
-    events       null until something is known
+    events       how many were read, null until something is known
     reason       why it failed, a sentence that goes on after the name of the file
-    notes        number of trace-health notes
+    why          the same as `reason`, for saying it in another language
+    notes        how many trace-health notes it has
     views        that have data
-    rank         as the trace says, else its name
-    world_size   null when the trace does not say
+    rank         number of the process: as the trace says, else its name
+    world_size   how many processes there were, null when the trace does not say
     host_name    null when the trace does not say
     """
 
@@ -88,6 +98,8 @@ class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     """A run.
 
+    name     of the run
+    state    failed when all traces are, loading while one is not read, else ready
     traces   by worker, then span
     skipped  JSON files of the run that are no traces, and why
     """
@@ -102,8 +114,11 @@ class StatusAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What there is, and how far it is.
 
     version   of the program
+    logdir    the log directory, as it was given
     scanning  true until the log directory has been listed for the first time
     error     why it could not be listed the last time
+    why       the same as `error`, for saying it in another language
+    runs      in natural order of their names
     skipped   JSON files outside of all runs that are no traces, and why
     """
 

@@ -10,31 +10,37 @@ export interface Rows { [key: string]: (string | number | boolean | null)[] }
 export interface Column {
   /** its name in rows, with the unit at its end */
   key: string;
+  /** what a page calls it */
   label: string;
+  /** of its values */
   type: "bool" | "number" | "string";
+  /** of its values, null where they have none */
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
-  /** what shares of this column refer to */
+  /** what shares of this column refer to, in `unit` */
   total?: number;
   /** makes sense divided by calls */
   average?: boolean;
-  /** largest magnitude, of tables of more than 20,000 rows */
+  /** largest magnitude, in `unit`; of tables of more than 20,000 rows */
   largest?: number;
-  /** of all rows, of tables of more than 20,000 rows */
+  /** of all rows, in `unit`; of tables of more than 20,000 rows */
   sum?: number;
 }
 
 /** The trace on one page. */
 export interface OverviewAnswer {
+  /** which trace */
   meta: TraceMeta;
+  /** each step and its parts */
   steps: StepParts;
   /** of the steps */
   average: AverageStep;
   /** null when the steps have no length */
   verdict: Verdict | null;
+  /** those that ran kernels */
   devices: DeviceUse[];
-  /** of the run */
+  /** how many the run has */
   workers: number;
   /** the most severe first */
   findings: Finding[];
@@ -48,8 +54,11 @@ export interface OverviewAnswer {
 
 /** Which trace an answer is about. */
 export interface TraceMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
@@ -59,7 +68,9 @@ export interface TraceMeta {
 
 /** Something that a user should know about a trace. */
 export interface Note {
+  /** what it is about, of `docs/health.md` */
   kind: string;
+  /** error: something is lost or wrong; warning: numbers are probably wrong; info: good to know */
   severity: "error" | "info" | "warning";
   /** a sentence */
   text: string;
@@ -87,6 +98,7 @@ export interface StepParts {
   names: string[];
   /** since the start of the trace */
   start_ns: number[];
+  /** how long each lasts */
   duration_ns: number[];
   /** that the trace can have, by priority */
   categories: string[];
@@ -96,92 +108,135 @@ export interface StepParts {
   gpu_busy_ns: number[] | null;
 }
 
-/** Arithmetic means over the steps, ns; 0 without steps. */
+/** Arithmetic means over the steps; 0 without steps. */
 export interface AverageStep {
+  /** length of a step */
   step_ns: number;
+  /** by category; they add up to step_ns */
   category_ns: { [key: string]: number };
 }
 
 /** What the average step is mostly made of, and the largest other part of it that is not the work itself. */
 export interface Verdict {
+  /** the one with most time, as in `StepParts` */
   category: string;
+  /** its part of the average step, 0…1 */
   share: number;
+  /** the largest other category that is not the work */
   largest_loss: string;
+  /** its part of the average step, 0…1 */
   largest_loss_share: number;
+  /** its time in the average step */
   largest_loss_ns: number;
 }
 
 /** One device that ran kernels. Fractions 0…1, None where the trace does not say enough. */
 export interface DeviceUse {
+  /** number of the device */
   id: number;
+  /** as its vendor calls it */
   name: string | null;
+  /** memory of the device */
   memory_bytes: number | null;
+  /** major.minor, as CUDA or HIP numbers it */
   compute_capability: string | null;
+  /** part of the time of the steps in which a kernel ran, 0…1 */
   utilization: number | null;
+  /** estimated part of the multiprocessors that kernels could fill, 0…1 */
   sm_efficiency: number | null;
+  /** estimated occupancy of the kernels, 0…1 */
   achieved_occupancy: number | null;
+  /** part of the kernel time known to use tensor cores, 0…1 */
   tensor_core_share: number | null;
 }
 
 /** Advice for one trace, as plain text. */
 export interface Finding {
+  /** name of the rule */
   id: string;
+  /** how much it matters */
   severity: "high" | "low" | "medium";
+  /** the advice in a few words */
   title: string;
+  /** what was found and what to do */
   detail: string;
+  /** what the average step could become shorter by at most, None where it cannot be estimated */
   saving_ns: number | null;
+  /** the numbers behind it */
   evidence: Evidence[];
+  /** pages that say more */
   links: Link[];
+  /** what the detail says beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
 }
 
-/** A number behind a finding, and the view (and the row in it) where it can be seen. */
+/** A number behind a finding, and where it can be seen. */
 export interface Evidence {
+  /** what the label says, for saying it in another language */
   key: string;
+  /** what the number is */
   label: string;
+  /** the number, in `unit` */
   value: number;
+  /** ns, bytes, fraction (0…1) or count */
   unit: "bytes" | "count" | "fraction" | "ns";
+  /** id of the view that shows it */
   view: string;
+  /** what to choose in that view */
   select: string | null;
+  /** number of the device that the label names */
   gpu: number | null;
 }
 
+/** A page that says more. */
 export interface Link {
+  /** its title */
   text: string;
+  /** its address */
   url: string;
 }
 
 /** An operator that took much time. */
 export interface LargestOperator {
+  /** of the operator */
   name: string;
-  /** nanoseconds */
+  /** time on the host less that of operators below it (nanoseconds) */
   host_self_ns: number;
-  /** null where no device was recorded */
+  /** time of device work that it launched itself, null where no device was recorded */
   device_self_ns: number | null;
+  /** how often it ran */
   calls: number;
 }
 
+/** A kernel that took much time. */
 export interface TopKernel {
+  /** of the kernel */
   name: string;
+  /** Σ of its durations */
   total_ns: number;
+  /** how often it ran */
   calls: number;
 }
 
 /** Beside a table of operators. */
 export interface OperatorsMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
   /** what a person should know about this answer */
   notes: Note[];
-  /** rows of the table */
+  /** how many rows the table has */
   total: number;
-  /** rows that pass the filter */
+  /** how many rows pass the filter */
   matched: number;
-  /** rows before the first of this page */
+  /** how many rows are before the first of this page */
   offset: number;
+  /** what makes a row: name, name_shape or name_stack */
   group_by: string;
   /** Σ of device work, null where none was recorded */
   device_ns: number | null;
@@ -193,31 +248,39 @@ export interface OperatorsMeta {
   unattributed: Unattributed[];
 }
 
-/** Device work that no operator launched, by what did. Times in ns. */
+/** Device work that no operator launched, by what did. */
 export interface Unattributed {
+  /** an API call, or why it is not known, in parentheses */
   launcher: string;
+  /** how many pieces of work */
   calls: number;
+  /** Σ of their durations */
   device_ns: number;
 }
 
 /** Beside a table of kernels. */
 export interface KernelsMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
   /** what a person should know about this answer */
   notes: Note[];
-  /** rows of the table */
+  /** how many rows the table has */
   total: number;
-  /** rows that pass the filter */
+  /** how many rows pass the filter */
   matched: number;
-  /** rows before the first of this page */
+  /** how many rows are before the first of this page */
   offset: number;
+  /** what makes a row: name or name_op_launch */
   group_by: string;
   /** Σ durations of kernels, copies and fills (nanoseconds) */
   device_ns: number;
+  /** always null: kernels have no time on the host */
   host_ns: null;
   /** Σ durations of kernels (nanoseconds) */
   kernel_ns: number;
@@ -231,103 +294,161 @@ export interface KernelsMeta {
   memset: Transfers[];
 }
 
-/** Copies or fills of one name. `bytes` is None when the trace does not say. */
+/** Copies or fills of one name. */
 export interface Transfers {
+  /** of the copy or fill */
   name: string;
+  /** how many there were */
   calls: number;
+  /** Σ of their durations */
   total_ns: number;
+  /** Σ of their sizes in bytes, None when the trace does not say */
   bytes: number | null;
 }
 
 /** What was recorded, and what is wrong with it. */
 export interface HealthAnswer {
+  /** which trace */
   meta: TraceMeta;
   /** all there are, also of what was not recorded */
   notes: Note[];
   /** lines of the profiler's own log, by level */
   log: { [key: string]: string[] };
+  /** the recording and its file */
   capture: RecordedCapture;
 }
 
 /** One recording and its file. */
 export interface RecordedCapture {
+  /** how many the file has */
   events: number;
+  /** of the uncompressed JSON */
   text_bytes: number;
+  /** how many lanes of events: host threads and device streams */
   tracks: number;
+  /** UTC, ISO 8601; None when the times of the file count from something unknown */
   recorded_at: string | null;
+  /** from the first event to the end of the last */
   duration_ns: number;
+  /** most events first */
   categories: CategoryCount[];
+  /** by which the steps were found */
   step_rule: string;
+  /** how many there are */
   steps: number;
+  /** what the header says of each profiler option; None when it does not name it */
   options: { [key: string]: boolean | null };
+  /** per option that adds something to a trace, how many events have what it adds */
   found: { [key: string]: number };
+  /** of the format, drivers and libraries, as the header says */
   versions: { [key: string]: string | number | boolean };
+  /** other entries of the header, such as the program's own */
   metadata: { [key: string]: string | number | boolean };
+  /** of the machine, None when the file does not say */
   host_name: string | null;
+  /** of a program of several processes, None without it in the header */
   distributed: Distributed | null;
+  /** of the machine, and whatever else did some work */
   devices: RecordedDevice[];
   /** of the file as stored (bytes) */
   bytes: number;
 }
 
-/** How many events are of a category, by its name in small letters. */
+/** How many events are of a category. */
 export interface CategoryCount {
+  /** name in small letters */
   category: string;
+  /** how many events are of it */
   events: number;
 }
 
 /** `distributedInfo`; None is what it does not say. */
 export interface Distributed {
+  /** number of the process among all */
   rank: number | null;
+  /** how many processes there were */
   world_size: number | null;
+  /** library of collectives, e.g. nccl */
   backend: string | null;
+  /** how many process groups are listed */
   groups: number | null;
 }
 
-/** A device of the machine (`deviceProperties`) or one that did some work; `used` tells the latter. */
+/** A device of the machine (`deviceProperties`) or one that did some work; None where the file does not say. */
 export interface RecordedDevice {
+  /** number of the device */
   id: number;
+  /** as its vendor calls it */
   name: string | null;
+  /** memory of the device */
   memory_bytes: number | null;
+  /** major.minor, as CUDA or HIP numbers it */
   compute_capability: string | null;
+  /** whether it did some work */
   used: boolean;
 }
 
 /** The figures of one trace. */
 export interface FiguresAnswer {
+  /** which trace */
   meta: TraceMeta;
+  /** one row of numbers */
   figures: Figures;
 }
 
 /** One trace in a row of numbers; None where it does not say, or has no steps. */
 export interface Figures {
+  /** those that ran kernels, by name */
   devices: string;
+  /** how many steps the means are made of */
   steps: number;
+  /** mean length of a step, ns */
   step: number | null;
+  /** the longest step */
   slowest_step_ns: number | null;
+  /** time of a step in which a kernel ran on any device */
   gpu_busy_ns: number | null;
+  /** part of the time of the steps in which a kernel ran, 0…1 */
   utilization: number | null;
+  /** estimated part of the multiprocessors that kernels could fill, 0…1 */
   sm_efficiency: number | null;
+  /** estimated occupancy of the kernels, 0…1 */
   achieved_occupancy: number | null;
+  /** part of the kernel time known to use tensor cores, 0…1 */
   tensor_core_share: number | null;
+  /** ns of a step in compute kernels */
   kernel: number | null;
+  /** ns of a step in copies, of what no category before has */
   memcpy: number | null;
+  /** ns in fills, likewise */
   memset: number | null;
+  /** ns in communication, likewise */
   communication: number | null;
+  /** ns in calls of the runtime or driver, likewise */
   runtime: number | null;
+  /** ns of waiting for the next batch, likewise */
   dataloader: number | null;
+  /** ns in operators on the host, likewise */
   cpu_exec: number | null;
+  /** ns in none of these */
   other: number | null;
+  /** time of a step in which a device computed and did not communicate */
   computation_ns: number | null;
+  /** time in which it did both */
   overlap_ns: number | null;
+  /** time in which it communicated only */
   exposed_ns: number | null;
+  /** most memory in use at once */
   peak_bytes: number | null;
+  /** name of the operator with most self time */
   top_operator: string | null;
+  /** name of the kernel with most time */
   top_kernel: string | null;
 }
 
 /** Memory in use over time. */
 export interface MemoryCurveAnswer {
+  /** which trace */
   meta: MemoryMeta;
   /** where the window begins (nanoseconds) */
   start_ns: number;
@@ -339,8 +460,11 @@ export interface MemoryCurveAnswer {
 
 /** Beside an answer about memory. */
 export interface MemoryMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
@@ -354,7 +478,7 @@ export interface MemoryMeta {
 export interface DeviceMemory {
   /** name of the device */
   device: string;
-  /** allocations and releases in the whole trace */
+  /** how many allocations and releases the whole trace has */
   records: number;
   /** when most was in use in the whole trace */
   peak: MemoryInUse;
@@ -402,7 +526,9 @@ export interface MemoryHeld {
 
 /** The steps of a trace. */
 export interface TimelineStepsAnswer {
+  /** which trace */
   meta: TraceMeta;
+  /** where they are */
   steps: TimelineSteps;
 }
 
@@ -410,6 +536,7 @@ export interface TimelineStepsAnswer {
 export interface TimelineSteps {
   /** by which they were found */
   rule: string;
+  /** of the steps */
   names: string[];
   /** where each begins */
   start_ns: number[];
@@ -419,22 +546,27 @@ export interface TimelineSteps {
 
 /** Beside a table of kernels that one operator launched. */
 export interface LaunchedMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
   /** what a person should know about this answer */
   notes: Note[];
-  /** rows of the table */
+  /** how many rows the table has */
   total: number;
-  /** rows that pass the filter */
+  /** how many rows pass the filter */
   matched: number;
-  /** rows before the first of this page */
+  /** how many rows are before the first of this page */
   offset: number;
+  /** what makes a row: always name */
   group_by: string;
   /** Σ of their durations (nanoseconds) */
   device_ns: number;
+  /** always null: kernels have no time on the host */
   host_ns: null;
 }
 
@@ -444,22 +576,31 @@ export interface MemoryAliveAnswer {
   columns: Definition[];
   /** by column key: a list each, all of the same length */
   rows: { [key: string]: Cell[] };
+  /** which trace, device and time */
   meta: MemoryAliveMeta;
 }
 
 /** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
 export interface Definition {
+  /** its name in answers, with the unit at its end */
   key: string;
+  /** what a page calls it */
   label: string;
+  /** of its values */
   type: "bool" | "number" | "string";
+  /** of its values, null where they have none */
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
+  /** definition and formula */
   help: string;
 }
 
 /** Beside the blocks in use at a time; the last three fields are not there where no memory was recorded. */
 export interface MemoryAliveMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
@@ -469,8 +610,9 @@ export interface MemoryAliveMeta {
   devices: string[];
   /** which the answer is about, null where no memory was recorded */
   device: string | null;
-  /** blocks in use, of which the rows are the largest */
+  /** how many blocks are in use; the rows are the largest */
   total: number;
+  /** always null: a row is one block */
   group_by: null;
   /** the time, and what was in use then */
   at?: MemoryInUse;
@@ -482,21 +624,25 @@ export interface MemoryAliveMeta {
 
 /** Beside a table of operators that changed the memory of a device. */
 export interface MemoryOperatorsMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
   /** what a person should know about this answer */
   notes: Note[];
-  /** rows of the table */
+  /** how many rows the table has */
   total: number;
-  /** rows that pass the filter */
+  /** how many rows pass the filter */
   matched: number;
-  /** rows before the first of this page */
+  /** how many rows are before the first of this page */
   offset: number;
   /** whose memory was recorded: accelerators, then the CPU */
   devices: string[];
+  /** what makes a row: always name */
   group_by: string;
   /** which the table is about, null where no memory was recorded */
   device: string | null;
@@ -506,30 +652,37 @@ export interface MemoryOperatorsMeta {
   all?: MemoryChange;
 }
 
-/** Sums over records: bytes allocated − bytes released, how many allocations, and their bytes. */
+/** Sums over records. */
 export interface MemoryChange {
+  /** bytes allocated − bytes released */
   size_increase: number;
+  /** how many allocations */
   allocation_count: number;
+  /** bytes allocated */
   allocation_size: number;
 }
 
 /** Beside a table of allocations. */
 export interface MemoryEventsMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
   /** what a person should know about this answer */
   notes: Note[];
-  /** rows of the table */
+  /** how many rows the table has */
   total: number;
-  /** rows that pass the filter */
+  /** how many rows pass the filter */
   matched: number;
-  /** rows before the first of this page */
+  /** how many rows are before the first of this page */
   offset: number;
   /** whose memory was recorded: accelerators, then the CPU */
   devices: string[];
+  /** always null: a row is one allocation */
   group_by: null;
 }
 
@@ -539,13 +692,17 @@ export interface StacksAnswer {
   columns: Definition[];
   /** by column key: a list each, all of the same length */
   rows: { [key: string]: Cell[] };
+  /** which trace, and how its stacks were put together */
   meta: StacksMeta;
 }
 
 /** Beside call stacks. */
 export interface StacksMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
@@ -555,6 +712,7 @@ export interface StacksMeta {
   weight: "device" | "host";
   /** by whose time stacks of this trace can be weighted, the one that matters most first */
   weights: ("device" | "host")[];
+  /** top_down: callers above what they call; bottom_up: the reverse */
   direction: "bottom_up" | "top_down";
   /** words by which frames were chosen */
   files: string;
@@ -566,7 +724,7 @@ export interface StacksMeta {
   all_ns: number;
   /** of the device time what was launched outside of all frames, operators and annotations (nanoseconds) */
   no_stack_ns: number;
-  /** different stacks with any time of this weight, shown or not */
+  /** how many different stacks have time of this weight, shown or not */
   entries: number;
   /** entries with less are folded together (nanoseconds) */
   limit_ns: number;
@@ -582,6 +740,7 @@ export interface ModulesAnswer {
   columns: Definition[];
   /** by column key: a list each, all of the same length */
   rows: { [key: string]: Cell[] };
+  /** which trace, and where the names come from */
   meta: ModulesMeta;
   /** Lightning's hooks by name; null where none were recorded */
   hooks: Columns | null;
@@ -589,8 +748,11 @@ export interface ModulesAnswer {
 
 /** Beside modules. */
 export interface ModulesMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
@@ -600,7 +762,7 @@ export interface ModulesMeta {
   source: "lightning" | "nn";
   /** who named modules or hooks in this trace */
   sources: ("lightning" | "nn")[];
-  /** modules */
+  /** how many modules there are */
   total: number;
 }
 
@@ -618,22 +780,27 @@ export interface SlicesAnswer {
   columns: Definition[];
   /** by column key: a list each, all of the same length */
   rows: { [key: string]: Cell[] };
+  /** which trace, and which of its events */
   meta: SlicesMeta;
 }
 
 /** Beside a page of events. */
 export interface SlicesMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
   /** what a person should know about this answer */
   notes: Note[];
-  /** events that are meant, on all pages */
+  /** how many events are meant, on all pages */
   total: number;
+  /** always null: a row is one event */
   group_by: null;
-  /** events before the first of this page */
+  /** how many events are before the first of this page */
   offset: number;
   /** when the last event of the trace ends, since the start of the trace (nanoseconds) */
   duration_ns: number;
@@ -643,12 +810,15 @@ export interface SlicesMeta {
 
 /** How many slices a category has: in the whole trace, or in the chosen steps. */
 export interface CategorySlices {
+  /** name in small letters */
   category: string;
+  /** how many slices it has */
   slices: number;
 }
 
 /** A part of two traces. */
 export interface CompareAnswer {
+  /** which traces, and which part of them */
   meta: CompareMeta;
   /** its time */
   totals: CompareTotals;
@@ -662,8 +832,11 @@ export interface CompareAnswer {
 
 /** Beside a comparison; the fields of one trace are of the baseline. */
 export interface CompareMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** GPU when a device or a call of its API was recorded */
   device_type: "CPU" | "GPU";
@@ -681,9 +854,9 @@ export interface CompareMeta {
   kind: string | null;
   /** the parts from everything, which is left out, down to this one */
   trail: ComparePart[];
-  /** steps of the baseline */
+  /** how many steps the baseline has */
   steps: number;
-  /** steps of the experiment */
+  /** how many steps the experiment has */
   exp_steps: number;
 }
 
@@ -723,6 +896,7 @@ export interface CompareTotals {
 
 /** All ranks of a run. */
 export interface DistributedAnswer {
+  /** which run */
   meta: RunMeta;
   /** one for each trace */
   workers: RankAnswer[];
@@ -736,7 +910,9 @@ export interface DistributedAnswer {
 
 /** Which traces an answer is about. */
 export interface RunMeta {
+  /** name of the run, as in `/api/status` */
   run: string;
+  /** which recording of the workers it is */
   span: string;
   /** what a person should know about this answer */
   notes: Note[];
@@ -744,38 +920,55 @@ export interface RunMeta {
 
 /** One rank; null where its trace does not say. */
 export interface RankAnswer {
+  /** name of the process that was recorded */
   worker: string;
+  /** its number among all */
   rank: number | null;
+  /** how many ranks the program had */
   world_size: number | null;
   /** from the trace, else from the name of the worker, else counted */
   node: string;
   /** from the trace, else from the name of the worker, else counted */
   process: string;
+  /** library of collectives, e.g. nccl */
   backend: string | null;
+  /** those that did some work */
   devices: RankDevice[];
+  /** how they were spent */
   steps: RankSteps;
 }
 
 /** A device that did some work; null where the trace does not say. */
 export interface RankDevice {
+  /** number of the device */
   id: number;
+  /** as its vendor calls it */
   name: string | null;
+  /** memory of the device */
   memory_bytes: number | null;
+  /** major.minor, as CUDA or HIP numbers it */
   compute_capability: string | null;
 }
 
 /** How the steps of a rank were spent, as parallel lists. `definitions` of the answer says what the times are. */
 export interface RankSteps {
+  /** of the steps */
   names: string[];
+  /** length of each step */
   duration_ns: number[];
+  /** of each step, computing without communicating */
   computation_ns: number[];
+  /** of each step, computing and communicating */
   overlap_ns: number[];
+  /** of each step, communicating only */
   exposed_communication_ns: number[];
+  /** of each step, neither */
   other_ns: number[];
-  /** null in steps of which no operation could be matched with another rank's */
+  /** of each step, operations that moved data; null where none could be matched */
   transfer_ns: (number | null)[];
-  /** null in steps of which no operation could be matched with another rank's */
+  /** of each step, operations that waited for other ranks; null like transfer_ns */
   wait_ns: (number | null)[];
+  /** of each step, only operations that could not be matched with another rank's */
   unmatched_ns: number[];
   /** operations outside of all steps */
   outside: Outside;
@@ -783,19 +976,21 @@ export interface RankSteps {
 
 /** Operations outside of all steps. */
 export interface Outside {
-  /** null where no operation could be matched with another rank's */
+  /** time in which they moved data; null where none could be matched with another rank's */
   transfer_ns: number | null;
-  /** null where no operation could be matched with another rank's */
+  /** time in which they waited for other ranks; null like transfer_ns */
   wait_ns: number | null;
-  /** nanoseconds */
+  /** time in which only operations ran that could not be matched (nanoseconds) */
   unmatched_ns: number;
 }
 
 /** A process group. */
 export interface GroupAnswer {
+  /** of the group, unique in the program */
   name: string;
+  /** what it is for, as the program says */
   description: string;
-  /** its members; empty when the traces do not say */
+  /** number of each of its members; empty when the traces do not say */
   ranks: number[];
   /** how many it has; null when the traces do not say */
   size: number | null;
@@ -805,11 +1000,11 @@ export interface GroupAnswer {
 
 /** Beside a table of traces. */
 export interface TracesMeta {
-  /** rows of the table */
+  /** how many rows the table has */
   total: number;
-  /** rows that pass the filter */
+  /** how many rows pass the filter */
   matched: number;
-  /** rows before the first of this page */
+  /** how many rows are before the first of this page */
   offset: number;
   /** which traces were meant */
   of: string;
@@ -819,16 +1014,17 @@ export interface TracesMeta {
 
 /** Beside a table of names. */
 export interface NamesMeta {
-  /** rows of the table */
+  /** how many rows the table has */
   total: number;
-  /** rows that pass the filter */
+  /** how many rows pass the filter */
   matched: number;
-  /** rows before the first of this page */
+  /** how many rows are before the first of this page */
   offset: number;
   /** which traces were meant */
   of: string;
   /** which of them are not in the table */
   notes: Note[];
+  /** what the rows are: operators or kernels */
   what: string;
   /** the number of each cell */
   measure: string;
@@ -836,20 +1032,25 @@ export interface NamesMeta {
   per: "all" | "step";
   /** of the columns t0, t1, … */
   traces: TraceNames[];
-  /** traces for which there was no column */
+  /** how many traces there was no column for */
   left_out: number;
 }
 
 /** Which trace. */
 export interface TraceNames {
+  /** name of the run */
   run: string;
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
 }
 
 /** What a page needs before it asks for tiles. */
 export interface TimelineAnswer {
+  /** which trace */
   meta: TraceMeta;
+  /** where they are */
   steps: TimelineSteps;
   /** for the parameter v */
   version: string;
@@ -865,33 +1066,39 @@ export interface TimelineAnswer {
   names: number;
   /** by the code that binary answers have */
   categories: string[];
+  /** levels of detail that tiles can be asked for */
   levels: TimelineLevel[];
   /** in the order in which they are drawn, a parent before its parts */
   tracks: Track[];
+  /** the lanes of all tracks */
   lanes: LaneColumns;
+  /** counters that can be asked for */
   counters: CounterSeries[];
 }
 
-/** Where every event of the file is; all but `total` add up to it. */
+/** How many events of the file are where; all but `total` add up to it. */
 export interface EventAccount {
+  /** how many events the file has */
   total: number;
+  /** how many slices are on lanes */
   slices: number;
+  /** how many events without a duration are on lanes */
   instants: number;
-  /** ends of arrows */
+  /** how many ends of arrows */
   flows: number;
-  /** counter events */
+  /** how many counter events */
   counters: number;
-  /** names of processes and threads */
+  /** how many names of processes and threads */
   metadata: number;
-  /** slices below the last lane of a band */
+  /** how many are below the last lane of a band */
   too_deep: number;
-  /** e.g. a begin without its end */
+  /** how many others, e.g. a begin without its end */
   other: number;
 }
 
 /** How coarse tiles can be. */
 export interface TimelineLevel {
-  /** 0: every slice as it is */
+  /** number of the level; 0: every slice as it is */
   level: number;
   /** slices shorter than this are merged into cells (nanoseconds) */
   width_ns: number;
@@ -901,11 +1108,13 @@ export interface TimelineLevel {
 
 /** A process, or a thread or stream of the one above it. */
 export interface Track {
-  /** its place in the list */
+  /** its position in the list */
   id: number;
   /** id of its process, null for a process */
   parent: number | null;
+  /** process, thread, stream or other */
   kind: string;
+  /** that a person reads */
   name: string;
   /** as in the file; tid is null for a process */
   pid: number | string | null;
@@ -913,7 +1122,9 @@ export interface Track {
   tid: number | string | null;
   /** number of the GPU, null on the host */
   device: number | null;
+  /** how many stand on it */
   slices: number;
+  /** how many instant events stand on it */
   instants: number;
   /** time in which at least one slice ran; of a process the sum of its parts (nanoseconds) */
   busy_ns: number;
@@ -927,10 +1138,11 @@ export interface Track {
 export interface LaneColumns {
   /** id of the track it belongs to */
   track: number[];
+  /** what each lane shows */
   band: ("annotation" | "device" | "host" | "instant" | "overhead" | "python" | "span" | "sync")[];
   /** how many lanes of its band are above it */
   depth: number[];
-  /** slices and instants */
+  /** how many slices and instants */
   slices: number[];
   /** Σ of their durations */
   busy_ns: number[];
@@ -944,9 +1156,13 @@ export interface LaneColumns {
 export interface CounterSeries {
   /** for the parameter `ids` */
   id: string;
+  /** what is counted */
   kind: "exposed_communication" | "gpu_utilization" | "kernels_running" | "memcpy_bandwidth" | "memory_allocated" | "memory_reserved" | "queue_length" | "sm_efficiency";
+  /** that a person reads */
   name: string;
+  /** whose counter it is */
   device: string;
+  /** of its values */
   unit: "bytes" | "bytes/s" | "count" | "fraction";
   /** over the whole trace, in `unit` */
   min: number;
@@ -958,7 +1174,7 @@ export interface CounterSeries {
 export interface NamesOfSlices {
   /** how many names there are */
   total: number;
-  /** numbers of the names here */
+  /** number of each of the names here */
   ids: number[];
   /** parallel to ids */
   names: string[];
@@ -970,11 +1186,13 @@ export interface SliceDetails {
   row: number;
   /** number of the lane it stands on */
   lane: number;
+  /** of the slice */
   name: string;
+  /** name in small letters, as in `trace/schema.py` */
   category: string;
-  /** nanoseconds */
+  /** when it begins (nanoseconds) */
   start_ns: number;
-  /** nanoseconds */
+  /** how long it lasts (nanoseconds) */
   duration_ns: number;
   /** id of the track it stands on */
   track: number;
@@ -1016,11 +1234,13 @@ export interface SliceReference {
   row: number;
   /** number of the lane it stands on */
   lane: number;
+  /** of the slice */
   name: string;
+  /** name in small letters, as in `trace/schema.py` */
   category: string;
-  /** nanoseconds */
+  /** when it begins (nanoseconds) */
   start_ns: number;
-  /** nanoseconds */
+  /** how long it lasts (nanoseconds) */
   duration_ns: number;
 }
 
@@ -1034,7 +1254,7 @@ export interface StackFrame {
 
 /** Device work that was started inside of a slice. */
 export interface LaunchedWork {
-  /** how much of it there is */
+  /** how many pieces of it there are */
   total: number;
   /** Σ of durations of all of it */
   total_ns: number;
@@ -1044,20 +1264,29 @@ export interface LaunchedWork {
 
 /** One arrow. */
 export interface Flow {
+  /** launch: from a call to its device work; forward_backward: from an operator to its backward */
   kind: "forward_backward" | "launch";
+  /** where the arrow begins */
   source: SliceReference;
+  /** where it ends */
   target: SliceReference;
 }
 
 /** All slices of one name. */
 export interface SameName {
+  /** how many there are */
   count: number;
   /** Σ of their durations */
   total_ns: number;
+  /** mean duration */
   mean_ns: number;
+  /** the shortest duration */
   min_ns: number;
+  /** median duration */
   median_ns: number;
+  /** 95th percentile of the durations */
   p95_ns: number;
+  /** the longest duration */
   max_ns: number;
   /** row of the longest one, of equals the first */
   longest_row: number;
@@ -1071,7 +1300,7 @@ export interface SameName {
 export interface DurationHistogram {
   /** where bins begin and end: one more than counts */
   edges_ns: number[];
-  /** slices of each bin */
+  /** how many slices each bin has */
   counts: number[];
 }
 
@@ -1081,7 +1310,7 @@ export interface EventArguments {
   row: number;
   /** JSON text, at most 200,000 characters; null when the event has none */
   args: string | null;
-  /** characters of all of it */
+  /** how many characters all of it has */
   length: number;
 }
 
@@ -1097,23 +1326,25 @@ export interface SearchResult {
   names: FoundName[];
   /** how many names match */
   names_total: number;
-  /** slices of all of them */
+  /** how many slices all of them have */
   count: number;
   /** Σ of durations of all of them (nanoseconds) */
   total_ns: number;
   /** the first ones in time */
   hits: HitColumns;
+  /** how all of them are spread over the trace */
   density: HitDensity;
 }
 
 /** A name that matches. */
 export interface FoundName {
-  /** its number */
+  /** number of the name */
   name_id: number;
+  /** as in the file */
   name: string;
-  /** slices and instants of that name */
+  /** how many slices and instants have it */
   count: number;
-  /** nanoseconds */
+  /** Σ of their durations (nanoseconds) */
   total_ns: number;
   /** row of the longest of them, of equals the first (number of an event in its file) */
   longest_row: number;
@@ -1121,10 +1352,15 @@ export interface FoundName {
 
 /** Slices whose names match, in order of time, as parallel lists. */
 export interface HitColumns {
+  /** event of each */
   row: number[];
+  /** number of the lane that each stands on */
   lane: number[];
+  /** number of each name */
   name_id: number[];
+  /** when each begins */
   start_ns: number[];
+  /** how long each lasts */
   duration_ns: number[];
 }
 
@@ -1134,18 +1370,19 @@ export interface HitDensity {
   from_ns: number;
   /** where the trace begins, where it ends (nanoseconds) */
   to_ns: number;
+  /** how many hits begin in each part */
   counts: number[];
 }
 
 /** Sums of the parts of slices that lie in a window. */
 export interface WindowTotals {
-  /** nanoseconds */
+  /** where the window begins (nanoseconds) */
   from_ns: number;
-  /** nanoseconds */
+  /** where it ends (nanoseconds) */
   to_ns: number;
-  /** that touch the window */
+  /** how many touch the window */
   slices: number;
-  /** that touch the window */
+  /** how many touch the window */
   instants: number;
   /** by name and category, most time first, at most 1,000 */
   by_name: NameTotal[];
@@ -1153,6 +1390,7 @@ export interface WindowTotals {
   names_total: number;
   /** of those that `by_name` leaves out */
   rest: RestTotal;
+  /** by category, most time first */
   by_category: CategoryTotal[];
   /** of which a lane was chosen */
   devices: DeviceTotal[];
@@ -1162,9 +1400,11 @@ export interface WindowTotals {
 export interface NameTotal {
   /** number of the name */
   name_id: number;
+  /** of the slices */
   name: string;
+  /** name in small letters, as in `trace/schema.py` */
   category: string;
-  /** slices that touch the window */
+  /** how many slices touch the window */
   count: number;
   /** Σ of their parts in the window; nested ones count each (nanoseconds) */
   total_ns: number;
@@ -1174,26 +1414,37 @@ export interface NameTotal {
 
 /** What is left out of a list. */
 export interface RestTotal {
+  /** how many slices are left out */
   count: number;
-  /** nanoseconds */
+  /** Σ of their parts in the window (nanoseconds) */
   total_ns: number;
 }
 
 /** Slices of one category, whatever encloses what. */
 export interface CategoryTotal {
+  /** name in small letters, as in `trace/schema.py` */
   category: string;
+  /** how many slices touch the window */
   count: number;
+  /** Σ of their parts in the window */
   total_ns: number;
 }
 
-/** What one device did in the window, in ns; `busy_ns` + `idle_ns` is the window. */
+/** What one device did in the window. Definitions: `analysis.shared.quantities`. */
 export interface DeviceTotal {
+  /** number of the device */
   device: number;
+  /** `BUSY`: a kernel, copy or fill ran */
   busy_ns: number;
+  /** the rest of the window */
   idle_ns: number;
+  /** `GPU_BUSY`: a kernel ran */
   kernel_ns: number;
+  /** a copy ran; fills do not count */
   memcpy_ns: number;
+  /** `COMMUNICATION`: a communication kernel ran */
   communication_ns: number;
+  /** `EXPOSED_COMMUNICATION`: one ran and no compute kernel */
   exposed_communication_ns: number;
 }
 
@@ -1201,44 +1452,57 @@ export interface DeviceTotal {
 export interface FlowColumns {
   /** how many there are; the lists may be shorter */
   total: number;
-  /** arrows of these kinds in the trace that touch no slice */
+  /** how many arrows of these kinds in the trace touch no slice */
   loose: number;
+  /** of each arrow */
   kind: ("forward_backward" | "launch")[];
+  /** event where each begins */
   from_row: number[];
+  /** number of the lane where each begins */
   from_lane: number[];
-  /** where each begins */
+  /** when each begins */
   from_ns: number[];
+  /** event where each ends */
   to_row: number[];
+  /** number of the lane where each ends */
   to_lane: number[];
-  /** where each ends */
+  /** when each ends */
   to_ns: number[];
 }
 
 /** All ranks of a run. */
 export interface RunOverview {
+  /** name of the run */
   run: string;
+  /** which recording of the workers it is */
   span: string;
-  /** nanoseconds */
+  /** where the first rank begins, where the last one ends (nanoseconds) */
   begin_ns: number;
-  /** nanoseconds */
+  /** where the first rank begins, where the last one ends (nanoseconds) */
   end_ns: number;
   /** whether offsets come from the clocks of the files; else every rank begins at 0 */
   aligned: boolean;
   /** of those that can be asked */
   workers: RankOverview[];
+  /** those that cannot be asked */
   absent: AbsentTrace[];
 }
 
 /** One rank. */
 export interface RankOverview {
+  /** name of the process that was recorded */
   worker: string;
-  /** of its process, null when neither the trace nor its name says */
+  /** number of its process, null when neither the trace nor its name says */
   rank: number | null;
+  /** of its machine, as the trace says; empty when it does not */
   host_name: string;
+  /** always ready */
   state: "ready";
   /** of its timeline */
   version: string;
+  /** how many the file has */
   events: number;
+  /** how many the timeline has */
   slices: number;
   /** to be added to a time of this worker for one of the overview (nanoseconds) */
   offset_ns: number;
@@ -1246,11 +1510,11 @@ export interface RankOverview {
   begin_ns: number;
   /** in the worker's time (nanoseconds) */
   end_ns: number;
-  /** part of each bin in which device work ran, 255 is all */
+  /** part of each bin in which device work ran, 0…255 for 0…1 */
   device: number[];
-  /** the same of operators */
+  /** the same of operators, 0…255 */
   host: number[];
-  /** the same of communication kernels */
+  /** the same of communication kernels, 0…255 */
   communication: number[];
   /** starts of steps, in the worker's time */
   step_ns: number[];
@@ -1258,7 +1522,9 @@ export interface RankOverview {
 
 /** A trace of the run that cannot be asked. */
 export interface AbsentTrace {
+  /** name of the process that was recorded */
   worker: string;
+  /** as in `/api/status` */
   state: string;
   /** why it failed, null while it is being read */
   reason: string | null;
@@ -1280,14 +1546,15 @@ export interface SharedCollective {
 
 /** What one rank did in a communication. */
 export interface CollectiveMember {
+  /** name of the rank's worker */
   worker: string;
-  /** of its first kernel, else of its call; null where that is no slice */
+  /** number of the event and of the lane of its first kernel, else of its call; null where that is no slice */
   row: number | null;
-  /** of its first kernel, else of its call; null where that is no slice */
+  /** number of the event and of the lane of its first kernel, else of its call; null where that is no slice */
   lane: number | null;
-  /** nanoseconds */
+  /** when it begins (nanoseconds) */
   start_ns: number;
-  /** nanoseconds */
+  /** how long it lasts (nanoseconds) */
   duration_ns: number;
 }
 
@@ -1295,12 +1562,15 @@ export interface CollectiveMember {
 export interface StatusAnswer {
   /** of the program */
   version: string;
+  /** the log directory, as it was given */
   logdir: string;
   /** true until the log directory has been listed for the first time */
   scanning: boolean;
   /** why it could not be listed the last time */
   error: string | null;
+  /** the same as `error`, for saying it in another language */
   why: Why | null;
+  /** in natural order of their names */
   runs: RunProgress[];
   /** JSON files outside of all runs that are no traces, and why */
   skipped: SkippedFile[];
@@ -1308,13 +1578,17 @@ export interface StatusAnswer {
 
 /** What a reason says, for saying it in another language. */
 export interface Why {
+  /** which reason it is; `other` is said in English alone */
   kind: string;
+  /** what the sentence says beyond its kind */
   values: { [key: string]: string | number | boolean };
 }
 
 /** A run. */
 export interface RunProgress {
+  /** of the run */
   name: string;
+  /** failed when all traces are, loading while one is not read, else ready */
   state: "failed" | "loading" | "ready";
   /** by worker, then span */
   traces: TraceProgress[];
@@ -1324,29 +1598,33 @@ export interface RunProgress {
 
 /** A trace and how far it is. */
 export interface TraceProgress {
+  /** name of the process that was recorded */
   worker: string;
+  /** which recording of the worker it is */
   span: string;
   /** its name within the directory of the run */
   file: string;
   /** of the file (bytes) */
   size: number;
+  /** how far it is */
   state: "failed" | "loading" | "queued" | "ready";
   /** how much of it was read (bytes) */
   bytes_done: number;
   /** of the file (bytes) */
   bytes_total: number;
-  /** null until something is known */
+  /** how many were read, null until something is known */
   events: number | null;
   /** why it failed, a sentence that goes on after the name of the file */
   reason: string | null;
+  /** the same as `reason`, for saying it in another language */
   why: Why | null;
-  /** number of trace-health notes */
+  /** how many trace-health notes it has */
   notes: number;
   /** that have data */
   views: string[];
-  /** as the trace says, else its name */
+  /** number of the process: as the trace says, else its name */
   rank: number | null;
-  /** null when the trace does not say */
+  /** how many processes there were, null when the trace does not say */
   world_size: number | null;
   /** null when the trace does not say */
   host_name: string | null;
@@ -1354,9 +1632,11 @@ export interface TraceProgress {
 
 /** A JSON file that is no trace, or a directory that could not be listed. */
 export interface SkippedFile {
+  /** path of the file or name of the directory */
   file: string;
   /** why, a sentence that goes on after the name of the file */
   reason: string;
+  /** the same as `reason`, for saying it in another language */
   why: Why | null;
   /** a directory */
   unlisted: boolean;
@@ -1369,37 +1649,55 @@ export interface Answers {
   "figures": FiguresAnswer;
   "health": HealthAnswer;
   "kernels": {
+    /** what stands beside the table */
     meta: KernelsMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
   "memory/alive": MemoryAliveAnswer;
   "memory/curve": MemoryCurveAnswer;
   "memory/events": {
+    /** what stands beside the table */
     meta: MemoryEventsMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
   "memory/operators": {
+    /** what stands beside the table */
     meta: MemoryOperatorsMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
   "modules": ModulesAnswer;
   "openapi.json": { [key: string]: unknown };
   "operators": {
+    /** what stands beside the table */
     meta: OperatorsMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
   "operators/kernels": {
+    /** what stands beside the table */
     meta: LaunchedMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
   "operators/stacks": {
+    /** what stands beside the table */
     meta: OperatorsMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
   "overview": OverviewAnswer;
@@ -1419,13 +1717,19 @@ export interface Answers {
   "trace/slices": SlicesAnswer;
   "trace/window": { [key: string]: unknown };
   "traces": {
+    /** what stands beside the table */
     meta: TracesMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
   "traces/names": {
+    /** what stands beside the table */
     meta: NamesMeta;
+    /** the columns, in order */
     columns: Column[];
+    /** the cells of the page, by column key */
     rows: Rows;
   };
 }

@@ -54,8 +54,8 @@ class CompareMeta(TraceMeta, frozen=True, kw_only=True):
     exp_name   the same in the experiment
     kind       what the part is on both sides, or group; null of everything
     trail      the parts from everything, which is left out, down to this one
-    steps      steps of the baseline
-    exp_steps  steps of the experiment
+    steps      how many steps the baseline has
+    exp_steps  how many steps the experiment has
     """
 
     exp: TraceMeta
@@ -90,6 +90,7 @@ class CompareTotals(msgspec.Struct, frozen=True, kw_only=True):
 class CompareAnswer(Answer, frozen=True, kw_only=True):
     """A part of two traces.
 
+    meta       which traces, and which part of them
     totals     its time
     parts      what it consists of
     operators  by name

@@ -30,8 +30,10 @@ class RecordedCapture(Capture):
 class HealthAnswer(Answer, frozen=True, kw_only=True):
     """What was recorded, and what is wrong with it.
 
-    notes  all there are, also of what was not recorded
-    log    lines of the profiler's own log, by level
+    meta     which trace
+    notes    all there are, also of what was not recorded
+    log      lines of the profiler's own log, by level
+    capture  the recording and its file
     """
 
     meta: TraceMeta

@@ -25,7 +25,9 @@ class Grouped(msgspec.Struct, frozen=True):
 class KernelsMeta(TableMeta, frozen=True, kw_only=True):
     """Beside a table of kernels.
 
+    group_by        what makes a row: name or name_op_launch
     device_ns       Σ durations of kernels, copies and fills
+    host_ns         always null: kernels have no time on the host
     kernel_ns       Σ durations of kernels
     tensor_core_ns  of kernels known to use tensor cores
     undecided_ns    of kernels of which it is not known

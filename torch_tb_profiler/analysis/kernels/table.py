@@ -22,7 +22,13 @@ KernelGrouping = Literal["name", "name_op_launch"]
 
 @dataclass(frozen=True)
 class Transfers:
-    """Copies or fills of one name. `bytes` is None when the trace does not say."""
+    """Copies or fills of one name.
+
+    name      of the copy or fill
+    calls     how many there were
+    total_ns  Σ of their durations
+    bytes     Σ of their sizes in bytes, None when the trace does not say
+    """
 
     name: str
     calls: int

@@ -20,7 +20,12 @@ from torch_tb_profiler.model import Model
 
 @dataclass(frozen=True)
 class MemoryChange:
-    """Sums over records: bytes allocated − bytes released, how many allocations, and their bytes."""
+    """Sums over records.
+
+    size_increase     bytes allocated − bytes released
+    allocation_count  how many allocations
+    allocation_size   bytes allocated
+    """
 
     size_increase: int
     allocation_count: int

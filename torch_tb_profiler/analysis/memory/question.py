@@ -103,7 +103,7 @@ class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
     """The memory of one device in a window of time, in pieces: parallel lists, each piece holds until the next begins.
 
     device         name of the device
-    records        allocations and releases in the whole trace
+    records        how many allocations and releases the whole trace has
     peak           when most was in use in the whole trace
     peak_in_range  when most was in use in the window
     before         what holds until the first piece
@@ -146,6 +146,7 @@ class MemoryMeta(TraceMeta, frozen=True, kw_only=True):
 class MemoryCurveAnswer(Answer, frozen=True, kw_only=True):
     """Memory in use over time.
 
+    meta      which trace
     start_ns  where the window begins
     end_ns    where it ends
     devices   of each device whose memory in use was recorded
@@ -160,7 +161,8 @@ class MemoryCurveAnswer(Answer, frozen=True, kw_only=True):
 class MemoryEventsMeta(TableMeta, frozen=True, kw_only=True):
     """Beside a table of allocations.
 
-    devices  whose memory was recorded: accelerators, then the CPU
+    devices   whose memory was recorded: accelerators, then the CPU
+    group_by  always null: a row is one allocation
     """
 
     devices: Sequence[str]
@@ -171,6 +173,7 @@ class MemoryOperatorsMeta(TableMeta, frozen=True, kw_only=True):
     """Beside a table of operators that changed the memory of a device.
 
     devices       whose memory was recorded: accelerators, then the CPU
+    group_by      what makes a row: always name
     device        which the table is about, null where no memory was recorded
     unattributed  what happened outside of operators; not there where no memory was recorded
     all           everything that happened on the device; not there where no memory was recorded
@@ -187,7 +190,8 @@ class MemoryAliveMeta(MemoryMeta, frozen=True, kw_only=True):
     """Beside the blocks in use at a time; the last three fields are not there where no memory was recorded.
 
     device         which the answer is about, null where no memory was recorded
-    total          blocks in use, of which the rows are the largest
+    total          how many blocks are in use; the rows are the largest
+    group_by       always null: a row is one block
     at             the time, and what was in use then
     known_bytes    of the blocks whose allocations were recorded
     unknown_bytes  of what was allocated before the recording began
@@ -202,7 +206,10 @@ class MemoryAliveMeta(MemoryMeta, frozen=True, kw_only=True):
 
 
 class MemoryAliveAnswer(Columns, frozen=True, kw_only=True):
-    """Blocks in use at a time, the largest first."""
+    """Blocks in use at a time, the largest first.
+
+    meta  which trace, device and time
+    """
 
     meta: MemoryAliveMeta
 
@@ -351,7 +358,7 @@ MEMORY_ALIVE = TraceQuestion(
     tag="memory",
     compute=_alive,
     of_steps=False,
-    first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE)),
+    first=_of_first_device(lambda device: AliveAt(device, limit=LARGEST_PAGE) if device else AliveAt()),
 )
 
 MEMORY_OPERATORS = TraceQuestion(

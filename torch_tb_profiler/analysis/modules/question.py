@@ -29,7 +29,7 @@ class ModulesMeta(TraceMeta, frozen=True, kw_only=True):
 
     source   who named them
     sources  who named modules or hooks in this trace
-    total    modules
+    total    how many modules there are
     """
 
     source: Source
@@ -40,6 +40,7 @@ class ModulesMeta(TraceMeta, frozen=True, kw_only=True):
 class ModulesAnswer(Columns, frozen=True, kw_only=True):
     """Modules as a tree in a table: `parent` is an `id`, -1 at the top.
 
+    meta   which trace, and where the names come from
     hooks  Lightning's hooks by name; null where none were recorded
     """
 

@@ -37,6 +37,7 @@ class OneOperator(msgspec.Struct, frozen=True):
 class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
     """Beside a table of operators.
 
+    group_by                what makes a row: name, name_shape or name_stack
     device_ns               Σ of device work, null where none was recorded
     host_ns                 Σ of host time of operators
     unattributed_device_ns  Σ of device work that no operator launched, null where none was recorded
@@ -53,7 +54,9 @@ class OperatorsMeta(TableMeta, frozen=True, kw_only=True):
 class LaunchedMeta(TableMeta, frozen=True, kw_only=True):
     """Beside a table of kernels that one operator launched.
 
+    group_by   what makes a row: always name
     device_ns  Σ of their durations
+    host_ns    always null: kernels have no time on the host
     """
 
     group_by: str

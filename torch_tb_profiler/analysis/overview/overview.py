@@ -55,7 +55,11 @@ class StepTimes(Tabular):
 
 @dataclass(frozen=True)
 class AverageStep:
-    """Arithmetic means over the steps, ns; 0 without steps."""
+    """Arithmetic means over the steps; 0 without steps.
+
+    step_ns      length of a step
+    category_ns  by category; they add up to step_ns
+    """
 
     step_ns: float
     category_ns: dict[str, float]
@@ -70,6 +74,12 @@ class Verdict:
     """What the average step is mostly made of, and the largest other part of it that is not the work itself.
 
     The work is compute kernels; on a trace without a device, operators on the host.
+
+    category            the one with most time, as in `StepParts`
+    share               its part of the average step, 0…1
+    largest_loss        the largest other category that is not the work
+    largest_loss_share  its part of the average step, 0…1
+    largest_loss_ns     its time in the average step
     """
 
     category: str
@@ -89,6 +99,13 @@ class TopOperator:
 
 @dataclass(frozen=True)
 class TopKernel:
+    """A kernel that took much time.
+
+    name      of the kernel
+    total_ns  Σ of its durations
+    calls     how often it ran
+    """
+
     name: str
     total_ns: int
     calls: int

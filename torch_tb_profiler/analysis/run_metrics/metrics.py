@@ -22,6 +22,30 @@ class Figures:
     """One trace in a row of numbers; None where it does not say, or has no steps.
 
     Times are means over the steps, in ns; shares 0…1, means over the devices. Definitions: `columns.TRACES`.
+
+    devices             those that ran kernels, by name
+    steps               how many steps the means are made of
+    step                mean length of a step, ns
+    slowest_step_ns     the longest step
+    gpu_busy_ns         time of a step in which a kernel ran on any device
+    utilization         part of the time of the steps in which a kernel ran, 0…1
+    sm_efficiency       estimated part of the multiprocessors that kernels could fill, 0…1
+    achieved_occupancy  estimated occupancy of the kernels, 0…1
+    tensor_core_share   part of the kernel time known to use tensor cores, 0…1
+    kernel              ns of a step in compute kernels
+    memcpy              ns of a step in copies, of what no category before has
+    memset              ns in fills, likewise
+    communication       ns in communication, likewise
+    runtime             ns in calls of the runtime or driver, likewise
+    dataloader          ns of waiting for the next batch, likewise
+    cpu_exec            ns in operators on the host, likewise
+    other               ns in none of these
+    computation_ns      time of a step in which a device computed and did not communicate
+    overlap_ns          time in which it did both
+    exposed_ns          time in which it communicated only
+    peak_bytes          most memory in use at once
+    top_operator        name of the operator with most self time
+    top_kernel          name of the kernel with most time
     """
 
     devices: str

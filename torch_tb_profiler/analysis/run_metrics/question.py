@@ -45,7 +45,11 @@ _MEASURES = list(dict.fromkeys(measure for _, measures, _ in _SIDE_BY_SIDE.value
 
 
 class FiguresAnswer(Answer, frozen=True, kw_only=True):
-    """The figures of one trace."""
+    """The figures of one trace.
+
+    meta     which trace
+    figures  one row of numbers
+    """
 
     meta: TraceMeta
     figures: Figures
@@ -63,7 +67,12 @@ class TracesMeta(PageMeta, frozen=True, kw_only=True):
 
 
 class TraceNames(msgspec.Struct, frozen=True):
-    """Which trace."""
+    """Which trace.
+
+    run     name of the run
+    worker  name of the process that was recorded
+    span    which recording of the worker it is
+    """
 
     run: str
     worker: str
@@ -73,10 +82,11 @@ class TraceNames(msgspec.Struct, frozen=True):
 class NamesMeta(TracesMeta, frozen=True, kw_only=True):
     """Beside a table of names.
 
+    what      what the rows are: operators or kernels
     measure   the number of each cell
     per       step where the numbers are divided by the steps of their trace
     traces    of the columns t0, t1, …
-    left_out  traces for which there was no column
+    left_out  how many traces there was no column for
     """
 
     what: str

@@ -37,7 +37,12 @@ class Launchers:
 
 @dataclass(frozen=True)
 class Unattributed:
-    """Device work that no operator launched, by what did. Times in ns."""
+    """Device work that no operator launched, by what did.
+
+    launcher   an API call, or why it is not known, in parentheses
+    calls      how many pieces of work
+    device_ns  Σ of their durations
+    """
 
     launcher: str
     calls: int

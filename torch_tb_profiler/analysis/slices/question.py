@@ -36,8 +36,9 @@ class WhichSlices(msgspec.Struct, frozen=True):
 class SlicesMeta(TraceMeta, frozen=True, kw_only=True):
     """Beside a page of events.
 
-    total        events that are meant, on all pages
-    offset       events before the first of this page
+    total        how many events are meant, on all pages
+    group_by     always null: a row is one event
+    offset       how many events are before the first of this page
     duration_ns  when the last event of the trace ends, since the start of the trace
     categories   those that have events in the trace, most events first
     """
@@ -50,7 +51,10 @@ class SlicesMeta(TraceMeta, frozen=True, kw_only=True):
 
 
 class SlicesAnswer(Columns, frozen=True, kw_only=True):
-    """A page of events, the longest first."""
+    """A page of events, the longest first.
+
+    meta  which trace, and which of its events
+    """
 
     meta: SlicesMeta
 

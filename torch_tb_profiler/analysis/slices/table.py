@@ -50,7 +50,11 @@ class SliceTable(Tabular):
 
 @dataclass(frozen=True)
 class CategorySlices:
-    """How many slices a category has: in the whole trace, or in the chosen steps."""
+    """How many slices a category has: in the whole trace, or in the chosen steps.
+
+    category  name in small letters
+    slices    how many slices it has
+    """
 
     category: str
     slices: int

@@ -44,12 +44,13 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
 
     weight       whose time the stacks are weighted by
     weights      by whose time stacks of this trace can be weighted, the one that matters most first
+    direction    top_down: callers above what they call; bottom_up: the reverse
     files        words by which frames were chosen
     root         id of the only entry that is shown with what is below it, 0 for everything
     whole_ns     time of what is shown
     all_ns       time of all stacks
     no_stack_ns  of the device time what was launched outside of all frames, operators and annotations
-    entries      different stacks with any time of this weight, shown or not
+    entries      how many different stacks have time of this weight, shown or not
     limit_ns     entries with less are folded together
     has_frames   whether Python frames were recorded
     above        the entries around `root`, from the top down; null when everything is shown
@@ -70,7 +71,10 @@ class StacksMeta(TraceMeta, frozen=True, kw_only=True):
 
 
 class StacksAnswer(Columns, frozen=True, kw_only=True):
-    """Call stacks as a tree in a table: `parent` is a row, -1 at the top."""
+    """Call stacks as a tree in a table: `parent` is a row, -1 at the top.
+
+    meta  which trace, and how its stacks were put together
+    """
 
     meta: StacksMeta
 

@@ -40,10 +40,15 @@ class WhichFlows(msgspec.Struct, frozen=True):
 class FlowColumns:
     """Arrows, as parallel lists.
 
-    total    how many there are; the lists may be shorter
-    loose    arrows of these kinds in the trace that touch no slice
-    from_ns  where each begins
-    to_ns    where each ends
+    total      how many there are; the lists may be shorter
+    loose      how many arrows of these kinds in the trace touch no slice
+    kind       of each arrow
+    from_row   event where each begins
+    from_lane  number of the lane where each begins
+    from_ns    when each begins
+    to_row     event where each ends
+    to_lane    number of the lane where each ends
+    to_ns      when each ends
     """
 
     total: Count

@@ -32,7 +32,7 @@ class NamesOfSlices:
     """Names by number; those that do not exist are left out.
 
     total  how many names there are
-    ids    numbers of the names here
+    ids    number of each of the names here
     names  parallel to ids
     """
 

@@ -51,7 +51,7 @@ class EventArguments:
     """The arguments of an event, as they stand in the file.
 
     args    JSON text, at most 200,000 characters; null when the event has none
-    length  characters of all of it
+    length  how many characters all of it has
     """
 
     row: RowNumber

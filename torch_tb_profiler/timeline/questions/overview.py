@@ -28,13 +28,18 @@ class Bins(msgspec.Struct, frozen=True):
 class RankOverview:
     """One rank.
 
-    rank              of its process, null when neither the trace nor its name says
+    worker            name of the process that was recorded
+    rank              number of its process, null when neither the trace nor its name says
+    host_name         of its machine, as the trace says; empty when it does not
+    state             always ready
     version           of its timeline
+    events            how many the file has
+    slices            how many the timeline has
     offset_ns         to be added to a time of this worker for one of the overview
     begin_ns, end_ns  in the worker's time
-    device            part of each bin in which device work ran, 255 is all
-    host              the same of operators
-    communication     the same of communication kernels
+    device            part of each bin in which device work ran, 0…255 for 0…1
+    host              the same of operators, 0…255
+    communication     the same of communication kernels, 0…255
     step_ns           starts of steps, in the worker's time
     """
 
@@ -58,8 +63,12 @@ class RankOverview:
 class RunOverview:
     """All ranks of a run.
 
-    aligned  whether offsets come from the clocks of the files; else every rank begins at 0
-    workers  of those that can be asked
+    run               name of the run
+    span              which recording of the workers it is
+    begin_ns, end_ns  where the first rank begins, where the last one ends
+    aligned           whether offsets come from the clocks of the files; else every rank begins at 0
+    workers           of those that can be asked
+    absent            those that cannot be asked
     """
 
     run: str

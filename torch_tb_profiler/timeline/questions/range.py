@@ -42,7 +42,9 @@ class NameTotal:
     """Slices of one name and category.
 
     name_id      number of the name
-    count        slices that touch the window
+    name         of the slices
+    category     name in small letters, as in `trace/schema.py`
+    count        how many slices touch the window
     total_ns     Σ of their parts in the window; nested ones count each
     longest_row  row of the one with the largest part in the window
     """
@@ -57,7 +59,11 @@ class NameTotal:
 
 @dataclass(frozen=True)
 class RestTotal:
-    """What is left out of a list."""
+    """What is left out of a list.
+
+    count     how many slices are left out
+    total_ns  Σ of their parts in the window
+    """
 
     count: Count
     total_ns: Ns
@@ -67,10 +73,13 @@ class RestTotal:
 class WindowTotals:
     """Sums of the parts of slices that lie in a window.
 
-    slices, instants  that touch the window
+    from_ns           where the window begins
+    to_ns             where it ends
+    slices, instants  how many touch the window
     by_name           by name and category, most time first, at most 1,000
     names_total       how many names and categories there are
     rest              of those that `by_name` leaves out
+    by_category       by category, most time first
     devices           of which a lane was chosen
     """
 

@@ -42,8 +42,10 @@ class SearchedFor(msgspec.Struct, frozen=True):
 class FoundName:
     """A name that matches.
 
-    name_id      its number
-    count        slices and instants of that name
+    name_id      number of the name
+    name         as in the file
+    count        how many slices and instants have it
+    total_ns     Σ of their durations
     longest_row  row of the longest of them, of equals the first
     """
 
@@ -56,7 +58,14 @@ class FoundName:
 
 @dataclass(frozen=True)
 class HitColumns:
-    """Slices whose names match, in order of time, as parallel lists."""
+    """Slices whose names match, in order of time, as parallel lists.
+
+    row          event of each
+    lane         number of the lane that each stands on
+    name_id      number of each name
+    start_ns     when each begins
+    duration_ns  how long each lasts
+    """
 
     row: list[Row]
     lane: list[Count]
@@ -70,6 +79,7 @@ class HitDensity:
     """How many hits begin in each of equal parts of the trace.
 
     from_ns, to_ns  where the trace begins, where it ends
+    counts          how many hits begin in each part
     """
 
     from_ns: Ns
@@ -83,9 +93,10 @@ class SearchResult:
 
     names        most total time first, at most 200
     names_total  how many names match
-    count        slices of all of them
+    count        how many slices all of them have
     total_ns     Σ of durations of all of them
     hits         the first ones in time
+    density      how all of them are spread over the trace
     """
 
     names: Sequence[FoundName]

@@ -22,7 +22,7 @@ from torch_tb_profiler.trace import Category
 class TimelineLevel:
     """How coarse tiles can be.
 
-    level     0: every slice as it is
+    level     number of the level; 0: every slice as it is
     width_ns  slices shorter than this are merged into cells
     tile_ns   the length of a tile
     """
@@ -36,10 +36,14 @@ class TimelineLevel:
 class Track:
     """A process, or a thread or stream of the one above it.
 
-    id                its place in the list
+    id                its position in the list
     parent            id of its process, null for a process
+    kind              process, thread, stream or other
+    name              that a person reads
     pid, tid          as in the file; tid is null for a process
     device            number of the GPU, null on the host
+    slices            how many stand on it
+    instants          how many instant events stand on it
     busy_ns           time in which at least one slice ran; of a process the sum of its parts
     begin_ns, end_ns  where its first slice begins, where its last one ends
     """
@@ -63,8 +67,9 @@ class LaneColumns:
     """Parallel lists; the position is the number of the lane.
 
     track             id of the track it belongs to
+    band              what each lane shows
     depth             how many lanes of its band are above it
-    slices            slices and instants
+    slices            how many slices and instants
     busy_ns           Σ of their durations
     begin_ns, end_ns  where the first begins, where the last ends
     """
@@ -83,6 +88,10 @@ class CounterSeries:
     """A counter of one device.
 
     id        for the parameter `ids`
+    kind      what is counted
+    name      that a person reads
+    device    whose counter it is
+    unit      of its values
     min, max  over the whole trace, in `unit`
     """
 
@@ -104,7 +113,10 @@ class TimelineAnswer(TimelineStepsAnswer, frozen=True, kw_only=True):
     events            where every event of the file is
     names             how many distinct names of slices there are
     categories        by the code that binary answers have
+    levels            levels of detail that tiles can be asked for
     tracks            in the order in which they are drawn, a parent before its parts
+    lanes             the lanes of all tracks
+    counters          counters that can be asked for
     """
 
     version: str

@@ -12,7 +12,7 @@ from msgspec import UNSET, inspect
 
 from torch_tb_profiler.analysis.question import JsonShape, Question
 from torch_tb_profiler.analysis.table import Column, Table
-from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, list_of, map_of, ref
+from torch_tb_profiler.web.json_schema import ANY_JSON, COMPONENT, Json, closed, described, list_of, map_of, ref
 
 #: a line of a docstring that says what a field is: `name, other  text`
 _FIELD_LINE = re.compile(r"^ *([a-z_]\w*(?:, [a-z_]\w*)*) {2,}(\S.*)$")
@@ -40,7 +40,13 @@ def schema_of(answer: Any) -> Json:
     if get_origin(answer) is not Table:
         return ref(answer.__name__)
     (meta,) = get_args(answer)
-    return closed({"meta": ref(meta.__name__), "columns": list_of(ref(Column.__name__)), "rows": ref("Rows")})
+    return closed(
+        {
+            "meta": described(ref(meta.__name__), "what stands beside the table"),
+            "columns": list_of(ref(Column.__name__), "the columns, in order"),
+            "rows": described(ref("Rows"), "the cells of the page, by column key"),
+        }
+    )
 
 
 def components(types: Sequence[Any]) -> dict[str, Json]:

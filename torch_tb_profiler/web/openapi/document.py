@@ -8,7 +8,7 @@ from functools import cache
 from torch_tb_profiler import __version__
 from torch_tb_profiler.questions import QUESTIONS, TIMELINE_QUESTIONS
 from torch_tb_profiler.web.http import JSON
-from torch_tb_profiler.web.json_schema import COUNT, TEXT, Json, closed, described, one_of
+from torch_tb_profiler.web.json_schema import COUNT, TEXT, Json, closed, described, nullable, one_of
 from torch_tb_profiler.web.old_plugin import openapi_shapes
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD_QUESTIONS
 from torch_tb_profiler.web.openapi import of_files, of_questions, of_timeline_questions, parameters
@@ -38,8 +38,27 @@ _TAGS = {
 }
 
 _ERROR = {"error": described(TEXT, "what is wrong, for a person")}
-_PROBLEM = closed({"kind": TEXT, "token": TEXT, "name": {"type": ["string", "null"]}})
-_PROGRESS = closed({"bytes_done": COUNT, "bytes_total": COUNT, "events": COUNT})
+_PROBLEM = described(
+    closed(
+        {
+            "kind": described(TEXT, "what is wrong with the filter"),
+            "token": described(TEXT, "the part of it that is wrong"),
+            "name": described(nullable(TEXT), "the column that this part is about"),
+        }
+    ),
+    "of a filter that cannot be understood, for saying it in another language",
+)
+_LOADING = described(one_of("queued", "loading"), "whether it was begun")
+_PROGRESS = described(
+    closed(
+        {
+            "bytes_done": described(COUNT, "bytes of the file that were read"),
+            "bytes_total": described(COUNT, "bytes of the file"),
+            "events": described(COUNT, "how many events were read"),
+        }
+    ),
+    "how far it is",
+)
 
 _RESPONSES: dict[str, tuple[str, Json]] = {
     "BadRequest": ("A parameter is missing or has a bad value.", closed(_ERROR, {"problem": _PROBLEM})),
@@ -49,7 +68,7 @@ _RESPONSES: dict[str, tuple[str, Json]] = {
     ),
     "Loading": (
         "The trace is still being read.",
-        closed({**_ERROR, "state": one_of("queued", "loading"), "progress": _PROGRESS}),
+        closed({**_ERROR, "state": _LOADING, "progress": _PROGRESS}),
     ),
     "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR)),
     "Mistake": ("A mistake of the server; error holds a mark under which the log tells more.", closed(_ERROR)),
