@@ -35,7 +35,6 @@ class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
 class Outside(Answer, frozen=True, kw_only=True):
     """Operations outside of all steps.
 
-
     transfer_ns   time in which they moved data; null where none could be matched with another rank's
     wait_ns       time in which they waited for other ranks; null like transfer_ns
     unmatched_ns  time in which only operations ran that could not be matched
