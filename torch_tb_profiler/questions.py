@@ -9,9 +9,10 @@ from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURV
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
-from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, TRACES
+from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
+from torch_tb_profiler.analysis.summary.question import SUMMARY
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
@@ -33,6 +34,8 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     KERNELS,
     HEALTH,
     FIGURES,
+    SUMMARY,
+    STEP_NAMES,
     MEMORY_CURVE,
     TIMELINE_STEPS,
     OPERATOR_STACKS,

@@ -26,7 +26,7 @@ OVERLAP = "Computation/Communication Overview"
 WAITS = "Synchronizing/Communication Overview"
 OPERATIONS = "Communication Operations Stats"
 DEVICES = "Device Information"
-PARTS = ("computation_ns", "overlap_ns", "exposed_communication_ns", "other_ns")
+PARTS = ("computation_ns", "overlap_ns", "communication_only_ns", "other_ns")
 MANY = 64
 SLOW = 41
 
@@ -233,7 +233,7 @@ def test_a_picture_as_a_table(opened: Profiler, title: str) -> None:
     rows = as_table(opened.panel(title))
     assert [row[0] for row in rows] == [str(worker["rank"]) for worker in workers]
     parts = (
-        ("computation_ns", "overlap_ns", "exposed_communication_ns", "other_ns")
+        ("computation_ns", "overlap_ns", "communication_only_ns", "other_ns")
         if title.startswith("Comp")
         else ("transfer_ns", "wait_ns")
     )

@@ -43,7 +43,9 @@ def test_verdict(opened: tuple[Profiler, dict[str, Any]]) -> None:
     shares = re.findall(r"[\d.]+ %", line.inner_text())
     work = "kernel" if answer["meta"]["device_type"] == "GPU" else "cpu_exec"
     loss = CATEGORIES[verdict["largest_loss"]]
-    expect(line).to_contain_text(f"Largest loss: {loss}" if verdict["category"] == work else f"Then {loss}")
+    expect(line).to_contain_text(
+        f"Largest loss: {loss}" if verdict["category"] == work else f"Largest other loss: {loss}"
+    )
     assert numbers.all_same(shares, [verdict["share"], verdict["largest_loss_share"]])
 
     line.get_by_role("button").click()

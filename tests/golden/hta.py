@@ -261,7 +261,7 @@ def _us(ns: Any) -> float:
 def _our_temporal(model: Model) -> Pairs:
     found = device_time(model)
     if len(found):
-        window, idle, compute = (_us(c.sum()) for c in (found.window_ns, found.idle_ns, found.compute_ns))
+        window, idle, compute = (_us(c.sum()) for c in (found.window_ns, found.idle_ns, found.computing_ns))
         yield "kernel", window
         yield "idle", idle
         yield "compute", compute
@@ -270,8 +270,8 @@ def _our_temporal(model: Model) -> Pairs:
 
 def _our_overlap(model: Model) -> Pairs:
     found = device_time(model)
-    if found.communication_ns.sum():
-        yield "percent", round(100 * found.hidden_communication_ns.sum() / found.communication_ns.sum(), 2)
+    if found.communicating_ns.sum():
+        yield "percent", round(100 * found.hidden_communication_ns.sum() / found.communicating_ns.sum(), 2)
 
 
 def _our_idle(model: Model) -> Pairs:

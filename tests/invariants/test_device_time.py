@@ -41,7 +41,7 @@ def check_device_time(model: Model) -> None:
         parts = np.array([getattr(time, name) for name in _EXCLUSIVE])
         assert (parts >= 0).all()
         assert parts.sum(axis=0).tolist() == time.window_ns.tolist()
-        whole = time.compute_ns + time.exposed_communication_ns + time.exposed_copy_ns + time.idle_ns
+        whole = time.computing_ns + time.exposed_communication_ns + time.exposed_copy_ns + time.idle_ns
         assert whole.tolist() == time.window_ns.tolist()
     time = device_time(model)
     gaps = idle_gaps(model)

@@ -14,10 +14,13 @@ from tests.invariants.test_sums import CONFIGURATIONS
 from tests.recorded import ROOT, SHARED, model_of, short, traces
 from tests.tracegen import Config, generate
 from tests.unit.test_diff_whole import check as check_whole
-from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta, whole_times
+from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta
+from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
+from torch_tb_profiler.analysis.compare.whole_times import whole_times
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.modules.table import modules
 from torch_tb_profiler.analysis.operators.table import operators
+from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
@@ -57,6 +60,16 @@ def check_modules(model: Model) -> None:
     assert int(table.backward_device_ns[~nested].sum()) == int(timed.device_total[backward].sum())
 
 
+def subject_of(model: Model) -> Subject:
+    return Subject(model, "run", "worker", "1", 0, 1, lambda _: ())
+
+
+#: of a comparison: what the parts of everything add up to
+COMPARE_FIELDS = tuple(
+    f"{side}{key}" for side in ("", "exp_", "delta_") for key in ("duration_ns", "device_ns", "total_ns")
+)
+
+
 def check_comparison(model: Model) -> None:
     """A trace compared with itself changes nowhere, and knows the operators of the operator view."""
     program = Program(model, "all")
@@ -65,7 +78,10 @@ def check_comparison(model: Model) -> None:
     columns = ("calls", "host_total_ns", "host_self_ns", "device_total_ns", "device_self_ns")
     ours = {name: tuple(int(getattr(found, c)[i]) for c in columns) for i, name in enumerate(found.name)}
     assert ours == {name: tuple(int(getattr(table, c)[i]) for c in columns) for i, name in enumerate(table.name)}
-    assert int(kernels.total_ns.sum()) <= whole_times(program).device_ns
+    assert int(kernels.total_ns.sum()) <= whole_times(Comparison(model, model, "all").beginning()[0]).whole.device_ns
+    answer = COMPARE.compute(subject_of(model), subject_of(model), WhichPart())
+    for key in COMPARE_FIELDS if answer.parts.rows["path"] else ():
+        assert sum(answer.parts.rows[key]) == getattr(answer.totals, key), key
 
     comparison = Comparison(model, model, "all")
     root = comparison.root()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,22 +14,36 @@ from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, s
 from tests.tracegen import Config, generate
 from torch_tb_profiler.analysis.counters import counters
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
+from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
+from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.idle import idle_gaps
+from torch_tb_profiler.analysis.kernels.question import KERNELS
+from torch_tb_profiler.analysis.kernels.table import kernel_totals
 from torch_tb_profiler.analysis.overlap import step_overlap
-from torch_tb_profiler.analysis.overview.overview import average_step, step_gpu_busy, step_times
+from torch_tb_profiler.analysis.overview.overview import average_step, step_times
+from torch_tb_profiler.analysis.question import Subject, TraceQuestion
 from torch_tb_profiler.analysis.run_metrics.metrics import figures
-from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, device_spans, rank_spans
+from torch_tb_profiler.analysis.shared.device_roles import (
+    all_device_spans,
+    communication_spans,
+    device_spans,
+    rank_spans,
+)
+from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.quantities import (
-    COMMUNICATION,
+    BUSY,
+    COMMUNICATING,
+    COMPUTING,
     EXPOSED_COMMUNICATION,
     GPU_BUSY,
     UNCOVERED_COMMUNICATION,
     Role,
 )
-from torch_tb_profiler.analysis.utilization import device_use
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.insights import findings
+from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.ranks.rank import rank_of
 from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, tile_length
@@ -36,27 +51,88 @@ from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import DeviceTotal, totals
 from torch_tb_profiler.trace import read_trace
 
+QUANTITIES = {
+    "busy": BUSY,
+    "computing": COMPUTING,
+    "communicating": COMMUNICATING,
+    "exposed_communication": EXPOSED_COMMUNICATION,
+}
+
 
 def check_steps(model: Model) -> None:
-    """What is said of a step: in the overview, of the ranks, of its devices, and in the row of the trace."""
-    steps, overlap, by_device = model.steps, step_overlap(model), device_time(model, "steps")
-    exposed = overlap.exposed_communication_ns
-    used = model.used_devices
-    kernels_only = bool(model.communications.operations.on_device[model.communications.ranges.operation].all())
-    if len(used) == 1 and kernels_only and all_device_spans(model)[Role.COMPUTE].size:
-        assert (by_device.device == used[0]).all()
-        assert by_device.exposed_communication_ns.tolist() == exposed.tolist()
-        assert by_device.communication_ns.tolist() == (exposed + overlap.overlap_ns).tolist()
-        assert by_device.compute_ns.tolist() == (overlap.computation_ns + overlap.overlap_ns).tolist()
-    row, busy = figures(model), step_gpu_busy(model)
-    if not len(steps):
+    """What is said of a step: of each device, in the overview, of the rank, in the row of the trace, by the report."""
+    steps, overlap, uses, use = model.steps, step_overlap(model), device_use(model), step_use(model)
+    row, summary, answer = figures(model), device_summary(model), asked(model, OVERVIEW)
+    assert (use is None) == (not uses) == (answer.steps.use is None)
+    if use is None or not len(steps):
+        assert (row.busy, summary.busy) == (None, None)
         return
-    assert row.exposed_ns == pytest.approx(exposed.mean())
-    assert row.gpu_busy_ns is None if busy is None else row.gpu_busy_ns == pytest.approx(busy.mean())
+    window = steps.end - steps.start
+    on_host = bool(communication_spans(model).size) and not model.device_links.is_communication.any()
+    for name, quantity in QUANTITIES.items():
+        ns = getattr(use, f"{name}_ns")
+        shown = [getattr(row, name), getattr(summary, name), getattr(answer.device, name)]
+        if on_host and "communicati" in name:
+            assert [ns, *shown, *(getattr(each, name) for each in uses)] == [None] * (4 + len(uses))
+            continue
+        exact = [
+            quantity.between(device_spans(model, model.device_work.device == each.id), steps.start, steps.end)
+            for each in uses
+        ]
+        assert ns.tolist() == pytest.approx(np.mean(exact, axis=0).tolist())
+        assert list(getattr(answer.steps.use, f"{name}_ns")) == ns.tolist()
+        for each, spent in zip(uses, exact, strict=True):
+            assert getattr(each, name) == (pytest.approx(spent.sum() / window.sum()) if window.sum() else None)
+        share = pytest.approx(ns.sum() / window.sum()) if window.sum() else None
+        assert shown == [share] * 3
+    rank = rank_of(model, "")
+    if use.exposed_communication_ns is None:
+        assert (row.exposed_communication_ns, rank.exposed_communication_ns) == (None, None)
+        return
+    assert row.exposed_communication_ns == pytest.approx(use.exposed_communication_ns.mean())
+    assert rank.exposed_communication_ns is not None
+    assert rank.exposed_communication_ns.tolist() == use.exposed_communication_ns.tolist()
+    operations = model.communications
+    kernels_only = bool(operations.operations.on_device[operations.ranges.operation].all())
+    if len(model.used_devices) == 1 and kernels_only and all_device_spans(model)[Role.COMPUTE].size:
+        # the parts of a rank with one device
+        assert use.communicating_ns is not None
+        assert overlap.communication_only_ns.tolist() == use.exposed_communication_ns.tolist()
+        assert (overlap.communication_only_ns + overlap.overlap_ns).tolist() == use.communicating_ns.tolist()
+        assert (overlap.computation_ns + overlap.overlap_ns).tolist() == use.computing_ns.tolist()
+
+
+def check_kernels(model: Model) -> None:
+    """Tensor cores and occupancy are of compute kernels, the same of a device, of all, in the table and in a row."""
+    summary, totals, row = device_summary(model), kernel_totals(model), figures(model)
+    meta, shown = asked(model, KERNELS).meta, asked(model, OVERVIEW).device
+    assert summary.tensor_cores == totals.tensor_cores == meta.tensor_cores == shown.tensor_cores
+    assert summary.occupancy == totals.occupancy == meta.occupancy == shown.occupancy
+    warps = summary.occupancy
+    assert (row.achieved_occupancy, row.occupancy_known_share) == (warps.mean, warps.known_share)
+    found = summary.tensor_cores
+    shares = (None, None) if found is None else (found.yes, found.unknown)
+    assert (row.tensor_cores_yes, row.tensor_cores_unknown) == shares
+    if found is not None:
+        assert found.yes + found.no + found.unknown == pytest.approx(1)
     uses = device_use(model)
-    if busy is not None and len(uses) == len(used) == 1 and (model.device_work.device[model.is_work] >= 0).all():
-        window = int((steps.end - steps.start).sum())
-        assert uses[0].utilization is None if not window else uses[0].utilization == pytest.approx(busy.sum() / window)
+    chosen = is_compute(model)
+    if len(uses) == 1 and (model.device_work.device[chosen] >= 0).all():
+        assert uses[0].tensor_cores == found
+        assert (uses[0].achieved_occupancy, uses[0].occupancy_known_share) == (warps.mean, warps.known_share)
+    work, duration = model.device_work, durations(model)
+    unknown = chosen & (work.occupancy == 0) & (work.shared_memory > 49_152)
+    known_ns = (warps.known_share or 0) * duration[chosen].sum()
+    assert known_ns <= duration[chosen & ~unknown].sum() * (1 + 1e-9)
+    if warps.mean is not None:
+        kept = chosen & ~unknown & (work.occupancy >= 0)
+        mean = (work.occupancy[kept] * duration[kept]).sum() / duration[kept].sum() / 100
+        assert warps.mean == pytest.approx(mean)
+
+
+def asked(model: Model, question: TraceQuestion[Any, Any]) -> Any:
+    """What /api, `trace.answer` and the report give, before it is JSON."""
+    return question.compute(Subject(model, "r", "w", "", 0, 1, troubles), question.parameters())
 
 
 def check_communication_of_steps(model: Model) -> None:
@@ -67,10 +143,8 @@ def check_communication_of_steps(model: Model) -> None:
     spans = rank_spans(model, none)
     assert category.tolist() == UNCOVERED_COMMUNICATION.between(spans, steps.start, steps.end).tolist()
     assert (category <= EXPOSED_COMMUNICATION.between(spans, steps.start, steps.end)).all()
-    shown = {
-        "Exposed communication": step_overlap(model).exposed_communication_ns,
-        "Communication": category,
-    }
+    use = step_use(model)
+    shown = {"Exposed communication": use and use.exposed_communication_ns, "Communication": category}
     for finding in findings(model):
         for evidence in finding.evidence:
             name, per_step, _ = evidence.label.partition(", average per step")
@@ -107,7 +181,8 @@ def integral(timeline: Timeline, kind: str, device: int) -> float:
 def same(total: DeviceTotal, time: DeviceTime, i: int) -> None:
     assert total.busy_ns == time.busy_ns[i]
     assert total.idle_ns == time.idle_ns[i]
-    assert total.communication_ns == time.communication_ns[i]
+    assert total.computing_ns == time.computing_ns[i]
+    assert total.communicating_ns == time.communicating_ns[i]
     assert total.exposed_communication_ns == time.exposed_communication_ns[i]
 
 
@@ -115,7 +190,6 @@ def check_timeline(model: Model) -> None:
     """Sums over a window of the timeline, its counters and its overview, beside the times of devices."""
     by_step, whole = device_time(model, "steps"), device_time(model)
     gaps, names = idle_gaps(model), model.steps.names
-    spans = {d: device_spans(model, model.device_work.device == d) for d in model.used_devices}
     everything = all_device_spans(model)
     steps = dict(zip(names, zip(model.steps.start.tolist(), model.steps.end.tolist(), strict=True), strict=True))
     timeline = build(model)
@@ -131,21 +205,19 @@ def check_timeline(model: Model) -> None:
                 continue
             found = {total.device: total for total in totals(timeline, lanes, begin, end).devices}
             same(found[device], time, i)
-            edges = np.array([begin]), np.array([end])
-            assert found[device].kernel_ns == GPU_BUSY.between(spans[device], *edges)[0]
     for i, device in enumerate(whole.device.tolist()):
         if device < 0:
             continue
         assert int(gaps.duration_ns[gaps.device == device].sum()) == whole.idle_ns[i]
-        kernel_ns = intervals.total(GPU_BUSY.spans(spans[device]))
-        assert integral(timeline, "gpu_utilization", device) == pytest.approx(kernel_ns, abs=1e-3)
-        exposed = float(whole.exposed_communication_ns[i])
-        assert integral(timeline, "exposed_communication", device) == pytest.approx(exposed, abs=1e-3)
-    assert sum(timeline.summary.communication) == intervals.total(COMMUNICATION.spans(everything))
+        for kind in ("busy", "computing", "exposed_communication"):
+            ns = float(getattr(whole, f"{kind}_ns")[i])
+            assert integral(timeline, kind, device) == pytest.approx(ns, abs=1e-3), kind
+    assert sum(timeline.summary.communication) == intervals.total(COMMUNICATING.spans(everything))
 
 
 def check(model: Model) -> None:
     check_steps(model)
+    check_kernels(model)
     check_communication_of_steps(model)
     check_device_counters(model)
     check_timeline(model)

@@ -41,7 +41,7 @@ def check_sums(model: Model) -> None:
     assert int(calls.kernels.sum()) <= int((events.category == Category.KERNEL).sum())
 
     overlap = step_overlap(model)
-    parts = (overlap.computation_ns, overlap.overlap_ns, overlap.exposed_communication_ns, overlap.other_ns)
+    parts = (overlap.computation_ns, overlap.overlap_ns, overlap.communication_only_ns, overlap.other_ns)
     assert all((part >= 0).all() for part in parts)
     assert (np.sum(parts, axis=0) == overlap.duration_ns).all()
     on_device = model.communications.operations.on_device[model.communications.ranges.operation]

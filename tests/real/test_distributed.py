@@ -56,7 +56,7 @@ def test_dlrm_on_eight_ranks(shared_traces: Path) -> None:
         communicating = covered(spans(comm), low, high)
         assert int(rank.overlap.computation_ns[0]) == len(computing - communicating) * 1000
         assert int(rank.overlap.overlap_ns[0]) == len(computing & communicating) * 1000
-        assert int(rank.overlap.exposed_communication_ns[0]) == len(communicating - computing) * 1000
+        assert int(rank.overlap.communication_only_ns[0]) == len(communicating - computing) * 1000
         assert waits.transfer_ns.tolist() == [sum(shortest) * 1000, 0]
         assert int(waits.wait_ns.sum()) == sum(k["dur"] - s for k, s in zip(comm, shortest, strict=True)) * 1000
     assert {note.kind for note in found.notes} == {"unknown_groups"}

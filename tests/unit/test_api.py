@@ -69,7 +69,7 @@ def test_overview(client: Client, profile: Profile) -> None:
         assert found.steps.category_ns[category].tolist() == values
     assert found.average.category_ns == answer["average"]["category_ns"]
     assert [finding.id for finding in trace.findings()] == [finding["id"] for finding in answer["findings"]]
-    assert [d.utilization for d in found.devices] == [d["utilization"] for d in answer["devices"]]
+    assert [d.busy for d in found.devices] == [d["busy"] for d in answer["devices"]]
     health = get(client, f"/api/health?{TRACE}")
     assert [note.text for note in trace.notes] == [note["text"] for note in health["notes"]]
 

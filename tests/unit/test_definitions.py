@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.definitions import all_definitions
+from torch_tb_profiler.analysis.device_use import DeviceUse
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.kernels.table import KernelTable
 from torch_tb_profiler.analysis.memory.blocks import BlockTable
@@ -20,9 +21,9 @@ from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.overview.overview import CATEGORIES
 from torch_tb_profiler.analysis.run_metrics.columns import TRACES
 from torch_tb_profiler.analysis.run_metrics.metrics import Figures
+from torch_tb_profiler.analysis.shared.kernel_use import TensorCores
 from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import SliceTable
-from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits
@@ -64,7 +65,7 @@ def test_the_docs_name_every_rule_and_what_it_needs(repository: Path) -> None:
 
 
 def test_every_column_is_defined() -> None:
-    about_the_table = {"group_by", "has_device_work", "device_ns", "host_ns", "totals", "memcpy", "memset"}
+    about_the_table = {"group_by", "has_device_work", "device_ns", "host_ns", "totals", "memcpy", "memset", "waits"}
     assert {f.name for f in fields(OperatorTable)} - about_the_table == OPERATORS.keys()
     assert {f.name for f in fields(KernelTable)} - about_the_table == KERNELS.keys()
     assert {f.name for f in fields(LaunchedKernels)} <= KERNELS.keys()
@@ -76,4 +77,9 @@ def test_every_column_is_defined() -> None:
     assert ({f.name for f in fields(StepOverlap)} | {f.name for f in fields(Waits)}) >= DISTRIBUTED.keys()
     assert {f.name for f in fields(Figures)} == TRACES.keys() - {"trace", "run", "worker", "span"}
     about_the_device = {"id", "name", "memory_bytes", "compute_capability"}
-    assert ({f.name for f in fields(DeviceUse)} - about_the_device) | {*CATEGORIES, "step"} == OVERVIEW.keys()
+    shares = {f"tensor_cores_{f.name}" for f in fields(TensorCores)}
+    about_the_device = about_the_device | {"tensor_cores"}
+    assert ({f.name for f in fields(DeviceUse)} - about_the_device) | shares | {
+        *CATEGORIES,
+        "step",
+    } == OVERVIEW.keys()

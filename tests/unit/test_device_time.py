@@ -45,7 +45,7 @@ def test_anchor_temporal_breakdown_and_types() -> None:
     time = device_time(anchors())
     assert time.window_ns.tolist() == [400 * US]
     assert time.idle_ns.tolist() == [100 * US]
-    assert time.compute_ns.tolist() == [200 * US]
+    assert time.computing_ns.tolist() == [200 * US]
     assert (time.compute_only_ns[0], time.communication_only_ns[0]) == (150 * US, 50 * US)
     assert (time.compute_communication_ns[0], time.copy_only_ns[0]) == (50 * US, 50 * US)
     assert time.overlap.tolist() == [0.5]

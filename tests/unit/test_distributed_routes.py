@@ -44,7 +44,7 @@ def test_the_answer(client: Client) -> None:
     assert [worker["rank"] for worker in answer["workers"]] == list(range(RANKS))
     for worker in answer["workers"]:
         steps = worker["steps"]
-        parts = (steps[key] for key in ("computation_ns", "overlap_ns", "exposed_communication_ns", "other_ns"))
+        parts = (steps[key] for key in ("computation_ns", "overlap_ns", "communication_only_ns", "other_ns"))
         assert [sum(of) for of in zip(*parts, strict=True)] == steps["duration_ns"]
         assert DISTRIBUTED.keys() <= steps.keys()
         assert len(steps["wait_ns"]) == len(steps["names"]) == 2

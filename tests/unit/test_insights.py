@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from tests.events import Event, annotation, copy, event, kernel, launch, model_of, op
 from torch_tb_profiler.insights import RULES, Finding, findings
 
 V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
@@ -108,12 +108,15 @@ def test_distributed_backend() -> None:
     )
 
 
-def test_gpu_utilization() -> None:
+def test_device_idle() -> None:
     events = step(kernel(0, 49, 1), kernel(0, 50, 2, device=1), kernel(0, 10, 3, device=8), kernel(0, 1, 4, device=10))
-    finding = found(events)["gpu_utilization"]
+    finding = found(events)["device_idle"]
     assert finding.detail.startswith("GPU 0, GPU 8 and GPU 10 are busy")
-    assert [e.value for e in finding.evidence] == [0.49, 0.1, 0.01]
-    assert "gpu_utilization" not in found(step(kernel(0, 50, 1)))
+    assert [(e.key, e.gpu, e.value) for e in finding.evidence] == [
+        (key, gpu, value) for gpu, value in ((0, 0.49), (8, 0.1), (10, 0.01)) for key in ("busy", "computing")
+    ]
+    assert "device_idle" not in found(step(kernel(0, 50, 1)))
+    assert "device_idle" not in found(step(kernel(0, 49, 1), copy(49, 1, 2))), "a device that copies is busy"
 
 
 def test_tensor_cores() -> None:
@@ -123,14 +126,14 @@ def test_tensor_cores() -> None:
         launch(5, 1),
         launch(35, 2),
         kernel(50, 30, 1, "volta_sgemm_128x64_nn"),
-        kernel(80, 10, 2, "elementwise"),
+        kernel(80, 10, 2, "triton_poi_fused_add_0"),
     )
     finding = found(events, deviceProperties=[V100])["tensor_cores"]
     assert "75 %" in finding.detail
     assert finding.severity == "medium"
     rare = [
         *step(op("aten::mm", 0, 20), op("aten::add", 30, 20), launch(5, 1), launch(35, 2)),
-        *(kernel(50, 4, 1, "volta_sgemm_128x64_nn"), kernel(55, 40, 2, "elementwise")),
+        *(kernel(50, 4, 1, "volta_sgemm_128x64_nn"), kernel(55, 40, 2, "triton_poi_fused_add_0")),
     ]
     assert found(rare, deviceProperties=[V100])["tensor_cores"].severity == "low"
     assert "tensor_cores" not in found(events)
@@ -139,9 +142,19 @@ def test_tensor_cores() -> None:
     assert "tensor_cores" not in found(used, deviceProperties=[V100])
 
 
+def test_tensor_cores_in_a_graph() -> None:
+    """No operator launches the kernels of a graph: a quarter of the time in products read as 3 %."""
+    graph = op("CompiledFunctionBackward", 0, 20)
+    products = [kernel(50, 25, 1, "volta_sgemm_128x64_nn"), kernel(80, 10, 77, "cudnn_volta_scudnn_128x64_relu_nn_v1")]
+    others = [kernel(100, 62, 1, "triton_poi_fused_add_0"), launch(25, 2), kernel(170, 3, 2, "volta_sgemm_64x64_nn")]
+    finding = found(step(graph, launch(5, 1), *products, *others), deviceProperties=[V100])["tensor_cores"]
+    assert finding.values["share"] == 0.38
+    assert [evidence.value for evidence in finding.evidence] == [38_000, 0.38, 0.0]
+
+
 def test_tensor_cores_says_nothing_about_what_is_not_known() -> None:
     """The old plugin advised mixed precision on every H100 and every AMD GPU."""
-    for name in ("nvjet_hsh_256x128", "triton_tem_fused_mm"):
+    for name in ("nvjet_hsh_256x128", "triton_tem_fused_mm", "my_gemm"):
         events = step(op("aten::mm", 0, 20), launch(5, 1), kernel(50, 30, 1, name))
         assert "tensor_cores" not in found(events, deviceProperties=[V100])
 
@@ -165,7 +178,7 @@ def test_the_most_severe_come_first() -> None:
     assert [(finding.id, finding.severity, finding.saving_ns) for finding in told] == [
         ("dataloader", "high", 20_000),
         ("communication", "medium", 25_000),
-        ("gpu_utilization", "medium", None),
+        ("device_idle", "medium", None),
         ("memory_limit", "medium", None),
     ]
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from tests.events import US, annotation, copy, fill, kernel, launch, model_of, op
-from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels
+from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
+from torch_tb_profiler.analysis.device_use import device_use
+from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels, kernels_by_call
+from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
 
 
@@ -35,13 +39,36 @@ def test_by_launch() -> None:
         kernel(310, 1, 4, "k"),
     ]
     table = kernels(model_of(events), "name_op_launch")
-    assert table.operator == ("op1", "(launched before the recording)", "op1", "op1")
+    # work that ran before it on its stream was launched in the recording
+    assert table.operator == ("op1", "(its launch was lost)", "op1", "op1")
     assert table.calls.tolist() == [2, 1, 1, 1]
     assert table.block == ("[16, 16, 16]", "[16, 16, 64]", "[16, 16, 64]", "")
     assert table.registers_per_thread is not None
     assert table.registers_per_thread.tolist() == [18, 18, 18, -1]
     assert table.operator_tensor_core_eligible is not None
     assert not table.operator_tensor_core_eligible.any()
+
+
+def test_by_launch_outside_of_operators() -> None:
+    def graph(start: float, correlation: int, tid: int = 1) -> Event:
+        return {**launch(start, correlation, tid=tid), "name": "cudaGraphLaunch"}
+
+    events = [
+        *(annotation("Optimizer.step#SGD.step", 100, 50), graph(110, 1), kernel(200, 10, 1, "k")),
+        *(graph(160, 2), kernel(220, 10, 2, "k"), graph(170, 3, tid=2), kernel(240, 10, 3, "k")),
+        *(frame("nn.Module: Linear_3", 300, 50), launch(310, 4), kernel(400, 5, 4, "k")),
+    ]
+    table = kernels(model_of(events), "name_op_launch")
+    # of threads the API call is shown: their numbers differ from trace to trace
+    assert table.operator == (
+        "(cudaGraphLaunch)",
+        "(graph replay in Optimizer.step#SGD.step)",
+        "(module: Linear_3)",
+    )
+    assert table.calls.tolist() == [2, 1, 1]
+    old = kernels_by_call(model_of(events))
+    assert old.operator == ("(cudaGraphLaunch)", "(cudaLaunchKernel)")
+    assert old.calls.tolist() == [3, 1]
 
 
 def test_means_are_weighted_by_duration_and_leave_out_missing_values() -> None:
@@ -71,14 +98,80 @@ def test_copies_and_fills() -> None:
 
 def test_annotations_on_the_device_are_no_kernels() -> None:
     events = [annotation("a", 0, 10), {**kernel(0, 10, 1, "a"), "cat": "gpu_user_annotation"}]
-    assert kernel_totals(model_of(events)) == KernelTotals(0, 0, 0)
+    assert kernel_totals(model_of(events)) == KernelTotals(0, 0, None, Occupancy(None, None))
 
 
 def test_tensor_core_time() -> None:
-    events = [kernel(0, 10, 1, "volta_h884gemm"), kernel(20, 5, 2, "triton_poi_fused_add"), kernel(30, 3, 3, "relu")]
+    events = [kernel(0, 10, 1, "volta_h884gemm"), kernel(20, 5, 2, "relu"), kernel(30, 3, 3, "triton_poi_fused_add")]
     totals = kernel_totals(model_of(events))
-    assert totals == KernelTotals(18 * US, 10 * US, 5 * US)
-    assert totals.tensor_core_share == pytest.approx(10 / 18)
+    assert totals == KernelTotals(18 * US, 18 * US, TensorCores(10 / 18, 3 / 18, 5 / 18), Occupancy(None, 0.0))
+    assert totals.tensor_cores is not None
+    assert sum(vars(totals.tensor_cores).values()) == pytest.approx(1)
+
+
+def test_communication_is_no_part_of_the_time_of_compute_kernels() -> None:
+    """With it in the denominator the share of tensor cores falls whenever ranks wait: 0.03 instead of 0.10."""
+    reduced = kernel(50, 70, 4, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", **{"est. achieved occupancy %": 2})
+    computes = [
+        kernel(0, 10, 1, "volta_h884gemm", **{"est. achieved occupancy %": 40}),
+        kernel(20, 20, 2, "relu", **{"est. achieved occupancy %": 70}),
+    ]
+    totals = kernel_totals(model_of([*computes, reduced]))
+    assert (totals.kernel_ns, totals.compute_ns) == (100 * US, 30 * US)
+    assert totals.tensor_cores == TensorCores(10 / 30, 20 / 30, 0)
+    assert totals.occupancy.mean == pytest.approx((0.4 * 10 + 0.7 * 20) / 30)
+    assert totals.occupancy.known_share == 1
+
+
+def test_an_occupancy_of_0_with_much_shared_memory_is_not_known() -> None:
+    def work(start: int, number: int, name: str, percent: int, shared: int) -> Event:
+        return kernel(start, 10, number, name, **{"est. achieved occupancy %": percent, "shared memory": shared})
+
+    events = [
+        work(0, 1, "gemm", 0, 49_153),
+        work(20, 2, "gemm", 60, 49_153),
+        work(40, 3, "attention", 0, 200_000),
+        work(60, 4, "small", 0, 49_152),
+        work(80, 5, "relu", 90, 0),
+    ]
+    table = kernels(model_of(events))
+    assert table.mean_achieved_occupancy is not None
+    assert table.occupancy_known_share is not None
+    both = zip(table.mean_achieved_occupancy.tolist(), table.occupancy_known_share.tolist(), strict=True)
+    of = dict(zip(table.name, both, strict=True))
+    assert of["gemm"] == (60, 0.5)
+    assert np.isnan(of["attention"][0])
+    assert of["attention"][1] == 0
+    assert of["small"] == (0, 1), "really 0: few blocks"
+    assert of["relu"] == (90, 1)
+    assert table.totals.occupancy == Occupancy((0.6 + 0 + 0.9) / 3, 3 / 5)
+
+
+def test_where_no_occupancy_is_recorded_its_share_is_0() -> None:
+    table = kernels(model_of([kernel(0, 10, 1, "a")]))
+    assert table.totals.occupancy == Occupancy(None, 0.0)
+    assert (table.mean_achieved_occupancy, table.occupancy_known_share) == (None, None)
+
+
+def test_waits_of_mtia_are_no_kernels() -> None:
+    def mtia(start: int, length: int, number: int, name: str) -> Event:
+        return {**kernel(start, length, number, name), "cat": "mtia_ccp_events"}
+
+    model = model_of(
+        [
+            annotation("ProfilerStep#1", 0, 100),
+            launch(5, 1),
+            mtia(10, 20, 1, "pe_exe"),
+            mtia(30, 50, 2, "event_wait"),
+            mtia(80, 5, 3, "event_record"),
+        ]
+    )
+    table = kernels(model)
+    assert table.name == ("pe_exe",)
+    assert table.totals.kernel_ns == 20 * US
+    assert table.waits == (Transfers("event_wait", 1, 50 * US, None), Transfers("event_record", 1, 5 * US, None))
+    (device,) = device_use(model)
+    assert (device.busy, device.computing) == (0.2, 0.2)
 
 
 @pytest.mark.parametrize(
@@ -130,8 +223,6 @@ def test_does_not_use_tensor_cores(name: str) -> None:
     "name",
     [
         "triton__0d1d2d3d",
-        "triton_tem_fused_mm_3",
-        "_fwd_kernel_aligned_0d1d2d",
         "Cijk_Ailk_Bljk_SB_MT64x64x8",
         "my_gemm",
     ],
@@ -144,3 +235,45 @@ def test_eligible_operators() -> None:
     assert len(ELIGIBLE_2021) == len(set(ELIGIBLE_2021)) == 45
     assert {"aten::mm", "aten::convolution_backward", "AddmmBackward0"} <= ELIGIBLE_OPERATORS
     assert "aten::add" not in ELIGIBLE_OPERATORS
+
+
+A100 = {"id": 0, "name": "NVIDIA A100", "computeMajor": 8, "computeMinor": 0}
+V100 = {"id": 0, "name": "Tesla V100", "computeMajor": 7, "computeMinor": 0}
+P100 = {"id": 0, "name": "Tesla P100", "computeMajor": 6, "computeMinor": 0}
+MI210 = {"id": 0, "name": "AMD Instinct MI210", "computeMajor": 9, "computeMinor": 0}
+
+
+@pytest.mark.parametrize(
+    ("device", "operator", "types", "used"),
+    [
+        (P100, "aten::relu", [], False),  # no tensor cores at all
+        (V100, "aten::mm", ["float", "float"], False),  # no TF32
+        (V100, "aten::mm", ["c10::BFloat16", "c10::BFloat16"], False),
+        (V100, "aten::addmm", ["double", "double", "double", "Scalar", ""], False),
+        (V100, "aten::mm", ["c10::Half", "c10::Half"], None),
+        (V100, "aten::mm", ["Float8_of_the_future"], None),
+        (V100, "aten::mm", [], None),
+        (V100, "mine::mm", ["float", "float"], None),  # it may multiply what is not among its inputs
+        (A100, "aten::mm", ["float", "float"], None),
+        (A100, "aten::mm", ["long int", "long int"], False),
+        (MI210, "aten::mm", ["long int", "long int"], None),
+        ({**V100, "name": ""}, "aten::mm", ["float"], None),
+    ],
+)
+def test_the_operator_decides_where_the_name_leaves_it_open(
+    device: dict[str, Any], operator: str, types: list[str], used: bool | None
+) -> None:
+    called = op(operator, 0, 10, **{"Input type": types, "Input Dims": [[8, 8]] * len(types)})
+    model = model_of([called, launch(5, 1), kernel(20, 5, 1, "my_own")], deviceProperties=[device])
+    assert kernels(model).tensor_cores_used == (used,)
+
+
+def test_kernels_of_one_name_that_differ_are_unknown() -> None:
+    events = []
+    for at, kind in ((0, "double"), (100, "c10::Half")):
+        events += [op("aten::mm", at, 10, **{"Input type": [kind, kind]}), launch(at + 1, at + 1)]
+        events += [kernel(at + 20, 5, at + 1, "my_own")]
+    model = model_of(events, deviceProperties=[V100])
+    assert kernels(model).tensor_cores_used == (None,)
+    totals = kernel_totals(model)
+    assert (totals.kernel_ns, totals.undecided_ns) == (10 * US, 5 * US)

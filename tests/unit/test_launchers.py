@@ -11,7 +11,12 @@ def test_work_outside_operators_is_named_by_what_launched_it() -> None:
     replayed = [kernel(200 + 10 * i, 10, 2) for i in range(3)]
     model = model_of([op("aten::mm", 0, 50), launch(20, 1, 5), kernel(100, 7, 1), graph, *replayed, kernel(300, 4, 99)])
     found = unattributed(model)
-    assert found == (Unattributed("(cudaGraphLaunch)", 3, 30_000), Unattributed(NOT_RECORDED, 1, 4_000))
+    thread = ("cudaGraphLaunch on thread 1", "thread", "thread 1", None)
+    lost = ("its launch was lost", "none", None, "launch_lost")
+    assert found == (
+        Unattributed(*thread, "(cudaGraphLaunch)", 3, 30_000),
+        Unattributed(*lost, NOT_RECORDED, 1, 4_000),
+    )
     table = operators(model)
     assert sum(u.device_ns for u in found) == table.unattributed_device_ns
     assert int(table.device_self_ns.sum()) + table.unattributed_device_ns == table.device_ns == 41_000
@@ -20,7 +25,7 @@ def test_work_outside_operators_is_named_by_what_launched_it() -> None:
     assert dict(zip(by_launch.operator, by_launch.calls.tolist(), strict=True)) == {
         "(cudaGraphLaunch)": 3,
         "aten::mm": 1,
-        NOT_RECORDED: 1,
+        "(its launch was lost)": 1,
     }
 
 

@@ -161,7 +161,7 @@ def test_a_step_that_does_not_exist(client: Client) -> None:
 def test_what_is_asked_first() -> None:
     """The page names the first device, others who ask mean it."""
     with_memory, without = model_of(TRACES["new"]), model_of(TRACES["none"])
-    assert MEMORY_ALIVE.asked_first(with_memory) == [AliveAt("GPU0", limit=10_000), AliveAt(limit=10_000)]
+    assert MEMORY_ALIVE.asked_first(with_memory) == [AliveAt("GPU0", limit=10_000), AliveAt()]
     for question in (MEMORY_EVENTS, MEMORY_OPERATORS):
         assert question.asked_first(with_memory) == [OnDevice(device="GPU0"), OnDevice()]
         assert question.asked_first(without) == []

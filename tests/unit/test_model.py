@@ -224,8 +224,10 @@ def test_an_annotation_that_repeats_around_most_of_the_work_is_the_step() -> Non
     assert model_of([*marks[:1], *inner]).steps.rule == "whole_trace"
     short = [annotation("mark", i * 100, 5) for i in range(3)]
     assert model_of([*short, *inner]).steps.rule == "whole_trace"
-    by_torch = [annotation("Optimizer.step#SGD.step", i * 100, 90) for i in range(3)]
+    by_torch = [annotation("Optimizer.zero_grad#SGD.zero_grad", i * 100, 90) for i in range(3)]
     assert model_of([*by_torch, *inner]).steps.rule == "whole_trace"
+    optimizer = [annotation("Optimizer.step#SGD.step", i * 100, 90) for i in range(3)]
+    assert model_of([*optimizer, *inner]).steps.rule == "optimizer"
 
 
 def test_a_step_inside_a_step_is_not_one() -> None:
@@ -313,7 +315,7 @@ def test_steps_of_the_generator(known: tuple[Model, Expected]) -> None:
 
 
 def test_a_pattern_that_would_run_for_years_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("torch_tb_profiler.model.steps.PATTERN_SECONDS", 0.2)
+    monkeypatch.setattr("torch_tb_profiler.model.steps.find.PATTERN_SECONDS", 0.2)
     model = model_of([annotation("a" * 300 + "b", 0, 10)])
     began = time.monotonic()
     with pytest.raises(SlowPattern, match="takes too long"):

@@ -194,11 +194,11 @@ def test_tensor_cores() -> None:
         op("undecided", 350, 10),
         launch(355, 6),
         kernel(400, 15, 1, "volta_fp16_s884cudnn_fp16"),
-        kernel(420, 10, 2, "elementwise"),
+        kernel(420, 10, 2, "triton_poi_fused_add_0"),
         kernel(440, 7, 3, "volta_h884gemm"),
-        kernel(450, 6, 4, "attn_fwd"),
+        kernel(450, 6, 4, "mine_too"),
         kernel(460, 2, 5, "volta_h884gemm"),
-        kernel(470, 5, 6, "attn_fwd"),
+        kernel(470, 5, 6, "mine_too"),
     ]
     model = model_of(events)
     table = operators(model)
@@ -218,10 +218,15 @@ def test_tensor_cores() -> None:
     assert table.tensor_core_total[by_name["aten::conv2d"]] == pytest.approx(60)
     assert table.tensor_core_self[by_name["aten::cudnn_convolution"]] == 100
     assert np.isnan(table.tensor_core_self[by_name["plain"]])
-    calls = operator_calls(model)
-    assert {table.name[by_name[n]] for n in ("aten::cudnn_convolution", "mine", "composed")} == {
-        model.trace.strings[model.tree.name[node]] for node in calls.node[calls.bottom]
-    }
+
+
+def test_eligible_by_the_kind_of_its_kernels() -> None:
+    """No operator of a compiled function is known to multiply matrices; its kernels are."""
+    events = [op("CompiledFunctionBackward", 0, 100), launch(20, 1), kernel(400, 15, 1, "volta_sgemm_128x64_nn")]
+    table = operators(model_of(events))
+    assert table.name == ("CompiledFunctionBackward",)
+    assert table.tensor_core_eligible.tolist() == [True]
+    assert table.tensor_core_self.tolist() == [0]
 
 
 def test_kernels_of_one_operator() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.events import Event, annotation, copy, fill, frame, kernel, launch, model_of, op, partly_hidden_all_reduce
-from torch_tb_profiler.analysis.overview.overview import overview, step_gpu_busy
-from torch_tb_profiler.analysis.utilization import device_use
+from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
+from torch_tb_profiler.analysis.overview.overview import overview
+from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 
@@ -157,21 +158,22 @@ def test_device_metrics() -> None:
     )
     (device,) = found.devices
     assert (device.id, device.name, device.memory_bytes, device.compute_capability) == (1, "V100", 2**34, "7.0")
-    assert device.utilization == pytest.approx(60 / 120)
+    assert device.busy == device.computing == pytest.approx(60 / 120)
     assert device.sm_efficiency == pytest.approx((0.5 * 5 + 1 * 5 + 0.6 * 5 + 0.9 * 5 + 0.3 * 20 + 1 * 20) / 120)
     assert device.achieved_occupancy == pytest.approx((0.6 * 10 + 0.1 * 15 + 1.0 * 25 + 0.3 * 20) / 70)
-    assert device.tensor_core_share == pytest.approx(25 / 70)
+    assert device.occupancy_known_share == 1
+    assert device.tensor_cores == TensorCores(25 / 70, 45 / 70, 0)
 
 
 def test_device_metrics_outside_the_steps() -> None:
     (device,) = overview(
         model_of(gpu_step(kernel(230, 10, 1, "a", **{"blocks per SM": 0.5, "est. achieved occupancy %": 60})))
     ).devices
-    assert (device.utilization, device.sm_efficiency, device.achieved_occupancy) == (0.0, None, None)
+    assert (device.busy, device.sm_efficiency, device.achieved_occupancy) == (0.0, None, 0.6)
     assert (device.name, device.memory_bytes, device.compute_capability) == (None, None, None)
 
 
-def test_what_runs_between_steps_is_no_utilization_of_the_steps() -> None:
+def test_what_runs_between_marks_is_utilization_of_the_later_step() -> None:
     model = model_of(
         [
             annotation("ProfilerStep#0", 0, 100),
@@ -184,16 +186,18 @@ def test_what_runs_between_steps_is_no_utilization_of_the_steps() -> None:
         ]
     )
     (device,) = device_use(model)
-    assert device.utilization == 0.5
-    assert device.sm_efficiency == (50 * 0.5 + 50 * 1) / 200
-    assert device.achieved_occupancy == pytest.approx(0.3)
+    assert device.busy == (50 + 60 + 50) / 300
+    assert device.sm_efficiency == pytest.approx((50 * 0.5 + 60 * 1 + 50 * 1) / 300)
+    assert device.achieved_occupancy == pytest.approx((20 * 50 + 100 * 60 + 40 * 50) / 160 / 100)
 
 
-def test_gpu_busy_is_the_union_of_all_kernels_in_the_step() -> None:
-    busy = step_gpu_busy(model_of(partly_hidden_all_reduce()))
+def test_what_devices_did_in_a_step() -> None:
+    use = step_use(model_of(partly_hidden_all_reduce()))
     # addmm 50, and mul lies inside the all-reduce of 90.
-    assert busy is not None
-    assert busy.tolist() == [140_000]
+    assert use is not None
+    assert use.busy_ns.tolist() == [140_000]
+    assert use.communicating_ns is not None
+    assert use.communicating_ns.tolist() == [90_000]
     two = [
         annotation("ProfilerStep#1", 0, 100),
         annotation("ProfilerStep#2", 100, 100),
@@ -203,7 +207,66 @@ def test_gpu_busy_is_the_union_of_all_kernels_in_the_step() -> None:
         kernel(120, 40, 2),
         copy(170, 20, 2),
     ]
-    busy = step_gpu_busy(model_of(two))
-    assert busy is not None
-    assert busy.tolist() == [30_000, 40_000], "copies are no kernels"
-    assert step_gpu_busy(model_of([annotation("ProfilerStep#1", 0, 100), op("aten::mm", 1, 2)])) is None
+    use = step_use(model_of(two))
+    assert use is not None
+    assert use.busy_ns.tolist() == [30_000, 60_000], "who copies is busy"
+    assert use.computing_ns.tolist() == [30_000, 40_000], "copies are no kernels"
+    assert use.exposed_communication_ns is not None
+    assert use.exposed_communication_ns.tolist() == [0, 0]
+    assert step_use(model_of([annotation("ProfilerStep#1", 0, 100), op("aten::mm", 1, 2)])) is None
+
+
+REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+
+def test_devices_are_averaged_alike() -> None:
+    """Device 0 computes 40 and communicates 30, 10 of it exposed; device 1 computes 20 and copies 20."""
+    model = model_of(
+        [
+            annotation("ProfilerStep#1", 0, 100),
+            kernel(0, 40, 1, "volta_h884gemm", 0),
+            kernel(20, 30, 2, REDUCE, 0),
+            kernel(0, 20, 3, "relu", 1),
+            copy(50, 20, 4, device=1),
+        ]
+    )
+    first, second = device_use(model)
+    assert [first.busy, first.computing, first.communicating, first.exposed_communication] == [0.5, 0.4, 0.3, 0.1]
+    assert [second.busy, second.computing, second.communicating, second.exposed_communication] == [0.4, 0.2, 0, 0]
+    summary = device_summary(model)
+    assert (summary.busy, summary.computing) == pytest.approx((0.45, 0.3))
+    assert (summary.communicating, summary.exposed_communication) == pytest.approx((0.15, 0.05))
+    assert summary.tensor_cores == TensorCores(40 / 60, 20 / 60, 0)
+    assert summary.occupancy == Occupancy(None, 0.0)
+    use = step_use(model)
+    assert use is not None
+    assert use.busy_ns.tolist() == [45_000]
+    assert use.exposed_communication_ns is not None
+    assert use.exposed_communication_ns.tolist() == [5_000]
+
+
+def test_copies_do_not_hide_communication() -> None:
+    model = model_of(
+        [annotation("ProfilerStep#1", 0, 100), kernel(0, 40, 1, REDUCE), copy(10, 20, 2), kernel(30, 5, 3)]
+    )
+    (device,) = device_use(model)
+    assert device.exposed_communication == pytest.approx(0.35)
+
+
+def test_communication_of_the_host_is_not_known_of_devices() -> None:
+    (device,) = device_use(
+        model_of([annotation("ProfilerStep#1", 0, 100), annotation("gloo:all_reduce", 10, 40), kernel(0, 10, 1)])
+    )
+    assert (device.busy, device.computing) == (0.1, 0.1)
+    assert (device.communicating, device.exposed_communication) == (None, None)
+
+
+def test_sm_efficiency_is_of_compute_kernels() -> None:
+    model = model_of(
+        gpu_step(
+            kernel(130, 30, 1, "a", **{"blocks per SM": 0.5}),
+            kernel(170, 40, 2, REDUCE, **{"blocks per SM": 0.2}),
+        )
+    )
+    (device,) = device_use(model)
+    assert device.sm_efficiency == pytest.approx(0.5 * 30 / 120)

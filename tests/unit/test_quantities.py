@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from torch_tb_profiler.analysis.shared import quantities
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
-    COMMUNICATION,
-    COMPUTE,
-    COMPUTE_ALONE,
+    COMMUNICATING,
+    COMPUTING,
+    COMPUTING_ALONE,
     EXPOSED_COMMUNICATION,
     EXPOSED_COPY,
     GPU_BUSY,
@@ -21,8 +21,8 @@ from torch_tb_profiler.analysis.shared.quantities import (
     Quantity,
     Role,
     roles_of,
+    share,
     spans_by_role,
-    utilization,
 )
 from torch_tb_profiler.trace import Category
 
@@ -65,11 +65,11 @@ def test_copies_do_not_hide_communication_but_cover_it() -> None:
     spans = spans_by_role(np.array([0, 0, 3]), np.array([10, 4, 6]), role)
     window = np.array([0]), np.array([20])
     expected = {
-        COMMUNICATION: 10,
+        COMMUNICATING: 10,
         EXPOSED_COMMUNICATION: 6,
         UNCOVERED_COMMUNICATION: 4,
-        COMPUTE: 4,
-        COMPUTE_ALONE: 0,
+        COMPUTING: 4,
+        COMPUTING_ALONE: 0,
         GPU_BUSY: 10,
         BUSY: 10,
         EXPOSED_COPY: 0,
@@ -86,6 +86,6 @@ def test_roles() -> None:
     assert found.tolist() == [Role.COMPUTE, Role.COMMUNICATION, Role.COPY, Role.COPY, NO_ROLE]
 
 
-def test_utilization() -> None:
-    assert utilization(3, 4) == 0.75
-    assert utilization(0, 0) is None
+def test_share() -> None:
+    assert share(3, 4) == 0.75
+    assert share(0, 0) is None

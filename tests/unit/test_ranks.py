@@ -193,7 +193,7 @@ def test_what_is_distributed() -> None:
 
 def test_overlap_is_shared_out_exactly() -> None:
     of = step_overlap(model_of(partly_hidden_all_reduce()))
-    parts = (of.computation_ns, of.overlap_ns, of.exposed_communication_ns, of.other_ns)
+    parts = (of.computation_ns, of.overlap_ns, of.communication_only_ns, of.other_ns)
     assert [int(p[0]) for p in parts] == [50_000, 25_000, 65_000, 240_000]
 
 

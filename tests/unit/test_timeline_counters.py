@@ -42,18 +42,21 @@ def of_kind(timeline: Timeline, kind: str) -> Counter | None:
 
 def by_the_ns(kind: str, given: list[tuple[str, int, int]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """The counter at each ns of 0 … 100,000."""
-    running, computing, talking, filled, rate, queue = (np.zeros(100_000) for _ in range(6))
+    running, computing, talking, copying, filled, rate, queue = (np.zeros(100_000) for _ in range(7))
     for number, (what, start, length) in enumerate(given, start=1):
         queue[start // 2 : start] += 1
         span = slice(start, start + length)
         if what == "gpu_memcpy":
+            copying[span] = 1
             rate[span] += 1000 * number * 1e9 / length if length else 0
             continue
         running[span] += 1
-        filled[span] += 0.3
+        if what != "nccl":
+            filled[span] += 0.3
         (talking if what == "nccl" else computing)[span] = 1
     return {
-        "gpu_utilization": (running > 0).astype(float),
+        "busy": ((running > 0) | (copying > 0)).astype(float),
+        "computing": computing,
         "kernels_running": running,
         "sm_efficiency": np.minimum(filled, 1.0),
         "memcpy_bandwidth": rate,
@@ -69,7 +72,8 @@ def last(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
 @pytest.mark.parametrize(
     "kind",
     [
-        "gpu_utilization",
+        "busy",
+        "computing",
         "kernels_running",
         "sm_efficiency",
         "memcpy_bandwidth",

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.events import Event
+from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.timelines import events, lanes_of, ns, timeline_of
 from torch_tb_profiler.model.patterns import SlowPattern
 from torch_tb_profiler.timeline import search as search_module
+from torch_tb_profiler.timeline.build import build
 from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import self_time
 from torch_tb_profiler.timeline.flows import FLOW_KINDS, of_slice, of_window
@@ -113,9 +115,9 @@ def test_what_devices_did_in_a_window_is_what_each_ns_says(given: list[tuple[str
     assert device.device == 0
     assert device.busy_ns == len(moments["busy"])
     assert device.idle_ns == high - low - device.busy_ns
-    assert device.kernel_ns == len(moments["kernel"])
+    assert device.computing_ns == len(moments["computing"])
     assert device.memcpy_ns == len(moments["gpu_memcpy"])
-    assert device.communication_ns == len(moments["comm"])
+    assert device.communicating_ns == len(moments["comm"])
     assert device.exposed_communication_ns == len(moments["comm"] - moments["computing"])
 
 
@@ -306,3 +308,29 @@ def test_statistics_of_equally_long_and_of_very_short_slices() -> None:
     assert histogram is not None
     assert sum(histogram.counts) == 9
     assert list(histogram.edges_ns) == sorted(set(histogram.edges_ns))
+
+
+def test_the_owner_of_device_work_and_how_it_is_known() -> None:
+    step = [op("aten::mm", 0, 20), launch(2, 1), *(kernel(100 + 20 * i, 10, 1, f"k{i}") for i in range(9))]
+    again = [op("aten::mm", 600, 20), launch(602, 2), *(kernel(700 + 20 * i, 10, 2, f"k{i}") for i in range(9))]
+    outside = [annotation("Optimizer.step#SGD.step", 900, 50), launch(910, 3), kernel(1000, 10, 3)]
+    lost = [kernel(10 + 2 * i, 1, 77, f"k{i}") for i in range(9)]
+    timeline = build(model_of([*step, *again, *outside, *lost]))
+    names = {row: timeline.trace.strings[code] for row, code in enumerate(timeline.trace.events.name.tolist())}
+
+    def owner(row: int) -> Any:
+        return details(timeline, row).owner
+
+    first, last = 2, len(names) - len(lost)
+    assert (owner(first).how, owner(first).text, owner(first).slice.name) == ("operator", "aten::mm", "aten::mm")
+    assert owner(first).evidence is None
+    optimizer = owner(last - 1)
+    assert (optimizer.how, optimizer.name, optimizer.slice.row) == ("annotation", optimizer.text, last - 3)
+    inferred = owner(last)
+    assert (inferred.how, inferred.text, inferred.reason) == ("inferred", "inferred: aten::mm", None)
+    assert (inferred.slice.name, inferred.evidence.name) == ("aten::mm", "k0")
+    assert owner(0) is None
+    alone = build(model_of([op("aten::mm", 0, 20), kernel(100, 10, 1)]))
+    unknown = details(alone, 1).owner
+    assert unknown is not None
+    assert (unknown.how, unknown.reason, unknown.slice) == ("none", "host_not_recorded", None)

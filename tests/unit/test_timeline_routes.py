@@ -101,7 +101,12 @@ def test_the_tree(tree: Any, client: Client) -> None:
     assert tree["levels"][1] == {"level": 1, "width_ns": 256, "tile_ns": 65536}
     assert tree["levels"][-1]["tile_ns"] >= tree["end_ns"] - tree["begin_ns"]
     assert tree["categories"][6] == "kernel"
-    assert {counter["kind"] for counter in tree["counters"]} >= {"gpu_utilization", "queue_length", "memory_allocated"}
+    assert {counter["kind"] for counter in tree["counters"]} >= {
+        "busy",
+        "computing",
+        "queue_length",
+        "memory_allocated",
+    }
     overview = get(client, f"/api/overview?{OF_TRACE}")["steps"]
     assert tree["steps"]["names"] == overview["names"]
     assert tree["steps"]["start_ns"] == overview["start_ns"]

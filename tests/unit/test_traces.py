@@ -49,8 +49,9 @@ def test_the_numbers_are_those_of_the_views(client: Client) -> None:
         assert row["slowest_step_ns"] == max(overview["steps"]["duration_ns"])
         for category, mean in overview["average"]["category_ns"].items():
             assert row[category] == mean
-        shares = [device["utilization"] for device in overview["devices"]]
-        assert row["utilization"] == (pytest.approx(sum(shares) / len(shares)) if shares else None)
+        for key in ("busy", "computing", "communicating", "exposed_communication"):
+            shares = [device[key] for device in overview["devices"]]
+            assert row[key] == (pytest.approx(sum(shares) / len(shares)) if shares else None)
         assert row["top_operator"] == overview["top_operators"][0]["name"]
         curves = get(client, f"/api/memory/curve?{trace}")["devices"]
         peaks = [curve["peak"]["allocated"] for curve in curves if curve["device"] != "CPU"] or [
@@ -59,18 +60,16 @@ def test_the_numbers_are_those_of_the_views(client: Client) -> None:
         assert row["peak_bytes"] == (max(peaks) if peaks else None)
 
 
-def test_communication_is_that_of_the_distributed_view(client: Client) -> None:
+def test_exposed_communication_is_that_of_the_distributed_view(client: Client) -> None:
     rows = rows_of(get(client, f"/api/traces?of=run&run={GPU_RUN}"))
     workers = {each["worker"]: each["steps"] for each in get(client, f"/api/distributed?run={GPU_RUN}")["workers"]}
     assert [row["trace"] for row in rows] == [row["worker"] for row in rows] == list(workers)
     for row in rows:
         steps = workers[row["worker"]]
-        for key, theirs in (
-            ("computation_ns", "computation_ns"),
-            ("overlap_ns", "overlap_ns"),
-            ("exposed_ns", "exposed_communication_ns"),
-        ):
-            assert row[key] == pytest.approx(sum(steps[theirs]) / len(steps[theirs]))
+        exposed = steps["exposed_communication_ns"]
+        assert row["exposed_communication_ns"] == pytest.approx(sum(exposed) / len(exposed))
+        assert row["exposed_communication"] == pytest.approx(sum(exposed) / sum(steps["duration_ns"]))
+        assert row["exposed_communication_ns"] > 0
 
 
 def test_one_of_each_run_is_that_of_the_same_worker(client: Client) -> None:
@@ -134,8 +133,11 @@ def test_names_side_by_side_are_those_of_each_trace(client: Client, what: str, m
     names = answer["rows"]["name"]
     for at, trace in enumerate(traces):
         asked = f"run={trace['run']}&worker={trace['worker']}&span={trace['span']}"
+        names_of_steps = get(client, f"/api/overview?{asked}")["steps"]["names"]
+        if per == "step":
+            asked += f"&from_step={names_of_steps[0]}&to_step={names_of_steps[-1]}"
         table = get(client, f"/api/{what}?{asked}")["rows"]
-        steps = len(get(client, f"/api/overview?{asked}")["steps"]["names"]) if per == "step" else 1
+        steps = len(names_of_steps) if per == "step" else 1
         theirs = {name: value / steps for name, value in zip(table["name"], table[measure], strict=True)}
         ours = dict(zip(names, answer["rows"][f"t{at}"], strict=True))
         assert {name: value for name, value in ours.items() if value is not None} == pytest.approx(theirs)

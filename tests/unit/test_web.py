@@ -191,7 +191,8 @@ def test_kernel_tables(client: Client) -> None:
     table = get(client, f"/api/kernels?{TRACE}&group_by=name_op_launch")
     assert table["rows"]["operator"] == ["aten::mm"]
     assert table["rows"]["registers_per_thread"] == [None]
-    assert (table["meta"]["kernel_ns"], table["meta"]["tensor_core_ns"]) == (600_000, 0)
+    assert (table["meta"]["kernel_ns"], table["meta"]["compute_ns"]) == (600_000, 600_000)
+    assert table["meta"]["tensor_cores"]["yes"] == 0
     assert "operator" not in get(client, f"/api/kernels?{TRACE}")["rows"]
     none = get(client, "/api/kernels?run=cpu&worker=w")
     assert none["meta"]["total"] == 0

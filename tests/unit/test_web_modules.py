@@ -93,8 +93,11 @@ def test_compare(client: Client) -> None:
     assert (answer["meta"]["steps"], answer["meta"]["exp_steps"]) == (1, 1)
     assert answer["totals"]["delta_duration_ns"] == 0
     parts = answer["parts"]["rows"]
-    assert parts["kind"] == ["module", "group", "backward"]
-    assert parts["has_parts"] == [True, True, True]
+    assert parts["kind"] == ["module", "group", "backward", "rest"]
+    assert parts["has_parts"] == [True, True, True, False]
+    assert parts["path"] == ["0-0", "0-1", "0-2", None]
+    for key in ("duration_ns", "exp_duration_ns", "device_ns", "delta_device_ns", "total_ns", "exp_total_ns"):
+        assert sum(parts[key]) == answer["totals"][key]
     assert set(parts) == {c["key"] for c in answer["parts"]["columns"]}
     for table in ("operators", "kernels"):
         assert set(answer[table]["rows"]) == {c["key"] for c in answer[table]["columns"]}
@@ -149,7 +152,7 @@ def test_a_trace_and_itself(client: Client, run: str) -> None:
     waiting = ["0"]
     while waiting:
         answer = get(client, f"/api/compare?run={run}&worker=w&exp_run={run}&exp_worker=w&path={waiting.pop()}")
-        waiting += answer["parts"]["rows"]["path"]
+        waiting += [path for path in answer["parts"]["rows"]["path"] if path is not None]
         assert not any(v for k, v in answer["totals"].items() if k.startswith("delta_"))
         for table in ("parts", "operators", "kernels"):
             for key, values in answer[table]["rows"].items():

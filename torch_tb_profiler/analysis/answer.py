@@ -18,6 +18,8 @@ from torch_tb_profiler.trace import Note
 
 #: nanoseconds; of points in time since the start of the trace
 Ns = Annotated[int, Meta(description="nanoseconds")]
+
+MeanNs = Annotated[float, Meta(description="nanoseconds, a mean")]
 #: nanoseconds of a mean or a share
 NsMean = Annotated[float, Meta(description="nanoseconds")]
 Bytes = Annotated[int, Meta(description="bytes")]

@@ -7,11 +7,12 @@ from typing import Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.remember import remembered_by
 from torch_tb_profiler.analysis.shared.device_roles import device_spans
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
-    COMMUNICATION,
-    COMPUTE,
+    COMMUNICATING,
+    COMPUTING,
     EXPOSED_COMMUNICATION,
     EXPOSED_COPY,
     Quantity,
@@ -60,8 +61,8 @@ class DeviceTime(Tabular):
         return {
             **super().to_columns(),
             "busy_ns": self.busy_ns,
-            "compute_ns": self.compute_ns,
-            "communication_ns": self.communication_ns,
+            "computing_ns": self.computing_ns,
+            "communicating_ns": self.communicating_ns,
             "exposed_communication_ns": self.exposed_communication_ns,
             "overlap": self.overlap,
         }
@@ -82,23 +83,23 @@ class DeviceTime(Tabular):
 
     @property
     def busy_ns(self) -> Int64:
-        """At least one kernel, copy or fill ran: window − idle."""
+        """Device busy: at least one kernel, copy or fill ran; window − idle."""
         return self.of(BUSY)
 
     @property
-    def compute_ns(self) -> Int64:
-        """At least one compute kernel ran."""
-        return self.of(COMPUTE)
+    def computing_ns(self) -> Int64:
+        """Computing: at least one compute kernel ran."""
+        return self.of(COMPUTING)
 
     @property
-    def communication_ns(self) -> Int64:
-        """At least one communication kernel ran."""
-        return self.of(COMMUNICATION)
+    def communicating_ns(self) -> Int64:
+        """Communicating: at least one communication kernel ran."""
+        return self.of(COMMUNICATING)
 
     @property
     def hidden_communication_ns(self) -> Int64:
         """Communication while a compute kernel ran."""
-        return self.communication_ns - self.exposed_communication_ns
+        return self.communicating_ns - self.exposed_communication_ns
 
     @property
     def exposed_communication_ns(self) -> Int64:
@@ -107,19 +108,24 @@ class DeviceTime(Tabular):
 
     @property
     def exposed_copy_ns(self) -> Int64:
-        """Copies and fills while no kernel ran. Compute + exposed communication + this + idle = window."""
+        """Copies and fills while no kernel ran. Computing + exposed communication + this + idle = window."""
         return self.of(EXPOSED_COPY)
 
     @property
     def overlap(self) -> Float64:
         """Hidden communication ÷ communication, 0…1; NaN without communication."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = self.hidden_communication_ns / self.communication_ns
-        return np.where(self.communication_ns > 0, share, np.nan)
+            share = self.hidden_communication_ns / self.communicating_ns
+        return np.where(self.communicating_ns > 0, share, np.nan)
 
 
 def device_time(model: Model, window: Window = "work") -> DeviceTime:
     """Share out the time of every device that did some work, by number; -1 is work that names no device."""
+    return _device_time(model, window)
+
+
+@remembered_by
+def _device_time(model: Model, window: Window) -> DeviceTime:
     work, events = model.device_work, model.trace.events
     rows: list[list[Int64]] = []
     devices: list[int] = []

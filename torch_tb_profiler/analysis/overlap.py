@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.overview.overview import category_spans
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import rank_spans
-from torch_tb_profiler.analysis.shared.quantities import COMMUNICATION, COMPUTE_ALONE, EXPOSED_COMMUNICATION
+from torch_tb_profiler.analysis.shared.quantities import COMMUNICATING, COMPUTING_ALONE, EXPOSED_COMMUNICATION
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
@@ -26,26 +26,34 @@ class StepOverlap:
     duration_ns: Int64
     computation_ns: Int64
     overlap_ns: Int64
-    exposed_communication_ns: Int64
+    communication_only_ns: Int64
     other_ns: Int64
 
 
 @remembered
 def step_overlap(model: Model) -> StepOverlap:
     """Computation is kernels other than communication's; without any, operators and optimizer steps on the host."""
-    steps = model.steps
+    return _between(model)
+
+
+def overview_overlap(model: Model) -> StepOverlap:
+    """The same with the steps of the old plugin's /distributed/overlap; for that alone."""
+    return _between(model.of_overview())
+
+
+def _between(model: Model) -> StepOverlap:
+    start, end = model.steps.start, model.steps.end
     spans = rank_spans(model, category_spans(model)["cpu_exec"])
     alone, communication, exposed = (
-        quantity.between(spans, steps.start, steps.end)
-        for quantity in (COMPUTE_ALONE, COMMUNICATION, EXPOSED_COMMUNICATION)
+        quantity.between(spans, start, end) for quantity in (COMPUTING_ALONE, COMMUNICATING, EXPOSED_COMMUNICATION)
     )
-    length = steps.end - steps.start
+    length = end - start
     return StepOverlap(
-        names=steps.names,
+        names=model.steps.names,
         duration_ns=length,
         computation_ns=alone,
         overlap_ns=communication - exposed,
-        exposed_communication_ns=exposed,
+        communication_only_ns=exposed,
         other_ns=length - alone - communication,
     )
 
@@ -53,10 +61,15 @@ def step_overlap(model: Model) -> StepOverlap:
 def step_of_operations(model: Model) -> Int32:
     """The step of each operation of `model.communications`: the one in which the host called it; -1 for none.
 
-    An operation without a call in the trace belongs to the step in which its first kernel began.
+    An operation without a call in the trace belongs to the step in which its first kernel began, unless it was launched
+    before the recording.
     """
     steps, found = model.steps, model.communications
     called = found.operations.host_start >= 0
     start = found.start
     on_host = window_of(steps.host_start, steps.host_end, start)
-    return np.where(called, on_host, window_of(steps.start, steps.end, start)).astype(np.int32)
+    structure, trace = model.structure, model.trace
+    earlier = structure.launched_before & structure.device_links.is_communication
+    before = np.isin(start, trace.events.start[trace.device_work.row[earlier]])
+    on_device = np.where(before, -1, window_of(steps.start, steps.end, start))
+    return np.where(called, on_host, on_device).astype(np.int32)

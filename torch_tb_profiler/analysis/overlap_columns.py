@@ -21,12 +21,12 @@ OVERLAP = by_key(
         "Time of the step in which computation and communication ran at the same time.",
     ),
     Definition(
-        "exposed_communication_ns",
+        "communication_only_ns",
         "Communication",
         "number",
         "ns",
-        "Exposed communication: time of the step in which communication ran and no computation. Communication is its "
-        "kernels; of libraries without kernels (gloo, MPI) it is the calls on the host.",
+        "Time of the step in which communication ran and no computation, on whatever device of the rank. Communication "
+        "is its kernels; of libraries without kernels (gloo, MPI) it is the calls on the host.",
     ),
     Definition(
         "other_ns",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta, whole_times
+from torch_tb_profiler.analysis.compare.diff import Comparison, Delta, Times, delta
+from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
 from torch_tb_profiler.analysis.copies import Copies, copies
 from torch_tb_profiler.analysis.device_time import DeviceTime, Window, device_time
 from torch_tb_profiler.analysis.health import health, troubles
@@ -41,9 +42,13 @@ from torch_tb_profiler.analysis.operators.table import (
 )
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
 from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
+from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
+from torch_tb_profiler.analysis.summary.question import SUMMARY
+from torch_tb_profiler.analysis.summary.summary import SummaryAnswer
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.insights import Finding, findings
@@ -52,6 +57,7 @@ from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.program_tree import Source
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
+from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners
 from torch_tb_profiler.trace import Note
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, ask_together
 from torch_tb_profiler.workspace.status import Unavailable
@@ -64,13 +70,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Compared:
-    """Two traces side by side: sums of the whole traces, and every operator and kernel by name."""
+    """Two traces side by side: sums of the whole traces, and every operator and kernel by name.
+
+    left_sums, right_sums   what `left` and `right` are the sums of: parts, work launched before the recording, the rest
+    """
 
     left: Times
     right: Times
     operators: Delta
     kernels: Delta
     parts: Comparison
+    left_sums: WholeTimes
+    right_sums: WholeTimes
 
     def to_pandas(self) -> pd.DataFrame:
         """The operators."""
@@ -156,6 +167,11 @@ class TraceProfile:
     def overview(self) -> Overview:
         return self.ask(overview)
 
+    def summary(self) -> SummaryAnswer:
+        """The trace in a few stable numbers: what `torch-tb-profiler summary --json` prints."""
+        found: SummaryAnswer = self.answer(SUMMARY.name)
+        return found
+
     def findings(self) -> Rows[Finding]:
         """What to do about it."""
         return Rows(self.ask(findings))
@@ -182,6 +198,18 @@ class TraceProfile:
 
     def copies(self) -> Copies:
         return self.ask(copies)
+
+    def unattributed(self) -> Rows[Unattributed]:
+        """Device work that no operator launched, by whom it belongs to instead."""
+        return Rows(self.ask(unattributed))
+
+    def owner_shares(self) -> OwnerShares | None:
+        """How much of the device time has an owner, and how it is known; None without device time."""
+        return self.ask(owner_shares)
+
+    def graph_owners(self, capture: TraceProfile) -> GraphOwners:
+        """The owners of what this trace replays of graphs, by the trace in which they were captured."""
+        return self._with(capture, graph_owners)
 
     # time of devices --------------------------------------------------------------------------------------
 
@@ -284,16 +312,23 @@ class TraceProfile:
         def compared(left: Model, right: Model) -> Compared:
             parts = Comparison(left, right, "all")
             sums: list[tuple[Any, Any]] = [program.everything() for program in (parts.left, parts.right)]
+            left_sums, right_sums = map(whole_times, parts.beginning())
             return Compared(
-                whole_times(parts.left),
-                whole_times(parts.right),
+                left_sums.whole,
+                right_sums.whole,
                 delta(sums[0][0], sums[1][0], ("device_self_ns", "host_self_ns")),
                 delta(sums[0][1], sums[1][1], ("total_ns",)),
                 parts,
+                left_sums,
+                right_sums,
             )
 
+        return self._with(other, compared)
+
+    def _with(self, other: TraceProfile, question: Callable[[Model, Model], T]) -> T:
+        """The answer of a function of both models."""
         try:
-            return ask_together((self.source, other.source), lambda models: compared(*models))
+            return ask_together((self.source, other.source), lambda models: question(*models))
         except Unavailable as error:
             raise ProfileError(str(error)) from None
 

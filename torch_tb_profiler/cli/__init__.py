@@ -15,10 +15,12 @@ from torch_tb_profiler.cli.command import Command
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.cli.report import Report
 from torch_tb_profiler.cli.serve import Serve
+from torch_tb_profiler.cli.summary import Summary
 
 COMMANDS: tuple[Command, ...] = (
     Serve(),
     Report(),
+    Summary(),
 )
 
 

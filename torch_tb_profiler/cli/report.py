@@ -8,14 +8,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import Found, Root
-from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.web.http import HttpError
 from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.web.report import MOST_TRACES, report
 from torch_tb_profiler.workspace import Unavailable, Workspace, logs, open_workspace
-from torch_tb_profiler.workspace.local_workspace import find_traces
 
 _LOOK_SECONDS = 0.1
 
@@ -40,31 +39,14 @@ class Report:
 
     def run(self, arguments: argparse.Namespace) -> None:
         logs.configure()
-        try:
-            found = find_traces(arguments.path)
-        except StorageError as error:
-            raise UserError(str(error)) from None
-        runs, path = [run.name for run in found.runs], shown(arguments.path)
-        if not runs:
-            raise UserError(f"{path} holds no trace")
-        if arguments.run is None and len(runs) > 1:
-            raise UserError(f"{path} has {len(runs)} runs, one must be named with --run: {', '.join(runs)}")
-        name = arguments.run if arguments.run is not None else runs[0]
-        if name not in runs:
-            raise UserError(f"{path} has no run {name!r}, only {', '.join(runs)}")
-        run = next(run for run in found.runs if run.name == name)
-        files = [f for f in run.traces if not arguments.worker or f.worker in arguments.worker]
-        files = [f for f in files if arguments.span in (None, f.span)][: None if arguments.worker else MOST_TRACES]
-        missing = set(arguments.worker) - {f.worker for f in files}
-        if missing or not files:
-            known = ", ".join(f"{f.worker} (span {f.span})" for f in run.traces[:20])
-            raise UserError(f"run {name!r} has no such worker or span, only {known}")
+        run = chosen_run(arguments.path, arguments.run)
+        files = chosen_traces(run, arguments.worker, arguments.span)[: None if arguments.worker else MOST_TRACES]
         if not arguments.worker and len(files) < len(run.traces):
             print(f"the first {len(files)} of {len(run.traces)} traces; --worker and --span choose others")
         chosen = Found((replace(run, traces=tuple(files)),), ())
         workspace = open_workspace([Root(arguments.path)], arguments.cache_dir, questions=QUESTIONS, found=chosen)
         try:
-            page = _report(workspace, name)
+            page = _report(workspace, run.name)
         finally:
             workspace.close()
         try:

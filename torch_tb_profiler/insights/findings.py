@@ -6,8 +6,8 @@ from torch_tb_profiler.insights import (
     communication,
     data_parallel,
     dataloader,
+    device_idle,
     distributed_backend,
-    gpu_utilization,
     memory_limit,
     slow_communication,
     tensor_cores,
@@ -21,7 +21,7 @@ RULES: tuple[Rule, ...] = (
     distributed_backend.RULE,
     communication.RULE,
     slow_communication.RULE,
-    gpu_utilization.RULE,
+    device_idle.RULE,
     tensor_cores.RULE,
     memory_limit.RULE,
 )

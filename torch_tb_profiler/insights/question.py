@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from torch_tb_profiler.analysis.answer import Answer, Count, Ns, TraceMeta, plain
+from torch_tb_profiler.analysis.answer import Answer, Count, MeanNs, Ns, TraceMeta, plain
+from torch_tb_profiler.analysis.device_use import DeviceSummary, DeviceUse, StepUse, device_summary, step_use
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW as COLUMNS
 from torch_tb_profiler.analysis.overview.overview import (
     AverageStep,
@@ -12,14 +13,27 @@ from torch_tb_profiler.analysis.overview.overview import (
     TopKernel,
     Verdict,
     overview,
-    step_gpu_busy,
 )
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.insights.findings import findings
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import RULES
+
+
+class StepUses(Answer, frozen=True, kw_only=True):
+    """What devices did in each step, mean over the devices that ran kernels. Not a partition: parts overlap.
+
+    busy_ns                   a kernel, copy or fill ran
+    computing_ns              a compute kernel ran
+    communicating_ns          a communication kernel ran; null where communication is only known from calls on the host
+    exposed_communication_ns  a communication kernel ran and no compute kernel; null likewise
+    """
+
+    busy_ns: Sequence[MeanNs]
+    computing_ns: Sequence[MeanNs]
+    communicating_ns: Sequence[MeanNs] | None
+    exposed_communication_ns: Sequence[MeanNs] | None
 
 
 class StepParts(Answer, frozen=True, kw_only=True):
@@ -33,7 +47,7 @@ class StepParts(Answer, frozen=True, kw_only=True):
     duration_ns  how long each lasts
     categories   that the trace can have, by priority
     category_ns  of each step by category; they add up to duration_ns
-    gpu_busy_ns  time of each step in which a kernel ran on any device; null without kernels
+    use          what devices did in each step; null when none ran kernels
     """
 
     rule: str
@@ -44,7 +58,7 @@ class StepParts(Answer, frozen=True, kw_only=True):
     duration_ns: Sequence[Ns]
     categories: Sequence[str]
     category_ns: Mapping[str, Sequence[Ns]]
-    gpu_busy_ns: Sequence[Ns] | None
+    use: StepUses | None
 
 
 class LargestOperator(Answer, frozen=True, kw_only=True):
@@ -70,6 +84,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     average        of the steps
     verdict        null when the steps have no length
     devices        those that ran kernels
+    device         all of these together
     workers        how many the run has
     findings       the most severe first
     top_operators  those with most self time
@@ -82,6 +97,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     average: AverageStep
     verdict: Verdict | None
     devices: Sequence[DeviceUse]
+    device: DeviceSummary
     workers: Count
     findings: Sequence[Finding]
     top_operators: Sequence[LargestOperator]
@@ -98,6 +114,7 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         average=found.average,
         verdict=found.verdict,
         devices=found.devices,
+        device=device_summary(subject.model),
         workers=subject.workers,
         findings=findings(subject.model),
         top_operators=[
@@ -115,7 +132,7 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
 
 
 def _steps(model: Model, steps: StepTimes) -> StepParts:
-    busy = step_gpu_busy(model)
+    use = step_use(model)
     return StepParts(
         rule=steps.rule,
         rules=list(RULES),
@@ -125,7 +142,17 @@ def _steps(model: Model, steps: StepTimes) -> StepParts:
         duration_ns=plain(steps.duration_ns),
         categories=steps.categories,
         category_ns={category: plain(ns) for category, ns in steps.category_ns.items()},
-        gpu_busy_ns=None if busy is None else plain(busy),
+        use=None if use is None else _use(use),
+    )
+
+
+def _use(use: StepUse) -> StepUses:
+    exposed, communicating = use.exposed_communication_ns, use.communicating_ns
+    return StepUses(
+        busy_ns=plain(use.busy_ns),
+        computing_ns=plain(use.computing_ns),
+        communicating_ns=None if communicating is None else plain(communicating),
+        exposed_communication_ns=None if exposed is None else plain(exposed),
     )
 
 

@@ -1,10 +1,16 @@
-"""The names of communication: host ranges, kernel families, collectives, element types. No other module knows any."""
+"""The names of communication: host ranges, libraries, collectives, element types.
+
+Which kernels are communication, `kernel_names.families` says.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.kernel_names.plain import MOST
 
 #: record_function ranges around a collective, written by torch.distributed as `library:collective`
 HOST_RANGE = re.compile(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collective>.*)")
@@ -13,41 +19,33 @@ HOST_RANGE = re.compile(r"(?P<library>nccl|gloo|mpi|ucc|xccl|hccl):(?P<collectiv
 PARAMETERS_OPERATOR = "record_param_comms"
 
 
-@dataclass(frozen=True)
-class Family:
-    """Kernels of one communication library, by name."""
-
-    library: str
-    pattern: re.Pattern[str]
-
-
-def _family(library: str, pattern: str) -> Family:
-    return Family(library, re.compile(pattern, re.IGNORECASE))
-
-
-#: the first that matches counts
-FAMILIES = (
-    _family("rccl", r"rccl"),  # kernels of RCCL mostly have the names of NCCL's
-    _family("deep_ep", r"deep_ep"),
-    _family("mscclpp", r"mscclpp|mscclKernel"),
-    _family("nvshmem", r"nvshmem"),
-    _family("nccl", r"nccl(?:Dev|Symk?)*Kernel|^nccl|_nccl"),
-    _family("oneccl", r"oneccl|(?<![a-z])ccl_"),
-    _family("hccl", r"hccl|^hcom_"),
-    _family(
-        "custom",
-        r"cross_device_reduce|all_?reduce_(?:one|two)_?shot|(?:one|two)_?shot_all_?reduce|multimem_all_(?:reduce|gather)",
-    ),
-)
+#: libraries of communication in the table of families → their names in operations, such as `nccl:all_reduce`
+LIBRARIES = {
+    "NCCL": "nccl",
+    "RCCL": "rccl",
+    "DeepEP": "deep_ep",
+    "mori": "mori",
+    "pplx": "pplx",
+    "TensorRT-LLM MoE": "trt_llm",
+    "MSCCL++": "mscclpp",
+    "NVSHMEM": "nvshmem",
+    "rocSHMEM": "rocshmem",
+    "iSHMEM": "ishmem",
+    "oneCCL": "oneccl",
+    "HCCL": "hccl",
+    "Transformer Engine userbuffers": "userbuffers",
+}
+#: all-reduces that an inference engine brings along, alone or with what follows them
+CUSTOM = "custom"
 
 UNKNOWN_KIND = "other"
 
 #: kind of a collective, by what its name without signs contains; the first that matches counts
 _KINDS = (
-    ("reduce_scatter", r"reducescatter"),
-    ("all_reduce", r"allreduce|crossdevicereduce"),
-    ("all_gather", r"allgather"),
-    ("all_to_all", r"alltoall|deepep.*(?:dispatch|combine)"),
+    ("reduce_scatter", r"reducescatter|userbuffers.*rs(?:oop|$)"),
+    ("all_reduce", r"allreduce|crossdevicereduce|lamport|localdeviceloadrmsnorm|userbuffers.*sum(?!.*ag$)"),
+    ("all_gather", r"allgather|userbuffers.*ag$"),
+    ("all_to_all", r"alltoall|(?:deepep|pplx).*(?:dispatch|combine)|^ep(?:dispatch|combine)|moecomm|moeaa"),
     ("send_recv", r"sendrecv|pointtopoint"),
     ("broadcast", r"broadcast"),
     ("barrier", r"barrier"),
@@ -126,13 +124,16 @@ ELEMENT_BYTES = {
 @lru_cache(maxsize=4096)
 def kind_of(name: str) -> str:
     """The kind of a collective from what torch calls it, from its host range or from its kernel."""
-    letters = re.sub(r"[^a-z]", "", name.lower())
+    letters = re.sub(r"[^a-z]", "", name[:MOST].lower())
     return next((kind for kind, pattern in _KIND_PATTERNS if pattern.search(letters)), UNKNOWN_KIND)
 
 
-@lru_cache(maxsize=4096)
 def library_of_kernel(name: str) -> str | None:
-    return next((family.library for family in FAMILIES if family.pattern.search(name)), None)
+    """The library of communication that a kernel belongs to; None: of none, or not known."""
+    family = family_of(name)
+    if family is None or family.kind is not Kind.COMMUNICATION:
+        return None
+    return LIBRARIES.get(family.library, CUSTOM)
 
 
 def element_bytes(dtype: str) -> int | None:

@@ -75,19 +75,28 @@ def device_links(trace: Trace, tree: CallTree, links: LaunchLinks) -> DeviceLink
     return DeviceLinks(launch, node, operator_node, is_communication_work(trace, launched_in))
 
 
-def no_launch_note(without_launch: int) -> list[Note]:
-    """without_launch: how many kernels, copies and sets have no launch in the trace."""
+def no_launch_note(without_launch: int, calls_recorded: bool) -> list[Note]:
+    """without_launch: how many kernels, copies and sets have none; calls_recorded: whether the trace has API calls."""
     if not without_launch:
         return []
+    if calls_recorded:
+        why = (
+            "Kernels and copies whose launch is not in the trace, while that of others is: they were started before "
+            "recording began, or the record of their launch was lost."
+        )
+        remedy = "torch.cuda.synchronize() before the recording, or schedule(wait=1, warmup=1, active=3)"
+    else:
+        why = "Kernels and copies without a launch: calls of the device API were not recorded."
+        remedy = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
     return [
         Note(
             "no_launch",
             "info",
-            "Kernels and copies whose launch is not in the trace: they were started before recording began, "
-            "or host activity was not recorded. Their time is in the totals but belongs to no operator.",
+            f"{why} Their time is in the totals but belongs to no operator.",
             count=without_launch,
             touches=("operators", "kernels"),
-            remedy="activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
+            remedy=remedy,
+            values={"calls_recorded": calls_recorded},
         )
     ]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,9 +17,10 @@ from torch_tb_profiler.model.communication_events import collective_calls
 from torch_tb_profiler.model.forward_backward import ForwardBackward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, no_launch_note
 from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.owners import Owners
 from torch_tb_profiler.model.selection import Selection
 from torch_tb_profiler.model.step_range import StepRange, events_of, positions, steps_within
-from torch_tb_profiler.model.steps import StepChoice, Steps, find_steps
+from torch_tb_profiler.model.steps import WITHOUT_MARKS, StepChoice, Steps, find_steps
 from torch_tb_profiler.model.structure import Structure
 from torch_tb_profiler.trace import Category, Note, Notes, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK, DeviceWork, Launches, Memory
@@ -44,9 +46,9 @@ class Model:
         trace: Trace,
         step_choice: StepChoice | None = None,
         structure: Structure | None = None,
-        chosen: tuple[Steps, Bool] | None = None,
+        chosen: tuple[Steps, Bool | None] | None = None,
     ) -> None:
-        """structure: of the trace, when it is known already; chosen: some steps, and the events that belong to them."""
+        """structure: of the trace, when it is known already; chosen: steps, and their events (None: all)."""
         self.trace = trace
         self.step_choice = step_choice or StepChoice()
         self.structure = structure or Structure(trace)
@@ -68,6 +70,27 @@ class Model:
         steps = steps_within(self.steps, positions(self.steps, wanted))
         selected = events_of(self.structure, steps)
         return Model(self.trace, self.step_choice, self.structure, (steps, selected))
+
+    def of_overview(self) -> Model:
+        """The same with the steps of the old plugin's /overview, for that alone.
+
+        They begin elsewhere (`Steps.overview_start`), and without marks the whole trace is one.
+        """
+        if self.steps.rule in WITHOUT_MARKS and self.selected is None and self.step_choice == StepChoice():
+            return self.with_steps(StepChoice(rule="whole_trace")).of_overview()
+        steps = replace(self.steps, start=self.steps.overview_start)
+        return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
+
+    @part
+    def in_steps(self) -> Model:
+        """What belongs to the steps, with the time between their marks: what is counted or added up per step.
+
+        Itself where there are no steps, and where some of them were chosen.
+        """
+        steps = self.steps
+        if not len(steps) or self.selected is not None:
+            return self
+        return Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps)))
 
     def clear(self) -> None:
         """Free the memory of all that was computed, the structure included; it is computed again when asked for."""
@@ -137,6 +160,12 @@ class Model:
         return self.structure.device_links if self._selection is None else self._selection.device_links()
 
     @part
+    def owners(self) -> Owners:
+        """Parallel to `device_work`. A choice of steps does not change them."""
+        owners = self.structure.owners
+        return owners if self._selection is None else owners.take(self._selection.work.kept)
+
+    @part
     def forward_backward(self) -> ForwardBackward:
         """Positions in `tree`: operators and their backward."""
         return self.structure.forward_backward if self._selection is None else self._selection.forward_backward()
@@ -172,8 +201,14 @@ class Model:
         selection = self._selection
         clamped = self.structure.clamped(*((selection.nodes.kept, selection.frames.kept) if selection else ()))
         without_launch = int(np.count_nonzero((self.device_links.launch < 0) & self.is_work))
-        found = clamping_note(clamped) + no_launch_note(without_launch)
+        found = clamping_note(clamped) + no_launch_note(without_launch, len(self.trace.launches) > 0)
         return tuple(Notes([*self.trace.notes, *found, *self.steps.notes]))
+
+    @part
+    def launched_before(self) -> Bool:
+        """Shape (device work,): the selected work that was launched before the recording began."""
+        before = self.structure.launched_before
+        return before if self._selection is None else before[self._selection.work.kept]
 
     @part
     def device_category(self) -> UInt8:

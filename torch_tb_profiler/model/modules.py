@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.model.frame_names import NN_MODULE
 from torch_tb_profiler.model.model import Model
 
-NN_MODULE = "nn.Module: "
 LIGHTNING_MODULE = "[pl][module]"
 LIGHTNING_HOOK = "[pl][profile]"
 

@@ -39,7 +39,7 @@ def steps_within(steps: Steps, chosen: slice) -> Steps:
         steps,
         names=steps.names[chosen],
         labels=steps.labels[chosen],
-        **{name: getattr(steps, name)[chosen] for name in ("host_start", "host_end", "start", "end")},
+        **{name: getattr(steps, name)[chosen] for name in ("host_start", "host_end", "start", "end", "overview_start")},
     )
 
 
@@ -47,8 +47,9 @@ def events_of(structure: Structure, steps: Steps) -> Bool:
     """Shape (events,): which events belong to `steps`, of which there is at least one.
 
     On the host that is what begins between the start of the first step and the end of the last; of Python frames
-    also what is running then, for the sake of call stacks. On devices it is what was launched there, and what has no
-    launch while the steps last. The metadata of the file belongs to every step.
+    also what is running then, for the sake of call stacks. On devices it is what was launched there, and what runs
+    without a launch in the trace while the steps last; but work that was launched before the recording belongs to no
+    step. The metadata of the file belongs to every step.
     """
     trace, links = structure.trace, structure.device_links
     events = trace.events
@@ -59,7 +60,7 @@ def events_of(structure: Structure, steps: Steps) -> Bool:
     selected[events.phase == Phase.METADATA] = True
     work = trace.device_work.row
     # device work of the last step may run on after its end
-    selected[work] = _inside(events.start[work], begin, int(steps.end[-1]))
+    selected[work] = _inside(events.start[work], begin, int(steps.end[-1])) & ~structure.launched_before
     launched = np.flatnonzero(links.launch >= 0)
     selected[work[launched]] = _inside(events.start[trace.launches.row[links.launch[launched]]], begin, finish)
     return selected

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.arrays.nesting import Nesting
-from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree, call_tree, frame_tree
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_calls import communications, kernels_of_collectives
+from torch_tb_profiler.model.earlier_work import launched_before
 from torch_tb_profiler.model.forward_backward import ForwardBackward, forward_backward
 from torch_tb_profiler.model.launches import DeviceLinks, LaunchLinks, device_links, launch_links
 from torch_tb_profiler.model.memo import Memo, part
+from torch_tb_profiler.model.owners import CallOwners, Owners, owners_of, owners_of_calls
 from torch_tb_profiler.trace import Trace
 
 
@@ -63,6 +65,21 @@ class Structure:
     def device_links(self) -> DeviceLinks:
         """Parallel to `trace.device_work`."""
         return device_links(self.trace, self.tree, self.launch_links)
+
+    @part
+    def launched_before(self) -> Bool:
+        """Shape (device work,): kernels, copies and sets that were launched before the recording began."""
+        return launched_before(self.trace, self.device_links)
+
+    @part
+    def call_owners(self) -> CallOwners:
+        """Parallel to `trace.launches`."""
+        return owners_of_calls(self.trace, self.tree, self.launch_links, self.frames, self.frame_nesting)
+
+    @part
+    def owners(self) -> Owners:
+        """Parallel to `trace.device_work`."""
+        return owners_of(self.trace, self.device_links, self.call_owners)
 
     @part
     def forward_backward(self) -> ForwardBackward:

@@ -7,6 +7,14 @@ from torch_tb_profiler.analysis.overlap_columns import OVERLAP
 
 DISTRIBUTED = OVERLAP | by_key(
     Definition(
+        "exposed_communication_ns",
+        "Exposed communication",
+        "number",
+        "ns",
+        "Time of the step in which communication kernels ran on a device and no compute kernel did; copies do not hide "
+        "it. Mean over the devices. Empty where communication is only known from calls on the host (gloo, MPI).",
+    ),
+    Definition(
         "transfer_ns",
         "Data transfer time",
         "number",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from torch_tb_profiler.analysis.absent import absent_traces
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, Ns, columns_of, plain
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, MeanNs, Ns, columns_of, plain
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
 from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
@@ -52,8 +52,10 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     duration_ns               length of each step
     computation_ns            of each step, computing without communicating
     overlap_ns                of each step, computing and communicating
-    exposed_communication_ns  of each step, communicating only
+    communication_only_ns     of each step, communicating only
     other_ns                  of each step, neither
+    exposed_communication_ns  of each step, a communication kernel ran on a device and no compute kernel: mean over the
+                              devices; null where communication is only known from calls on the host
     transfer_ns               of each step, operations that moved data; null where none could be matched
     wait_ns                   of each step, operations that waited for other ranks; null like transfer_ns
     unmatched_ns              of each step, only operations that could not be matched with another rank's
@@ -64,8 +66,9 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     duration_ns: Sequence[Ns]
     computation_ns: Sequence[Ns]
     overlap_ns: Sequence[Ns]
-    exposed_communication_ns: Sequence[Ns]
+    communication_only_ns: Sequence[Ns]
     other_ns: Sequence[Ns]
+    exposed_communication_ns: Sequence[MeanNs] | None
     transfer_ns: Sequence[Ns | None]
     wait_ns: Sequence[Ns | None]
     unmatched_ns: Sequence[Ns]
@@ -200,7 +203,7 @@ def _device(device: Device) -> RankDevice:
 
 def _steps(rank: Rank, waits: Waits) -> RankSteps:
     """Transfer and wait have one entry more, for operations outside of all steps."""
-    of = rank.overlap
+    of, exposed = rank.overlap, rank.exposed_communication_ns
     transfer, wait = ([None if ns < 0 else ns for ns in times.tolist()] for times in (waits.transfer_ns, waits.wait_ns))
     unmatched = plain(waits.unmatched_ns)
     return RankSteps(
@@ -208,8 +211,9 @@ def _steps(rank: Rank, waits: Waits) -> RankSteps:
         duration_ns=plain(of.duration_ns),
         computation_ns=plain(of.computation_ns),
         overlap_ns=plain(of.overlap_ns),
-        exposed_communication_ns=plain(of.exposed_communication_ns),
+        communication_only_ns=plain(of.communication_only_ns),
         other_ns=plain(of.other_ns),
+        exposed_communication_ns=None if exposed is None else plain(exposed),
         transfer_ns=transfer[:-1],
         wait_ns=wait[:-1],
         unmatched_ns=unmatched[:-1],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from torch_tb_profiler.analysis.overlap import StepOverlap, step_of_operations, step_overlap
-from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.analysis.device_use import step_use
+from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, step_of_operations, step_overlap
+from torch_tb_profiler.arrays.types import Float64, Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.ranks.devices import Device, devices_of
@@ -18,6 +19,7 @@ class Rank:
 
     rank, world_size: None when the trace does not say
     host_name, backend: empty when the trace does not say
+    exposed_communication_ns: of each step, see `analysis.device_use.StepUse`
     step: per operation of `communications` the index into `overlap.names`, -1 outside of all steps
     """
 
@@ -29,6 +31,8 @@ class Rank:
     devices: tuple[Device, ...]
     has_device_properties: bool
     overlap: StepOverlap
+    overview_overlap: StepOverlap
+    exposed_communication_ns: Float64 | None
     communications: Communications
     step: Int32
 
@@ -60,6 +64,7 @@ def identity_of(header: Header) -> RankIdentity:
 def rank_of(model: Model, worker: str) -> Rank:
     header = model.trace.header
     identity, backend = identity_of(header), header.distributed.get("backend")
+    use = step_use(model)
     return Rank(
         worker=worker,
         rank=identity.rank,
@@ -69,6 +74,8 @@ def rank_of(model: Model, worker: str) -> Rank:
         devices=devices_of(model),
         has_device_properties=bool(header.devices),
         overlap=step_overlap(model),
+        overview_overlap=overview_overlap(model),
+        exposed_communication_ns=None if use is None else use.exposed_communication_ns,
         communications=model.communications,
         step=step_of_operations(model),
     )

@@ -15,9 +15,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve
 from torch_tb_profiler.analysis.shared.quantities import (
+    BUSY,
+    COMPUTING,
     EXPOSED_COMMUNICATION,
-    GPU_BUSY,
+    NO_ROLE,
     Quantity,
+    Role,
     roles_of,
     spans_by_role,
 )
@@ -34,7 +37,11 @@ from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Category
 
 #: counters that are 1 while a quantity counts, else 0
-_QUANTITIES: dict[CounterKind, Quantity] = {"gpu_utilization": GPU_BUSY, "exposed_communication": EXPOSED_COMMUNICATION}
+_QUANTITIES: dict[CounterKind, Quantity] = {
+    "busy": BUSY,
+    "computing": COMPUTING,
+    "exposed_communication": EXPOSED_COMMUNICATION,
+}
 
 #: about, when the bins that are kept are made
 _SLICES_AT_ONCE = 262_144
@@ -159,9 +166,12 @@ class _Work:
     is_communication: Bool
 
     @cached_property
+    def role(self) -> UInt8:
+        return roles_of(self.category, self.is_communication)
+
+    @cached_property
     def by_role(self) -> tuple[intervals.Spans, ...]:
-        role = roles_of(self.category, self.is_communication)
-        return spans_by_role(self.items.start, self.items.end, role)
+        return spans_by_role(self.items.start, self.items.end, self.role)
 
     def summed(self, mask: Bool, value: Float64, cap: float = np.inf) -> intervals.Profile:
         return intervals.profile(self.items.start[mask], self.items.end[mask], value, cap)
@@ -190,11 +200,10 @@ def _memory(memory: MemoryPoints, counter: Counter, start: int, end: int) -> Ste
 
 def _profile(timeline: Timeline, counter: Counter, work: _Work) -> intervals.Profile:
     table, place, items = timeline.trace.device_work, work.place, work.items
-    kernels = work.category == Category.KERNEL
     if counter.kind in _QUANTITIES:
         return _ones(_QUANTITIES[counter.kind].spans(work.by_role))
     if counter.kind == "sm_efficiency":
-        sized = kernels & (table.blocks_per_sm[place] > 0)
+        sized = (work.role == Role.COMPUTE) & (table.blocks_per_sm[place] > 0)
         return work.summed(sized, table.blocks_per_sm[place[sized]], 1.0)
     copies = (work.category == Category.MEMCPY) & (table.bytes[place] > 0) & (items.end > items.start)
     lengths = items.end[copies] - items.start[copies]
@@ -213,13 +222,15 @@ def _of_devices(timeline: Timeline) -> list[Counter]:
     device = timeline.device_of_track[events.track[work.row]]
     category = events.category[work.row]
     kernel = category == Category.KERNEL
+    role = roles_of(category, timeline.links.work.is_communication > 0)
     there: dict[CounterKind, Bool] = {
-        "gpu_utilization": kernel,
-        "sm_efficiency": kernel & (work.blocks_per_sm > 0),
+        "busy": role != NO_ROLE,
+        "computing": role == Role.COMPUTE,
+        "sm_efficiency": (role == Role.COMPUTE) & (work.blocks_per_sm > 0),
         "kernels_running": kernel,
         "queue_length": timeline.links.work.launch >= 0,
         "memcpy_bandwidth": (category == Category.MEMCPY) & (work.bytes > 0),
-        "exposed_communication": timeline.links.work.is_communication > 0,
+        "exposed_communication": role == Role.COMMUNICATION,
     }
     return [
         Counter(kind, f"GPU{number}", number)

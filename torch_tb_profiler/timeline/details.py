@@ -9,14 +9,24 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.shared.owners import name_owner
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.types import Int32, Int64
-from torch_tb_profiler.timeline.enclosing import SliceReference, enclosing, launch_of, launched_by, reference, self_time
+from torch_tb_profiler.model.owners import How, Why
+from torch_tb_profiler.timeline.enclosing import (
+    SliceReference,
+    enclosing,
+    launch_of,
+    launched_by,
+    reference,
+    self_time,
+    work_of,
+)
 from torch_tb_profiler.timeline.flows import Flow, flows_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import tree_of
 from torch_tb_profiler.trace import Category, Trace
-from torch_tb_profiler.trace.schema import JSON_TEXT, TRACE_TABLES, Column
+from torch_tb_profiler.trace.schema import DEVICE_WORK, JSON_TEXT, TRACE_TABLES, Column
 
 MOST_LAUNCHED = 100
 MOST_FLOWS = 200
@@ -97,6 +107,26 @@ class LaunchedWork:
 
 
 @dataclass(frozen=True)
+class Owner:
+    """Whom device work belongs to.
+
+    how       operator, compiled, graph_node, annotation, module, frame, thread, inferred or none
+    reason    why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
+    text      the owner in words
+    name      its name alone; null for none
+    slice     the operator, annotation or frame; null for none, and for what is not drawn
+    evidence  of a node of a graph the call that captured it, of what is inferred the work it is like; else null
+    """
+
+    how: str
+    reason: str | None
+    text: str
+    name: str | None
+    slice: SliceReference | None
+    evidence: SliceReference | None
+
+
+@dataclass(frozen=True)
 class Details(SliceReference):
     """Everything about one slice.
 
@@ -111,6 +141,7 @@ class Details(SliceReference):
     launch      of device work the call that started it
     launched    device work that was started inside of it
     operator    of device work and of API calls the innermost operator around the call
+    owner       of device work whom it belongs to, and how that is known
     forward     of an operator of the backward pass those that it belongs to
     backward    of an operator of the forward pass those that belong to it
     flows       arrows from it and to it, at most 200
@@ -128,6 +159,7 @@ class Details(SliceReference):
     launch: SliceReference | None
     launched: LaunchedWork
     operator: SliceReference | None
+    owner: Owner | None
     forward: tuple[SliceReference, ...]
     backward: tuple[SliceReference, ...]
     flows: tuple[Flow, ...]
@@ -165,6 +197,7 @@ def details(timeline: Timeline, row: int) -> Details:
             len(work), int(events.duration[work].sum()), _references(timeline, work[:MOST_LAUNCHED].tolist())
         ),
         operator=_operator(timeline, around) if launch is not None or is_call else None,
+        owner=_owner(timeline, row, launch),
         forward=_references(timeline, partners.forward[partners.backward == row].tolist()),
         backward=_references(timeline, partners.backward[partners.forward == row].tolist()),
         flows=flows_of(timeline, row, MOST_FLOWS),
@@ -185,6 +218,28 @@ def _around(timeline: Timeline, row: int) -> list[int]:
 def _operator(timeline: Timeline, around: list[int]) -> SliceReference | None:
     operators = [row for row in around if timeline.trace.events.category[row] == Category.OPERATOR]
     return reference(timeline, operators[-1]) if operators else None
+
+
+def _owner(timeline: Timeline, row: int, launch: int | None) -> Owner | None:
+    trace, links, work = timeline.trace, timeline.links.work, work_of(timeline, row)
+    if work < 0 or trace.events.category[row] not in DEVICE_WORK:
+        return None
+    how, why = How(links.how[work]), Why(links.reason[work])
+    launched = -1 if launch is None else int(trace.events.name[launch])
+    found = name_owner(trace, how, why, int(links.owner[work]), launched)
+    told = how in (How.GRAPH_NODE, How.INFERRED)
+    return Owner(
+        how=found.how,
+        reason=found.reason,
+        text=found.text,
+        name=found.name,
+        slice=_drawn(timeline, int(links.owner[work])),
+        evidence=_drawn(timeline, int(links.evidence[work])) if told else None,
+    )
+
+
+def _drawn(timeline: Timeline, row: int) -> SliceReference | None:
+    return reference(timeline, row) if row >= 0 and timeline.placed.of_row[row] >= 0 else None
 
 
 def _references(timeline: Timeline, rows: list[int]) -> tuple[SliceReference, ...]:

@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.answer import Count, Ns, Row
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.lookup import find
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.pyramid import Items
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -26,6 +27,7 @@ class SliceReference:
     row          number of its event
     lane         number of the lane it stands on
     name         of the slice
+    short_name   of a kernel its name without what does not tell what it does; null of all others
     category     name in small letters, as in `trace/schema.py`
     start_ns     when it begins
     duration_ns  how long it lasts
@@ -37,18 +39,21 @@ class SliceReference:
     category: str
     start_ns: Ns
     duration_ns: Ns
+    short_name: str | None
 
 
 def reference(timeline: Timeline, row: int) -> SliceReference:
     """Of a row that stands on a lane."""
     trace, events = timeline.trace, timeline.trace.events
+    name = trace.strings[events.name[row]]
     return SliceReference(
         row,
         int(timeline.placed.of_row[row]),
-        trace.strings[events.name[row]],
+        name,
         Category(events.category[row]).name.lower(),
         int(events.start[row]),
         max(int(events.duration[row]), 0),
+        short_name(name) if events.category[row] == Category.KERNEL else None,
     )
 
 

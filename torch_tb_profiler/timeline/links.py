@@ -51,7 +51,15 @@ def queues_of(trace: Trace, links: Links, device_of_track: Int32) -> dict[int, Q
 
 def links_of(model: Model) -> Links:
     tree, pairs = model.tree, model.forward_backward
-    work = WorkLinks(model.device_links.launch, model.device_links.is_communication.astype(np.uint8))
+    links, owners = model.device_links, model.owners
+    work = WorkLinks(
+        launch=links.launch,
+        is_communication=links.is_communication.astype(np.uint8),
+        how=owners.how,
+        reason=owners.reason,
+        owner=owners.row,
+        evidence=owners.evidence,
+    )
     partners = Partners(tree.row[pairs.forward], tree.row[pairs.backward])
     return Links(work, _call_links(model), partners, _begun(model.trace) - len(pairs.forward))
 

@@ -55,6 +55,10 @@ class WorkLinks(Table):
     table_name: ClassVar[str] = "work_links"
     launch: Int32 = column("index into launches, -1", "model.launch_links", follows=True)
     is_communication: UInt8 = column("1 for a kernel of a collective", "model.communication")
+    how: UInt8 = column("How", "how the owner is known; model.owners")
+    reason: UInt8 = column("Why", "why there is no owner; model.owners")
+    owner: Int32 = column("row, -1", "model.owners", follows=True)
+    evidence: Int32 = column("row, -1", "model.owners", follows=True)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from typing import Literal
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
 
 CounterKind = Literal[
-    "gpu_utilization",
+    "busy",
+    "computing",
     "sm_efficiency",
     "kernels_running",
     "queue_length",
@@ -22,7 +23,8 @@ CounterUnit = Literal["fraction", "bytes", "count", "bytes/s"]
 
 #: name and unit
 COUNTER_KINDS: dict[CounterKind, tuple[str, CounterUnit]] = {
-    "gpu_utilization": ("GPU utilization", "fraction"),
+    "busy": ("Device busy", "fraction"),
+    "computing": ("Computing", "fraction"),
     "sm_efficiency": ("Est. SM efficiency", "fraction"),
     "kernels_running": ("Kernels running", "count"),
     "queue_length": ("Launched, not begun", "count"),

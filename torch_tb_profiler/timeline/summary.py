@@ -7,7 +7,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
-    COMMUNICATION,
+    COMMUNICATING,
     NO_ROLE,
     Role,
     roles_of,
@@ -75,7 +75,7 @@ def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, 
         slices=int(np.count_nonzero(placed.of_row >= 0)),
         device=covered(BUSY.spans(by_role), int(np.count_nonzero(role != NO_ROLE))),
         host=covered(intervals.union(events.start[operators], events.end[operators]), len(operators)),
-        communication=covered(COMMUNICATION.spans(by_role), int(np.count_nonzero(role == Role.COMMUNICATION))),
+        communication=covered(COMMUNICATING.spans(by_role), int(np.count_nonzero(role == Role.COMMUNICATION))),
         step_ns=list(inputs.step_ns),
     )
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
-    COMMUNICATION,
+    COMMUNICATING,
+    COMPUTING,
     EXPOSED_COMMUNICATION,
-    GPU_BUSY,
     Quantity,
     roles_of,
     spans_by_role,
@@ -61,19 +61,19 @@ class DeviceTotal:
     device                    number of the device
     busy_ns                   `BUSY`: a kernel, copy or fill ran
     idle_ns                   the rest of the window
-    kernel_ns                 `GPU_BUSY`: a kernel ran
-    memcpy_ns                 a copy ran; fills do not count
-    communication_ns          `COMMUNICATION`: a communication kernel ran
+    computing_ns              `COMPUTING`: a compute kernel ran
+    communicating_ns          `COMMUNICATING`: a communication kernel ran
     exposed_communication_ns  `EXPOSED_COMMUNICATION`: one ran and no compute kernel
+    memcpy_ns                 a copy ran; fills do not count
     """
 
     device: int
     busy_ns: int
     idle_ns: int
-    kernel_ns: int
-    memcpy_ns: int
-    communication_ns: int
+    computing_ns: int
+    communicating_ns: int
     exposed_communication_ns: int
+    memcpy_ns: int
 
 
 @dataclass(frozen=True)
@@ -156,11 +156,11 @@ def _devices(timeline: Timeline, lanes: Int64, rows: Int32, start: int, end: int
                 device=number,
                 busy_ns=busy,
                 idle_ns=end - start - busy,
-                kernel_ns=ns(GPU_BUSY, by_role),
+                computing_ns=ns(COMPUTING, by_role),
                 memcpy_ns=intervals.total(
                     intervals.clip(intervals.union(events.start[copies], events.end[copies]), start, end)
                 ),
-                communication_ns=ns(COMMUNICATION, by_role),
+                communicating_ns=ns(COMMUNICATING, by_role),
                 exposed_communication_ns=ns(EXPOSED_COMMUNICATION, by_role),
             )
         )

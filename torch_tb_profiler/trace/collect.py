@@ -30,7 +30,7 @@ from torch_tb_profiler.trace.store import Header
 from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
 from torch_tb_profiler.trace.times import Times
 from torch_tb_profiler.trace.tracks import Tracks, number_or_text
-from torch_tb_profiler.trace.vocabulary import MEMORY_EVENT_NAME, category_of, is_annotation_name, phase_of
+from torch_tb_profiler.trace.vocabulary import MEMORY_EVENT_NAME, WAITS, category_of, is_annotation_name, phase_of
 
 #: events that are gathered before their rows are written: a step of numpy costs the same for few values as for many
 ROW_GROUP = 1 << 17
@@ -85,6 +85,8 @@ class Collector:
         elif category == Category.OPERATOR and is_annotation_name(name or ""):
             # as files of 2021 write annotations
             category = Category.USER_ANNOTATION
+        elif category == Category.KERNEL and name in WAITS:
+            category = Category.SYNC
         table = _TABLE_OF_CATEGORY[category]
         return _HEAD.pack(phase, category, table, self._strings.code(name), self._tracks.code(pid, tid))
 

@@ -54,7 +54,7 @@ class Category(IntEnum):
     MEMCPY = 7
     MEMSET = 8
     GPU_USER_ANNOTATION = 9  # the shadow of a user annotation on the device; a label, never work
-    SYNC = 10  # cuda_sync: what a stream, event or the host waited for
+    SYNC = 10  # cuda_sync, event_wait of MTIA: what a stream, event or the host waited for
     OVERHEAD = 11  # the profiler's own work
     MEMORY = 12  # `[memory]` instants: one allocation or release
     FLOW_LAUNCH = 13  # arrows from a launch to its device work
@@ -254,6 +254,7 @@ class Launches(Table):
     external_id: Int64 = column(
         "id", "equals the correlation in files of 2022-23", source=("External id", "external id"), follows=True
     )
+    kernel: Int32 = column(STRING, "name of the kernel that a call launches; ROCm only", source="kernel")
     correlation: Int64 = column("id", "the device work it started carries the same", source="correlation", follows=True)
 
 

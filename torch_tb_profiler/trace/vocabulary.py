@@ -62,6 +62,9 @@ FLOW_PHASES = (Phase.FLOW_START, Phase.FLOW_STEP, Phase.FLOW_END)
 
 MEMORY_EVENT_NAME = "[memory]"
 
+# MTIA writes them among its kernels; they wait, as what others write with the category of synchronisation does.
+WAITS = frozenset({"event_wait", "event_record"})
+
 # Before torch 1.12 record_function ranges were written with the category of operators.
 ANNOTATION_NAME = re.compile(
     r"ProfilerStep#|enumerate\(Data(?:Loader|Pipe)\)#|Optimizer\.(?:step|zero_grad)#"

@@ -40,6 +40,8 @@ export interface OverviewAnswer {
   verdict: Verdict | null;
   /** those that ran kernels */
   devices: DeviceUse[];
+  /** all of these together */
+  device: DeviceSummary;
   /** how many the run has */
   workers: number;
   /** the most severe first */
@@ -104,8 +106,20 @@ export interface StepParts {
   categories: string[];
   /** of each step by category; they add up to duration_ns */
   category_ns: { [key: string]: number[] };
-  /** time of each step in which a kernel ran on any device; null without kernels */
-  gpu_busy_ns: number[] | null;
+  /** what devices did in each step; null when none ran kernels */
+  use: StepUses | null;
+}
+
+/** What devices did in each step, mean over the devices that ran kernels. Not a partition: parts overlap. */
+export interface StepUses {
+  /** a kernel, copy or fill ran */
+  busy_ns: number[];
+  /** a compute kernel ran */
+  computing_ns: number[];
+  /** a communication kernel ran; null where communication is only known from calls on the host */
+  communicating_ns: number[] | null;
+  /** a communication kernel ran and no compute kernel; null likewise */
+  exposed_communication_ns: number[] | null;
 }
 
 /** Arithmetic means over the steps; 0 without steps. */
@@ -140,14 +154,56 @@ export interface DeviceUse {
   memory_bytes: number | null;
   /** major.minor, as CUDA or HIP numbers it */
   compute_capability: string | null;
-  /** part of the time of the steps in which a kernel ran, 0…1 */
-  utilization: number | null;
-  /** estimated part of the multiprocessors that kernels could fill, 0…1 */
+  /** share of step time in which a kernel, copy or fill ran, 0…1 */
+  busy: number | null;
+  /** share of step time in which a compute kernel ran, 0…1 */
+  computing: number | null;
+  /** share of step time in which a communication kernel ran, 0…1 */
+  communicating: number | null;
+  /** share of step time in which a communication kernel ran and no compute kernel, 0…1 */
+  exposed_communication: number | null;
+  /** estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1 */
   sm_efficiency: number | null;
-  /** estimated occupancy of the kernels, 0…1 */
+  /** estimated occupancy of the compute kernels of which it is known, 0…1 */
   achieved_occupancy: number | null;
-  /** part of the kernel time known to use tensor cores, 0…1 */
-  tensor_core_share: number | null;
+  /** part of the time of compute kernels that these are, 0…1 */
+  occupancy_known_share: number | null;
+  /** parts of the time of compute kernels; None without such time */
+  tensor_cores: TensorCores | null;
+}
+
+/** Parts of the time of compute kernels, 0…1; the three add up to 1. */
+export interface TensorCores {
+  /** part of kernels known to use tensor cores, 0…1 */
+  yes: number;
+  /** part of kernels known not to, 0…1 */
+  no: number;
+  /** part of kernels of which it is not known, 0…1 */
+  unknown: number;
+}
+
+/** The devices of a trace together. Fractions 0…1, None where the trace does not say enough. */
+export interface DeviceSummary {
+  /** share of step time in which a kernel, copy or fill ran: over all steps, mean over the devices that ran kernels, 0…1 */
+  busy: number | null;
+  /** the same of compute kernels, 0…1 */
+  computing: number | null;
+  /** the same of communication kernels, 0…1 */
+  communicating: number | null;
+  /** the same of communication kernels while no compute kernel ran, 0…1 */
+  exposed_communication: number | null;
+  /** parts of the time of all compute kernels that are selected, of every device */
+  tensor_cores: TensorCores | null;
+  /** of all compute kernels that are selected, of every device */
+  occupancy: Occupancy;
+}
+
+/** Estimated achieved occupancy of compute kernels, 0…1. */
+export interface Occupancy {
+  /** over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none */
+  mean: number | null;
+  /** time of these ÷ time of all compute kernels, 0…1; None without compute kernels */
+  known_share: number | null;
 }
 
 /** Advice for one trace, as plain text. */
@@ -212,6 +268,8 @@ export interface LargestOperator {
 export interface TopKernel {
   /** of the kernel */
   name: string;
+  /** the name that a page has room for */
+  short_name: string;
   /** Σ of its durations */
   total_ns: number;
   /** how often it ran */
@@ -248,9 +306,17 @@ export interface OperatorsMeta {
   unattributed: Unattributed[];
 }
 
-/** Device work that no operator launched, by what did. */
+/** Device work that no operator launched, by its owner. */
 export interface Unattributed {
-  /** an API call, or why it is not known, in parentheses */
+  /** in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none */
+  owner: string;
+  /** how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none */
+  how: string;
+  /** the owner's name alone; null for none */
+  name: string | null;
+  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
+  reason: string | null;
+  /** the API call in parentheses, or that it is not in the trace */
   launcher: string;
   /** how many pieces of work */
   calls: number;
@@ -284,19 +350,23 @@ export interface KernelsMeta {
   host_ns: null;
   /** Σ durations of kernels (nanoseconds) */
   kernel_ns: number;
-  /** of kernels known to use tensor cores (nanoseconds) */
-  tensor_core_ns: number;
-  /** of kernels of which it is not known (nanoseconds) */
-  undecided_ns: number;
+  /** Σ durations of kernels that are not communication's (nanoseconds) */
+  compute_ns: number;
+  /** parts of compute_ns; null when that is 0 */
+  tensor_cores: TensorCores | null;
+  /** of compute kernels */
+  occupancy: Occupancy;
   /** copies by kind */
   memcpy: Transfers[];
   /** fills by kind */
   memset: Transfers[];
+  /** of devices for each other, for events and for the host, by kind: no work */
+  waits: Transfers[];
 }
 
-/** Copies or fills of one name. */
+/** Copies, fills or waits of one name. */
 export interface Transfers {
-  /** of the copy or fill */
+  /** of the copy, fill or wait */
   name: string;
   /** how many there were */
   calls: number;
@@ -406,16 +476,26 @@ export interface Figures {
   step: number | null;
   /** the longest step */
   slowest_step_ns: number | null;
-  /** time of a step in which a kernel ran on any device */
-  gpu_busy_ns: number | null;
-  /** part of the time of the steps in which a kernel ran, 0…1 */
-  utilization: number | null;
-  /** estimated part of the multiprocessors that kernels could fill, 0…1 */
+  /** part of the step time in which a device did anything, 0…1 */
+  busy: number | null;
+  /** part in which a compute kernel ran, 0…1 */
+  computing: number | null;
+  /** part in which a communication kernel ran, 0…1 */
+  communicating: number | null;
+  /** part in which one ran and no compute kernel, 0…1 */
+  exposed_communication: number | null;
+  /** the same of a step */
+  exposed_communication_ns: number | null;
+  /** estimated part of the multiprocessors that compute kernels could fill, 0…1 */
   sm_efficiency: number | null;
-  /** estimated occupancy of the kernels, 0…1 */
+  /** estimated occupancy of the compute kernels where it is known, 0…1 */
   achieved_occupancy: number | null;
-  /** part of the kernel time known to use tensor cores, 0…1 */
-  tensor_core_share: number | null;
+  /** part of the time of compute kernels whose occupancy is known, 0…1 */
+  occupancy_known_share: number | null;
+  /** part of that time known to use tensor cores, 0…1 */
+  tensor_cores_yes: number | null;
+  /** part of that time of which it is not known, 0…1 */
+  tensor_cores_unknown: number | null;
   /** ns of a step in compute kernels */
   kernel: number | null;
   /** ns of a step in copies, of what no category before has */
@@ -432,18 +512,102 @@ export interface Figures {
   cpu_exec: number | null;
   /** ns in none of these */
   other: number | null;
-  /** time of a step in which a device computed and did not communicate */
-  computation_ns: number | null;
-  /** time in which it did both */
-  overlap_ns: number | null;
-  /** time in which it communicated only */
-  exposed_ns: number | null;
   /** most memory in use at once */
   peak_bytes: number | null;
   /** name of the operator with most self time */
   top_operator: string | null;
   /** name of the kernel with most time */
   top_kernel: string | null;
+}
+
+/** A trace in a few numbers; keys are added, never changed. */
+export interface SummaryAnswer {
+  /** which one */
+  trace: SummaryTrace;
+  /** how long they take */
+  steps: SummarySteps;
+  /** how devices were used; null where no device ran kernels */
+  device: DeviceSummary | null;
+  /** what is known of who started device work; null without device time */
+  owners: SummaryOwners | null;
+  /** what is wrong with the recording */
+  notes: Note[];
+}
+
+/** Which trace, and how much was recorded. */
+export interface SummaryTrace {
+  /** name of the run */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** size of the file as stored (bytes) */
+  file_bytes: number;
+  /** how many events the file has */
+  events: number;
+  /** from the first event to the end of the last (nanoseconds) */
+  duration_ns: number;
+  /** names of the devices that did some work, by number; null where the file does not name one */
+  devices: (string | null)[];
+}
+
+/** The steps. A period is the step time: from the end of the step before to the end of the step. */
+export interface SummarySteps {
+  /** by which the steps were found */
+  rule: string;
+  /** how many there are */
+  count: number;
+  /** median of the periods; null without steps */
+  median_ns: number | null;
+  /** arithmetic mean of the periods; null without steps */
+  mean_ns: number | null;
+  /** of the steps */
+  names: string[];
+  /** of each step, in order */
+  period_ns: number[];
+}
+
+/** Whether device work has an owner: shares of the device time, 0…1, that add up to 1. */
+export interface SummaryOwners {
+  /** follows from a launch that was recorded (0…1) */
+  linked: number;
+  /** was launched before the recording; its like in the recording has an owner (0…1) */
+  inferred: number;
+  /** neither (0…1) */
+  unowned: number;
+}
+
+/** What the steps of a trace did, by name: sums over all steps. */
+export interface StepNames {
+  /** which trace */
+  meta: TraceMeta;
+  /** how many there are */
+  steps: number;
+  /** a row for each operator, or each kernel */
+  names: Columns;
+}
+
+/** Rows as parallel lists. */
+export interface Columns {
+  /** what the columns are, in order */
+  columns: Definition[];
+  /** by column key: a list each, all of the same length */
+  rows: { [key: string]: Cell[] };
+}
+
+/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
+export interface Definition {
+  /** its name in answers, with the unit at its end */
+  key: string;
+  /** what a page calls it */
+  label: string;
+  /** of its values */
+  type: "bool" | "number" | "string";
+  /** of its values, null where they have none */
+  unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
+  /** definition and formula */
+  help: string;
 }
 
 /** Memory in use over time. */
@@ -578,20 +742,6 @@ export interface MemoryAliveAnswer {
   rows: { [key: string]: Cell[] };
   /** which trace, device and time */
   meta: MemoryAliveMeta;
-}
-
-/** One reported quantity: the key of the HTTP interface, how to show it, and what it is. */
-export interface Definition {
-  /** its name in answers, with the unit at its end */
-  key: string;
-  /** what a page calls it */
-  label: string;
-  /** of its values */
-  type: "bool" | "number" | "string";
-  /** of its values, null where they have none */
-  unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
-  /** definition and formula */
-  help: string;
 }
 
 /** Beside the blocks in use at a time; the last three fields are not there where no memory was recorded. */
@@ -764,14 +914,6 @@ export interface ModulesMeta {
   sources: ("lightning" | "nn")[];
   /** how many modules there are */
   total: number;
-}
-
-/** Rows as parallel lists. */
-export interface Columns {
-  /** what the columns are, in order */
-  columns: Definition[];
-  /** by column key: a list each, all of the same length */
-  rows: { [key: string]: Cell[] };
 }
 
 /** A page of events, the longest first. */
@@ -961,9 +1103,11 @@ export interface RankSteps {
   /** of each step, computing and communicating */
   overlap_ns: number[];
   /** of each step, communicating only */
-  exposed_communication_ns: number[];
+  communication_only_ns: number[];
   /** of each step, neither */
   other_ns: number[];
+  /** of each step, a communication kernel ran on a device and no compute kernel: mean over the devices; null where communication is only known from calls on the host */
+  exposed_communication_ns: number[] | null;
   /** of each step, operations that moved data; null where none could be matched */
   transfer_ns: (number | null)[];
   /** of each step, operations that waited for other ranks; null like transfer_ns */
@@ -1157,7 +1301,7 @@ export interface CounterSeries {
   /** for the parameter `ids` */
   id: string;
   /** what is counted */
-  kind: "exposed_communication" | "gpu_utilization" | "kernels_running" | "memcpy_bandwidth" | "memory_allocated" | "memory_reserved" | "queue_length" | "sm_efficiency";
+  kind: "busy" | "computing" | "exposed_communication" | "kernels_running" | "memcpy_bandwidth" | "memory_allocated" | "memory_reserved" | "queue_length" | "sm_efficiency";
   /** that a person reads */
   name: string;
   /** whose counter it is */
@@ -1194,6 +1338,8 @@ export interface SliceDetails {
   start_ns: number;
   /** how long it lasts (nanoseconds) */
   duration_ns: number;
+  /** of a kernel its name without what does not tell what it does; null of all others */
+  short_name: string | null;
   /** id of the track it stands on */
   track: number;
   /** number of its name */
@@ -1216,6 +1362,8 @@ export interface SliceDetails {
   launched: LaunchedWork;
   /** of device work and of API calls the innermost operator around the call */
   operator: SliceReference | null;
+  /** of device work whom it belongs to, and how that is known */
+  owner: Owner | null;
   /** of an operator of the backward pass those that it belongs to */
   forward: SliceReference[];
   /** of an operator of the forward pass those that belong to it */
@@ -1242,6 +1390,8 @@ export interface SliceReference {
   start_ns: number;
   /** how long it lasts (nanoseconds) */
   duration_ns: number;
+  /** of a kernel its name without what does not tell what it does; null of all others */
+  short_name: string | null;
 }
 
 /** A Python frame around a slice. */
@@ -1260,6 +1410,22 @@ export interface LaunchedWork {
   total_ns: number;
   /** the longest of it, at most 100 */
   slices: SliceReference[];
+}
+
+/** Whom device work belongs to. */
+export interface Owner {
+  /** operator, compiled, graph_node, annotation, module, frame, thread, inferred or none */
+  how: string;
+  /** why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others */
+  reason: string | null;
+  /** the owner in words */
+  text: string;
+  /** its name alone; null for none */
+  name: string | null;
+  /** the operator, annotation or frame; null for none, and for what is not drawn */
+  slice: SliceReference | null;
+  /** of a node of a graph the call that captured it, of what is inferred the work it is like; else null */
+  evidence: SliceReference | null;
 }
 
 /** One arrow. */
@@ -1438,14 +1604,14 @@ export interface DeviceTotal {
   busy_ns: number;
   /** the rest of the window */
   idle_ns: number;
-  /** `GPU_BUSY`: a kernel ran */
-  kernel_ns: number;
-  /** a copy ran; fills do not count */
-  memcpy_ns: number;
-  /** `COMMUNICATION`: a communication kernel ran */
-  communication_ns: number;
+  /** `COMPUTING`: a compute kernel ran */
+  computing_ns: number;
+  /** `COMMUNICATING`: a communication kernel ran */
+  communicating_ns: number;
   /** `EXPOSED_COMMUNICATION`: one ran and no compute kernel */
   exposed_communication_ns: number;
+  /** a copy ran; fills do not count */
+  memcpy_ns: number;
 }
 
 /** Arrows, as parallel lists. */
@@ -1647,6 +1813,7 @@ export interface Answers {
   "compare": CompareAnswer;
   "distributed": DistributedAnswer;
   "figures": FiguresAnswer;
+  "figures/names": StepNames;
   "health": HealthAnswer;
   "kernels": {
     /** what stands beside the table */
@@ -1703,6 +1870,7 @@ export interface Answers {
   "overview": OverviewAnswer;
   "stacks": StacksAnswer;
   "status": StatusAnswer;
+  "summary": SummaryAnswer;
   "timeline": TimelineAnswer;
   "timeline/args": EventArguments;
   "timeline/collective": SharedCollective;

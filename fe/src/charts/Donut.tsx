@@ -7,7 +7,7 @@ import { useHidden } from "./Legend";
 import type { SceneTheme } from "./scene";
 import { donutPicture } from "./scenes/donut";
 import { share, sum, summary } from "./summary";
-import type { DonutProps } from "./types";
+import type { DonutProps, Slice } from "./types";
 
 export function Donut({
   title,
@@ -40,9 +40,10 @@ export function Donut({
       tips={{
         count: slices.length,
         content: (index) => {
-          const { label, value: part } = slices[index] ?? { label: "", value: 0 };
+          const slice: Slice = slices[index] ?? { label: "", value: 0 };
+          const { label, title: whole, value: part } = slice;
           const line = { label: "", value: value(part, unit), share: share(part, total) };
-          return { title: label, lines: [line] };
+          return { title: whole ?? label, lines: [line] };
         },
       }}
       onPick={

@@ -12,12 +12,13 @@ export function HBars({ title, items, unit, total, height, onPick }: HBarsProps)
     (theme: SceneTheme, width: number) => hbarsPicture({ items, unit }, theme, width),
     [items, unit],
   );
-  const whole = total ?? sum(items.map((item) => item.value));
+  const all = total ?? sum(items.map((item) => item.value));
   const compared = items.some(({ before }) => before !== undefined);
   const beside = ({ value: now, before }: HBarItem) =>
     before === undefined ? ["", ""] : [value(before, unit), change(now - before, unit)];
   const tipOf = (index: number) => {
-    const { label, value: now, before } = items[index] ?? { label: "", value: 0 };
+    const item: HBarItem = items[index] ?? { label: "", value: 0 };
+    const { label, title: whole, value: now, before } = item;
     const lines = [
       { label: "", value: value(now, unit), share: total ? share(now, total) : "" },
       ...(before === undefined
@@ -27,12 +28,12 @@ export function HBars({ title, items, unit, total, height, onPick }: HBarsProps)
             { label: chartsTexts.change, value: change(now - before, unit) },
           ]),
     ];
-    return { title: label, lines };
+    return { title: whole ?? label, lines };
   };
   const chart = (
     <Chart
       title={title}
-      summary={summary(title, items, unit, whole)}
+      summary={summary(title, items, unit, all)}
       height={height ?? hbarsHeight(items.length)}
       build={build}
       tips={{ count: items.length, content: tipOf }}
@@ -53,7 +54,7 @@ export function HBars({ title, items, unit, total, height, onPick }: HBarsProps)
         cells: [
           item.label,
           value(item.value, unit),
-          share(item.value, whole),
+          share(item.value, all),
           ...(compared ? beside(item) : []),
         ],
         onPick: onPick ? () => onPick(item, i) : undefined,

@@ -14,6 +14,8 @@ export function parseTopN(text: string): TopN | null {
 
 export interface Ranked {
   readonly label: string;
+  /** The whole text that the label is short for. */
+  readonly title?: string;
   readonly value: number;
   /** What it was in the baseline of a comparison. */
   readonly before?: number;

@@ -63,6 +63,8 @@ export interface PairedBarsProps extends Omit<Common, "height"> {
 
 export interface Slice {
   readonly label: string;
+  /** The whole text that the label is short for. */
+  readonly title?: string;
   readonly value: number;
   /** Everything that has no slice of its own; it cannot be picked. */
   readonly rest?: boolean;
@@ -78,6 +80,8 @@ export interface DonutProps extends Common {
 
 export interface HBarItem {
   readonly label: string;
+  /** The whole text that the label is short for. */
+  readonly title?: string;
   readonly value: number;
   /** What it was in the baseline of a comparison. */
   readonly before?: number;

@@ -3,7 +3,7 @@
 import { type CSSProperties, memo } from "react";
 import { tableTexts } from "../i18n";
 import { type DrawnColumn, toneOf } from "./columns";
-import { cellOf, type Rows } from "./model";
+import { cellOf, isMissing, type Rows } from "./model";
 
 interface Props {
   readonly id: string;
@@ -39,6 +39,7 @@ export const GridRow = memo(function GridRow(props: Props) {
             key={column.key}
             role="gridcell"
             aria-colindex={position + 1}
+            title={isMissing(cell) ? column.missing : undefined}
             className={
               right ? `grid-cell number${bar ? " share" : ""}${toneOf(column, cell)}` : "grid-cell"
             }

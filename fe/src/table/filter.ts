@@ -165,7 +165,9 @@ function normal(name: string): string {
 
 function wordTest(word: string, key: string): Predicate {
   const wanted = word.toLowerCase();
-  return (rows, row) => textAt(rows, key, row).toLowerCase().includes(wanted);
+  // A long name is also found by what is shown of it.
+  return (rows, row) =>
+    [key, `short_${key}`].some((each) => textAt(rows, each, row).toLowerCase().includes(wanted));
 }
 
 function regexTest(column: Column, source: string, token: string): Predicate | FilterProblem {

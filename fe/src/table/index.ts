@@ -26,6 +26,7 @@ export {
   rowCount,
   type Table,
   textAt,
+  withShortNames,
 } from "./model";
 export { RowNumbers } from "./RowNumbers";
 export { SimpleTable } from "./SimpleTable";

@@ -26,6 +26,8 @@ export interface Column {
   readonly words?: Readonly<Record<string, string>>;
   /** A difference, written with its sign; more of a cost is worse, and has the colour of it. */
   readonly change?: "cost" | "plain";
+  /** Why a cell is empty, as its tooltip. */
+  readonly missing?: string;
   /** Each value in the unit that suits it, where one unit for all would make most of them nothing. */
   readonly ownUnits?: boolean;
   /** The unit of the column suits at most this value: moments differ in the digits that a larger unit would drop. */
@@ -70,6 +72,23 @@ export function namesAt({ key, words }: Column, rows: Rows, row: number): string
   const text = textAt(rows, key, row);
   const word = words?.[text];
   return word === undefined || word === text ? [text] : [text, word];
+}
+
+/** What is shown of the names of kernels: `short_name` of their row. */
+export function shortNames(rows: Rows): (name: string) => string {
+  const short = new Map(
+    (rows.name ?? []).map((name, row) => [String(name), textAt(rows, "short_name", row)]),
+  );
+  return (name) => short.get(name) || name;
+}
+
+/** The table with short names where names stand; the whole name is what is filtered, copied and selected. */
+export function withShortNames<T extends Table>(table: T): T {
+  const brief = shortNames(table.rows);
+  const columns = table.columns
+    .filter(({ key }) => key !== "short_name")
+    .map((column) => (column.key === "name" ? { ...column, brief } : column));
+  return { ...table, columns };
 }
 
 /** NaN, null and undefined are no values. */

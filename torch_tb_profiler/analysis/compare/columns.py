@@ -21,7 +21,13 @@ def _of_both(*definitions: Definition) -> dict[str, Definition]:
 
 COMPARE_PARTS = {
     **by_key(
-        Definition("path", "Path", "string", None, "Where the part is: 0 is everything, 0-2 its third part."),
+        Definition(
+            "path",
+            "Path",
+            "string",
+            None,
+            "Where the part is: 0 is everything, 0-2 its third part; empty where there is nothing to open.",
+        ),
         Definition(
             "name",
             "Baseline",
@@ -37,7 +43,8 @@ COMPARE_PARTS = {
             "string",
             None,
             "What it is on both sides (module, backward, dataloader, optimizer, step, label, communication, operator), "
-            "or group.",
+            "or group. At last, of everything: before (work launched before the recording) and rest (what is in no "
+            "part).",
         ),
         Definition("has_parts", "Has parts", "bool", None, "Whether it consists of parts that belong together."),
     ),
@@ -59,4 +66,8 @@ COMPARE_OPERATORS = {
     ),
 }
 
-COMPARE_KERNELS = {"name": KERNELS["name"], **_of_both(KERNELS["calls"], KERNELS["total_ns"])}
+COMPARE_KERNELS = {
+    "name": KERNELS["name"],
+    "short_name": KERNELS["short_name"],
+    **_of_both(KERNELS["calls"], KERNELS["total_ns"]),
+}

@@ -176,21 +176,9 @@ class Program:
         )
 
     def everything(self) -> tuple[OperatorSums, KernelSums]:
-        """All operators and kernels of the trace, whoever launched them."""
-        return (
-            self.operators(np.arange(len(self.timed.tree))),
-            self.kernels(np.arange(len(self.model.device_work))),
-        )
-
-
-def whole_times(program: Program) -> Times:
-    """Of the whole trace: its steps (without any the main thread) on the host, and all device work."""
-    tree, model = program.timed.tree, program.model
-    steps = program.steps
-    host = int(tree.duration[steps if len(steps) else program.start()].sum())
-    work = model.device_work.row[model.is_work]
-    device = int(np.maximum(model.trace.events.duration[work], 0).sum())
-    return Times(host, device, device or host)
+        """All operators and kernels of the trace, whoever launched them; but work launched before the recording."""
+        recorded = ~self.model.launched_before
+        return self.operators(np.arange(len(self.timed.tree))), self.kernels(np.flatnonzero(recorded))
 
 
 def turns_of(path: str) -> list[int] | None:
@@ -215,6 +203,11 @@ class Comparison:
 
     def root(self) -> Node:
         return Node(ROOT, Side(self.left, self.left.start()), Side(self.right, self.right.start()))
+
+    def beginning(self) -> tuple[Side, Side]:
+        """What the parts of everything are made of, as one entry; where there are none, everything."""
+        left, right = self._inside(self.root()) or (self.left.start(), self.right.start())
+        return Side(self.left, left), Side(self.right, right)
 
     def at(self, path: str) -> Node | None:
         """The node of a path: `0` is the root, `0-2` its third child."""

@@ -18,10 +18,13 @@ from torch_tb_profiler.analysis.compare.diff import (
     Side,
     Times,
     delta,
-    whole_times,
 )
+from torch_tb_profiler.analysis.compare.whole_times import WholeTimes, whole_times
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NotFound, PairQuestion, Subject
+from torch_tb_profiler.model.kernel_names.short import short_name
+
+NOTHING = Times(0, 0, 0)
 
 
 class WhichPart(msgspec.Struct, frozen=True):
@@ -112,8 +115,10 @@ def _compare(left: Subject, right: Subject, asked: WhichPart) -> CompareAnswer:
         raise NotFound(f"the comparison has no part {path!r}")
     node = trail[-1]
     whole = path == ROOT
+    beginning = comparison.beginning()
+    sums = whole_times(beginning[0]), whole_times(beginning[1])
     if whole:
-        times = whole_times(comparison.left), whole_times(comparison.right)
+        times = sums[0].whole, sums[1].whole
         tables = [program.everything() for program in (comparison.left, comparison.right)]
     else:
         times = node.left.times, node.right.times
@@ -134,7 +139,7 @@ def _compare(left: Subject, right: Subject, asked: WhichPart) -> CompareAnswer:
             exp_steps=len(comparison.right.steps),
         ),
         totals=_totals(*times),
-        parts=_parts(comparison, node),
+        parts=_parts(comparison, node, _others(*sums) if whole else {}),
         operators=_both_sides(operators, COMPARE_OPERATORS),
         kernels=_both_sides(kernels, COMPARE_KERNELS),
     )
@@ -144,7 +149,13 @@ def _part(node: Node) -> ComparePart:
     return ComparePart(path=node.path, name=_name(node.left), exp_name=_name(node.right), kind=_kind(node))
 
 
-def _parts(comparison: Comparison, node: Node) -> Columns:
+def _others(left: WholeTimes, right: WholeTimes) -> dict[str, tuple[Times, Times]]:
+    """What everything has besides parts, by kind; only what is there on a side. With the parts it adds up."""
+    both = {"before": (left.before, right.before), "rest": (left.rest, right.rest)}
+    return {kind: times for kind, times in both.items() if times != (NOTHING, NOTHING)}
+
+
+def _parts(comparison: Comparison, node: Node, others: Mapping[str, tuple[Times, Times]]) -> Columns:
     rows: dict[str, list[Any]] = {key: [] for key in COMPARE_PARTS}
     for child in comparison.children(node):
         row = {
@@ -153,6 +164,11 @@ def _parts(comparison: Comparison, node: Node) -> Columns:
             **msgspec.structs.asdict(_totals(child.left.times, child.right.times)),
         }
         for key, value in row.items():
+            rows[key].append(value)
+    for kind, (left, right) in others.items() if rows["path"] else ():
+        names = {"name": None if left == NOTHING else kind, "exp_name": None if right == NOTHING else kind}
+        row = {"path": None, **names, "kind": kind, "has_parts": False}
+        for key, value in (row | msgspec.structs.asdict(_totals(left, right))).items():
             rows[key].append(value)
     return Columns(columns=list(COMPARE_PARTS.values()), rows=rows)
 
@@ -173,6 +189,8 @@ def _totals(left: Times, right: Times) -> CompareTotals:
 
 def _both_sides(found: Delta, defined: Mapping[str, Definition]) -> Columns:
     rows: Rows = {"name": list(found.name)}
+    if "short_name" in defined:
+        rows["short_name"] = list(map(short_name, found.name))
     for key in defined:
         if key in found.left:
             a, b = found.left[key], found.right[key]

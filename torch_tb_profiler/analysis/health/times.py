@@ -11,7 +11,8 @@ from torch_tb_profiler.trace import Category, Note, Phase
 
 DAY_NS = 24 * 3600 * 10**9
 
-#: a first step this much longer than the middle one of the others is still warming up
+#: a first step whose period is this much longer than the middle one of the others, and longer than each of them, is
+#: still warming up
 WARM_UP_RATIO = 1.5
 WARM_UP_STEPS = 3
 
@@ -75,7 +76,9 @@ def _empty_kernels(model: Model) -> Iterator[Note]:
 def _warm_up(model: Model) -> Iterator[Note]:
     steps = model.steps
     length = steps.end - steps.start
-    if len(steps) < WARM_UP_STEPS or length[0] <= WARM_UP_RATIO * np.median(length[1:]):
+    if len(steps) < WARM_UP_STEPS:
+        return
+    if length[0] <= max(WARM_UP_RATIO * float(np.median(length[1:])), int(length[1:].max())):
         return
     ratio = float(length[0] / max(float(np.median(length[1:])), 1))
     yield Note(

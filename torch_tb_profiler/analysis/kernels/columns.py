@@ -7,11 +7,36 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 KERNELS = by_key(
     Definition("name", "Name", "string", None, "Name of the kernel."),
     Definition(
+        "short_name",
+        "Short name",
+        "string",
+        None,
+        "The name without parameters and most template arguments. What tells what the kernel does is kept: functor, "
+        "tile, element type.",
+    ),
+    Definition(
+        "kind",
+        "Kind",
+        "string",
+        None,
+        "Kind of work, by the kernel's name: gemm, conv, attention, communication, norm, pointwise and others. A "
+        "helper prepares or finishes the work of another kernel. Empty where the name is not known.",
+    ),
+    Definition(
+        "library",
+        "Library",
+        "string",
+        None,
+        "The library that the kernel comes from, by its name; several where their kernels have the same names. Empty "
+        "where the name does not tell.",
+    ),
+    Definition(
         "operator",
         "Operator",
         "string",
         None,
-        "The innermost operator that launched it; in parentheses the API call when that was outside any operator.",
+        "The innermost operator that launched it; in parentheses what else owns it: who captured it into a graph, an "
+        "annotation, a module, a Python frame, a thread.",
     ),
     Definition("grid", "Grid", "string", None, "Blocks of the launch, [x, y, z]."),
     Definition("block", "Block", "string", None, "Threads of a block, [x, y, z]."),
@@ -29,7 +54,8 @@ KERNELS = by_key(
         "Tensor cores used",
         "bool",
         None,
-        "Whether the kernel uses tensor cores, judged by its name; unknown where the name leaves it open.",
+        "Whether the kernel uses tensor cores, judged by its name. Where the name leaves it open: no, if the device "
+        "has none for the types of the operator's inputs, else unknown.",
     ),
     Definition("calls", "Calls", "number", "count", "How often it ran."),
     Definition("total_ns", "Total", "number", "ns", "Σ durations of its calls."),
@@ -49,7 +75,15 @@ KERNELS = by_key(
         "Mean est. achieved occupancy",
         "number",
         "percent",
-        "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls, weighted by "
-        "duration.",
+        "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls of which it is "
+        "known, weighted by duration. Empty where it is known of none: the profiler writes 0 instead of computing it "
+        "for kernels with more than 48 KiB of shared memory in a block.",
+    ),
+    Definition(
+        "occupancy_known_share",
+        "Occupancy known",
+        "number",
+        "fraction",
+        "Duration of the calls whose occupancy is known ÷ duration of all its calls.",
     ),
 )

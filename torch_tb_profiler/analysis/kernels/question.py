@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.health.recording import NO_KERNELS
 from torch_tb_profiler.analysis.kernels.columns import KERNELS as COLUMNS
 from torch_tb_profiler.analysis.kernels.table import KernelGrouping, Transfers, kernels
 from torch_tb_profiler.analysis.question import Subject, TraceQuestion
+from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 
 
@@ -29,20 +30,24 @@ class KernelsMeta(TableMeta, frozen=True, kw_only=True):
     device_ns       Σ durations of kernels, copies and fills
     host_ns         always null: kernels have no time on the host
     kernel_ns       Σ durations of kernels
-    tensor_core_ns  of kernels known to use tensor cores
-    undecided_ns    of kernels of which it is not known
+    compute_ns      Σ durations of kernels that are not communication's
+    tensor_cores    parts of compute_ns; null when that is 0
+    occupancy       of compute kernels
     memcpy          copies by kind
     memset          fills by kind
+    waits           of devices for each other, for events and for the host, by kind: no work
     """
 
     group_by: str
     device_ns: Ns
     host_ns: None = None
     kernel_ns: Ns
-    tensor_core_ns: Ns
-    undecided_ns: Ns
+    compute_ns: Ns
+    tensor_cores: TensorCores | None
+    occupancy: Occupancy
     memcpy: Sequence[Transfers]
     memset: Sequence[Transfers]
+    waits: Sequence[Transfers]
 
 
 def _kernels(subject: Subject, asked: Grouped) -> Table[KernelsMeta]:
@@ -52,10 +57,12 @@ def _kernels(subject: Subject, asked: Grouped) -> Table[KernelsMeta]:
         group_by=found.group_by,
         device_ns=found.totals.kernel_ns + sum(copy.total_ns for copy in (*found.memcpy, *found.memset)),
         kernel_ns=found.totals.kernel_ns,
-        tensor_core_ns=found.totals.tensor_core_ns,
-        undecided_ns=found.totals.undecided_ns,
+        compute_ns=found.totals.compute_ns,
+        tensor_cores=found.totals.tensor_cores,
+        occupancy=found.totals.occupancy,
         memcpy=found.memcpy,
         memset=found.memset,
+        waits=found.waits,
     )
     keys = [key for key in COLUMNS if getattr(found, key) is not None]
     return table_of(meta, found, keys, COLUMNS, {"total_ns": found.totals.kernel_ns})

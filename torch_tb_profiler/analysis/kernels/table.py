@@ -1,7 +1,8 @@
-"""Kernels by name and by launch, copies and fills, and how much of the time tensor cores were used."""
+"""Kernels by name and by launch, what else devices did, and how much of the time tensor cores were used."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -9,22 +10,36 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
+from torch_tb_profiler.analysis.shared.kernel_use import (
+    Occupancy,
+    TensorCores,
+    durations,
+    is_compute,
+    known_occupancy,
+    occupancy,
+    tensor_cores,
+)
 from torch_tb_profiler.analysis.shared.launchers import launchers
+from torch_tb_profiler.analysis.shared.owners import OwnerName, owner_names
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.arrays.grouping import descending, group
-from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
+from torch_tb_profiler.arrays.grouping import Groups, descending, group
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category
 
 KernelGrouping = Literal["name", "name_op_launch"]
+#: by the API call where no operator launched it, as the old plugin has it
+_Grouping = Literal["name", "name_op_launch", "name_call_launch"]
 
 
 @dataclass(frozen=True)
 class Transfers:
-    """Copies or fills of one name.
+    """Copies, fills or waits of one name.
 
-    name      of the copy or fill
+    name      of the copy, fill or wait
     calls     how many there were
     total_ns  Σ of their durations
     bytes     Σ of their sizes in bytes, None when the trace does not say
@@ -38,16 +53,15 @@ class Transfers:
 
 @dataclass(frozen=True)
 class KernelTotals:
-    """Σ kernel durations in ns: of all, of those known to use tensor cores, of those whose name leaves it open."""
+    """Σ durations in ns of all kernels and of compute kernels; how these used tensor cores and what occupancy they had.
+
+    tensor_cores  None when compute kernels have no duration
+    """
 
     kernel_ns: int
-    tensor_core_ns: int
-    undecided_ns: int
-
-    @property
-    def tensor_core_share(self) -> float:
-        """Known to use tensor cores ÷ all; 0.0 without kernel time. A lower bound while some are undecided."""
-        return self.tensor_core_ns / self.kernel_ns if self.kernel_ns else 0.0
+    compute_ns: int
+    tensor_cores: TensorCores | None
+    occupancy: Occupancy
 
 
 @dataclass(frozen=True)
@@ -55,15 +69,20 @@ class KernelTable(Tabular):
     """Kernels grouped; parallel columns, by total time, descending.
 
     Keys, units and definitions of the columns: `columns.KERNELS`. Columns from `operator` to
-    `operator_tensor_core_eligible` are None when grouped by name alone; `mean_blocks_per_sm` and
-    `mean_achieved_occupancy` are None when no kernel of the trace has them, NaN for groups without.
-    Missing registers or shared memory: -1.
+    `operator_tensor_core_eligible` are None when grouped by name alone; `mean_blocks_per_sm`,
+    `mean_achieved_occupancy` and `occupancy_known_share` are None when the trace records no such value; the means are
+    NaN for groups of which it is not known.
+    Missing registers or shared memory: -1. `kind` and `library` are None where the name is of no known family, and
+    `library` where several have such kernels.
     """
 
     missing_below_zero: ClassVar = ("registers_per_thread", "shared_memory_bytes")
 
-    group_by: KernelGrouping
+    group_by: _Grouping
     name: tuple[str, ...]
+    short_name: tuple[str, ...]
+    kind: tuple[str | None, ...]
+    library: tuple[str | None, ...]
     operator: tuple[str, ...] | None
     grid: tuple[str, ...] | None
     block: tuple[str, ...] | None
@@ -78,9 +97,11 @@ class KernelTable(Tabular):
     min_ns: Int64
     mean_blocks_per_sm: Float64 | None
     mean_achieved_occupancy: Float64 | None
+    occupancy_known_share: Float64 | None
     totals: KernelTotals
     memcpy: tuple[Transfers, ...]
     memset: tuple[Transfers, ...]
+    waits: tuple[Transfers, ...]
 
     def __len__(self) -> int:
         return len(self.name)
@@ -88,12 +109,13 @@ class KernelTable(Tabular):
 
 @remembered
 def kernel_totals(model: Model) -> KernelTotals:
-    """Kernel time, and what of it tensor cores did."""
-    kernels = model.device_category == Category.KERNEL
-    duration = np.maximum(model.trace.events.duration[model.device_work.row[kernels]], 0)
-    use = use_of_device_work(model)[kernels]
+    """Kernel time, and what is said of that of compute kernels."""
+    duration, computes = durations(model), is_compute(model)
     return KernelTotals(
-        int(duration.sum()), int(duration[use == Use.YES].sum()), int(duration[use == Use.UNKNOWN].sum())
+        kernel_ns=int(duration[model.device_category == Category.KERNEL].sum()),
+        compute_ns=int(duration[computes].sum()),
+        tensor_cores=tensor_cores(model, computes),
+        occupancy=occupancy(model, computes),
     )
 
 
@@ -102,16 +124,21 @@ def kernels(model: Model, group_by: KernelGrouping = "name") -> KernelTable:
     return _kernels(model, group_by)
 
 
+def kernels_by_call(model: Model) -> KernelTable:
+    """By launch; what no operator launched by the API call, in parentheses."""
+    return _kernels(model, "name_call_launch")
+
+
 @remembered_by
-def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
+def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     trace, strings = model.trace, model.trace.strings
     chosen = np.flatnonzero(model.device_category == Category.KERNEL)
     work = model.device_work.take(chosen)
     name = trace.events.name[work.row]
     duration = np.maximum(trace.events.duration[work.row], 0)
-    by_launch = group_by == "name_op_launch"
-    launched_by = launchers(model)
-    operator = launched_by.code[chosen]
+    by_launch = group_by != "name"
+    operator, text = _by_call(model) if group_by == "name_call_launch" else _by_owner(model)
+    operator = operator[chosen]
     keys: list[npt.NDArray[Any]] = [name]
     if by_launch:
         keys += [operator, work.grid, work.block, work.registers, work.shared_memory]
@@ -120,15 +147,21 @@ def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
     order = descending(total)
     lead = groups.first[order]
     use = use_of_device_work(model)[chosen]
-    blocks, occupancy = _blocks(work.blocks_per_sm), _occupancy(work.occupancy)
+    blocks, percent = _blocks(work.blocks_per_sm), known_occupancy(work)
+    has_occupancy = bool((work.occupancy >= 0).any())
 
     def texts(codes: Int32) -> tuple[str, ...]:
         return tuple(strings[code] for code in codes[lead].tolist())
 
-    operators = tuple(launched_by.text(code) for code in operator[lead].tolist())
+    names = texts(name)
+    families = tuple(map(family_of, names))
+    operators = tuple(text(code) for code in operator[lead].tolist())
     return KernelTable(
         group_by=group_by,
-        name=texts(name),
+        name=names,
+        short_name=tuple(map(short_name, names)),
+        kind=tuple(None if family is None else family.label for family in families),
+        library=tuple(None if family is None else family.library or None for family in families),
         operator=operators if by_launch else None,
         grid=texts(work.grid) if by_launch else None,
         block=texts(work.block) if by_launch else None,
@@ -137,22 +170,54 @@ def _kernels(model: Model, group_by: KernelGrouping) -> KernelTable:
         operator_tensor_core_eligible=np.array([o in ELIGIBLE_OPERATORS for o in operators], dtype=np.bool_)
         if by_launch
         else None,
-        tensor_cores_used=tuple(Use(value).known for value in use[lead].tolist()),
+        tensor_cores_used=tuple(Use(value).known for value in _agreed(groups, use)[order].tolist()),
         calls=calls[order],
         total_ns=total[order],
         mean_ns=total[order] / np.maximum(calls[order], 1),
         max_ns=groups.max(duration)[order],
         min_ns=groups.min(duration)[order],
         mean_blocks_per_sm=None if np.isnan(blocks).all() else groups.mean(blocks, duration)[order],
-        mean_achieved_occupancy=None if np.isnan(occupancy).all() else groups.mean(occupancy, duration)[order],
+        mean_achieved_occupancy=groups.mean(percent, duration)[order] if has_occupancy else None,
+        occupancy_known_share=groups.mean((~np.isnan(percent)).astype(np.float64), duration)[order]
+        if has_occupancy
+        else None,
         totals=kernel_totals(model),
         memcpy=transfers(model, Category.MEMCPY),
         memset=transfers(model, Category.MEMSET),
+        waits=transfers(model, Category.SYNC),
     )
 
 
+def _by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
+    """A number for the owner of each piece of device work, and what is shown of it."""
+    owners = owner_names(model)
+    texts = [_shown(owner) for owner in owners.names]
+    number = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    codes = np.array([number[text] for text in texts], np.int64)
+    return codes[owners.code] if len(codes) else owners.code, list(number).__getitem__
+
+
+def _shown(owner: OwnerName) -> str:
+    """Threads have other numbers in each trace: the API call alone can be compared."""
+    if owner.is_operator:
+        return owner.text
+    return f"({owner.launcher})" if owner.how == "thread" else f"({owner.text})"
+
+
+def _by_call(model: Model) -> tuple[Int64, Callable[[int], str]]:
+    """The same for the operator, or the API call without one."""
+    known = launchers(model)
+    return known.code.astype(np.int64), known.text
+
+
+def _agreed(groups: Groups, use: Int8) -> Int64:
+    """`Use` of each group: unknown where its kernels differ, as by the types that they were launched for."""
+    least, most = (pick(use.astype(np.int64)) for pick in (groups.min, groups.max))
+    return np.where(least == most, least, Use.UNKNOWN)
+
+
 def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
-    """Copies or fills by name, by total time, descending."""
+    """Copies, fills or waits by name, by total time, descending."""
     trace = model.trace
     work = model.device_work.take(model.device_category == category)
     name = trace.events.name[work.row]
@@ -175,8 +240,3 @@ def transfers(model: Model, category: Category) -> tuple[Transfers, ...]:
 def _blocks(values: Float64) -> Float64:
     """Blocks per SM; the profiler writes 0 when it does not know."""
     return np.where(values > 0, values, np.nan)
-
-
-def _occupancy(values: Float64) -> Float64:
-    """Achieved occupancy in percent; below 0 means unknown."""
-    return np.where(values >= 0, values, np.nan)

@@ -11,7 +11,12 @@ import numpy.typing as npt
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.call_forest import call_forest
 from torch_tb_profiler.analysis.shared.operator_times import operator_times
-from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
+from torch_tb_profiler.analysis.shared.tensor_cores import (
+    ELIGIBLE_OPERATORS,
+    Use,
+    eligible_device_work,
+    use_of_device_work,
+)
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -26,7 +31,6 @@ class OperatorCalls:
     node, of_node, host_*, device_self, device_total   as in `OperatorTimes`
     rank      order of the old plugin: thread by thread as they begin, callees before their caller
     decided   device time of which is known whether it uses tensor cores
-    bottom    eligible for tensor cores while nothing it called is
     """
 
     node: Int64
@@ -43,7 +47,6 @@ class OperatorCalls:
     decided_self: Int64
     decided_total: Int64
     eligible: Bool
-    bottom: Bool
     device_ns: int
     unattributed_device_ns: int
 
@@ -69,8 +72,7 @@ def operator_calls(model: Model) -> OperatorCalls:
     tensor_core_self = own(work_ns * uses)
     decided_self = own(work_ns * ~(is_kernel & (use == Use.UNKNOWN)))
     eligible_name = trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)
-    able = (tree.is_operator & eligible_name.take(tree.name)) | (own(uses) > 0)
-    able_below = forest.below(able)
+    able = (tree.is_operator & eligible_name.take(tree.name)) | (own(uses | eligible_device_work(model)) > 0)
     return OperatorCalls(
         node=kept,
         rank=_old_order(model, forest)[kept],
@@ -85,8 +87,7 @@ def operator_calls(model: Model) -> OperatorCalls:
         tensor_core_total=forest.below(tensor_core_self)[kept],
         decided_self=decided_self[kept],
         decided_total=forest.below(decided_self)[kept],
-        eligible=able_below[kept] > 0,
-        bottom=(able & (able_below == sums_at(head[:-1], able, nodes)))[kept],
+        eligible=forest.below(able)[kept] > 0,
         device_ns=int(work_ns.sum()),
         unattributed_device_ns=int(work_ns.sum() - work_ns[owned].sum()),
     )

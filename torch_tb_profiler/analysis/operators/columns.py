@@ -71,8 +71,8 @@ OPERATORS = by_key(
         "Tensor cores eligible",
         "bool",
         None,
-        "Whether the operator multiplies matrices or convolves and so can use tensor cores, or calls one that "
-        "does, or was seen using them.",
+        "Whether the operator multiplies matrices or convolves and so can use tensor cores, or launched kernels that "
+        "do, or calls an operator of which this is true.",
     ),
     Definition(
         "tensor_core_self",

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattribut
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 
 _DEVICE_COLUMNS = ("device_self_ns", "device_total_ns", "kernels")
-_LAUNCHED_COLUMNS = ("name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
+_LAUNCHED_COLUMNS = ("name", "short_name", "calls", "total_ns", "mean_ns", "max_ns", "min_ns")
 
 
 class Grouped(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.short import short_name
 from torch_tb_profiler.trace import Category, Strings
 
 OperatorGrouping = Literal["name", "name_shape", "name_stack", "name_shape_stack"]
@@ -60,6 +61,7 @@ class LaunchedKernels(Tabular):
     """The kernels that one operator launched itself; by total time, descending. Times in ns."""
 
     name: tuple[str, ...]
+    short_name: tuple[str, ...]
     calls: Int64
     total_ns: Int64
     mean_ns: Float64
@@ -193,8 +195,10 @@ class OperatorDetails:
         groups = group([all_.kernel[chosen]])
         total, count = groups.sum(all_.total_ns[chosen]), groups.sum(all_.calls[chosen])
         order = descending(total)
+        names = self._texts(all_.kernel[chosen][groups.first][order])
         return LaunchedKernels(
-            name=self._texts(all_.kernel[chosen][groups.first][order]),
+            name=names,
+            short_name=tuple(map(short_name, names)),
             calls=count[order],
             total_ns=total[order],
             mean_ns=(total / np.maximum(count, 1))[order],

@@ -73,35 +73,84 @@ OVERVIEW = by_key(
         "step add up to its time exactly.",
     ),
     Definition(
-        "utilization",
-        "GPU utilization",
+        "busy",
+        "Device busy",
         "number",
         "fraction",
-        "Time within the steps in which at least one kernel ran on the device ÷ time of the steps.",
+        "Time of the steps in which at least one kernel, copy or fill ran on the device ÷ time of the steps; mean over "
+        "the devices that ran kernels.",
+    ),
+    Definition(
+        "computing",
+        "Computing",
+        "number",
+        "fraction",
+        "Time of the steps in which at least one compute kernel ran on the device ÷ time of the steps; mean over the "
+        "devices that ran kernels. Communication, copies and fills do not count.",
+    ),
+    Definition(
+        "communicating",
+        "Communicating",
+        "number",
+        "fraction",
+        "Time of the steps in which at least one communication kernel ran on the device ÷ time of the steps, hidden "
+        "behind compute or not; mean over the devices that ran kernels. Empty where communication is only known from "
+        "calls on the host (gloo, MPI).",
+    ),
+    Definition(
+        "exposed_communication",
+        "Exposed communication",
+        "number",
+        "fraction",
+        "Time of the steps in which communication kernels ran on the device and no compute kernel did ÷ time of the "
+        "steps; mean over the devices that ran kernels. Copies do not hide communication. Empty where communication is "
+        "only known from calls on the host (gloo, MPI).",
     ),
     Definition(
         "sm_efficiency",
         "Est. SM efficiency",
         "number",
         "fraction",
-        "How much of the device's multiprocessors (SMs) kernels could fill. At each moment the blocks per SM of "
-        "the running kernels are added, at most 1; this is averaged over the time of the steps. Estimated from "
-        "launch configurations, not measured.",
+        "How much of the device's multiprocessors (SMs) compute kernels could fill. At each moment the blocks per SM "
+        "of the running compute kernels are added, at most 1; this is averaged over the time of the steps. Estimated "
+        "from launch configurations, not measured.",
     ),
     Definition(
         "achieved_occupancy",
         "Est. achieved occupancy",
         "number",
         "fraction",
-        "Active warps ÷ most warps an SM can hold, as estimated by the profiler for each kernel; mean over the "
-        "kernels within the steps, weighted by duration.",
+        "Active warps ÷ most warps an SM can hold, as estimated by the profiler for each kernel; mean over the compute "
+        "kernels of which it is known, weighted by duration.",
     ),
     Definition(
-        "tensor_core_share",
-        "Kernel time using tensor cores",
+        "occupancy_known_share",
+        "Occupancy known",
         "number",
         "fraction",
-        "Duration of kernels known by name to use tensor cores ÷ duration of all kernels of the device. Kernels "
-        "whose name leaves it open (Triton, some CUTLASS) count as not using them here, so this is a lower bound.",
+        "Duration of the compute kernels whose occupancy is known ÷ duration of all compute kernels. The profiler "
+        "writes 0 instead of computing it for kernels with more than 48 KiB of shared memory in a block.",
+    ),
+    Definition(
+        "tensor_cores_yes",
+        "Tensor cores used",
+        "number",
+        "fraction",
+        "Duration of the compute kernels known by name to use tensor cores ÷ duration of all compute kernels.",
+    ),
+    Definition(
+        "tensor_cores_no",
+        "Tensor cores not used",
+        "number",
+        "fraction",
+        "Duration of the compute kernels known by name not to use tensor cores ÷ duration of all compute kernels.",
+    ),
+    Definition(
+        "tensor_cores_unknown",
+        "Tensor cores unknown",
+        "number",
+        "fraction",
+        "Duration of the compute kernels whose name leaves open whether they use tensor cores ÷ duration of all "
+        "compute kernels.",
     ),
 )

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.device_use import DeviceUse, device_use
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import all_device_spans, communication_spans
-from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, Role
+from torch_tb_profiler.analysis.shared.quantities import Role
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.types import Int32, Int64
@@ -101,12 +101,14 @@ class TopOperator:
 class TopKernel:
     """A kernel that took much time.
 
-    name      of the kernel
-    total_ns  Σ of its durations
-    calls     how often it ran
+    name        of the kernel
+    short_name  the name that a page has room for
+    total_ns    Σ of its durations
+    calls       how often it ran
     """
 
     name: str
+    short_name: str
     total_ns: int
     calls: int
 
@@ -147,7 +149,12 @@ def overview(model: Model) -> Overview:
             for i in range(min(TOP, len(by_name)))
         ),
         top_kernels=tuple(
-            TopKernel(kernels_by_name.name[i], int(kernels_by_name.total_ns[i]), int(kernels_by_name.calls[i]))
+            TopKernel(
+                kernels_by_name.name[i],
+                kernels_by_name.short_name[i],
+                int(kernels_by_name.total_ns[i]),
+                int(kernels_by_name.calls[i]),
+            )
             for i in range(min(TOP, len(kernels_by_name)))
         ),
     )
@@ -169,13 +176,6 @@ def step_times(model: Model) -> StepTimes:
         categories=shown,
         category_ns={c: painted[CATEGORIES.index(c)] for c in shown},
     )
-
-
-def step_gpu_busy(model: Model) -> Int64 | None:
-    """Per step the ns of `GPU_BUSY`, on whatever device; None without kernels."""
-    if not model.has_kernels:
-        return None
-    return GPU_BUSY.between(all_device_spans(model), model.steps.start, model.steps.end)
 
 
 @remembered

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from torch_tb_profiler.analysis.definition import Definition, by_key
-from torch_tb_profiler.analysis.overlap_columns import OVERLAP
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 
 TRACES = by_key(
@@ -17,20 +14,26 @@ TRACES = by_key(
     Definition("steps", "Steps", "number", "count", "How many steps the averages are made of."),
     OVERVIEW["step"],
     Definition("slowest_step_ns", "Slowest step", "number", "ns", "The longest of the steps."),
-    Definition(
-        "gpu_busy_ns", "GPU busy", "number", "ns", "Time of the step in which at least one kernel ran on any device."
+    *(
+        OVERVIEW[key]
+        for key in (
+            *("busy", "computing", "communicating", "exposed_communication"),
+            *("sm_efficiency", "achieved_occupancy", "occupancy_known_share"),
+            *("tensor_cores_yes", "tensor_cores_unknown"),
+        )
     ),
-    OVERVIEW["utilization"],
-    OVERVIEW["sm_efficiency"],
-    OVERVIEW["achieved_occupancy"],
-    OVERVIEW["tensor_core_share"],
+    Definition(
+        "exposed_communication_ns",
+        "Exposed communication per step",
+        "number",
+        "ns",
+        "Time of the average step in which communication kernels ran on a device and no compute kernel did; mean over "
+        "the devices that ran kernels. Copies do not hide communication.",
+    ),
     *(
         OVERVIEW[key]
         for key in ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec", "other")
     ),
-    OVERLAP["computation_ns"],
-    OVERLAP["overlap_ns"],
-    replace(OVERLAP["exposed_communication_ns"], key="exposed_ns", label="Exposed communication"),
     Definition(
         "peak_bytes",
         "Memory peak",

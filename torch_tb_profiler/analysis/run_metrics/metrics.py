@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
-import numpy as np
-
-from torch_tb_profiler.analysis.kernels.table import kernel_totals
+from torch_tb_profiler.analysis.device_use import DeviceUse, device_summary, mean_known, step_use
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.memory.records import CPU
-from torch_tb_profiler.analysis.overlap import step_overlap
-from torch_tb_profiler.analysis.overview.overview import average_step, overview, step_gpu_busy, step_times
+from torch_tb_profiler.analysis.overview.overview import average_step, overview, step_times
 from torch_tb_profiler.analysis.tabular import Tabular
-from torch_tb_profiler.analysis.utilization import DeviceUse
 from torch_tb_profiler.model import Model
 
 
@@ -21,42 +17,50 @@ from torch_tb_profiler.model import Model
 class Figures:
     """One trace in a row of numbers; None where it does not say, or has no steps.
 
-    Times are means over the steps, in ns; shares 0…1, means over the devices. Definitions: `columns.TRACES`.
+    Times are means over the steps, in ns; shares 0…1, see `analysis.device_use.DeviceSummary`. Definitions:
+    `columns.TRACES`.
 
-    devices             those that ran kernels, by name
-    steps               how many steps the means are made of
-    step                mean length of a step, ns
-    slowest_step_ns     the longest step
-    gpu_busy_ns         time of a step in which a kernel ran on any device
-    utilization         part of the time of the steps in which a kernel ran, 0…1
-    sm_efficiency       estimated part of the multiprocessors that kernels could fill, 0…1
-    achieved_occupancy  estimated occupancy of the kernels, 0…1
-    tensor_core_share   part of the kernel time known to use tensor cores, 0…1
-    kernel              ns of a step in compute kernels
-    memcpy              ns of a step in copies, of what no category before has
-    memset              ns in fills, likewise
-    communication       ns in communication, likewise
-    runtime             ns in calls of the runtime or driver, likewise
-    dataloader          ns of waiting for the next batch, likewise
-    cpu_exec            ns in operators on the host, likewise
-    other               ns in none of these
-    computation_ns      time of a step in which a device computed and did not communicate
-    overlap_ns          time in which it did both
-    exposed_ns          time in which it communicated only
-    peak_bytes          most memory in use at once
-    top_operator        name of the operator with most self time
-    top_kernel          name of the kernel with most time
+    devices                   those that ran kernels, by name
+    steps                     how many steps the means are made of
+    step                      mean length of a step, ns
+    slowest_step_ns           the longest step
+    busy                      part of the step time in which a device did anything, 0…1
+    computing                 part in which a compute kernel ran, 0…1
+    communicating             part in which a communication kernel ran, 0…1
+    exposed_communication     part in which one ran and no compute kernel, 0…1
+    exposed_communication_ns  the same of a step
+    sm_efficiency             estimated part of the multiprocessors that compute kernels could fill, 0…1
+    achieved_occupancy        estimated occupancy of the compute kernels where it is known, 0…1
+    occupancy_known_share     part of the time of compute kernels whose occupancy is known, 0…1
+    tensor_cores_yes          part of that time known to use tensor cores, 0…1
+    tensor_cores_unknown      part of that time of which it is not known, 0…1
+    kernel                    ns of a step in compute kernels
+    memcpy                    ns of a step in copies, of what no category before has
+    memset                    ns in fills, likewise
+    communication             ns in communication, likewise
+    runtime                   ns in calls of the runtime or driver, likewise
+    dataloader                ns of waiting for the next batch, likewise
+    cpu_exec                  ns in operators on the host, likewise
+    other                     ns in none of these
+    peak_bytes                most memory in use at once
+    top_operator              name of the operator with most self time
+    top_kernel                name of the kernel with most time
     """
 
     devices: str
     steps: int
     step: float | None
     slowest_step_ns: int | None
-    gpu_busy_ns: float | None
-    utilization: float | None
+    busy: float | None
+    computing: float | None
+    communicating: float | None
+    exposed_communication: float | None
+    exposed_communication_ns: float | None
     sm_efficiency: float | None
     achieved_occupancy: float | None
-    tensor_core_share: float | None
+    occupancy_known_share: float | None
+    tensor_cores_yes: float | None
+    tensor_cores_unknown: float | None
     kernel: float | None
     memcpy: float | None
     memset: float | None
@@ -65,9 +69,6 @@ class Figures:
     dataloader: float | None
     cpu_exec: float | None
     other: float | None
-    computation_ns: float | None
-    overlap_ns: float | None
-    exposed_ns: float | None
     peak_bytes: int | None
     top_operator: str | None
     top_kernel: str | None
@@ -92,24 +93,28 @@ class FigureTable(Tabular):
 
 def figures(model: Model) -> Figures:
     """What is comparable between any two traces."""
-    found, steps, overlap = overview(model), step_times(model), step_overlap(model)
-    average, busy, kernels = average_step(model), step_gpu_busy(model), kernel_totals(model)
+    found, steps, average = overview(model), step_times(model), average_step(model)
+    device, use = device_summary(model), step_use(model)
     has_steps = len(steps) > 0
     categories = average.category_ns if has_steps else {}
-
-    def mean(values: np.ndarray | None) -> float | None:
-        return float(values.mean()) if has_steps and values is not None else None
+    exposed = None if use is None else use.exposed_communication_ns
+    tensor_cores = device.tensor_cores
 
     return Figures(
         devices=_named(found.devices),
         steps=len(steps),
         step=average.step_ns if has_steps else None,
         slowest_step_ns=int(steps.duration_ns.max()) if has_steps else None,
-        gpu_busy_ns=mean(busy),
-        utilization=_mean([use.utilization for use in found.devices]),
-        sm_efficiency=_mean([use.sm_efficiency for use in found.devices]),
-        achieved_occupancy=_mean([use.achieved_occupancy for use in found.devices]),
-        tensor_core_share=kernels.tensor_core_ns / kernels.kernel_ns if kernels.kernel_ns else None,
+        busy=device.busy,
+        computing=device.computing,
+        communicating=device.communicating,
+        exposed_communication=device.exposed_communication,
+        exposed_communication_ns=float(exposed.mean()) if has_steps and exposed is not None else None,
+        sm_efficiency=mean_known([use.sm_efficiency for use in found.devices]),
+        achieved_occupancy=device.occupancy.mean,
+        occupancy_known_share=device.occupancy.known_share,
+        tensor_cores_yes=None if tensor_cores is None else tensor_cores.yes,
+        tensor_cores_unknown=None if tensor_cores is None else tensor_cores.unknown,
         kernel=categories.get("kernel"),
         memcpy=categories.get("memcpy"),
         memset=categories.get("memset"),
@@ -118,9 +123,6 @@ def figures(model: Model) -> Figures:
         dataloader=categories.get("dataloader"),
         cpu_exec=categories.get("cpu_exec"),
         other=categories.get("other"),
-        computation_ns=mean(overlap.computation_ns),
-        overlap_ns=mean(overlap.overlap_ns),
-        exposed_ns=mean(overlap.exposed_communication_ns),
         peak_bytes=_peak(model),
         top_operator=found.top_operators[0].name if found.top_operators else None,
         top_kernel=found.top_kernels[0].name if found.top_kernels else None,
@@ -139,8 +141,3 @@ def _named(devices: Sequence[DeviceUse]) -> str:
     names = [device.name or f"GPU {device.id}" for device in devices]
     counts = {name: names.count(name) for name in names}
     return ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counts.items())
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None

@@ -10,12 +10,14 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.absent import absent_traces
-from torch_tb_profiler.analysis.answer import Answer, Count, TraceMeta
+from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta, columns_of
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.kernels.columns import KERNELS as KERNEL_COLUMNS
 from torch_tb_profiler.analysis.kernels.question import KERNELS
+from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as OPERATOR_COLUMNS
 from torch_tb_profiler.analysis.operators.question import OPERATORS
+from torch_tb_profiler.analysis.operators.table import operators
 from torch_tb_profiler.analysis.question import (
     Listed,
     NoParameters,
@@ -107,7 +109,10 @@ class SideBySide(Scope, frozen=True):
             "or calls."
         ),
     ] = None
-    per: Annotated[Literal["step", "all"], Meta(description="Divided by the steps of the trace, or sums.")] = "step"
+    per: Annotated[
+        Literal["step", "all"],
+        Meta(description="Sums over the steps divided by their number, or sums over the whole trace."),
+    ] = "step"
 
 
 def _figures(subject: Subject, _: NoParameters) -> FiguresAnswer:
@@ -180,10 +185,62 @@ TRACES = TracesQuestion(
 )
 
 
+class NamesAsked(msgspec.Struct, frozen=True):
+    """Of what."""
+
+    what: Annotated[Literal["operators", "kernels"], Meta(description="Rows.")] = "operators"
+
+
+class StepNames(Answer, frozen=True, kw_only=True):
+    """What the steps of a trace did, by name: sums over all steps.
+
+    meta   which trace
+    steps  how many there are
+    names  a row for each operator, or each kernel
+    """
+
+    meta: TraceMeta
+    steps: Count
+    names: Columns
+
+
+def _step_names(subject: Subject, asked: NamesAsked) -> StepNames:
+    model = subject.model.in_steps
+    _, measures, columns = _SIDE_BY_SIDE[asked.what]
+    found: Any = operators(model) if asked.what == "operators" else kernels(model)
+    known = [key for key in measures if key != "device_self_ns" or found.has_device_work]
+    return StepNames(
+        meta=TraceMeta(**subject.about(asked.what)),
+        steps=len(model.steps),
+        names=columns_of(found, [columns["name"], *(columns[key] for key in known)]),
+    )
+
+
+STEP_NAMES = TraceQuestion(
+    name="figures/names",
+    summary="What the steps of one trace did, by name",
+    answer=StepNames,
+    parameters=NamesAsked,
+    compute=_step_names,
+    tag="several traces",
+    of_steps=False,
+    first=(NamesAsked(), NamesAsked("kernels")),
+    more="What belongs to no step is left out: what was launched before the recording or before the first step, what "
+    "follows the last.",
+)
+
+
 def _names_of_each(asked: SideBySide) -> dict[str, QuestionOfEach]:
     _measure(asked)
     question, *_ = _SIDE_BY_SIDE[asked.what]
-    return {**_of_each(asked), "rows": (question, question.parameters())}
+    if asked.per == "all":
+        return {**_of_each(asked), "rows": (question, question.parameters())}
+    # of traces without steps sums over all are told
+    return {
+        **_of_each(asked),
+        "in_steps": (STEP_NAMES, NamesAsked(asked.what)),
+        "rows": (question, question.parameters()),
+    }
 
 
 def _measure(asked: SideBySide) -> str:
@@ -201,7 +258,7 @@ def _names(listed: Sequence[Listed], asked: SideBySide) -> Table[NamesMeta]:
     steps = [answers["figures"].figures.steps for _, answers in chosen]
     per_step = all(steps) and asked.per == "step"
     sums = [
-        _sums(answers["rows"].rows, measure, count if per_step else 1)
+        _sums(answers["in_steps"].names.rows, measure, count) if per_step else _sums(answers["rows"].rows, measure, 1)
         for (_, answers), count in zip(chosen, steps, strict=True)
     ]
     defined, values = side_by_side(_titles([trace for trace, _ in chosen]), sums, columns[measure])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.owners import owner_names
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
@@ -37,13 +38,21 @@ class Launchers:
 
 @dataclass(frozen=True)
 class Unattributed:
-    """Device work that no operator launched, by what did.
+    """Device work that no operator launched, by its owner.
 
-    launcher   an API call, or why it is not known, in parentheses
+    owner      in words, such as `graph replay of aten::mm`, `module: Linear_3`, or why there is none
+    how        how the owner is known: compiled, graph_node, annotation, module, frame, thread, inferred or none
+    name       the owner's name alone; null for none
+    reason     why there is none: host_not_recorded, before_recording, no_correlation or launch_lost; null for others
+    launcher   the API call in parentheses, or that it is not in the trace
     calls      how many pieces of work
     device_ns  Σ of their durations
     """
 
+    owner: str
+    how: str
+    name: str | None
+    reason: str | None
     launcher: str
     calls: int
     device_ns: int
@@ -63,13 +72,17 @@ def launchers(model: Model) -> Launchers:
 
 def unattributed(model: Model) -> tuple[Unattributed, ...]:
     """By device time, descending; its sum and the operators' device self times are all device work."""
-    known = launchers(model)
+    owners = owner_names(model)
     chosen = np.flatnonzero(model.is_work & (model.device_links.operator_node < 0))
-    code = known.code[chosen]
+    code = owners.code[chosen]
     groups = group([code])
     rows = model.device_work.row[chosen]
     total, calls = groups.sum(np.maximum(model.trace.events.duration[rows], 0)), groups.count()
-    return tuple(
-        Unattributed(known.text(int(code[groups.first[g]])), int(calls[g]), int(total[g]))
-        for g in descending(total).tolist()
-    )
+    found = []
+    for g in descending(total).tolist():
+        owner = owners.names[int(code[groups.first[g]])]
+        launcher = NOT_RECORDED if owner.launcher is None else f"({owner.launcher})"
+        found.append(
+            Unattributed(owner.text, owner.how, owner.name, owner.reason, launcher, int(calls[g]), int(total[g]))
+        )
+    return tuple(found)

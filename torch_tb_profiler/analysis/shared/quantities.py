@@ -70,22 +70,23 @@ class Quantity:
         return Coverage(self.spans(by_role)).between(start, end)
 
 
-#: at least one kernel, copy or fill runs (`busy_ns`); the rest of the window is idle
+#: "Device busy" (`busy_ns`): at least one kernel, copy or fill runs; the rest of the window is idle
 BUSY = Quantity((Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
 
-#: at least one kernel runs, of a collective or not (`gpu_busy_ns`, `kernel_ns`); copies do not count
+#: at least one kernel runs, of a collective or not: the "GPU utilization" of the old plugin's routes and file counters
 GPU_BUSY = Quantity((Role.COMPUTE, Role.COMMUNICATION))
 
-#: at least one kernel runs that is not communication's
-COMPUTE = Quantity((Role.COMPUTE,))
+#: "Computing" (`computing_ns`): at least one kernel runs that is not communication's
+COMPUTING = Quantity((Role.COMPUTE,))
 
 #: the same while no communication runs
-COMPUTE_ALONE = Quantity((Role.COMPUTE,), without=(Role.COMMUNICATION,))
+COMPUTING_ALONE = Quantity((Role.COMPUTE,), without=(Role.COMMUNICATION,))
 
-#: communication runs, hidden or not
-COMMUNICATION = Quantity((Role.COMMUNICATION,))
+#: "Communicating" (`communicating_ns`): communication runs, hidden or not
+COMMUNICATING = Quantity((Role.COMMUNICATION,))
 
-#: communication runs and no compute kernel: what the program would be faster by without it. Copies do not hide it
+#: "Exposed communication": communication runs and no compute kernel, what the program would be faster by without it.
+#: Copies do not hide it
 EXPOSED_COMMUNICATION = Quantity((Role.COMMUNICATION,), without=(Role.COMPUTE,))
 
 #: communication runs, and neither a compute kernel nor a copy or fill: the category `communication` of a step
@@ -100,6 +101,6 @@ def idle_ns(window_ns: Int64, busy_ns: Int64) -> Int64:
     return window_ns - busy_ns
 
 
-def utilization(gpu_busy_ns: int, window_ns: int) -> float | None:
-    """`GPU_BUSY` ÷ window, 0…1; None for a window without length."""
-    return gpu_busy_ns / window_ns if window_ns > 0 else None
+def share(part_ns: float, whole_ns: float) -> float | None:
+    """Part ÷ whole, 0…1; None for a whole without length."""
+    return part_ns / whole_ns if whole_ns > 0 else None

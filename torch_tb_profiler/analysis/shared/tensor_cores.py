@@ -1,20 +1,26 @@
 """Which kernels use tensor cores (or matrix cores), and which operators could.
 
-No trace says it, so it is read from names. The tables below are data: families of kernel names known to use
-them, known not to, and known to leave it open. The answer has three values; "unknown" is never taken for "no".
+No trace says it, so it is read from the names of kernels (`model.kernel_names.families`), and where these leave it
+open, from the device and the operator. The answer has three values; "unknown" is never taken for "no".
 """
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.types import Int8
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.family import PRODUCTS
+from torch_tb_profiler.trace import Category
 
 
 class Use(IntEnum):
@@ -29,89 +35,6 @@ class Use(IntEnum):
         """True, False, or None for unknown."""
         return None if self is Use.UNKNOWN else self is Use.YES
 
-
-# Ordinary arithmetic although the family is named like one of tensor cores.
-PLAIN_ARITHMETIC = (
-    "simt",
-    "ffma",
-    r"fmha_cutlass[FB]_\w*sm(?:50|60|61)",
-    r"fmha_cutlass[FB]_f32_\w*sm7\d",
-    # what surrounds a product: they move or add, they do not multiply matrices
-    "splitKreduce",
-    "ReduceSplitK",
-    "computeOffsets",
-    "im2col",
-)
-
-# Volta, Turing and early Ampere: the names the old plugin knew.
-TENSOR_CORES_2021 = (
-    "h884",
-    "s884",
-    "h1688",
-    "s1688",
-    "hmma",
-    "i8816",
-    "16816",
-    "dgrad_1x1_stride_2x2",
-    "first_layer_wgrad_kernel",
-    "conv1x1",
-    "conv2d_c1_k1",
-    "direct_group",
-    "xmma_implicit_gemm",
-    "xmma_sparse_conv",
-    "xmma_warp_specialized_implicit_gemm",
-    "xmma_gemm",
-    "xmma_sparse_gemm",
-    "c1688",
-)
-
-TENSOR_CORES_MODERN = (
-    "tensorop",  # CUTLASS
-    r"(?<![a-z])[sdhi](?:884|161616|1684|16864|168128|16832)(?![0-9])",  # shape of one instruction
-    r"sm\d+_xmma_(?:fprop|dgrad|wgrad)",  # cuDNN
-    "nvjet",  # cuBLAS since 12.x
-    "gmma",  # Hopper: wgmma, gmma
-    "tcgen05",  # Blackwell
-    r"(?i:flash_(?:fwd|bwd)|flash_?attn_?(?:fwd|bwd)|flashattn)",
-    r"(?i:sdpa_sm\d+_flash|cudnn\w*sdpa)",
-    r"fmha_cutlass[FB]_",
-    r"fmha_(?:v2_)?flash",
-    r"(?i:device_?gemm|grouped_gemm|Fmha\w*Kernel)\w*.*(?:sm90|sm100|Sm90|Sm100)",
-    r"\bcutlass3x_sm(?:90|100)",
-    # AMD: Tensile names carry the matrix instruction, Composable Kernel the pipeline
-    r"Cijk_\w*_MI\d+x\d+",
-    r"(?i:mfma|xdlops|_xdl)",
-    r"ck_tile::\w*Fmha|FmhaFwd|FmhaBwd",
-)
-
-# A product by name, in ordinary arithmetic.
-PLAIN_PRODUCTS = (
-    r"(?i:[sdcz]gemm)",
-    r"(?i:scudnn)",
-    r"(?i:gemv|gemmSN|gemmk1|dot_kernel)",
-    r"(?:implicit|precomputed)_convolve",
-    r"(?:dgrad|wgrad)\w*_engine|dgrad2d|wgrad2d|reduce_wgrad",
-    r"(?i:winograd|fft2d|fft1d)",
-    r"(?i:depthwise)",
-    r"\bat::native::|^void \(anonymous namespace\)::|at_cuda_detail|at::cuda::",
-    r"(?i:nccl|rccl)",
-)
-
-# Compiled or composed kernels that may or may not use them.
-UNDECIDED = (
-    r"(?i:gemm|matmul|conv(?!ert)|dgrad|wgrad|fprop|mma|attention|attn|fmha|flash)",
-    r"(?i:triton|cutlass|cijk|composable|(?<![a-z])ck(?:_tile)?::|tilelang|(?<![a-z])(?:fwd|bwd)_kernel)",
-)
-
-_RULES = tuple(
-    (use, re.compile("|".join(patterns)))
-    for use, patterns in (
-        (Use.NO, PLAIN_ARITHMETIC),
-        (Use.YES, TENSOR_CORES_2021 + TENSOR_CORES_MODERN),
-        (Use.NO, PLAIN_PRODUCTS),
-        (Use.UNKNOWN, UNDECIDED),
-    )
-)
 
 ELIGIBLE_2021 = (
     *(
@@ -165,20 +88,106 @@ ELIGIBLE_MODERN = (
 ELIGIBLE_OPERATORS = frozenset(ELIGIBLE_2021 + ELIGIBLE_MODERN)
 
 
+#: the first compute capability with tensor cores, and the first whose tensor cores multiply a type (`Input type`);
+#: `float` as TF32
+FIRST_CAPABILITY = (7, 0)
+_FIRST_WITH = {
+    **dict.fromkeys(("half", "c10::half"), (7, 0)),
+    **dict.fromkeys(("signed char", "unsigned char", "char", "byte"), (7, 2)),
+    **dict.fromkeys(("float", "double", "bfloat16", "c10::bfloat16"), (8, 0)),
+    **dict.fromkeys(("c10::complex<float>", "c10::complex<double>", "complexfloat", "complexdouble"), (8, 0)),
+}
+_NEVER = frozenset({"bool", "int", "long", "long int", "long long", "short", "short int"})
+
+
 def use_of(kernel: str) -> Use:
-    """What the name of a kernel says; the first rule that matches decides, and no rule means no product."""
-    for use, pattern in _RULES:
-        if pattern.search(kernel):
-            return use
-    return Use.NO
+    """What the name of a kernel says; a name that no family matches says nothing."""
+    family = family_of(kernel)
+    if family is None or family.tensor_cores is None:
+        return Use.UNKNOWN
+    return Use.YES if family.tensor_cores else Use.NO
+
+
+def is_product(kernel: str) -> bool:
+    """Whether a kernel, by its name, multiplies matrices, convolves or attends: tensor cores could do it."""
+    family = family_of(kernel)
+    return family is not None and family.kind in PRODUCTS
 
 
 @remembered
 def use_of_device_work(model: Model) -> Int8:
-    """`Use` of every row of `model.device_work`, shape (device_work,); meaningful for kernels only."""
+    """`Use` of every row of `model.device_work`, shape (device_work,); meaningful for kernels only.
+
+    Where the name leaves it open, what else the trace knows may exclude it: see `_excluded`.
+    """
+    use = _of_names(model, use_of)
+    open_rows = np.flatnonzero((use == Use.UNKNOWN) & (model.device_category == Category.KERNEL))
+    if len(open_rows):
+        use[open_rows[_excluded(model, open_rows)]] = Use.NO
+    return use
+
+
+@remembered
+def eligible_device_work(model: Model) -> Bool:
+    """Kernels whose work tensor cores could do, shape (device_work,): by their own kind, or by their operator.
+
+    Inside graphs and compiled functions no operator tells it, so the kind of the kernel counts as well.
+    """
+    tree, node = model.tree, model.device_links.operator_node
+    found = _of_names(model, is_product).astype(np.bool_)
+    if len(tree):
+        named = model.trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)
+        found |= (node >= 0) & named[tree.name[node]]
+    kernels: Bool = found & (model.device_category == Category.KERNEL)
+    return kernels
+
+
+def _of_names(model: Model, judge: Callable[[str], int]) -> Int8:
+    """`judge(name)` of every row of device work; every distinct name is asked once."""
     trace = model.trace
     name = trace.events.name[model.device_work.row]
     by_code = np.zeros(len(trace.strings), np.int8)
     for code in distinct(name).tolist():
-        by_code[code] = use_of(trace.strings[code])
+        by_code[code] = judge(trace.strings[code])
     return by_code[name]
+
+
+def _excluded(model: Model, rows: Int64) -> Bool:
+    """Of kernels whose name leaves it open: those that cannot use tensor cores, shape (rows,).
+
+    The device has none, or none for the types of the inputs of the product that launched the kernel.
+    """
+    trace, tree = model.trace, model.tree
+    device = model.device_work.device[rows]
+    capability = {number: _capability(trace.header.device(number)) for number in distinct(device).tolist()}
+    node = model.device_links.operator_node[rows]
+    types = np.zeros(len(rows), np.int32)  # no text
+    if len(tree):
+        of_product = (node >= 0) & trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)[tree.name[node]]
+        types[of_product] = trace.operators.input_type[tree.operator[node[of_product]]]
+    pairs = list(zip(device.tolist(), types.tolist(), strict=True))
+    cannot = {(number, code): _cannot(capability[number], trace.strings[code]) for number, code in set(pairs)}
+    return np.array([cannot[pair] for pair in pairs], np.bool_)
+
+
+def _capability(device: dict[str, Any] | None) -> tuple[int, int] | None:
+    """Of a GPU of NVIDIA; None for others, and where the trace does not say."""
+    device = device or {}
+    major, minor, name = (device.get(key) for key in ("computeMajor", "computeMinor", "name"))
+    if not isinstance(major, int) or not isinstance(minor, int) or not isinstance(name, str):
+        return None
+    return None if not name or re.search(r"AMD|Radeon", name) else (major, minor)
+
+
+def _cannot(capability: tuple[int, int] | None, types: str) -> bool:
+    """Whether the device has no tensor cores for these inputs of a product: a list in JSON, `""`: not known."""
+    if capability is None or capability < FIRST_CAPABILITY:
+        return capability is not None
+    try:
+        inputs = json.loads(types or "[]")
+    except ValueError:
+        return False
+    if not isinstance(inputs, list):
+        return False
+    tensors = [str(each).lower() for each in inputs if each not in ("", "Scalar")]
+    return bool(tensors) and all(t in _NEVER or capability < _FIRST_WITH.get(t, FIRST_CAPABILITY) for t in tensors)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +11,8 @@ from torch_tb_profiler.arrays.distinct import distinct, distinct_places
 from torch_tb_profiler.arrays.nesting import by_depth
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.frame_names import SOURCE_FRAME
 from torch_tb_profiler.trace import Strings
-
-#: `file(line): function`; not built-in functions, not nn.Module calls
-SOURCE_FRAME = re.compile(r".*\(\d+\): ")
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.launchers import NOT_RECORDED
-from torch_tb_profiler.analysis.stacks.call_stacks import SOURCE_FRAME
 from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, StackEntries, merged
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.modules import NN_MODULE
+from torch_tb_profiler.model.frame_names import NN_MODULE, SOURCE_FRAME
 from torch_tb_profiler.model.stack_contexts import stack_contexts
 from torch_tb_profiler.model.steps import PROFILER_STEP
 

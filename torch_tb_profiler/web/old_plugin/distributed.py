@@ -44,8 +44,8 @@ def overlap(found: Distributed) -> Json:
     per_step: dict[str, Json] = {}
     average: Json = {}
     for rank in found.ranks:
-        of = rank.overlap
-        parts = np.stack([of.computation_ns, of.overlap_ns, of.exposed_communication_ns, of.other_ns])
+        of = rank.overview_overlap
+        parts = np.stack([of.computation_ns, of.overlap_ns, of.communication_only_ns, of.other_ns])
         average[rank.worker] = _mean(parts, len(of.names))
         for i, step in enumerate(of.names):
             per_step.setdefault(step, {})[rank.worker] = _us_list(parts[:, i])

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
-from torch_tb_profiler.analysis.kernels.table import KernelTable, kernel_totals, kernels
+from torch_tb_profiler.analysis.kernels.table import KernelTable, kernels, kernels_by_call
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
 from torch_tb_profiler.analysis.operators.table import OperatorDetails, OperatorTable, operators
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 from torch_tb_profiler.analysis.overview.overview import average_step, step_times
-from torch_tb_profiler.analysis.utilization import DeviceUse, device_use
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web.json_schema import Json
 from torch_tb_profiler.web.microseconds import microseconds, rounded_microseconds
+from torch_tb_profiler.web.old_plugin.gpu_metrics import gpu_metrics, tensor_core_share
 
 #: the one value of `group_by` that the old plugin knew for operators; anything else groups by name
 BY_SHAPE = "OperationAndInputShape"
@@ -43,6 +44,7 @@ _PIES = (
 
 def overview(model: Model, workers: int) -> Json:
     """/overview. `workers`: how many workers the run has."""
+    model = model.of_overview()
     answer = {
         "steps": _steps(model),
         "performance": [_performance(model)],
@@ -52,9 +54,9 @@ def overview(model: Model, workers: int) -> Json:
             {"title": "Device Type", "value": "GPU" if model.has_device_work or model.has_runtime else "CPU"},
         ],
     }
-    devices = device_use(model)
-    if devices:
-        answer["gpu_metrics"] = _gpu_metrics(devices)
+    found = gpu_metrics(model)
+    if found is not None:
+        answer["gpu_metrics"] = found
     return answer
 
 
@@ -107,7 +109,7 @@ def kernel_table(model: Model, group_by: str | None) -> Json | None:
     if not model.has_kernels:
         return None
     by_name = group_by == BY_KERNEL
-    table = kernels(model, "name" if by_name else "name_op_launch")
+    table = kernels(model) if by_name else kernels_by_call(model)
     columns, cells = _kernels_by_name(table) if by_name else _kernels_by_launch(table)
     for key, label, values in (
         ("mean_blocks_per_sm", "Mean Blocks Per SM", table.mean_blocks_per_sm),
@@ -124,7 +126,7 @@ def kernel_tc_pie(model: Model) -> Json | None:
     """/kernel/tc_pie; None without kernels."""
     if not model.has_kernels:
         return None
-    share = kernel_totals(model).tensor_core_share
+    share = tensor_core_share(model, model.device_category == Category.KERNEL) or 0.0
     return {"total": _name_value([["Using Tensor Cores", share], ["Not Using Tensor Cores", 1.0 - share]])}
 
 
@@ -180,33 +182,6 @@ def _recommendations(found: Sequence[Finding]) -> str:
 def _recommendation(finding: Finding) -> str:
     links = ", ".join(f'<a href="{escape(link.url)}" target="_blank">{escape(link.text)}</a>' for link in finding.links)
     return escape(finding.detail) + (f" See {links}." if links else "")
-
-
-def _gpu_metrics(devices: Iterable[DeviceUse]) -> Json:
-    data: list[Json] = []
-    shown: list[str] = []
-    for use in devices:
-        if data:
-            data.append({"title": "<hr/>", "value": ""})
-        data.append({"title": f"GPU {use.id}:", "value": ""})
-        if use.name is not None:
-            data.append({"title": "Name", "value": escape(use.name)})
-        if use.memory_bytes is not None:
-            data.append({"title": "Memory", "value": f"{round(use.memory_bytes / 2**30, 2)} GB"})
-        if use.compute_capability is not None:
-            data.append({"title": "Compute Capability", "value": escape(use.compute_capability)})
-        for key, title, share in (
-            ("utilization", "GPU Utilization", use.utilization),
-            ("sm_efficiency", "Est. SM Efficiency", use.sm_efficiency),
-            ("achieved_occupancy", "Est. Achieved Occupancy", use.achieved_occupancy),
-            ("tensor_core_share", "Kernel Time using Tensor Cores", use.tensor_core_share),
-        ):
-            if share is not None:
-                data.append({"title": title, "value": f"{round(share * 100, 2)} %"})
-                if key not in shown:
-                    shown.append(key)
-    explained = [f"{OVERVIEW[key].label}:\n{OVERVIEW[key].help}" for key in shown]
-    return {"title": "GPU Summary", "data": data, "tooltip": "\n\n".join(["GPU usage metrics:", *explained])}
 
 
 # operators --------------------------------------------------------------------------------------------------

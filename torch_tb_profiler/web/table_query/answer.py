@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.table import Column, Page, Table
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.web.table_query.columns import Numbers, Values, column_of
-from torch_tb_profiler.web.table_query.grammar import Problem, parse_filter
+from torch_tb_profiler.web.table_query.grammar import Problem, Word, parse_filter
 from torch_tb_profiler.workspace.lru import Lru
 
 #: rows of a larger one when the request does not say how many
@@ -150,8 +150,10 @@ class TableAnswer:
             return None
         kept = np.ones(len(self), np.bool_)
         for condition in conditions:
-            column = self._kept.get(condition.key)
-            kept &= False if column is None else column.holds(condition)
+            # a word is also found in what is shown of a long name
+            keys = (condition.key, f"short_{condition.key}") if isinstance(condition, Word) else (condition.key,)
+            held = [column.holds(condition) for key in keys if (column := self._kept.get(key)) is not None]
+            kept &= np.logical_or.reduce(held) if held else False
         return kept
 
     def _name_key(self) -> str:

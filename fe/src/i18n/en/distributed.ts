@@ -36,7 +36,7 @@ export const distributed = area("distributed", {
     stepHelp: "Median over the ranks of their step time",
     exposed: "Exposed communication",
     exposedHelp:
-      "Communication ÷ step time, median over the ranks: time in which the rank only communicated",
+      "Time in which communication kernels ran on the device and no compute kernel did ÷ step time, median over the ranks. Empty where communication is only known from calls on the host (gloo, MPI)",
     hidden: "Hidden communication",
     hiddenHelp:
       "Overlapping ÷ (overlapping + communication), median over the ranks: the part of the communication during which the rank computed",
@@ -82,7 +82,7 @@ export const distributed = area("distributed", {
   heatMetrics: {
     duration_ns: "Step time",
     computation_ns: "Computation",
-    exposed_communication_ns: "Communication",
+    communication_only_ns: "Communication",
     wait_ns: "Synchronizing",
   },
   heatSummary: (metric: string, ranks: string, steps: string, least: string, most: string) =>
@@ -106,8 +106,8 @@ export const distributed = area("distributed", {
     delta: "Δ to median",
     deltaHelp: "Step time − median of the step times of all ranks.",
     exposed: {
-      label: "Exposed %",
-      help: "Communication ÷ step time: the part of the step in which the rank only communicated.",
+      label: "Exposed communication %",
+      help: "Time in which communication kernels ran on the device and no compute kernel did ÷ step time. Empty where communication is only known from calls on the host (gloo, MPI).",
     },
     hidden: {
       label: "Hidden %",

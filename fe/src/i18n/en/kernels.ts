@@ -9,11 +9,13 @@ export const kernels = area("kernels", {
     "Time each kernel ran on the device, summed over its calls. Copies and memsets are not kernels; they are listed below the table.",
   tensor: "Tensor cores",
   tensorHelp:
-    "Share of the kernel time spent in kernels that use tensor cores, judged by the kernel's name. All kernels count, whatever the number of bars.",
+    "Share of the time of compute kernels spent in kernels that use tensor cores, judged by the kernel's name. All compute kernels count, whatever the number of bars; communication does not.",
   using: "Using tensor cores",
   notUsing: "Not using tensor cores",
   unknown: "Unknown",
-  noTime: "The kernels of this trace have no duration.",
+  noTime: "The compute kernels of this trace have no duration.",
+  occupancyUnknown:
+    "Not known: the trace does not record it, or the profiler did not compute it (it writes 0 for kernels with more than 48 KiB of shared memory in a block).",
 
   table: "Kernels",
   group: "Group by",
@@ -26,11 +28,12 @@ export const kernels = area("kernels", {
   emptyReason: "It was recorded without device activity, or the program did not use a device.",
   emptyRemedy: "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
 
-  copies: "Copies and memsets",
+  copies: "Copies, memsets and waits",
   copiesHelp:
-    "Work on the device that is not a kernel. Bandwidth is bytes divided by the time of the copies, in 10⁹ bytes per second.",
+    "What the device did beside kernels; waits are no work. Bandwidth is bytes divided by the time of the copies, in 10⁹ bytes per second.",
   memcpy: "Memory copies",
   memset: "Memory sets",
+  waits: "Waits",
   columns: { name: "Name", calls: "Calls", total: "Total", bytes: "Bytes", bandwidth: "GB/s" },
 
   columnHelp: {

@@ -31,7 +31,7 @@ Always by operator name. The number of bars or slices does not change the table.
   unattributed: (time: string, share: string) => `${time} (${share}) not attributed to an operator`,
   unattributedHelpTitle: "device time without an operator",
   unattributedHelp:
-    "Kernels, copies and memsets that no operator of this trace launched: work of a library or an extension that calls the device directly, or launches recorded before the operator's start. It is part of the device time that percentages refer to, so the column does not add up to 100 %.",
+    "Kernels, copies and memsets that no operator of this trace launched: replays of graphs, work of a library or an extension that calls the device directly, or work launched before the recording. The list below says whom it belongs to instead. It is part of the device time that percentages refer to, so the column does not add up to 100 %.",
 
   shares: {
     deviceSelfHelp: "Device self time of the row divided by the device time of the trace.",

@@ -66,9 +66,12 @@ export const steps = area("steps", {
       "For outliers, the category that exceeds its own median the most. See the panel of outliers for the definition.",
     percent: (category: string) => `${category} %`,
     percentHelp: (category: string) => `${category} ÷ duration of the step.`,
-    busy: "GPU busy %",
-    busyHelp:
-      "Time of the step in which at least one kernel ran on a device, communication included ÷ duration of the step.",
+    uses: {
+      busy: "Device busy",
+      computing: "Computing",
+      communicating: "Communicating",
+      exposed_communication: "Exposed communication",
+    },
   },
 
   empty: "No steps were found in this trace",

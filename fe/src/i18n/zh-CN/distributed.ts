@@ -34,7 +34,8 @@ export const distributed: typeof en = {
     step: "每步时间",
     stepHelp: "各 rank 每步时间的中位数",
     exposed: "暴露的通信",
-    exposedHelp: "通信 ÷ 每步时间，取各 rank 的中位数：rank 只进行通信（未与计算重叠）的时间",
+    exposedHelp:
+      "设备上有通信内核运行而没有计算内核运行的时间 ÷ 每步时间，取各 rank 的中位数。只能从主机上的调用得知通信（gloo、MPI）时为空",
     hidden: "被掩盖的通信",
     hiddenHelp: "重叠 ÷（重叠 + 通信），取各 rank 的中位数：通信时间中 rank 同时在进行计算的部分",
     waiting: "等待",
@@ -77,7 +78,7 @@ export const distributed: typeof en = {
   heatMetrics: {
     duration_ns: "每步时间",
     computation_ns: "计算",
-    exposed_communication_ns: "通信",
+    communication_only_ns: "通信",
     wait_ns: "同步等待",
   },
   heatSummary: (metric, ranks, steps, least, most) =>
@@ -98,8 +99,8 @@ export const distributed: typeof en = {
     delta: "Δ 中位数",
     deltaHelp: "每步时间 − 所有 rank 的每步时间的中位数。",
     exposed: {
-      label: "暴露 %",
-      help: "通信 ÷ 每步时间：该步中 rank 只进行通信的部分。",
+      label: "暴露的通信 %",
+      help: "设备上有通信内核运行而没有计算内核运行的时间 ÷ 每步时间。只能从主机上的调用得知通信（gloo、MPI）时为空。",
     },
     hidden: {
       label: "掩盖 %",

@@ -9,11 +9,13 @@ export const kernels: typeof en = {
     "每个内核（kernel）在设备上运行的时间，按所有调用累加。内存拷贝（memcpy）和内存置位（memset）不是内核，列在表格下方。",
   tensor: "Tensor Core",
   tensorHelp:
-    "使用 Tensor Core 的内核在内核总时间中所占的比例，根据内核名称判断。无论显示多少条，都统计全部内核。",
+    "使用 Tensor Core 的内核在计算内核总时间中所占的比例，根据内核名称判断。无论显示多少条，都统计全部计算内核；通信不计入。",
   using: "使用 Tensor Core",
   notUsing: "未使用 Tensor Core",
   unknown: "未知",
-  noTime: "此跟踪中的内核没有耗时。",
+  noTime: "此跟踪中的计算内核没有耗时。",
+  occupancyUnknown:
+    "未知：跟踪没有记录，或者分析器没有计算（每个线程块的共享内存超过 48 KiB 的内核，它写为 0）。",
 
   table: "内核",
   group: "分组方式",
@@ -26,10 +28,12 @@ export const kernels: typeof en = {
   emptyReason: "采集时没有开启设备活动，或者程序没有使用加速设备。",
   emptyRemedy: "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]",
 
-  copies: "内存拷贝与置位",
-  copiesHelp: "设备上不属于内核的工作。带宽为字节数除以拷贝时间，单位为每秒 10⁹ 字节。",
+  copies: "内存拷贝、置位与等待",
+  copiesHelp:
+    "设备除内核以外所做的事；等待不是工作。带宽为字节数除以拷贝时间，单位为每秒 10⁹ 字节。",
   memcpy: "内存拷贝（memcpy）",
   memset: "内存置位（memset）",
+  waits: "等待",
   columns: { name: "名称", calls: "调用次数", total: "总耗时", bytes: "字节数", bandwidth: "GB/s" },
 
   columnHelp: {

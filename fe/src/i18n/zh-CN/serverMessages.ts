@@ -99,8 +99,10 @@ export const serverMessages: ServerMessages = {
     negative_duration: () => "时长为负的事件按时长 0 计。",
 
     // What the structure shows.
-    no_launch: () =>
-      "部分内核和拷贝的启动不在跟踪中：它们在采集开始之前启动，或者没有采集主机活动。它们的时间计入总计，但不属于任何算子。",
+    no_launch: ({ calls_recorded }) =>
+      calls_recorded
+        ? "部分内核和拷贝的启动不在跟踪中，而其他的在：它们在采集开始之前启动，或者其启动记录已丢失。它们的时间计入总计，但不属于任何算子。"
+        : "内核和拷贝没有对应的启动：没有采集对设备 API 的调用。它们的时间计入总计，但不属于任何算子。",
     clamped_ranges: () => "晚于其外层区间结束的主机区间，在调用树中被截到外层区间的末尾。",
     incomplete_last_steps: ({ step }) => `步 ${step} 被略去：采集在其设备工作完成之前停止。`,
     chosen_steps_not_found: ({ pattern, rule }) =>
@@ -189,7 +191,7 @@ export const serverMessages: ServerMessages = {
     communication: {
       title: "各步在等待通信",
       detail: ({ share }) =>
-        `平均每步有 ${percent(share)} 的时间是没有被计算内核或拷贝掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
+        `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
     },
     slow_communication: {
       title: "通信在等待迟到的 rank，或者链路有故障",
@@ -206,8 +208,8 @@ export const serverMessages: ServerMessages = {
       detail: ({ backends }) =>
         `DistributedDataParallel 通过 ${backends || "其他通信库"} 通信。在这些 GPU 之间 NCCL 最快：init_process_group(backend="nccl")。`,
     },
-    gpu_utilization: {
-      title: "GPU 利用率低",
+    device_idle: {
+      title: "设备一半以上的时间空闲",
       detail: ({ gpus }) =>
         `GPU ${gpus} 忙碌的时间不到一半。若内存允许，增大批大小可让每个内核做更多工作，但也会影响训练的收敛。每步中占比最大的其他部分说明 GPU 在等待什么。`,
     },
@@ -226,15 +228,17 @@ export const serverMessages: ServerMessages = {
   evidence: {
     dataloader_per_step: () => "DataLoader，每步平均",
     communication_per_step: () => "通信，每步平均",
+    exposed_communication_per_step: () => "暴露的通信，每步平均",
     slow_operations: () => "低于 5 GB/s 的大操作",
     slow_share: () => "它们在通信时间中所占的比例",
     share_of_step: () => "占平均每步时间的比例",
     devices_in_use: () => "使用中的设备",
     nccl_gpus: () => "可以使用 NCCL 的 GPU",
-    gpu_utilization: (gpu) => `GPU ${gpu} 的利用率`,
+    busy: (gpu) => `设备忙碌，GPU ${gpu}`,
+    computing: (gpu) => `计算中，GPU ${gpu}`,
     eligible_kernel_time: () => "可用 Tensor Core 的算子的内核时间",
     eligible_share: () => "占所有算子内核时间的比例",
-    tensor_core_share: () => "使用 Tensor Core 的内核时间",
+    tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
     peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
     gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
   },

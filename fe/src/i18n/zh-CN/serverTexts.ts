@@ -15,10 +15,6 @@ export const texts: Record<string, string> = {
   "Step time": "步骤时间",
   "Slowest step": "最慢的步骤",
   "The longest of the steps.": "各步骤中最长的一个。",
-  "GPU busy": "GPU 忙碌",
-  "Time of the step in which at least one kernel ran on any device.":
-    "步骤中任一设备上至少有一个内核在运行的时间。",
-  "GPU utilization": "GPU 利用率",
   "Est. SM efficiency": "估算 SM 效率",
   "Kernels running": "正在运行的内核",
   "Launched, not begun": "已启动未开始",
@@ -26,7 +22,6 @@ export const texts: Record<string, string> = {
   "Memory allocated": "已分配内存",
   "Memory reserved": "已预留内存",
   "Est. achieved occupancy": "估算实际占用率",
-  "Kernel time using tensor cores": "使用 Tensor Core 的内核时间",
   Kernel: "内核",
   Memcpy: "Memcpy",
   Memset: "Memset",
@@ -161,10 +156,8 @@ export const texts: Record<string, string> = {
   "Shortest call.": "最短的一次调用。",
   "Blocks of the launch ÷ multiprocessors (SMs) of the device; below 1 some SMs stay empty. Mean over the calls, weighted by duration.":
     "一次启动的线程块数 ÷ 设备的流式多处理器（SM）数；小于 1 时有 SM 空闲。按耗时加权的各次调用平均值。",
-  "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls, weighted by duration.":
-    "活跃 warp 数 ÷ 一个 SM 可容纳的最大 warp 数，由 profiler 估算。按耗时加权的各次调用平均值。",
-  "The innermost operator that launched it; in parentheses the API call when that was outside any operator.":
-    "启动它的最内层算子；若不在任何算子之内，则在括号中给出 API 调用。",
+  "The innermost operator that launched it; in parentheses what else owns it: who captured it into a graph, an annotation, a module, a Python frame, a thread.":
+    "启动它的最内层算子；括号内是其他归属：将其捕获到图中的算子、标注、模块、Python 栈帧或线程。",
   "Blocks of the launch, [x, y, z].": "一次启动的线程块数，[x, y, z]。",
   "Threads of a block, [x, y, z].": "一个线程块的线程数，[x, y, z]。",
   "Registers each thread uses.": "每个线程使用的寄存器数。",
@@ -201,8 +194,6 @@ export const texts: Record<string, string> = {
     "该步中设备上有计算内核在运行且没有通信的时间。跟踪中没有计算内核时：主机上有算子或优化器步骤在运行的时间。",
   "Time of the step in which computation and communication ran at the same time.":
     "该步中计算与通信同时进行的时间。",
-  "Exposed communication: time of the step in which communication ran and no computation. Communication is its kernels; of libraries without kernels (gloo, MPI) it is the calls on the host.":
-    "暴露的通信：该步中有通信而没有计算的时间。通信以其内核计；没有内核的通信库（gloo、MPI）以主机上的调用计。",
   "Time of the step with neither. Computation + Overlapping + Communication + Other = step time, exactly.":
     "该步中既没有计算也没有通信的时间。计算 + 重叠 + 通信 + 其他 = 每步时间，严格相等。",
   "Time in which operations that the step called moved data: of each operation the last part, as long as the shortest time that any rank needed for it. The rank that comes last waits for nobody. Not known where no operation could be matched with another rank's.":
@@ -323,14 +314,6 @@ export const texts: Record<string, string> = {
     "该步的其余时间：算子之间的 Python 代码，以及对 profiler 未记录的事物的等待。",
   "From the start of a step on the host to its end there, or to the end of the last device work it launched if that is later. A step starts where the one before ended at the earliest. The categories of a step add up to its time exactly.":
     "从该步在主机上开始，到它在主机上结束为止；若它启动的最后一项设备工作结束得更晚，则到该工作结束为止。一步最早从上一步结束处开始。一步的各类别之和与其时间严格相等。",
-  "Time within the steps in which at least one kernel ran on the device ÷ time of the steps.":
-    "各步之内设备上至少有一个内核在运行的时间 ÷ 各步的时间。",
-  "How much of the device's multiprocessors (SMs) kernels could fill. At each moment the blocks per SM of the running kernels are added, at most 1; this is averaged over the time of the steps. Estimated from launch configurations, not measured.":
-    "内核最多能占满设备多处理器（SM）的多少。每一时刻把运行中内核的每 SM 线程块数相加（至多为 1），再对各步的时间取平均。由启动配置估算，并非测量值。",
-  "Active warps ÷ most warps an SM can hold, as estimated by the profiler for each kernel; mean over the kernels within the steps, weighted by duration.":
-    "活跃 warp 数 ÷ 一个 SM 可容纳的最大 warp 数，由 profiler 对每个内核估算；对各步之内的内核按耗时加权平均。",
-  "Duration of kernels known by name to use tensor cores ÷ duration of all kernels of the device. Kernels whose name leaves it open (Triton, some CUTLASS) count as not using them here, so this is a lower bound.":
-    "根据名称已知使用 Tensor Core 的内核的耗时 ÷ 该设备所有内核的耗时。名称无法判断的内核（Triton、部分 CUTLASS）在此按未使用计，因此这是下限。",
 
   // Links.
   "Single- and multi-process data loading": "单进程与多进程数据加载",
@@ -393,4 +376,41 @@ export const texts: Record<string, string> = {
     "需要存储桶的 Storage Object Viewer 角色",
   "Check the bucket and STORAGE_EMULATOR_HOST": "请检查存储桶和 STORAGE_EMULATOR_HOST",
   "Check STORAGE_EMULATOR_HOST": "请检查 STORAGE_EMULATOR_HOST",
+  "Device busy": "设备忙碌",
+  Computing: "计算中",
+  Communicating: "通信中",
+  "Occupancy known": "占用率已知",
+  "Tensor cores not used": "未使用 Tensor Core",
+  "Tensor cores unknown": "Tensor Core 未知",
+  "Exposed communication per step": "每步暴露的通信",
+  "Time of the steps in which at least one kernel, copy or fill ran on the device ÷ time of the steps; mean over the devices that ran kernels.":
+    "各步中设备上至少有一个内核、拷贝或置位在运行的时间 ÷ 各步的时间；取运行过内核的设备的平均值。",
+  "Time of the steps in which at least one compute kernel ran on the device ÷ time of the steps; mean over the devices that ran kernels. Communication, copies and fills do not count.":
+    "各步中设备上至少有一个计算内核在运行的时间 ÷ 各步的时间；取运行过内核的设备的平均值。通信、拷贝和置位不计入。",
+  "Time of the steps in which at least one communication kernel ran on the device ÷ time of the steps, hidden behind compute or not; mean over the devices that ran kernels. Empty where communication is only known from calls on the host (gloo, MPI).":
+    "各步中设备上至少有一个通信内核在运行的时间 ÷ 各步的时间，无论是否被计算掩盖；取运行过内核的设备的平均值。只能从主机上的调用得知通信（gloo、MPI）时为空。",
+  "Time of the steps in which communication kernels ran on the device and no compute kernel did ÷ time of the steps; mean over the devices that ran kernels. Copies do not hide communication. Empty where communication is only known from calls on the host (gloo, MPI).":
+    "各步中设备上有通信内核运行而没有计算内核运行的时间 ÷ 各步的时间；取运行过内核的设备的平均值。拷贝不掩盖通信。只能从主机上的调用得知通信（gloo、MPI）时为空。",
+  "How much of the device's multiprocessors (SMs) compute kernels could fill. At each moment the blocks per SM of the running compute kernels are added, at most 1; this is averaged over the time of the steps. Estimated from launch configurations, not measured.":
+    "计算内核能占满设备多处理器（SM）的程度。每一时刻把正在运行的计算内核的每 SM 线程块数相加，最多为 1；再对各步的时间取平均。由启动配置估算，并非测量值。",
+  "Active warps ÷ most warps an SM can hold, as estimated by the profiler for each kernel; mean over the compute kernels of which it is known, weighted by duration.":
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由分析器对每个内核估算；取占用率已知的计算内核按耗时加权的平均值。",
+  "Duration of the compute kernels whose occupancy is known ÷ duration of all compute kernels. The profiler writes 0 instead of computing it for kernels with more than 48 KiB of shared memory in a block.":
+    "占用率已知的计算内核的耗时 ÷ 所有计算内核的耗时。每个线程块的共享内存超过 48 KiB 的内核，分析器不计算而写为 0。",
+  "Duration of the compute kernels known by name to use tensor cores ÷ duration of all compute kernels.":
+    "根据名称已知使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+  "Duration of the compute kernels known by name not to use tensor cores ÷ duration of all compute kernels.":
+    "根据名称已知不使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+  "Duration of the compute kernels whose name leaves open whether they use tensor cores ÷ duration of all compute kernels.":
+    "无法根据名称判断是否使用 Tensor Core 的计算内核的耗时 ÷ 所有计算内核的耗时。",
+  "Active warps ÷ most warps an SM can hold, as estimated by the profiler. Mean over the calls of which it is known, weighted by duration. Empty where it is known of none: the profiler writes 0 instead of computing it for kernels with more than 48 KiB of shared memory in a block.":
+    "活动 warp 数 ÷ 一个 SM 最多可容纳的 warp 数，由分析器估算。取占用率已知的调用按耗时加权的平均值。全部未知时为空：每个线程块的共享内存超过 48 KiB 的内核，分析器不计算而写为 0。",
+  "Duration of the calls whose occupancy is known ÷ duration of all its calls.":
+    "占用率已知的调用的耗时 ÷ 该行所有调用的耗时。",
+  "Time of the step in which communication ran and no computation, on whatever device of the rank. Communication is its kernels; of libraries without kernels (gloo, MPI) it is the calls on the host.":
+    "步骤中 rank 的任一设备上有通信而没有计算的时间。通信指其内核；没有内核的库（gloo、MPI）指主机上的调用。",
+  "Time of the step in which communication kernels ran on a device and no compute kernel did; copies do not hide it. Mean over the devices. Empty where communication is only known from calls on the host (gloo, MPI).":
+    "步骤中设备上有通信内核运行而没有计算内核运行的时间；拷贝不掩盖通信。取各设备的平均值。只能从主机上的调用得知通信（gloo、MPI）时为空。",
+  "Time of the average step in which communication kernels ran on a device and no compute kernel did; mean over the devices that ran kernels. Copies do not hide communication.":
+    "平均每步中设备上有通信内核运行而没有计算内核运行的时间；取运行过内核的设备的平均值。拷贝不掩盖通信。",
 };

@@ -63,8 +63,12 @@ export const steps: typeof en = {
     outlierHelp: "对离群步，给出超出自身中位数最多的类别。定义见“离群步”面板。",
     percent: (category) => `${category} %`,
     percentHelp: (category) => `${category} ÷ 该步的耗时。`,
-    busy: "GPU 忙碌 %",
-    busyHelp: "该步中至少有一个内核（含通信内核）在设备上运行的时间 ÷ 该步的耗时。",
+    uses: {
+      busy: "设备忙碌",
+      computing: "计算中",
+      communicating: "通信中",
+      exposed_communication: "暴露的通信",
+    },
   },
 
   empty: "此跟踪中没有找到任何步",

@@ -13,6 +13,7 @@ import {
   STATUS,
   statusOf,
   type Table,
+  withShortNames,
 } from "../../table";
 import { type Divisors, MEASURES, type Part } from "./parts";
 
@@ -60,7 +61,11 @@ const CALLS = "calls";
 function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice): Table {
   const { measures } = choice;
   const length = table.rows.name?.length ?? 0;
-  const rows: Record<string, readonly Cell[]> = { name: table.rows.name ?? [] };
+  const { name: names = [], short_name: short } = table.rows;
+  const rows: Record<string, readonly Cell[]> = {
+    name: names,
+    ...(short && { short_name: short }),
+  };
   for (const key of [CALLS, ...measures]) {
     const before = divided(table.rows[key], divisors.before);
     const after = divided(table.rows[exp(key)], divisors.after);
@@ -90,12 +95,13 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
     }),
   );
   const name = described("name");
-  return {
+  const sorted = {
     columns: [...(name ? [{ ...name }] : []), STATUS_COLUMN, ...columns],
     rows: Object.fromEntries(
       Object.entries(rows).map(([key, cells]) => [key, order.map((row) => cells[row])]),
     ),
   };
+  return short ? withShortNames(sorted) : sorted;
 }
 
 /** A column of differences knows that it is one, and the percentages stand behind it. */

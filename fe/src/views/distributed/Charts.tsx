@@ -16,7 +16,7 @@ import { PARTS, type Part, type RankRow, waitParts } from "./ranks";
 const COLORS: Partial<Record<Part, string>> = {
   computation_ns: "var(--cat-kernel)",
   overlap_ns: "var(--series-7)",
-  exposed_communication_ns: "var(--cat-communication)",
+  communication_only_ns: "var(--cat-communication)",
   other_ns: "var(--cat-other)",
   transfer_ns: "var(--series-3)",
   wait_ns: "var(--series-6)",

@@ -10,7 +10,7 @@ import { Panel, Segmented } from "../../ui";
 import { type Grid, heatGrid, heatOf } from "./heat";
 
 const METRICS = (
-  ["duration_ns", "computation_ns", "exposed_communication_ns", "wait_ns"] as const
+  ["duration_ns", "computation_ns", "communication_only_ns", "wait_ns"] as const
 ).map((value) => ({ value, label: text.heatMetrics[value] }));
 type Metric = (typeof METRICS)[number]["value"];
 

@@ -32,8 +32,11 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
         : {})}
     />
   );
-  const shares = (part: (of: RankNumbers) => number, whole: (of: RankNumbers) => number) =>
-    known.flatMap((of) => (whole(of) > 0 ? [part(of) / whole(of)] : []));
+  const shares = (part: (of: RankNumbers) => number | null, whole: (of: RankNumbers) => number) =>
+    known.flatMap((of) => {
+      const some = part(of);
+      return some !== null && whole(of) > 0 ? [some / whole(of)] : [];
+    });
   const waiting = known.flatMap((of) => {
     const [part, whole] = waitingOf(of) ?? [0, 0];
     return whole > 0 ? [part / whole] : [];
@@ -70,7 +73,7 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
         text.tiles.hiddenHelp,
         shares(
           (of) => of.overlap_ns,
-          (of) => of.overlap_ns + of.exposed_communication_ns,
+          (of) => of.overlap_ns + of.communication_only_ns,
         ),
         fraction,
       )}

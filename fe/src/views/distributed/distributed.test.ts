@@ -40,6 +40,7 @@ function worker(
       ),
       computation_ns: column("computation"),
       overlap_ns: column("overlap"),
+      communication_only_ns: column("communication"),
       exposed_communication_ns: column("communication"),
       other_ns: column("other"),
       transfer_ns: of.map(({ transfer = 0, wait = 0 }) => (wait === null ? null : transfer)),

@@ -2,12 +2,7 @@
 import type { Distributed, Nanoseconds, RankSteps, RankWorker } from "../../api";
 import { mean } from "../../format";
 
-export const PARTS = [
-  "computation_ns",
-  "overlap_ns",
-  "exposed_communication_ns",
-  "other_ns",
-] as const;
+export const PARTS = ["computation_ns", "overlap_ns", "communication_only_ns", "other_ns"] as const;
 export const WAITS = ["transfer_ns", "wait_ns"] as const;
 export const UNMATCHED = "unmatched_ns";
 type Split = (typeof WAITS)[number];
@@ -15,8 +10,13 @@ type Sure = (typeof PARTS)[number] | "duration_ns" | typeof UNMATCHED;
 export type Part = Sure | Split;
 const SURE: readonly Sure[] = ["duration_ns", ...PARTS, UNMATCHED];
 
-/** Transfer and waiting are null where no operation could be matched with another rank's. */
-export type RankNumbers = Readonly<Record<Sure, Nanoseconds> & Record<Split, Nanoseconds | null>>;
+/**
+ * Transfer and waiting are null where no operation could be matched with another rank's, exposed communication (of
+ * devices) where communication is only known from calls on the host.
+ */
+export type RankNumbers = Readonly<
+  Record<Sure, Nanoseconds> & Record<Split | "exposed_communication_ns", Nanoseconds | null>
+>;
 
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -29,19 +29,24 @@ export function stepNames(workers: readonly RankWorker[]): string[] {
 export function numbersOf(steps: RankSteps, step: string | null): RankNumbers | null {
   if (step !== null) {
     const at = steps.names.indexOf(step);
-    return at < 0 ? null : pick((part) => steps[part][at] ?? null);
+    return at < 0 ? null : pick(steps, (values) => values[at] ?? null);
   }
   return steps.names.length === 0
     ? null
-    : pick((part) => mean([...steps[part]].filter((ns) => ns !== null)));
+    : pick(steps, (values) => mean([...values].filter((ns) => ns !== null)));
 }
 
-function pick(value: (part: Part) => number | null): RankNumbers {
-  const sure = Object.fromEntries(SURE.map((part) => [part, value(part) ?? 0]));
+function pick(
+  steps: RankSteps,
+  value: (values: readonly (number | null)[]) => number | null,
+): RankNumbers {
+  const exposed = steps.exposed_communication_ns;
+  const sure = Object.fromEntries(SURE.map((part) => [part, value(steps[part]) ?? 0]));
   return {
     ...(sure as Record<Sure, number>),
-    transfer_ns: value("transfer_ns"),
-    wait_ns: value("wait_ns"),
+    transfer_ns: value(steps.transfer_ns),
+    wait_ns: value(steps.wait_ns),
+    exposed_communication_ns: exposed && value(exposed),
   };
 }
 

@@ -31,7 +31,9 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
   const percent = (
     key: string,
     words: { readonly label: string; readonly help: string },
-    share: (numbers: NonNullable<RankRow["numbers"]>) => readonly [number, number] | null,
+    share: (
+      numbers: NonNullable<RankRow["numbers"]>,
+    ) => readonly [number | null, number] | null,
   ) => ({
     column: {
       key,
@@ -43,8 +45,8 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
     },
     cell: ({ numbers }: RankRow): Cell => {
       if (!numbers) return null;
-      const [part, whole] = share(numbers) ?? [0, 0];
-      return whole > 0 ? (part / whole) * 100 : null;
+      const [part, whole] = share(numbers) ?? [null, 0];
+      return part !== null && whole > 0 ? (part / whole) * 100 : null;
     },
   });
   const nodes = new Set(rows.map(({ worker }) => worker.node));
@@ -103,7 +105,7 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
     ]),
     percent("hidden_percent", text.columns.hidden, (of) => [
       of.overlap_ns,
-      of.overlap_ns + of.exposed_communication_ns,
+      of.overlap_ns + of.communication_only_ns,
     ]),
     ...waitParts(rows).map(number),
     percent("wait_percent", text.columns.waitShare, waitingOf),

@@ -44,6 +44,8 @@ function Launches({ answer, name, compact }: Props & { readonly answer: KernelsT
         table={shown}
         renderName={(row, label) => {
           const operator = table.rows.operator?.[row];
+          // In parentheses stands what is no operator.
+          if (typeof operator === "string" && operator.startsWith("(")) return label;
           return typeof operator === "string" && operator !== "" ? (
             <button
               type="button"

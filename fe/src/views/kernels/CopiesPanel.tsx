@@ -8,6 +8,7 @@ export function CopiesPanel({ meta }: { meta: KernelsTable["meta"] }) {
   const kinds = [
     { caption: text.memcpy, copies: meta.memcpy },
     { caption: text.memset, copies: meta.memset },
+    { caption: text.waits, copies: meta.waits },
   ].filter(({ copies }) => copies.length > 0);
   if (kinds.length === 0) return null;
   return (

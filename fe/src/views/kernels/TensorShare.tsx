@@ -3,7 +3,7 @@ import { duration, percent } from "../../format";
 import { kernelsTexts as text } from "../../i18n";
 import { tensorTime } from "./tensor";
 
-/** One bar over all kernels, in colours that do not change with the order of the parts. */
+/** One bar over all compute kernels, in colours that do not change with the order of the parts. */
 export function TensorShare({ meta }: Pick<KernelsTable, "meta">) {
   const { using, notUsing, unknown } = tensorTime(meta);
   const total = using + notUsing + unknown;

@@ -1,17 +1,26 @@
 import type { KernelsTable } from "../../api";
-import { bareName } from "../../format";
 import { compareTexts, kernelsTexts } from "../../i18n";
-import { type Cell, declared, derive, numberAt, type Table, withBaseline } from "../../table";
+import {
+  type Cell,
+  declared,
+  derive,
+  numberAt,
+  type Table,
+  withBaseline,
+  withShortNames,
+} from "../../table";
 
 /** Shown when asked for: the others, with enough of the name, fit into a window of 1440 pixels. */
 const HIDDEN = [
+  "library",
   "registers_per_thread",
   "shared_memory_bytes",
   "operator_tensor_core_eligible",
   "mean_achieved_occupancy",
+  "occupancy_known_share",
 ];
 /** The same where operator, grid and block need room, too. */
-const HIDDEN_BY_LAUNCH = [...HIDDEN, "tensor_cores_used", "mean_blocks_per_sm"];
+const HIDDEN_BY_LAUNCH = [...HIDDEN, "kind", "tensor_cores_used", "mean_blocks_per_sm"];
 
 const SHARES = { total_share: { label: kernelsTexts.share, help: kernelsTexts.shareHelp } };
 
@@ -25,10 +34,8 @@ const HIDDEN_IN_COMPARISON = [
 ];
 
 /** The server's columns with the share of the kernel time, and next to them what they were in the baseline. */
-export function kernelTable(
-  { columns, rows, meta }: KernelsTable,
-  baseline: KernelsTable | null = null,
-): Table {
+export function kernelTable(answer: KernelsTable, baseline: KernelsTable | null = null): Table {
+  const { columns, rows, meta } = answer;
   const hidden = baseline
     ? HIDDEN_IN_COMPARISON
     : meta.group_by === "name_op_launch"
@@ -36,16 +43,30 @@ export function kernelTable(
       : HIDDEN;
   const shown = columns.map((column) => ({
     ...column,
-    ...(column.key === "name" && { brief: bareName }),
+    ...(column.key === "mean_achieved_occupancy" && { missing: kernelsTexts.occupancyUnknown }),
     hidden: hidden.includes(column.key),
   }));
   const table = { columns: shown, rows };
-  return derive(baseline ? compared(table, baseline) : table, declared({ columns }, SHARES));
+  const derived = derive(
+    baseline ? compared(table, baseline) : table,
+    declared({ columns }, SHARES),
+  );
+  return withShortNames(derived);
 }
 
 function compared(table: Table, baseline: KernelsTable): Table {
   return withBaseline(table, baseline, {
-    keys: ["name", "operator", "grid", "block", "registers_per_thread", "shared_memory_bytes"],
+    keys: [
+      "name",
+      "short_name",
+      "kind",
+      "library",
+      "operator",
+      "grid",
+      "block",
+      "registers_per_thread",
+      "shared_memory_bytes",
+    ],
     measures: ["total_ns", "calls"],
     shown: ["total_ns"],
     calls: "calls",

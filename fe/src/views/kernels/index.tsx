@@ -126,7 +126,8 @@ function LargestChart({
   const ranked = useMemo(() => {
     const before = baseline && byName(baseline, "total_ns");
     return Array.from({ length: rowCount(answer) }, (_, row) => ({
-      label: textAt(answer.rows, "name", row),
+      label: textAt(answer.rows, "short_name", row),
+      title: textAt(answer.rows, "name", row),
       value: numberAt(answer.rows, "total_ns", row) ?? 0,
       ...(before && { before: before.get(textAt(answer.rows, "name", row)) ?? 0 }),
     }));
@@ -143,7 +144,7 @@ function LargestChart({
       unit="ns"
       items={items}
       total={answer.meta.kernel_ns}
-      onPick={({ label }) => select(label)}
+      onPick={({ label, title }) => select(title ?? label)}
     />
   ) : (
     <Donut
@@ -152,7 +153,7 @@ function LargestChart({
       slices={slices}
       onPick={(index) => {
         const slice = slices[index];
-        if (slice) select(slice.label);
+        if (slice) select(slice.title ?? slice.label);
       }}
     />
   );

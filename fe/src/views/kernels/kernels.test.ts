@@ -5,13 +5,13 @@ import { copiesTable } from "./copies";
 import { tensorTime } from "./tensor";
 
 describe("tensorTime", () => {
-  it("adds up to the kernel time", () => {
-    const meta = { kernel_ns: 11, tensor_core_ns: 6, undecided_ns: 2 };
-    expect(tensorTime(meta)).toEqual({ using: 6, notUsing: 3, unknown: 2 });
+  it("adds up to the time of compute kernels", () => {
+    const meta = { compute_ns: 16, tensor_cores: { yes: 0.5, no: 0.125, unknown: 0.375 } };
+    expect(tensorTime(meta)).toEqual({ using: 8, notUsing: 2, unknown: 6 });
   });
 
   it("is nothing without kernels", () => {
-    const meta = { kernel_ns: 0, tensor_core_ns: 0, undecided_ns: 0 };
+    const meta = { compute_ns: 0, tensor_cores: null };
     expect(tensorTime(meta)).toEqual({ using: 0, notUsing: 0, unknown: 0 });
   });
 });

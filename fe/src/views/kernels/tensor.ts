@@ -1,16 +1,16 @@
 import type { KernelsMeta } from "../../api";
 
-/** Kernel time by use of tensor cores. */
+/** Time of compute kernels by use of tensor cores. */
 export interface TensorTime {
   readonly using: number;
   readonly notUsing: number;
   readonly unknown: number;
 }
 
-type Times = Pick<KernelsMeta, "kernel_ns" | "tensor_core_ns" | "undecided_ns">;
+type Times = Pick<KernelsMeta, "compute_ns" | "tensor_cores">;
 
-/** Of all kernels, also of those that the answer does not list. */
-export function tensorTime({ kernel_ns, tensor_core_ns, undecided_ns }: Times): TensorTime {
-  const [using, unknown] = [tensor_core_ns, undecided_ns];
-  return { using, notUsing: Math.max(0, kernel_ns - using - unknown), unknown };
+/** Of all compute kernels, also of those that the answer does not list. */
+export function tensorTime({ compute_ns, tensor_cores }: Times): TensorTime {
+  const { yes, no, unknown } = tensor_cores ?? { yes: 0, no: 0, unknown: 0 };
+  return { using: yes * compute_ns, notUsing: no * compute_ns, unknown: unknown * compute_ns };
 }

@@ -142,7 +142,7 @@ describe("steps", () => {
     duration_ns: [150, 200],
     rules: [],
     labels: [],
-    gpu_busy_ns: null,
+    use: null,
     categories: [],
     category_ns: {},
   };

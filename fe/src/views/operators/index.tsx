@@ -2,16 +2,25 @@
 import { useMemo } from "react";
 import { type OperatorGroup, type OperatorsTable, settled, tables, useTable } from "../../api";
 import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
-import { duration, fraction } from "../../format";
-import { compareTexts, operatorsTexts as text } from "../../i18n";
+import { count, duration, fraction } from "../../format";
+import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
 import { BaselineNote } from "../../shell";
 import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
-import { DataTable, hasColumn, rowCount, textAt, useRemoteTable, useWhole } from "../../table";
+import {
+  DataTable,
+  hasColumn,
+  rowCount,
+  SimpleTable,
+  textAt,
+  useRemoteTable,
+  useWhole,
+} from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
+import { ownersTable } from "./owners";
 import "./operators.css";
 
 const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
@@ -130,6 +139,7 @@ function OperatorRows({ answer, shown, baseline }: RowsProps) {
   return (
     <>
       <Totals answer={answer} />
+      <Owners answer={answer} />
       <DataTable
         id="operators"
         label={text.table}
@@ -163,5 +173,18 @@ function Totals({ answer: { meta } }: { answer: OperatorsTable }) {
         </span>
       ) : null}
     </p>
+  );
+}
+
+/** What no operator launched, by whom it belongs to instead. */
+function Owners({ answer: { meta } }: { answer: OperatorsTable }) {
+  const { table, left, leftNs } = useMemo(() => ownersTable(meta.unattributed), [meta]);
+  if (rowCount(table) === 0) return null;
+  return (
+    <details className="operators-owners">
+      <summary>{ownersTexts.title}</summary>
+      <SimpleTable caption={ownersTexts.title} table={table} />
+      {left > 0 && <p className="muted">{ownersTexts.more(count(left), duration(leftNs))}</p>}
+    </details>
   );
 }

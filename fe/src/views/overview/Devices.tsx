@@ -1,9 +1,32 @@
-import type { Definitions, Device } from "../../api";
+import type { Definitions, Device, Fraction } from "../../api";
 import { bytes, fraction } from "../../format";
 import { definitionText, overviewTexts } from "../../i18n";
 import { Panel } from "../../ui";
 
 const text = overviewTexts.devices;
+
+interface Metric {
+  /** Of its definition. */
+  readonly key: string;
+  readonly label: string;
+  readonly value: (device: Device) => Fraction | null;
+}
+
+const METRICS: readonly Metric[] = [
+  { key: "busy", label: text.busy, value: ({ busy }) => busy },
+  { key: "computing", label: text.computing, value: ({ computing }) => computing },
+  { key: "communicating", label: text.communicating, value: ({ communicating }) => communicating },
+  { key: "exposed_communication", label: text.exposed, value: (of) => of.exposed_communication },
+  { key: "sm_efficiency", label: text.sm, value: (of) => of.sm_efficiency },
+  { key: "achieved_occupancy", label: text.occupancy, value: (of) => of.achieved_occupancy },
+  { key: "occupancy_known_share", label: text.known, value: (of) => of.occupancy_known_share },
+  { key: "tensor_cores_yes", label: text.tensor, value: (of) => of.tensor_cores?.yes ?? null },
+  {
+    key: "tensor_cores_unknown",
+    label: text.tensorUnknown,
+    value: (of) => of.tensor_cores?.unknown ?? null,
+  },
+];
 
 export function Devices({
   devices,
@@ -22,30 +45,16 @@ export function Devices({
               <th scope="col">{text.name}</th>
               <th scope="col">{text.memory}</th>
               <th scope="col">{text.capability}</th>
-              <th scope="col" className="metric" title={definitionText(definitions, "utilization")}>
-                {text.utilization}
-              </th>
-              <th
-                scope="col"
-                className="metric"
-                title={definitionText(definitions, "sm_efficiency")}
-              >
-                {text.sm}
-              </th>
-              <th
-                scope="col"
-                className="metric"
-                title={definitionText(definitions, "achieved_occupancy")}
-              >
-                {text.occupancy}
-              </th>
-              <th
-                scope="col"
-                className="metric"
-                title={definitionText(definitions, "tensor_core_share")}
-              >
-                {text.tensor}
-              </th>
+              {METRICS.map(({ key, label }) => (
+                <th
+                  key={key}
+                  scope="col"
+                  className="metric"
+                  title={definitionText(definitions, key)}
+                >
+                  {label}
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -55,10 +64,9 @@ export function Devices({
                 <td>{device.name ?? text.unknown}</td>
                 <td className="devices-memory">{bytes(device.memory_bytes)}</td>
                 <td>{device.compute_capability ?? "–"}</td>
-                <td>{fraction(device.utilization)}</td>
-                <td>{fraction(device.sm_efficiency)}</td>
-                <td>{fraction(device.achieved_occupancy)}</td>
-                <td>{fraction(device.tensor_core_share)}</td>
+                {METRICS.map(({ key, value }) => (
+                  <td key={key}>{fraction(value(device))}</td>
+                ))}
               </tr>
             ))}
           </tbody>

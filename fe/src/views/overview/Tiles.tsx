@@ -1,14 +1,15 @@
-import type { Overview } from "../../api";
+import type { Fraction, Overview } from "../../api";
 import { count, duration, fraction } from "../../format";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
 import { Tile } from "../../ui";
-import { type DeviceMetric, deviceMean, shareOf, stepStats } from "./numbers";
+import { meanSmEfficiency, shareOf, stepStats } from "./numbers";
 
 const text = overviewTexts.tiles;
 
 export function Tiles({ overview }: { overview: Overview }) {
   const steps = stepStats(overview);
-  const { devices, meta, steps: table, definitions } = overview;
+  const { device, devices, meta, steps: table, definitions } = overview;
+  const help = (key: string) => definitionText(definitions, key);
   const share = (category: "cpu_exec" | "dataloader" | "communication") =>
     fraction(shareOf(overview, category));
   const remark =
@@ -32,24 +33,39 @@ export function Tiles({ overview }: { overview: Overview }) {
       />
       {meta.device_type === "GPU" ? (
         <>
-          <DeviceTile label={text.busy} metric="utilization" remark={remark} {...overview} />
+          <DeviceTile label={text.busy} help={help("busy")} value={device.busy} remark={remark} />
+          <DeviceTile
+            label={text.computing}
+            help={help("computing")}
+            value={device.computing}
+            remark={remark}
+          />
+          {!!device.communicating && (
+            <DeviceTile
+              label={text.exposed}
+              help={help("exposed_communication")}
+              value={device.exposed_communication}
+              remark={remark}
+            />
+          )}
           <DeviceTile
             label={text.sm}
-            metric="sm_efficiency"
+            help={help("sm_efficiency")}
+            value={meanSmEfficiency(devices)}
             remark={text.estimated}
-            {...overview}
           />
           <DeviceTile
             label={text.occupancy}
-            metric="achieved_occupancy"
-            remark={text.estimated}
-            {...overview}
+            help={help("achieved_occupancy")}
+            value={device.occupancy.mean}
+            remark={text.knownOf(fraction(device.occupancy.known_share))}
+            missing={device.occupancy.known_share === 0 ? text.notKnown : text.notRecorded}
           />
           <DeviceTile
             label={text.tensor}
-            metric="tensor_core_share"
-            remark={text.ofKernels}
-            {...overview}
+            help={help("tensor_cores_yes")}
+            value={device.tensor_cores?.yes ?? null}
+            remark={text.unknownOf(fraction(device.tensor_cores?.unknown ?? null))}
           />
         </>
       ) : (
@@ -68,7 +84,7 @@ export function Tiles({ overview }: { overview: Overview }) {
           />
         </>
       )}
-      {table.categories.includes("communication") && (
+      {table.categories.includes("communication") && !device.communicating && (
         <Tile
           label={categoryName("communication")}
           help={definitionText(definitions, "communication")}
@@ -80,21 +96,15 @@ export function Tiles({ overview }: { overview: Overview }) {
   );
 }
 
-interface DeviceTileProps extends Pick<Overview, "devices" | "definitions"> {
+interface DeviceTileProps {
   readonly label: string;
-  readonly metric: DeviceMetric;
+  readonly help: string;
+  readonly value: Fraction | null;
   /** What the number is; where there is none, that is said instead. */
   readonly remark: string;
+  readonly missing?: string;
 }
 
-function DeviceTile({ label, metric, remark, devices, definitions }: DeviceTileProps) {
-  const mean = deviceMean(devices, metric);
-  return (
-    <Tile
-      label={label}
-      help={definitionText(definitions, metric)}
-      value={fraction(mean)}
-      remark={mean === null ? text.notRecorded : remark}
-    />
-  );
+function DeviceTile({ value, remark, missing = text.notRecorded, ...tile }: DeviceTileProps) {
+  return <Tile {...tile} value={fraction(value)} remark={value === null ? missing : remark} />;
 }

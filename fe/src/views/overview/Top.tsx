@@ -36,8 +36,9 @@ export function TopKernels({ overview }: { overview: Overview }) {
   const rows = overview.top_kernels;
   const items = useMemo(
     () =>
-      rows.map(({ name, total_ns }) => ({
-        label: name,
+      rows.map(({ name, short_name, total_ns }) => ({
+        label: short_name,
+        title: name,
         value: total_ns,
         select: formatPicked({ kind: "kernel", name }),
       })),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Device, Overview } from "../../api";
-import { categoryRows, deviceMean, stepStats } from "./numbers";
+import { categoryRows, meanSmEfficiency, stepStats } from "./numbers";
 
 const OVERVIEW = {
   steps: {
@@ -28,7 +28,7 @@ it("gives each category its share of the average step", () => {
 });
 
 it("averages a metric over the devices that have it", () => {
-  const device = (utilization: number | null) => ({ utilization }) as Device;
-  expect(deviceMean([device(0.2), device(null), device(0.4)], "utilization")).toBeCloseTo(0.3);
-  expect(deviceMean([device(null)], "utilization")).toBeNull();
+  const device = (sm_efficiency: number | null) => ({ sm_efficiency }) as Device;
+  expect(meanSmEfficiency([device(0.2), device(null), device(0.4)])).toBeCloseTo(0.3);
+  expect(meanSmEfficiency([device(null)])).toBeNull();
 });

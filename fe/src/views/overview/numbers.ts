@@ -39,14 +39,8 @@ export function shareOf(overview: Overview, category: string): Fraction | null {
   return categoryRows(overview).find((row) => row.category === category)?.share ?? null;
 }
 
-export type DeviceMetric =
-  | "utilization"
-  | "sm_efficiency"
-  | "achieved_occupancy"
-  | "tensor_core_share";
-
-/** Over the devices that have the metric; null when none has. */
-export function deviceMean(devices: readonly Device[], metric: DeviceMetric): Fraction | null {
-  const values = devices.map((device) => device[metric]).filter((value) => value !== null);
+/** Over the devices of which it is known; null when it is of none. */
+export function meanSmEfficiency(devices: readonly Device[]): Fraction | null {
+  const values = devices.map((each) => each.sm_efficiency).filter((value) => value !== null);
   return values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
 }

@@ -53,10 +53,8 @@ const DEFINITIONS: Overview["definitions"] = {
   cpu_exec: "",
   other: "",
   step: "",
-  utilization: "",
+  busy: "",
   sm_efficiency: "",
-  achieved_occupancy: "",
-  tensor_core_share: "",
 };
 
 it("shows what comes from the trace as text", () => {
@@ -71,10 +69,14 @@ it("shows what comes from the trace as text", () => {
             name: NASTY,
             memory_bytes: null,
             compute_capability: null,
-            utilization: null,
+            busy: null,
+            computing: null,
+            communicating: null,
+            exposed_communication: null,
             sm_efficiency: null,
             achieved_occupancy: null,
-            tensor_core_share: null,
+            occupancy_known_share: null,
+            tensor_cores: null,
           },
         ]}
       />
@@ -106,5 +108,5 @@ it("names the largest loss, and what comes after one that takes most of the step
   const { rerender } = render(<Verdict overview={overview("cpu_exec")} />);
   expect(screen.getByText(/Largest loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
   rerender(<Verdict overview={overview("other")} />);
-  expect(screen.getByText(/Then DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
+  expect(screen.getByText(/Largest other loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
 });

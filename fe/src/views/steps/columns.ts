@@ -8,6 +8,8 @@ import { cause, type Usual } from "./outliers";
 const text = stepsTexts.columns;
 /** A step and its parts are read against each other: in one unit. */
 const PARTS = "parts of a step";
+/** What devices did in a step. These are no parts: several go on at once. */
+const USES = ["busy", "computing", "communicating", "exposed_communication"] as const;
 
 /** A column for each number of a step. Of time and share, those stand in the table that the chart shows. */
 export function stepTable(
@@ -21,7 +23,10 @@ export function stepTable(
 ): Table {
   const labels = steps.labels;
   const telling = rows.some((step) => !isPlain(labels[step], steps.names[step]));
-  const busy = steps.gpu_busy_ns;
+  const uses = USES.flatMap((key) => {
+    const ns = steps.use?.[`${key}_ns`];
+    return ns ? [{ key, ns }] : [];
+  });
   const columns: { column: Column; cell: (step: number) => Cell }[] = [
     {
       column: { key: "name", label: text.step, type: "string", unit: null, help: text.stepHelp },
@@ -127,21 +132,18 @@ export function stepTable(
         },
       ];
     }),
-    ...(busy
-      ? [
-          {
-            column: {
-              key: "gpu_busy_percent",
-              label: text.busy,
-              type: "number" as const,
-              unit: "percent" as const,
-              help: text.busyHelp,
-              bar: true,
-            },
-            cell: (step: number) => share(busy[step], steps.duration_ns[step]),
-          },
-        ]
-      : []),
+    ...uses.map(({ key, ns }) => ({
+      column: {
+        key: `${key}_percent`,
+        label: text.percent(text.uses[key]),
+        type: "number" as const,
+        unit: "percent" as const,
+        help: definitionText(definitions ?? {}, key),
+        bar: true,
+        hidden: key === "communicating" || ns.every((time) => time === 0),
+      },
+      cell: (step: number) => share(ns[step], steps.duration_ns[step]),
+    })),
   ];
   return {
     columns: columns.map(({ column }) => column),

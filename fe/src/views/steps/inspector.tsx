@@ -88,7 +88,9 @@ function detailed({ columns }: Table): string[] {
     "duration_ns",
     "delta_ns",
     "delta_percent",
-    "gpu_busy_percent",
+    "busy_percent",
+    "computing_percent",
+    "exposed_communication_percent",
   ];
   return columns.map(({ key }) => key).filter((key) => !kept.includes(key));
 }

@@ -7,7 +7,7 @@ function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}):
   return {
     rule: "profiler_step",
     rules: [],
-    gpu_busy_ns: null,
+    use: null,
     names: kernel.map((_, i) => String(i + 3)),
     labels: kernel.map((_, i) => `ProfilerStep#${i + 3}`),
     start_ns: kernel.map((_, i) => i * 1000),
@@ -17,6 +17,13 @@ function stepsOf(kernel: number[], loader: number[], more: Partial<Steps> = {}):
     ...more,
   };
 }
+
+const USE = {
+  busy_ns: [50, 25],
+  computing_ns: [40, 20],
+  communicating_ns: null,
+  exposed_communication_ns: [0, 0],
+};
 
 function slow(steps: Steps): string[] {
   const found = outliers(steps, usualStep(steps));
@@ -104,11 +111,11 @@ describe("what makes the difference", () => {
     expect(table.rows.delta_ns).toEqual([0, 70]);
     expect(table.rows.kernel).toEqual([100, 110]);
     expect(table.rows.dataloader_percent).toEqual([(10 / 110) * 100, (70 / 180) * 100]);
-    expect(table.rows.gpu_busy_percent).toBeUndefined();
+    expect(table.rows.busy_percent).toBeUndefined();
   });
 });
 
-it("shows times or percentages first, annotations where they say more, GPU busy where it is known", () => {
+it("shows times or percentages first, annotations where they say more, what devices did where it is known", () => {
   const plain = stepsOf([100, 100], [0, 0]);
   const usual = usualStep(plain);
   if (!usual) throw new Error("there are steps");
@@ -123,9 +130,16 @@ it("shows times or percentages first, annotations where they say more, GPU busy 
     "dataloader_percent",
   ]);
   expect(hidden(plain, "percent")).toEqual(["label", "outlier", "kernel", "dataloader"]);
-  const named = { ...plain, labels: ["decode", "decode"], gpu_busy_ns: [50, 25] };
+  const named = { ...plain, labels: ["decode", "decode"], use: USE };
   expect(hidden(named, "percent")).not.toContain("label");
-  expect(
-    stepTable(named, undefined, usual, [], "absolute", [0, 1], () => "").rows.gpu_busy_percent,
-  ).toEqual([50, 25]);
+  expect(stepTable(named, undefined, usual, [], "absolute", [0, 1], () => "").rows).toMatchObject({
+    busy_percent: [50, 25],
+    computing_percent: [40, 20],
+  });
+  expect(hidden(named, "percent")).toEqual([
+    "outlier",
+    "kernel",
+    "dataloader",
+    "exposed_communication_percent",
+  ]);
 });

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, parseFrameName } from "../../format";
-import { t, traceTexts as text, timelineTexts } from "../../i18n";
+import { ownersTexts, t, traceTexts as text, timelineTexts } from "../../i18n";
 import { goToView, type PickedKind, viewName } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
@@ -34,6 +34,35 @@ export function DetailsPanel({ query, source, onPick, onSameName }: Props) {
 
 /** What can be looked up by its name in another view. */
 const KINDS: Record<string, PickedKind> = { operator: "op", kernel: "kernel" };
+
+interface OwnerProps {
+  readonly owner: NonNullable<SliceDetails["owner"]>;
+  readonly launcher: string | null;
+  readonly pick: (slice: SliceRef) => void;
+}
+
+/** Of device work that no operator launched: whom it belongs to instead, and how that is known. */
+function OwnerFact({ owner, launcher, pick }: OwnerProps) {
+  const { how, name, reason, evidence } = owner;
+  return (
+    <Fact term={ownersTexts.owner}>
+      {ownersTexts.words({ how, name, reason, launcher, english: owner.text })}{" "}
+      <span className="muted">{ownersTexts.how[how] ?? how}</span>
+      {owner.slice && owner.slice.row !== evidence?.row && (
+        <>
+          {" "}
+          <Ref slice={owner.slice} onPick={pick} />
+        </>
+      )}
+      {evidence && (
+        <>
+          {" "}
+          {ownersTexts.evidence[how]} <Ref slice={evidence} onPick={pick} />
+        </>
+      )}
+    </Fact>
+  );
+}
 
 interface DetailsProps extends Omit<Props, "query"> {
   readonly details: SliceDetails;
@@ -92,6 +121,9 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
               <Ref slice={details.operator} onPick={pick} />
             </Fact>
           )}
+          {details.owner && details.owner.how !== "operator" && (
+            <OwnerFact owner={details.owner} launcher={details.launch?.name ?? null} pick={pick} />
+          )}
           {details.launch && (
             <Fact term={text.launch}>
               <Ref slice={details.launch} onPick={pick} />{" "}
@@ -142,7 +174,7 @@ function Fact({ term, title, children }: { term: string; title?: string; childre
 function Ref({ slice, onPick }: { slice: SliceRef; onPick: (slice: SliceRef) => void }) {
   return (
     <button type="button" className="link" title={slice.name} onClick={() => onPick(slice)}>
-      {bareName(slice.name)}
+      {slice.short_name ?? bareName(slice.name)}
     </button>
   );
 }

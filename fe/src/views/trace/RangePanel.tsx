@@ -171,10 +171,10 @@ function deviceTable({ devices }: AllSums, length: number, several: boolean): Ta
       { key: "busy_ns", label: text.busy, type: "number", unit: "ns" },
       { key: "busy", label: text.busyShare, type: "number", unit: "percent" },
       { key: "idle_ns", label: text.idle, type: "number", unit: "ns" },
-      { key: "kernel_ns", label: text.kernelTime, type: "number", unit: "ns" },
-      { key: "memcpy_ns", label: text.memcpyTime, type: "number", unit: "ns" },
-      { key: "communication_ns", label: text.communicationTime, type: "number", unit: "ns" },
+      { key: "computing_ns", label: text.computing, type: "number", unit: "ns" },
+      { key: "communicating_ns", label: text.communicating, type: "number", unit: "ns" },
       { key: "exposed_communication_ns", label: text.exposedTime, type: "number", unit: "ns" },
+      { key: "memcpy_ns", label: text.memcpyTime, type: "number", unit: "ns" },
     ],
     rows: {
       device: devices.map(({ worker, device }) =>
@@ -183,12 +183,12 @@ function deviceTable({ devices }: AllSums, length: number, several: boolean): Ta
       busy_ns: devices.map(({ busy_ns }) => busy_ns),
       busy: devices.map(({ busy_ns }) => (busy_ns / whole) * 100),
       idle_ns: devices.map(({ idle_ns }) => idle_ns),
-      kernel_ns: devices.map(({ kernel_ns }) => kernel_ns),
-      memcpy_ns: devices.map(({ memcpy_ns }) => memcpy_ns),
-      communication_ns: devices.map(({ communication_ns }) => communication_ns),
+      computing_ns: devices.map(({ computing_ns }) => computing_ns),
+      communicating_ns: devices.map(({ communicating_ns }) => communicating_ns),
       exposed_communication_ns: devices.map(
         ({ exposed_communication_ns }) => exposed_communication_ns,
       ),
+      memcpy_ns: devices.map(({ memcpy_ns }) => memcpy_ns),
     },
   };
 }

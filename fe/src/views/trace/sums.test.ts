@@ -6,10 +6,10 @@ const device = {
   device: 0,
   busy_ns: 7,
   idle_ns: 3,
-  kernel_ns: 7,
-  memcpy_ns: 0,
-  communication_ns: 0,
+  computing_ns: 7,
+  communicating_ns: 0,
   exposed_communication_ns: 0,
+  memcpy_ns: 0,
 };
 
 function sums(names: [string, number, number, number][], more: Partial<RangeSums> = {}): RangeSums {

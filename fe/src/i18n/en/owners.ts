@@ -1,0 +1,39 @@
+import { area } from "../translation";
+
+/** Whom device work belongs to, as the server says it. */
+export interface OwnerWords {
+  readonly how: string;
+  readonly name: string | null;
+  readonly reason: string | null;
+  /** The API call that started the work. */
+  readonly launcher: string | null;
+  /** The server's own words. */
+  readonly english: string;
+}
+
+export const owners = area("owners", {
+  title: "Device work that no operator launched",
+  owner: "Owner",
+  ownerHelp: "What the work belongs to, or why that is not known.",
+  known: "Known by",
+  knownHelp:
+    "How the owner is known: what ran around the launch, the capture of the graph, or the same work in a recorded step.",
+  calls: "Calls",
+  callsHelp: "How many kernels, copies and memsets.",
+  total: "Device time",
+  totalHelp: "Sum of their durations.",
+  more: (n: string, time: string) => `${n} further owners: ${time}`,
+  evidence: { graph_node: "captured by", inferred: "like" } as Record<string, string>,
+  how: {
+    operator: "launch",
+    compiled: "compiled region or Triton launch",
+    graph_node: "graph capture",
+    annotation: "annotation",
+    module: "module",
+    frame: "Python frame",
+    thread: "thread",
+    inferred: "inferred from a recorded step",
+    none: "not known",
+  } as Record<string, string>,
+  words: ({ english }: OwnerWords): string => english,
+});

@@ -1,0 +1,69 @@
+"""Owners of device work in recorded traces."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.owner_table import documented, recorded_with_devices, table
+from tests.recorded import model_of
+from torch_tb_profiler.model.owners import How
+from torch_tb_profiler.model.owners.likes import likes_of
+from torch_tb_profiler.ranks.graph_owners import graph_owners
+
+REPLAY = "TraceLens/vllm_decode_hipgraph_mi300/rank0.pt.trace.json.gz"
+CAPTURE = "program/vllm_capture_hipgraph_mi300/rank0.pt.trace.json.gz"
+
+
+def test_device_time_has_an_owner_or_a_reason(shared_traces: Path) -> None:
+    found = recorded_with_devices()
+    assert found
+    for path, shares in found:
+        assert shares.linked + shares.inferred + sum(shares.by_reason.values()) == pytest.approx(1), path
+        # MTIA records a quarter of its work without a correlation
+        assert shares.linked + shares.inferred >= (0.7 if "mtia" in str(path) else 0.95), path
+
+
+def test_the_table_of_the_docs_is_that_of_the_traces(shared_traces: Path) -> None:
+    assert documented() == table(), "python -m tests.owner_table writes it anew"
+
+
+def test_every_node_of_a_replay_has_the_operator_of_its_capture(shared_traces: Path) -> None:
+    replay, capture = model_of(shared_traces / REPLAY), model_of(shared_traces / CAPTURE)
+    found = graph_owners(replay, capture)
+    assert (len(found), found.nodes) == (421, 421)
+    assert (found.how == How.OPERATOR).all()
+    # the names of the kernels are those that the calls of the capture name
+    kernel = replay.trace.strings.texts(replay.trace.events.name[replay.device_work.row[found.work]])
+    place = np.searchsorted(capture.trace.launches.row, found.call)
+    assert capture.trace.strings.texts(capture.trace.launches.kernel[place]) == kernel
+    assert found.names().count("vllm::unified_attention_with_output") == 36
+
+
+@pytest.mark.parametrize(
+    ("name", "missing", "least"),
+    [
+        ("kineto/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz", 700, 700),
+        ("HTA/v100_absolute_ns_timestamps/rank0.pt.trace.json.gz", 509, 509),
+        ("HTA/nccl_a100_rank0_of_2/rank0.pt.trace.json.gz", 300, 300),
+        # its first step makes 62 copies that no other makes
+        ("param/resnet_rtx2080ti/worker0.pt.trace.json.gz", 968, 905),
+    ],
+)
+def test_work_whose_launch_is_taken_away_gets_its_operator_back(
+    name: str, missing: int, least: int, shared_traces: Path
+) -> None:
+    model = model_of(shared_traces / name)
+    work, links, owners = model.device_work, model.device_links, model.owners
+    stream = np.bincount(work.stream[model.is_work]).argmax()
+    on = np.flatnonzero(model.is_work & (work.stream == stream))
+    first = on[np.argsort(model.trace.events.start[work.row[on]], kind="stable")][:missing]
+    asked = np.zeros(len(work), np.bool_)
+    asked[first] = True
+    like = likes_of(model.trace, np.where(asked, -1, links.launch).astype(np.int32), asked, owners.row)
+    known = first[like[first] >= 0]
+    names = model.trace.events.name[owners.row]
+    right = int(np.count_nonzero(names[known] == names[like[known]]))
+    assert right == len(known) >= least

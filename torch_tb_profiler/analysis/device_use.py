@@ -1,0 +1,189 @@
+"""How devices were used during the steps: busy, computing, communicating, and what their compute kernels did with them.
+
+Shares of step time are those of one device, or the mean over the devices that ran kernels, whatever view shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.device_time import device_time
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.device_roles import communication_spans
+from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
+from torch_tb_profiler.analysis.shared.quantities import share
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+
+
+@dataclass(frozen=True)
+class DeviceUse:
+    """One device that ran kernels. Fractions 0…1, None where the trace does not say enough.
+
+    Definitions: `overview.columns.OVERVIEW`. `name`, `memory_bytes` and `compute_capability` come from the
+    `deviceProperties` of the file; shares of step time are of all steps, those of compute kernels of all that are
+    selected.
+
+    id                     number of the device
+    name                   as its vendor calls it
+    memory_bytes           memory of the device
+    compute_capability     major.minor, as CUDA or HIP numbers it
+    busy                   share of step time in which a kernel, copy or fill ran, 0…1
+    computing              share of step time in which a compute kernel ran, 0…1
+    communicating          share of step time in which a communication kernel ran, 0…1
+    exposed_communication  share of step time in which a communication kernel ran and no compute kernel, 0…1
+    sm_efficiency          estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1
+    achieved_occupancy     estimated occupancy of the compute kernels of which it is known, 0…1
+    occupancy_known_share  part of the time of compute kernels that these are, 0…1
+    tensor_cores           parts of the time of compute kernels; None without such time
+    """
+
+    id: int
+    name: str | None
+    memory_bytes: int | None
+    compute_capability: str | None
+    busy: float | None
+    computing: float | None
+    communicating: float | None
+    exposed_communication: float | None
+    sm_efficiency: float | None
+    achieved_occupancy: float | None
+    occupancy_known_share: float | None
+    tensor_cores: TensorCores | None
+
+
+@dataclass(frozen=True)
+class StepUse:
+    """Of each step, mean over the devices that ran kernels; parallel to the steps of the model, in ns.
+
+    communicating_ns and exposed_communication_ns are None where communication is only known from calls on the host.
+    """
+
+    busy_ns: Float64
+    computing_ns: Float64
+    communicating_ns: Float64 | None
+    exposed_communication_ns: Float64 | None
+
+
+@dataclass(frozen=True)
+class DeviceSummary:
+    """The devices of a trace together. Fractions 0…1, None where the trace does not say enough.
+
+    busy                   share of step time in which a kernel, copy or fill ran: over all steps, mean over the devices
+                           that ran kernels, 0…1
+    computing              the same of compute kernels, 0…1
+    communicating          the same of communication kernels, 0…1
+    exposed_communication  the same of communication kernels while no compute kernel ran, 0…1
+    tensor_cores           parts of the time of all compute kernels that are selected, of every device
+    occupancy              of all compute kernels that are selected, of every device
+    """
+
+    busy: float | None
+    computing: float | None
+    communicating: float | None
+    exposed_communication: float | None
+    tensor_cores: TensorCores | None
+    occupancy: Occupancy
+
+
+@remembered
+def device_use(model: Model) -> tuple[DeviceUse, ...]:
+    """Every device that ran kernels, by number."""
+    return tuple(_use(model, device) for device in _devices(model))
+
+
+@remembered
+def step_use(model: Model) -> StepUse | None:
+    """What devices did in each step; None when no device ran kernels."""
+    devices = _devices(model)
+    if not devices:
+        return None
+    time = device_time(model, "steps")
+    of = [time.device == device for device in devices]
+
+    def mean(ns: Int64) -> Float64:
+        means: Float64 = np.mean([ns[mask] for mask in of], axis=0)
+        return means
+
+    known = _communication_is_on_devices(model)
+    return StepUse(
+        busy_ns=mean(time.busy_ns),
+        computing_ns=mean(time.computing_ns),
+        communicating_ns=mean(time.communicating_ns) if known else None,
+        exposed_communication_ns=mean(time.exposed_communication_ns) if known else None,
+    )
+
+
+def device_summary(model: Model) -> DeviceSummary:
+    """The devices of a trace in a few numbers."""
+    uses, computes = device_use(model), is_compute(model)
+    return DeviceSummary(
+        busy=mean_known([use.busy for use in uses]),
+        computing=mean_known([use.computing for use in uses]),
+        communicating=mean_known([use.communicating for use in uses]),
+        exposed_communication=mean_known([use.exposed_communication for use in uses]),
+        tensor_cores=tensor_cores(model, computes),
+        occupancy=occupancy(model, computes),
+    )
+
+
+def mean_known(values: Sequence[float | None]) -> float | None:
+    """Arithmetic mean of what is known; None when nothing is."""
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def filled_ns(model: Model, chosen: Bool) -> float:
+    """Integral over the steps of the part of the multiprocessors that the chosen kernels could fill, at most 1."""
+    events, steps, work = model.trace.events, model.steps, model.device_work.take(chosen)
+    known = work.blocks_per_sm > 0
+    row = work.row[known]
+    filled = intervals.profile(events.start[row], events.end[row], work.blocks_per_sm[known], cap=1.0)
+    return intervals.integral(filled, intervals.union(steps.start, steps.end))
+
+
+def _devices(model: Model) -> list[int]:
+    """Those that ran kernels."""
+    found = distinct(model.device_work.device[model.device_category == Category.KERNEL])
+    return [int(device) for device in found if device >= 0]
+
+
+def _communication_is_on_devices(model: Model) -> bool:
+    """Whether devices did all that is known of communication: with gloo or MPI only the host knows of it."""
+    return bool(model.device_links.is_communication.any()) or not communication_spans(model).size
+
+
+def _use(model: Model, device: int) -> DeviceUse:
+    time = device_time(model, "steps")
+    mine = time.device == device
+    window = int(time.window_ns[mine].sum())
+    on_devices = _communication_is_on_devices(model)
+
+    def of_steps(ns: Int64) -> float | None:
+        return share(int(ns[mine].sum()), window)
+
+    chosen = is_compute(model) & (model.device_work.device == device)
+    filled, warps = filled_ns(model, chosen), occupancy(model, chosen)
+    properties = model.trace.header.device(device) or {}
+    major, minor = properties.get("computeMajor"), properties.get("computeMinor")
+    memory, name = properties.get("totalGlobalMem"), properties.get("name")
+    return DeviceUse(
+        id=device,
+        name=name if isinstance(name, str) and name else None,
+        memory_bytes=memory if isinstance(memory, int) else None,
+        compute_capability=None if major is None or minor is None else f"{major}.{minor}",
+        busy=of_steps(time.busy_ns),
+        computing=of_steps(time.computing_ns),
+        communicating=of_steps(time.communicating_ns) if on_devices else None,
+        exposed_communication=of_steps(time.exposed_communication_ns) if on_devices else None,
+        sm_efficiency=share(filled, window) if filled > 0 else None,
+        achieved_occupancy=warps.mean,
+        occupancy_known_share=warps.known_share,
+        tensor_cores=tensor_cores(model, chosen),
+    )

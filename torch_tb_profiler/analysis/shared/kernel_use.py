@@ -1,0 +1,87 @@
+"""What is said of compute kernels as a whole: tensor cores and occupancy, as shares of their time.
+
+Communication kernels, copies, fills and waits are no part of it: they fill no multiprocessor with work of the program,
+and how long a collective runs depends on the other ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.shared.device_roles import device_roles
+from torch_tb_profiler.analysis.shared.quantities import Role, share
+from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace.schema import DeviceWork
+
+#: with more shared memory in a block than this the profiler (Kineto) fails to compute an occupancy, and writes 0
+COMPUTED_SHARED_MEMORY = 49_152
+
+
+@dataclass(frozen=True)
+class TensorCores:
+    """Parts of the time of compute kernels, 0…1; the three add up to 1.
+
+    yes      part of kernels known to use tensor cores, 0…1
+    no       part of kernels known not to, 0…1
+    unknown  part of kernels of which it is not known, 0…1
+    """
+
+    yes: float
+    no: float
+    unknown: float
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """Estimated achieved occupancy of compute kernels, 0…1.
+
+    mean         over the kernels of which it is known, weighted by duration, 0…1; None when it is known of none
+    known_share  time of these ÷ time of all compute kernels, 0…1; None without compute kernels
+    """
+
+    mean: float | None
+    known_share: float | None
+
+
+def known_occupancy(work: DeviceWork) -> Float64:
+    """Estimated achieved occupancy of each row in percent, NaN where it is not known.
+
+    Unknown are missing and negative values, and 0 with more shared memory than `COMPUTED_SHARED_MEMORY`.
+    """
+    not_computed = (work.occupancy == 0) & (work.shared_memory > COMPUTED_SHARED_MEMORY)
+    return np.where((work.occupancy >= 0) & ~not_computed, work.occupancy, np.nan)
+
+
+def is_compute(model: Model) -> Bool:
+    """Shape (device work,): the compute kernels."""
+    computes: Bool = device_roles(model) == Role.COMPUTE
+    return computes
+
+
+def durations(model: Model) -> Int64:
+    """Shape (device work,), ns; 0 where the file has less."""
+    return np.maximum(model.trace.events.duration[model.device_work.row], 0)
+
+
+def tensor_cores(model: Model, chosen: Bool) -> TensorCores | None:
+    """Of the chosen rows of device work, compute kernels; None when these have no duration."""
+    duration, use = durations(model)[chosen], use_of_device_work(model)[chosen]
+    whole = int(duration.sum())
+    if not whole:
+        return None
+    yes, unknown = (int(duration[use == value].sum()) for value in (Use.YES, Use.UNKNOWN))
+    return TensorCores(yes / whole, (whole - yes - unknown) / whole, unknown / whole)
+
+
+def occupancy(model: Model, chosen: Bool) -> Occupancy:
+    """Of the chosen rows of device work, compute kernels."""
+    duration, percent = durations(model)[chosen], known_occupancy(model.device_work.take(chosen))
+    known = ~np.isnan(percent)
+    weights = duration[known]
+    weight = int(weights.sum())
+    mean = float((percent[known] * weights).sum()) / weight / 100 if weight else None
+    return Occupancy(mean, share(weight, int(duration.sum())))

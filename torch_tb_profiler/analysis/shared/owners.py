@@ -1,0 +1,157 @@
+"""Owners of device work in words, and how much of the device time has one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.modules import module_name
+from torch_tb_profiler.model.owners import How, Why
+from torch_tb_profiler.model.steps import PROFILER_STEP
+from torch_tb_profiler.trace import Category, Trace
+
+#: what stands for an owner that is not known, by why
+REASONS = {
+    Why.HOST_NOT_RECORDED: "host activity was not recorded",
+    Why.BEFORE_RECORDING: "launched before the recording",
+    Why.NO_CORRELATION: "recorded without a correlation",
+    Why.LAUNCH_LOST: "its launch was lost",
+}
+
+_GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
+_STEP_TEMPLATE = "ProfilerStep#…"
+
+
+@dataclass(frozen=True)
+class OwnerName:
+    """An owner of device work, and how it is known.
+
+    how       `How` in small letters
+    name      an operator, annotation, module (`Linear_3`), frame (`train.py(12): main`) or thread; None for none
+    reason    `Why` in small letters; None where there is an owner
+    launcher  name of the API call that started the work; None where it is not in the trace
+    text      the same in words; an operator's is its name
+    """
+
+    how: str
+    name: str | None
+    reason: str | None
+    launcher: str | None
+    text: str
+
+    @property
+    def is_operator(self) -> bool:
+        return self.how == How.OPERATOR.name.lower()
+
+
+@dataclass(frozen=True)
+class OwnerNames:
+    """`code`: shape (device work,), parallel to `Model.device_work`: a position in `names`."""
+
+    code: Int64
+    names: tuple[OwnerName, ...]
+
+
+@dataclass(frozen=True)
+class OwnerShares:
+    """Shares of the device time, 0 … 1; `linked` + `inferred` + `unowned` = 1.
+
+    linked    of what follows from a launch in the trace
+    inferred  of what was launched before the recording, by its like in it
+    unowned   of all other
+    by_how    all of it by `How`, in small letters; what there is none of is left out
+    by_reason unowned by `Why`, in small letters
+    """
+
+    linked: float
+    inferred: float
+    unowned: float
+    by_how: dict[str, float]
+    by_reason: dict[str, float]
+
+
+@remembered
+def owner_shares(model: Model) -> OwnerShares | None:
+    """None without device time."""
+    owners = model.owners
+    duration = np.where(model.is_work, np.maximum(model.trace.events.duration[model.device_work.row], 0), 0)
+    total = int(duration.sum())
+    if not total:
+        return None
+    by_how = np.bincount(owners.how, duration, len(How)) / total
+    by_reason = np.bincount(owners.reason, duration, len(Why)) / total
+    return OwnerShares(
+        linked=float(by_how.sum() - by_how[How.INFERRED] - by_how[How.NONE]),
+        inferred=float(by_how[How.INFERRED]),
+        unowned=float(by_how[How.NONE]),
+        by_how={how.name.lower(): float(by_how[how]) for how in How if by_how[how] > 0},
+        by_reason={why.name.lower(): float(by_reason[why]) for why in Why if why != Why.OWNED and by_reason[why] > 0},
+    )
+
+
+@remembered
+def owner_names(model: Model) -> OwnerNames:
+    """The owner of each piece of device work."""
+    owners, events = model.owners, model.trace.events
+    name = take_known(events.name, owners.row)
+    category = take_known(events.category, owners.row, missing=0)
+    launched = np.where(owners.how == How.INFERRED, -1, take_known(events.name, _launch_rows(model)))
+    track = np.where(category == Category.RUNTIME, take_known(events.track, owners.row), -1)
+    track = np.where(category == Category.DRIVER, take_known(events.track, owners.row), track)
+    groups = group([owners.how, owners.reason, name + 1, category, launched + 1, track + 1])
+    names = tuple(
+        name_owner(model.trace, How(owners.how[i]), Why(owners.reason[i]), int(owners.row[i]), int(launched[i]))
+        for i in groups.first.tolist()
+    )
+    return OwnerNames(groups.of, names)
+
+
+def _launch_rows(model: Model) -> Int64:
+    """The call that started each piece of device work, by the links of the whole trace; -1 for none."""
+    owners = model.owners
+    # a call may lie before the steps that are chosen
+    links = model.structure.device_links
+    whole = np.searchsorted(model.trace.device_work.row, model.device_work.row)
+    launch = take_known(model.trace.launches.row, links.launch[whole])
+    return np.where(owners.how == How.NONE, -1, launch).astype(np.int64)
+
+
+def name_owner(trace: Trace, how: How, why: Why, row: int, launched: int) -> OwnerName:
+    """`how`, `why`, `row`: of one row of `Owners`; launched: name of the API call, a string code, -1 for none."""
+    launcher = str(trace.strings[launched]) if launched >= 0 else None
+    if how == How.NONE:
+        return OwnerName("none", None, why.name.lower(), launcher, REASONS.get(why, "no device work"))
+    name, words = _words(trace, row)
+    if how == How.GRAPH_NODE:
+        words = f"graph replay of {words}"
+    elif how == How.INFERRED:
+        words = f"inferred: {words}"
+    elif how == How.THREAD:
+        words = f"{launcher} on {words}"
+    elif how != How.OPERATOR and launcher is not None and _GRAPH_LAUNCH.match(launcher):
+        words = f"graph replay in {words}"
+    elif how == How.COMPILED:
+        words = f"compiled: {words}"
+    return OwnerName(how.name.lower(), name, None, launcher, words)
+
+
+def _words(trace: Trace, row: int) -> tuple[str, str]:
+    """The name of an owner, and how it is written in a sentence."""
+    events = trace.events
+    text, category = str(trace.strings[events.name[row]]), events.category[row]
+    if category in (Category.RUNTIME, Category.DRIVER):
+        track = trace.tracks[events.track[row]]
+        thread = track.thread_name or f"thread {track.tid}"
+        return thread, thread
+    if category == Category.PYTHON_FUNCTION and module_name(text) != text:
+        return module_name(text), f"module: {module_name(text)}"
+    if PROFILER_STEP.fullmatch(text):
+        return _STEP_TEMPLATE, _STEP_TEMPLATE
+    return text, text

@@ -1,0 +1,1 @@
+"""The summary of a trace: what people, tests and programs read first."""

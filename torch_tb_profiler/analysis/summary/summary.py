@@ -1,0 +1,188 @@
+"""A trace in a few stable numbers, for people, tests and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
+from torch_tb_profiler.analysis.capture import capture
+from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
+from torch_tb_profiler.analysis.question import Subject
+from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
+from torch_tb_profiler.model.steps import Steps
+from torch_tb_profiler.trace import Note
+
+
+class SummaryTrace(msgspec.Struct, frozen=True, kw_only=True):
+    """Which trace, and how much was recorded.
+
+    run          name of the run
+    worker       name of the process that was recorded
+    span         which recording of the worker it is
+    file_bytes   size of the file as stored
+    events       how many events the file has
+    duration_ns  from the first event to the end of the last
+    devices      names of the devices that did some work, by number; null where the file does not name one
+    """
+
+    run: str
+    worker: str
+    span: str
+    file_bytes: Bytes
+    events: Count
+    duration_ns: Ns
+    devices: Sequence[str | None]
+
+
+class SummarySteps(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps. A period is the step time: from the end of the step before to the end of the step.
+
+    rule       by which the steps were found
+    count      how many there are
+    median_ns  median of the periods; null without steps
+    mean_ns    arithmetic mean of the periods; null without steps
+    names      of the steps
+    period_ns  of each step, in order
+    """
+
+    rule: str
+    count: Count
+    median_ns: NsMean | None
+    mean_ns: NsMean | None
+    names: Sequence[str]
+    period_ns: Sequence[Ns]
+
+
+class SummaryOwners(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether device work has an owner: shares of the device time, 0…1, that add up to 1.
+
+    linked    follows from a launch that was recorded
+    inferred  was launched before the recording; its like in the recording has an owner
+    unowned   neither
+    """
+
+    linked: Fraction
+    inferred: Fraction
+    unowned: Fraction
+
+
+class SummaryAnswer(Answer, frozen=True, kw_only=True):
+    """A trace in a few numbers; keys are added, never changed.
+
+    trace   which one
+    steps   how long they take
+    device  how devices were used; null where no device ran kernels
+    owners  what is known of who started device work; null without device time
+    notes   what is wrong with the recording
+    """
+
+    trace: SummaryTrace
+    steps: SummarySteps
+    device: DeviceSummary | None
+    owners: SummaryOwners | None
+    notes: Sequence[Note]
+
+
+def summary(subject: Subject) -> SummaryAnswer:
+    """Of the steps that were chosen."""
+    model = subject.model
+    return SummaryAnswer(
+        trace=_trace(subject),
+        steps=_steps(model.steps),
+        device=device_summary(model) if model.has_kernels else None,
+        owners=_owners(owner_shares(model)),
+        notes=subject.troubles(model),
+    )
+
+
+def _trace(subject: Subject) -> SummaryTrace:
+    recorded = capture(subject.model)
+    return SummaryTrace(
+        run=subject.run,
+        worker=subject.worker,
+        span=subject.span,
+        file_bytes=subject.file_bytes,
+        events=recorded.events,
+        duration_ns=recorded.duration_ns,
+        devices=[device.name for device in recorded.devices if device.used],
+    )
+
+
+def _steps(steps: Steps) -> SummarySteps:
+    period = steps.end - steps.start
+    return SummarySteps(
+        rule=steps.rule,
+        count=len(steps),
+        median_ns=float(np.median(period)) if len(steps) else None,
+        mean_ns=float(period.mean()) if len(steps) else None,
+        names=steps.names,
+        period_ns=period.tolist(),
+    )
+
+
+def _owners(shares: OwnerShares | None) -> SummaryOwners | None:
+    if shares is None:
+        return None
+    return SummaryOwners(linked=shares.linked, inferred=shares.inferred, unowned=shares.unowned)
+
+
+def as_text(found: SummaryAnswer) -> str:
+    """For a terminal: a line for each thing, in English."""
+    lines = [_title(found.trace)]
+    lines += _steps_lines(found.steps)
+    if found.device is not None:
+        lines += _device_lines(found.device)
+    if found.owners is not None:
+        owners = found.owners
+        lines.append(
+            f"Owners of device time: linked {_share(owners.linked)}, inferred {_share(owners.inferred)}, "
+            f"without {_share(owners.unowned)}"
+        )
+    lines += [f"{note.severity}: {note.text}" for note in found.notes]
+    return "\n".join(lines)
+
+
+def _title(trace: SummaryTrace) -> str:
+    devices = [name or "a device without a name" for name in trace.devices]
+    counted = {name: devices.count(name) for name in devices}
+    named = ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counted.items())
+    return f"{trace.run} · {trace.worker} · span {trace.span}: {trace.events:,} events, {_time(trace.duration_ns)}" + (
+        f", {named}" if named else ", no device work"
+    )
+
+
+def _steps_lines(steps: SummarySteps) -> list[str]:
+    if steps.median_ns is None or steps.mean_ns is None:
+        return ["Steps: none found"]
+    times = f"median {_time(steps.median_ns)}, mean {_time(steps.mean_ns)}"
+    return [f"Steps: {steps.count} by {steps.rule}, {times}"]
+
+
+def _device_lines(device: DeviceSummary) -> list[str]:
+    lines = [
+        f"Device busy {_share(device.busy)}, computing {_share(device.computing)}, communicating "
+        f"{_share(device.communicating)}, exposed communication {_share(device.exposed_communication)} of the step time"
+    ]
+    cores = device.tensor_cores
+    if cores is not None:
+        lines.append(
+            f"Tensor cores: yes {_share(cores.yes)}, no {_share(cores.no)}, unknown {_share(cores.unknown)} of the "
+            "time of compute kernels"
+        )
+    warps = device.occupancy
+    lines.append(f"Occupancy: mean {_share(warps.mean)}, known for {_share(warps.known_share)} of that time")
+    return lines
+
+
+def _share(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.1%}"
+
+
+def _time(ns: float) -> str:
+    for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
+        if ns >= size:
+            return f"{ns / size:.2f} {unit}"
+    return f"{ns:.0f} ns"

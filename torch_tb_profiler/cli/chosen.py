@@ -1,0 +1,47 @@
+"""Which run of a path, and which of its traces: what --run, --worker and --span choose."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.storage import StorageError, shown
+from torch_tb_profiler.workspace.local_workspace import find_traces
+
+#: of names in a message
+_MOST_NAMES = 20
+
+
+def chosen_run(path: str, name: str | None) -> Run:
+    """The run of this name; it may be left out where there is one. Raises UserError."""
+    try:
+        found = find_traces(path)
+    except StorageError as error:
+        raise UserError(str(error)) from None
+    runs = [run.name for run in found.runs]
+    if not runs:
+        why = f": {found.skipped[0].file} {found.skipped[0].reason}" if found.skipped else ""
+        raise UserError(f"{shown(path)} holds no trace{why}")
+    if name is None and len(runs) > 1:
+        raise UserError(f"{shown(path)} has {len(runs)} runs, one must be named with --run: {_listed(runs)}")
+    if name is not None and name not in runs:
+        raise UserError(f"{shown(path)} has no run {name!r}, only {_listed(runs)}")
+    return found.runs[0 if name is None else runs.index(name)]
+
+
+def chosen_traces(run: Run, workers: Sequence[str], span: str | None) -> list[TraceFile]:
+    """Those of the workers (of all when none is named) and of the span. Raises UserError: one of them is not there."""
+    files = [f for f in run.traces if (not workers or f.worker in workers) and span in (None, f.span)]
+    if not files or set(workers) - {f.worker for f in files}:
+        raise UserError(f"run {run.name!r} has no such worker or span, only {listed_traces(run.traces)}")
+    return files
+
+
+def listed_traces(files: Sequence[TraceFile]) -> str:
+    """Names of traces, for a message."""
+    return _listed([f"{f.worker} (span {f.span})" for f in files])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")

@@ -1,0 +1,87 @@
+"""Whom each piece of device work belongs to: what follows from its launch, then what is like it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from torch_tb_profiler.arrays.distinct import begins_run, one_of
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Int32, UInt8
+from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
+from torch_tb_profiler.model.owners.kinds import How, Why
+from torch_tb_profiler.model.owners.likes import likes_of
+from torch_tb_profiler.model.owners.of_calls import CallOwners
+from torch_tb_profiler.trace import Trace
+from torch_tb_profiler.trace.schema import DEVICE_WORK, Table, column
+
+
+@dataclass(frozen=True)
+class Owners(Table):
+    """Parallel to `Trace.device_work`. Annotations of devices and synchronisation have none: NONE, and OWNED."""
+
+    table_name: ClassVar[str] = "owners"
+    how: UInt8 = column("How", "see there")
+    row: Int32 = column("row, -1", "the operator, annotation or frame; of THREAD the API call")
+    evidence: Int32 = column("row, -1", "the launch; of GRAPH_NODE the captured call; of INFERRED the work it is like")
+    reason: UInt8 = column("Why", "why there is no owner")
+
+
+def owners_of(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Owners:
+    """`calls`: the owners of the launches."""
+    work = trace.device_work
+    is_work = one_of(trace.events.category[work.row], DEVICE_WORK)
+    how, reason = np.zeros((2, len(work)), np.uint8)
+    row, evidence = np.full((2, len(work)), -1, np.int32)
+    launched = np.flatnonzero(links.launch >= 0)
+    call = links.launch[launched]
+    how[launched], row[launched], evidence[launched] = calls.how[call], calls.row[call], trace.launches.row[call]
+
+    captured = _captured(trace, links, calls)
+    nodes = np.flatnonzero(captured >= 0)
+    how[nodes], row[nodes] = How.GRAPH_NODE, calls.row[captured[nodes]]
+    evidence[nodes] = trace.launches.row[captured[nodes]]
+
+    reason[is_work & (links.launch < 0)] = _why(trace, links)[is_work & (links.launch < 0)]
+    like = likes_of(trace, links.launch, reason == Why.BEFORE_RECORDING, row)
+    alike = np.flatnonzero(like >= 0)
+    how[alike], row[alike], evidence[alike] = How.INFERRED, row[like[alike]], work.row[like[alike]]
+    reason[alike] = Why.OWNED
+    return Owners(how, row, evidence, reason)
+
+
+def _captured(trace: Trace, links: DeviceLinks, calls: CallOwners) -> Int32:
+    """Shape (device work,): the captured call of each node of a replay that no operator made, -1 for none."""
+    captured = captured_calls(trace, links)
+    found = replays_of(trace, links).calls_from(captured, captured.kernel, names_of(trace, calls, captured.call))
+    # an operator around the replay comes first; a capture outside of everything says no more than the replay does
+    found[links.operator_node >= 0] = -1
+    found[take_known(calls.how, found, missing=0) == How.THREAD] = -1
+    return found
+
+
+def names_of(trace: Trace, calls: CallOwners, call: Int32) -> Int32:
+    """The name of what owns some calls, a string code; -1 where only the thread is known."""
+    known = calls.how[call] != How.THREAD
+    return np.where(known, trace.events.name[calls.row[call]], -1)
+
+
+def _why(trace: Trace, links: DeviceLinks) -> UInt8:
+    """Why a piece of work has no launch; of all, whether it has one or not."""
+    work = trace.device_work
+    if not len(trace.launches):
+        return np.full(len(work), Why.HOST_NOT_RECORDED, np.uint8)
+    reason = np.full(len(work), Why.BEFORE_RECORDING, np.uint8)
+    if not len(work):
+        return reason
+    order = np.lexsort((trace.events.start[work.row], work.stream, work.device))
+    launched = np.cumsum(links.launch[order] >= 0)
+    first = begins_run(work.device[order], work.stream[order])
+    before = np.maximum.accumulate(np.where(first, launched - (links.launch[order] >= 0), 0))
+    # a stream is a queue: what runs behind work that was launched in the recording was launched after it
+    reason[order[(launched > before) & (work.stream[order] >= 0)]] = Why.LAUNCH_LOST
+    reason[work.correlation <= 0] = Why.NO_CORRELATION
+    return reason

@@ -1,0 +1,92 @@
+"""Rules that find steps are tried in the order of `RULES`; the first that finds some is used and named in `Steps.rule`.
+
+A person may choose another rule, or give a pattern of annotation names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from torch_tb_profiler.model.call_tree import CallTree
+from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.patterns import check_pattern, searcher
+from torch_tb_profiler.model.steps.host import Host
+from torch_tb_profiler.model.steps.marks import inference_engine, profiler_step, training_framework
+from torch_tb_profiler.model.steps.optimizer import optimizer
+from torch_tb_profiler.model.steps.repeated_annotation import repeated_annotation
+from torch_tb_profiler.model.steps.repeated_kernels import repeated_kernels
+from torch_tb_profiler.model.steps.repeated_module import repeated_module
+from torch_tb_profiler.model.steps.types import HostSteps, StepChoice, Steps
+from torch_tb_profiler.model.steps.whole_trace import whole_trace
+from torch_tb_profiler.model.steps.windows import with_periods
+from torch_tb_profiler.trace import Note, Trace
+
+#: for matching a person's pattern with all names of annotations
+PATTERN_SECONDS = 2.0
+
+Rule = Callable[[Host], HostSteps | None]
+
+RULES: dict[str, Rule] = {
+    "profiler_step": profiler_step,
+    "inference_engine": inference_engine,
+    "training_framework": training_framework,
+    "repeated_annotation": repeated_annotation,
+    "optimizer": optimizer,
+    "repeated_module": repeated_module,
+    "repeated_kernels": repeated_kernels,
+    "whole_trace": whole_trace,
+}
+
+#: these know steps by what repeats; the others go by annotations that mark steps, or find one step
+WITHOUT_MARKS = frozenset({"optimizer", "repeated_module", "repeated_kernels"})
+
+#: `Steps.rule` of steps found by a person's own pattern
+PATTERN_RULE = "pattern"
+
+
+def find_steps(trace: Trace, tree: CallTree, device: DeviceLinks, choice: StepChoice | None = None) -> Steps:
+    """The steps of a trace, by the chosen rule or the first that fits; empty when nothing in it has a duration.
+
+    A choice that finds no step falls back to the rules, with a note. Raises ValueError for an unknown rule, for a
+    pattern that is not a regular expression, and for one that takes too long.
+    """
+    choice = choice or StepChoice()
+    host = Host(trace, tree, device)
+    asked: dict[str, Rule] = {}
+    notes: tuple[Note, ...] = ()
+    if choice.pattern is not None:
+        asked[PATTERN_RULE] = _matching(choice.pattern)
+    elif choice.rule is not None:
+        if choice.rule not in RULES:
+            raise ValueError(f"no rule for steps is called {choice.rule!r}; there are {', '.join(RULES)}")
+        asked[choice.rule] = RULES[choice.rule]
+    for number, (rule, find) in enumerate([*asked.items(), *RULES.items()]):
+        found = find(host)
+        if found is not None:
+            if asked and number >= len(asked):
+                notes = (_not_found(choice),)
+            steps = with_periods(trace, device, rule, found)
+            return replace(steps, notes=(*notes, *steps.notes))
+    return Steps.none()
+
+
+def _matching(pattern: str) -> Rule:
+    """A person's pattern, which may have come with a link, must not hold the server."""
+    check_pattern(pattern)
+
+    def find(host: Host) -> HostSteps | None:
+        return host.steps(host.annotations(searcher(pattern, PATTERN_SECONDS)))
+
+    return find
+
+
+def _not_found(choice: StepChoice) -> Note:
+    asked = f"annotation matches {choice.pattern!r}" if choice.pattern is not None else f"step fits {choice.rule!r}"
+    return Note(
+        "chosen_steps_not_found",
+        "warning",
+        f"No {asked}; the usual rules were used.",
+        touches=("overview",),
+        values={"pattern": choice.pattern} if choice.pattern is not None else {"rule": choice.rule or ""},
+    )

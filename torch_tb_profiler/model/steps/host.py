@@ -1,0 +1,119 @@
+"""What the rules that find steps look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.grouping import greatest_at
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model.call_tree import CallTree
+from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.steps.launched import is_work, launched_in
+from torch_tb_profiler.model.steps.types import HostSteps
+from torch_tb_profiler.trace import Category, Phase, Trace
+from torch_tb_profiler.trace.schema import DEVICE_WORK
+from torch_tb_profiler.trace.vocabulary import is_annotation_name
+
+#: starts and durations are rounded apart, so a mark may seem to begin this long before the one before it has ended, ns
+ROUNDING_NS = 1
+
+#: the part of the trace that what repeats must cover to be taken for the steps
+LEAST_COVERAGE = 0.5
+
+
+@dataclass(frozen=True)
+class Host:
+    """The trace, its call tree, and what launched which device work (parallel to `Trace.device_work`)."""
+
+    trace: Trace
+    tree: CallTree
+    device: DeviceLinks
+
+    def annotations(self, wanted: Callable[[str], object]) -> Int32:
+        """Rows of the annotations of one thread with a name that is wanted, in time order.
+
+        The same steps may be marked on several threads; the thread with most of them is taken.
+        """
+        events = self.trace.events
+        rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+        named = self.trace.strings.where(wanted, events.name[rows])
+        rows = rows[named[events.name[rows]]]
+        tracks, counts = np.unique(events.track[rows], return_counts=True)
+        if len(tracks) > 1:
+            rows = rows[events.track[rows] == tracks[np.argmax(counts)]]
+        return rows[np.argsort(events.start[rows], kind="stable")].astype(np.int32)
+
+    def steps(self, rows: Int32, names: list[str] | None = None) -> HostSteps | None:
+        """Steps of annotations; one that begins inside the one before it is not a step of its own."""
+        if not len(rows):
+            return None
+        outer = outermost(self.trace.events.start[rows], self.trace.events.end[rows])
+        labels = self.trace.strings.texts(self.trace.events.name[rows])
+        chosen = np.flatnonzero(outer)
+        return HostSteps(
+            [names[i] for i in chosen.tolist()] if names else [str(i) for i in range(len(chosen))],
+            self.trace.events.start[rows[chosen]],
+            self.trace.events.end[rows[chosen]],
+            [labels[i] for i in chosen.tolist()],
+        )
+
+    def extent(self) -> tuple[int, int] | None:
+        """When the program began and ended on the host; None where nothing has a duration.
+
+        From the first to the last operator; without any, annotation or API call; without these, device work. With the
+        operators count the annotations that torch itself writes, such as collectives and the DataLoader: a program may
+        begin or end with them.
+        """
+        trace, events = self.trace, self.trace.events
+        annotations = np.flatnonzero(events.category == Category.USER_ANNOTATION)
+        by_torch = trace.strings.where(is_annotation_name, events.name[annotations])
+        marked = (events.category == Category.USER_ANNOTATION) & by_torch[events.name]
+        complete = events.phase == Phase.COMPLETE
+        for chosen in (
+            (events.category == Category.OPERATOR) | marked,
+            one_of(events.category, (Category.USER_ANNOTATION, Category.RUNTIME, Category.DRIVER)),
+            one_of(events.category, DEVICE_WORK),
+        ):
+            rows = np.flatnonzero(complete & chosen)
+            if len(rows):
+                return int(events.start[rows].min()), int(events.end[rows].max())
+        return None
+
+    def from_starts(self, starts: Int64, last: int, track: int, label: str) -> HostSteps:
+        """Steps that begin at given times, each where the one before ends.
+
+        The last ends with what a thread began, at the top, within the usual time of a step; not before `last`.
+        """
+        tree = self.tree
+        usual = int(np.median(np.diff(starts))) if len(starts) > 1 else 0
+        there = (tree.parent < 0) & (tree.track == track)
+        there &= (tree.start >= starts[-1]) & (tree.start < int(starts[-1]) + usual)
+        end = int(tree.end[there].max(initial=last))
+        names = [str(i) for i in range(len(starts))]
+        return HostSteps(names, starts, np.append(starts[1:], end), [label] * len(starts))
+
+    def coverage(self, steps: HostSteps) -> float:
+        """The part of the trace that steps cover with their own time and that of the device work they launched, 0…1."""
+        extent = self.extent()
+        if extent is None:
+            return 0.0
+        events, rows = self.trace.events, self.trace.device_work.row
+        ends = events.end[rows[is_work(self.trace)]]
+        low, high = extent[0], max(extent[1], int(ends.max(initial=extent[1])))
+        work, step = launched_in(self.trace, self.device, steps.start, steps.end)
+        reached = np.maximum(steps.end, greatest_at(step, events.end[rows[work]], len(steps.names)))
+        covered = intervals.total(intervals.clip(intervals.union(steps.start, reached), low, high))
+        return covered / (high - low) if high > low else 0.0
+
+
+def outermost(start: Int64, end: Int64) -> Bool:
+    """Which of some intervals of one thread, by start, do not begin inside one before them."""
+    latest = np.maximum.accumulate(end)[:-1]
+    after = (start[1:] >= latest) | ((start[1:] >= latest - ROUNDING_NS) & (end[1:] > latest))
+    found: Bool = np.concatenate(([True], after))
+    return found

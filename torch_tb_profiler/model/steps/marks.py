@@ -1,0 +1,36 @@
+"""Steps that torch, an inference engine or a training framework marked with an annotation each."""
+
+from __future__ import annotations
+
+import re
+
+from torch_tb_profiler.model.steps.host import Host
+from torch_tb_profiler.model.steps.types import HostSteps
+
+PROFILER_STEP = re.compile(r"ProfilerStep#\d+")
+
+#: vLLM `execute_context_1(888)_generation_0(0)`, SGLang `step[DECODE bs=32]`, xDiT `execute_diffusion_1_256x256`
+ENGINE_STEP = re.compile(r"execute_(?:\d|context|generation|diffusion|model|new)|step\[|model_inference$")
+
+#: Lightning `[pl][profile]run_training_batch`, Transformers and others `training_step`, MMEngine `train_iter`
+FRAMEWORK_STEP = re.compile(
+    r"^(?:\[pl\]\[profile\])?(?:run_(?:training|evaluation|test|predict)_batch|train(?:ing)?_(?:step|batch|iter)"
+    r"|(?:Trainer\.)?training_step|train_one_batch)$"
+)
+
+
+def profiler_step(host: Host) -> HostSteps | None:
+    """`ProfilerStep#N` of torch.profiler's schedule; never the copies of it on the device."""
+    rows = host.annotations(PROFILER_STEP.fullmatch)
+    texts = host.trace.strings.texts(host.trace.events.name[rows])
+    return host.steps(rows, [text.removeprefix("ProfilerStep#") for text in texts])
+
+
+def inference_engine(host: Host) -> HostSteps | None:
+    """What vLLM, SGLang and xDiT write around one pass of the model."""
+    return host.steps(host.annotations(ENGINE_STEP.match))
+
+
+def training_framework(host: Host) -> HostSteps | None:
+    """What Lightning, Transformers and MMEngine write around one batch."""
+    return host.steps(host.annotations(FRAMEWORK_STEP.search))

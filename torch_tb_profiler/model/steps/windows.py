@@ -1,0 +1,151 @@
+"""The periods of steps: from the end of the step before to the end of the device work that a step launched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
+from torch_tb_profiler.arrays.lookup import window_of
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model.launches import DeviceLinks
+from torch_tb_profiler.model.steps.launched import is_work, launched_in
+from torch_tb_profiler.model.steps.types import HostSteps, Steps
+from torch_tb_profiler.trace import Note, Trace
+
+#: of what the steps before it launched this share of their rate must have run of what a last step launched; with less
+#: it is taken as cut off
+WHOLE_STEP_SHARE = 0.8
+
+
+def with_periods(trace: Trace, device: DeviceLinks, rule: str, host: HostSteps) -> Steps:
+    """Steps with their periods; a last one that was cut off is left out. There is at least one.
+
+    E_k = max(end of the mark, end of the last work launched in it, E_{k-1}); the period of step k is E_{k-1} … E_k.
+    """
+    work = _StepWork.of(trace, device, host)
+    reached = np.where(work.count > 0, np.maximum(host.end, work.last), host.end)
+    end = np.maximum.accumulate(np.maximum(reached, host.start))
+    start = np.append(host.start[:1], end[:-1])
+    overview_start = np.maximum(start, host.start)
+    start[0] = min(max(int(start[0]), work.streams_free), int(end[0]))
+    overview_start[0] = max(int(overview_start[0]), work.earlier_end)
+    n = work.whole_steps()
+    notes = []
+    if n < len(host.names):
+        dropped = ", ".join(host.names[n:])
+        notes.append(
+            Note(
+                "incomplete_last_steps",
+                "info",
+                f"Step {dropped} is left out: recording stopped before its device work was complete.",
+                count=len(host.names) - n,
+                touches=("overview",),
+                values={"step": dropped},
+            )
+        )
+    return Steps(
+        rule=rule,
+        names=tuple(host.names[:n]),
+        host_start=host.start[:n],
+        host_end=host.end[:n],
+        start=start[:n],
+        end=end[:n],
+        overview_start=overview_start[:n],
+        notes=tuple(notes),
+        labels=tuple(host.labels[:n]),
+    )
+
+
+_NEVER = int(np.iinfo(np.int64).min)
+
+
+@dataclass(frozen=True)
+class _StepWork:
+    """Per host step: how many pieces of device work its launches started, and when the last of them ended.
+
+    called, ran    of the calls that start work elsewhere in the trace, how many were made, and how many started some
+                   here
+    streams_free   when the streams of the first step were done with what had been launched before it
+    earlier_end    the end of the last work of no step that had ended before any work of the first step began
+    """
+
+    count: Int64
+    last: Int64
+    called: Int64
+    ran: Int64
+    streams_free: int
+    earlier_end: int
+
+    @classmethod
+    def of(cls, trace: Trace, device: DeviceLinks, host: HostSteps) -> _StepWork:
+        events, work = trace.events, trace.device_work
+        n = len(host.names)
+        chosen, step = launched_in(trace, device, host.start, host.end)
+        in_a_step, in_the_first, later = np.zeros((3, len(work)), dtype=np.bool_)
+        in_a_step[chosen] = True
+        in_the_first[chosen[step == 0]] = True
+        launched = np.flatnonzero(is_work(trace) & (device.launch >= 0))
+        later[launched] = events.start[trace.launches.row[device.launch[launched]]] >= host.start[0]
+        called, ran = _launches(trace, device.launch[launched], host)
+        return cls(
+            count=np.bincount(step, minlength=n),
+            last=greatest_at(step, events.end[work.row[chosen]], n),
+            called=called,
+            ran=ran,
+            streams_free=_streams_free(trace, in_the_first, is_work(trace) & ~later),
+            earlier_end=_earlier_end(trace, in_the_first, is_work(trace) & ~in_a_step),
+        )
+
+    def whole_steps(self) -> int:
+        """How many steps remain when those without device work at the end, and one cut off, are left out.
+
+        Cut off is not what does less than the step before it, but what launched more than was seen to run.
+        """
+        with_work = np.flatnonzero(self.count)
+        if len(self.count) <= 1 or not len(with_work):
+            return len(self.count)
+        i = int(with_work[-1])
+        usual = self.ran[:i].sum() / max(int(self.called[:i].sum()), 1)
+        if i > 0 and self.ran[i] < usual * self.called[i] * WHOLE_STEP_SHARE:
+            return i
+        return i + 1
+
+
+def _streams_free(trace: Trace, own: Bool, earlier: Bool) -> int:
+    """When the streams that `own` work ran on had ended the `earlier` work that stood before it there."""
+    events, work = trace.events, trace.device_work
+    mine = np.flatnonzero(own)
+    if not len(mine) or not earlier.any():
+        return _NEVER
+    streams = group([work.device, work.stream])
+    first = least_at(streams.of[mine], events.start[work.row[mine]], len(streams))
+    used = np.zeros(len(streams), np.bool_)
+    used[streams.of[mine]] = True
+    before = np.flatnonzero(earlier & used[streams.of])
+    before = before[events.start[work.row[before]] < first[streams.of[before]]]
+    return int(events.end[work.row[before]].max(initial=_NEVER))
+
+
+def _earlier_end(trace: Trace, own: Bool, of_no_step: Bool) -> int:
+    """The end of the last work of no step that had ended before any `own` work began, on whatever stream."""
+    rows = trace.device_work.row
+    if not own.any():
+        return _NEVER
+    ends = trace.events.end[rows[of_no_step]]
+    return int(ends[ends < trace.events.start[rows[own]].min()].max(initial=_NEVER))
+
+
+def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, Int64]:
+    """Per host step: calls of an API that starts device work somewhere in the trace, and those that started some."""
+    events, rows = trace.events, trace.launches.row
+    n = len(host.names)
+    started = np.zeros(len(rows), dtype=np.bool_)
+    started[launched] = True
+    starts_work = np.isin(events.name[rows], distinct(events.name[rows[started]]))
+    begin, finish = events.start[rows], events.end[rows]
+    step = window_of(host.start, host.end, begin, finish)
+    inside = (step >= 0) & starts_work
+    return np.bincount(step[inside], minlength=n), np.bincount(step[inside & started], minlength=n)

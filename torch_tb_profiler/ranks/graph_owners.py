@@ -1,0 +1,81 @@
+"""Owners of the nodes of graphs that another recording captured.
+
+Graphs are captured before the loop that is recorded, so the trace of a replay seldom has their capture. Engines such as
+vLLM record it apart; then the two are read together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Int32, UInt8
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.owners import How
+from torch_tb_profiler.model.owners.graphs import captured_calls, replays_of
+from torch_tb_profiler.model.owners.owners import names_of
+from torch_tb_profiler.trace import Strings
+
+
+@dataclass(frozen=True)
+class GraphOwners:
+    """Owners of nodes by the trace of their capture; parallel arrays in the order of `Trace.device_work`.
+
+    work     shape (nodes,): index into `Trace.device_work` of the trace with the replays
+    call     shape (nodes,): row of the captured call in the trace with the capture
+    row      shape (nodes,): row of what owns that call, there
+    how      shape (nodes,): How, of that call
+    name     shape (nodes,): name of what owns it, a code of `strings`
+    strings  of the trace with the capture
+    nodes    how many pieces of device work graphs replayed, those without an owner among them
+    """
+
+    work: Int32
+    call: Int32
+    row: Int32
+    how: UInt8
+    name: Int32
+    strings: Strings
+    nodes: int
+
+    def __len__(self) -> int:
+        return len(self.work)
+
+    def names(self) -> list[str]:
+        """The operators, annotations or frames that own the nodes."""
+        return self.strings.texts(self.name)
+
+
+def graph_owners(model: Model, capture: Model) -> GraphOwners:
+    """The owners of what `model` replays, by the trace in which it was captured.
+
+    A capture fits a graph if it has the same kernels in the same order; without names, as CUDA writes it, the same
+    number of kernels, copies and fills in the same order. Work of replays that no capture fits is left out.
+    """
+    trace, captured_in = model.structure.trace, capture.structure.trace
+    replays = replays_of(trace, model.structure.device_links)
+    captured = captured_calls(captured_in, capture.structure.device_links)
+    calls = capture.structure.call_owners
+    names = names_of(captured_in, calls, captured.call)
+    call = replays.calls_from(captured, _translated(captured.kernel, captured_in.strings, trace.strings), names)
+    known = np.flatnonzero(take_known(calls.how, call, missing=How.THREAD) != How.THREAD)
+    call = call[known]
+    row = calls.row[call]
+    return GraphOwners(
+        work=known.astype(np.int32),
+        call=captured_in.launches.row[call],
+        row=row,
+        how=calls.how[call],
+        name=captured_in.events.name[row],
+        strings=captured_in.strings,
+        nodes=len(replays.work),
+    )
+
+
+def _translated(codes: Int32, strings: Strings, into: Strings) -> Int32:
+    """Codes of the same texts in another trace; -1 for those that it does not have."""
+    used, place = distinct_places(codes)
+    return np.array([into.code(text) for text in strings.texts(used)], np.int32)[place]
