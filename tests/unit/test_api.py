@@ -163,6 +163,7 @@ def test_distributed(client: Client, profile: Profile) -> None:
     ):
         assert rank.overlap.overlap_ns.tolist() == worker["steps"]["overlap_ns"]
         assert waits.wait_ns[:-1].tolist() == worker["steps"]["wait_ns"]
+        assert waits.unmatched_ns[:-1].tolist() == worker["steps"]["unmatched_ns"]
 
 
 def test_compare(client: Client, profile: Profile) -> None:

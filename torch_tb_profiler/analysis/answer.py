@@ -72,5 +72,12 @@ def plain(values: Any) -> list[Any]:
 
 
 def columns_of(found: Any, columns: Sequence[Definition]) -> Columns:
-    """The attributes of `found` that the columns name."""
-    return Columns(columns=list(columns), rows={d.key: plain(getattr(found, d.key)) for d in columns})
+    """The attributes of `found` that the columns name.
+
+    Columns that `found.missing_below_zero` names have no value where they are below zero.
+    """
+    rows = {d.key: plain(getattr(found, d.key)) for d in columns}
+    for key in getattr(found, "missing_below_zero", ()):
+        if key in rows:
+            rows[key] = [None if value < 0 else value for value in rows[key]]
+    return Columns(columns=list(columns), rows=rows)

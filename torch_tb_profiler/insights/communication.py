@@ -5,11 +5,8 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
+from torch_tb_profiler.insights.slow_communication import SEVERE, THRESHOLD, slow_operations
 from torch_tb_profiler.model import Model
-
-#: part of the average step, as in the old plugin
-THRESHOLD = 0.1
-SEVERE = 0.3
 
 
 def _apply(model: Model) -> Finding | None:
@@ -25,7 +22,8 @@ def _apply(model: Model) -> Finding | None:
         exposed = average.category_ns.get("communication", 0.0)
         evidence = Evidence("communication_per_step", "Communication, average per step", exposed, "ns", "overview")
     share = exposed / average.step_ns
-    if share <= THRESHOLD:
+    if share <= THRESHOLD or slow_operations(model):
+        # sending less does not help who waits
         return None
     return Finding(
         id="communication",

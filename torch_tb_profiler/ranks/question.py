@@ -36,12 +36,14 @@ class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
 class Outside(Answer, frozen=True, kw_only=True):
     """Operations outside of all steps.
 
-    transfer_ns  time in which they moved data
-    wait_ns      time in which they waited for other ranks
+    transfer_ns   time in which they moved data; null where none could be matched with another rank's
+    wait_ns       time in which they waited for other ranks; null like transfer_ns
+    unmatched_ns  time in which only operations ran that could not be matched
     """
 
-    transfer_ns: Ns
-    wait_ns: Ns
+    transfer_ns: Ns | None
+    wait_ns: Ns | None
+    unmatched_ns: Ns
 
 
 class RankSteps(Answer, frozen=True, kw_only=True):
@@ -55,8 +57,9 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     other_ns                  of each step, neither
     exposed_communication_ns  of each step, a communication kernel ran on a device and no compute kernel: mean over the
                               devices; null where communication is only known from calls on the host
-    transfer_ns               of each step, operations that moved data
-    wait_ns                   of each step, operations that waited for other ranks
+    transfer_ns               of each step, operations that moved data; null where none could be matched
+    wait_ns                   of each step, operations that waited for other ranks; null like transfer_ns
+    unmatched_ns              of each step, only operations that could not be matched with another rank's
     outside                   operations outside of all steps
     """
 
@@ -67,8 +70,9 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     communication_only_ns: Sequence[Ns]
     other_ns: Sequence[Ns]
     exposed_communication_ns: Sequence[MeanNs] | None
-    transfer_ns: Sequence[Ns]
-    wait_ns: Sequence[Ns]
+    transfer_ns: Sequence[Ns | None]
+    wait_ns: Sequence[Ns | None]
+    unmatched_ns: Sequence[Ns]
     outside: Outside
 
 
@@ -202,6 +206,8 @@ def _device(device: Device) -> RankDevice:
 def _steps(rank: Rank, waits: Waits) -> RankSteps:
     """Transfer and wait have one entry more, for operations outside of all steps."""
     of, exposed = rank.overlap, rank.exposed_communication_ns
+    transfer, wait = ([None if ns < 0 else ns for ns in times.tolist()] for times in (waits.transfer_ns, waits.wait_ns))
+    unmatched = plain(waits.unmatched_ns)
     return RankSteps(
         names=of.names,
         duration_ns=plain(of.duration_ns),
@@ -210,9 +216,10 @@ def _steps(rank: Rank, waits: Waits) -> RankSteps:
         communication_only_ns=plain(of.communication_only_ns),
         other_ns=plain(of.other_ns),
         exposed_communication_ns=None if exposed is None else plain(exposed),
-        transfer_ns=plain(waits.transfer_ns[:-1]),
-        wait_ns=plain(waits.wait_ns[:-1]),
-        outside=Outside(transfer_ns=int(waits.transfer_ns[-1]), wait_ns=int(waits.wait_ns[-1])),
+        transfer_ns=transfer[:-1],
+        wait_ns=wait[:-1],
+        unmatched_ns=unmatched[:-1],
+        outside=Outside(transfer_ns=transfer[-1], wait_ns=wait[-1], unmatched_ns=unmatched[-1]),
     )
 
 

@@ -111,17 +111,18 @@ export const serverMessages: ServerMessages = {
     no_communication: ({ workers, more }) =>
       `在 ${workers}${more ? ` 等（另有 ${more} 个）` : ""} 的跟踪中没有找到通信：程序在采集期间没有通信，或者使用了内核未知的通信库。`,
     one_rank: () =>
-      "只有一个 rank 的跟踪，无法区分等待与传输：操作的全部时间都显示为传输。要看出谁在等待，请把所有 rank 采集到同一目录。",
+      "只有一个 rank 的跟踪，无法区分等待与传输：操作的时间中有多少是等待是未知的。要看出谁在等待，请把所有 rank 采集到同一目录。",
     missing_ranks: ({ groups }) =>
       `缺少部分 rank 的跟踪（${groups}）。传输时间取现有各 rank 中的最短时间，因此可能偏长，而等待时间偏短。`,
     unknown_groups: () =>
       "跟踪没有写明每次操作所属的进程组（PyTorch 2.3 起才会记录）：全部视为由所有 rank 组成的一个组。",
     point_to_point: () =>
-      "发送和接收发生在两个 rank 之间，而跟踪没有写明是哪两个。它们没有被配对，其全部时间显示为传输。",
+      "发送和接收发生在两个 rank 之间，而跟踪没有写明是哪两个。它们没有被配对：其时间中有多少是等待是未知的。",
     unknown_sizes: () => "部分操作的大小不在跟踪中，因此不计入合计和带宽。",
     no_kernel: () => "部分操作在采集期间被调用，但其内核不在跟踪中。它们只计次数，没有时间。",
-    unequal_counts: ({ operations }) =>
-      `各 rank 记录的操作次数不同（${operations}）。没有序号的操作按其在每步中的次序配对，剩余的单独处理：此处的等待时间不确定。`,
+    unequal_counts: ({ operations }) => `各 rank 记录的操作次数不同（${operations}）。`,
+    unmatched_operations: ({ unmatched, all, operations }) =>
+      `${all} 次操作中有 ${unmatched} 次无法与其他 rank 的操作配对（${operations}）。它们是否在等待是未知的：其时间既不计为等待，也不计为传输。`,
     traces_loading: ({ files }) => `此 span 的部分跟踪仍在读取，未计入这些数字：${files}。`,
     traces_failed: ({ files }) => `此 span 的部分跟踪无法读取，未计入这些数字：${files}。`,
   },
@@ -136,6 +137,11 @@ export const serverMessages: ServerMessages = {
       title: "各步在等待通信",
       detail: ({ share }) =>
         `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
+    },
+    slow_communication: {
+      title: "通信在等待迟到的 rank，或者链路有故障",
+      detail: ({ share, slow, calls, gigabytes }) =>
+        `平均每步有 ${percent(share)} 的时间是没有被掩盖的通信，而所有通信操作的时间中有 ${percent(slow)} 用在 ${calls} 次大的操作上，它们在一个节点内的总线带宽只有 ${gigabytes} GB/s：没有链路会这么慢。要么此 rank 在等待迟到的 rank（请在分布式视图中比较所有 rank 的跟踪），要么数据走了错误的路径（NCCL_DEBUG=INFO 会显示路径；nvidia-smi topo -m 和 nvidia-smi nvlink -s 会显示链路）。`,
     },
     data_parallel: {
       title: "DataParallel 比 DistributedDataParallel 慢",
@@ -168,6 +174,8 @@ export const serverMessages: ServerMessages = {
     dataloader_per_step: () => "DataLoader，每步平均",
     communication_per_step: () => "通信，每步平均",
     exposed_communication_per_step: () => "暴露的通信，每步平均",
+    slow_operations: () => "低于 5 GB/s 的大操作",
+    slow_share: () => "它们在通信时间中所占的比例",
     share_of_step: () => "占平均每步时间的比例",
     devices_in_use: () => "使用中的设备",
     nccl_gpus: () => "可以使用 NCCL 的 GPU",

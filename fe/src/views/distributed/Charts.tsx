@@ -10,7 +10,7 @@ import {
 import { distributedTexts as text } from "../../i18n";
 import type { Column } from "../../table";
 import { Panel } from "../../ui";
-import { PARTS, type Part, type RankRow, WAITS } from "./ranks";
+import { PARTS, type Part, type RankRow, waitParts } from "./ranks";
 
 /** As in the old plugin's charts; communication has its colour of the other views. */
 const COLORS: Partial<Record<Part, string>> = {
@@ -20,6 +20,7 @@ const COLORS: Partial<Record<Part, string>> = {
   other_ns: "var(--cat-other)",
   transfer_ns: "var(--series-3)",
   wait_ns: "var(--series-6)",
+  unmatched_ns: "var(--series-8)",
 };
 
 interface Props {
@@ -36,10 +37,11 @@ interface Props {
 }
 
 export function Charts(props: Props) {
+  const waits = useMemo(() => waitParts(props.rows), [props.rows]);
   return (
     <div className="distributed-charts">
       <Chart {...props} title={text.overlap} help={text.overlapHelp} parts={PARTS} />
-      <Chart {...props} title={text.waits} help={text.waitsHelp} parts={WAITS} />
+      <Chart {...props} title={text.waits} help={text.waitsHelp} parts={waits} />
     </div>
   );
 }

@@ -90,7 +90,12 @@ function Content({ answer }: { answer: Answer }) {
             {without > 0 && <span className="muted">{text.stepMissing(String(without))}</span>}
           </section>
           <Tiles answer={answer} rows={rows} />
-          <Remark ranks={rows.length} found={last} onPick={pick} />
+          <Remark
+            ranks={rows.length}
+            known={rows.filter(({ numbers }) => numbers?.wait_ns != null).length > 1}
+            found={last}
+            onPick={pick}
+          />
           <Charts
             rows={rows}
             last={last?.row.worker.worker ?? null}
