@@ -99,7 +99,7 @@ def block(file: str, start: str) -> str:
 def templates(file: str, start: str) -> dict[str, set[str]]:
     """Of each key the values that its text is made of."""
     entries = re.findall(r'^ +"?([\w.]+)"?:(?:$| )(?:\(\{ ?([^)]*?) ?\}\))?', block(file, start), re.MULTILINE)
-    return {key: set(re.findall(r"\w+", given)) for key, given in entries}
+    return {key: set(re.findall(r"\w+", re.sub(r"\.\.\.\w+", "", given))) for key, given in entries}
 
 
 def keys(file: str, start: str) -> set[str]:

@@ -6,6 +6,7 @@ import gzip
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from werkzeug.test import Client

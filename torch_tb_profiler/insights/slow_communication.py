@@ -113,6 +113,7 @@ def _apply(model: Model) -> Finding | None:
         ),
         links=(
             Link(
+                "nccl_troubleshooting",
                 "Troubleshooting NCCL",
                 "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
             ),

@@ -6,7 +6,10 @@ export const columns: ServerMessages["columns"] = {
 
   "operators.name": ["名称", "算子的名称。"],
 
-  "parts.path": ["路径", "该部分的位置：0 为全部，0-2 为其中的第三个部分。"],
+  "parts.path": [
+    "路径",
+    "该部分的位置：0 为全部，0-2 为其中的第三个部分；没有可打开的内容时为空。",
+  ],
   "parts.name": [
     "基线",
     "该部分在基线中的名称；两个配对之间有多个部分时为第一个和最后一个；基线在该处没有内容时为空。",
@@ -14,7 +17,7 @@ export const columns: ServerMessages["columns"] = {
   "parts.exp_name": ["实验", "在实验中的名称，规则相同。"],
   "parts.kind": [
     "种类",
-    "两边共同的种类（模块、反向、数据加载、优化器、步、标注、通信、算子），或者为组。",
+    "两边共同的种类（模块、反向、数据加载、优化器、步、标注、通信、算子），或者为组。在全部的最后：before（记录开始前启动的工作）和 rest（不属于任何部分的内容）。",
   ],
   "parts.has_parts": ["可展开", "是否由两边能够对应的部分组成。"],
 
@@ -30,11 +33,11 @@ export const columns: ServerMessages["columns"] = {
 
   "ranks.transfer_ns": [
     "数据传输时间",
-    "由该步调用的通信操作传输数据的时间：取每次操作的最后一段，其长度等于各 rank 执行该操作所需的最短时间。最后到达的 rank 不等待任何 rank。",
+    "由该步调用的通信操作传输数据的时间：取每次操作的最后一段，其长度等于各 rank 执行该操作所需的最短时间。最后到达的 rank 不等待任何 rank。没有操作能与其他 rank 的操作配对时未知。",
   ],
   "ranks.wait_ns": [
     "同步等待时间",
-    "由该步调用的通信操作运行的时间 − 数据传输时间：等待较晚到达的 rank。",
+    "由该步调用的通信操作运行的时间 − 数据传输时间 − 未配对时间：等待较晚到达的 rank。没有操作能与其他 rank 的操作配对时未知。",
   ],
 
   "operations.worker": ["Worker", "跟踪所属的 rank。"],
@@ -55,13 +58,16 @@ export const columns: ServerMessages["columns"] = {
   "operations.mean_latency_ns": ["平均延迟", "总延迟 ÷ 调用次数。"],
   "operations.transfer_ns": [
     "数据传输时间",
-    "延迟中不属于等待的部分：取每次调用的最后一段，其长度等于各 rank 执行同一操作所需的最短时间。",
+    "延迟中不属于等待的部分：取每次调用的最后一段，其长度等于各 rank 执行同一操作所需的最短时间。没有调用被配对时未知。",
   ],
-  "operations.mean_transfer_ns": ["平均数据传输时间", "数据传输时间 ÷ 调用次数。"],
-  "operations.wait_ns": ["同步等待时间", "总延迟 − 数据传输时间。"],
+  "operations.mean_transfer_ns": ["平均数据传输时间", "数据传输时间 ÷ 已配对的调用次数。"],
+  "operations.wait_ns": [
+    "同步等待时间",
+    "总延迟 − 数据传输时间 − 未配对时间。没有调用被配对时未知。",
+  ],
   "operations.algbw": [
     "算法带宽",
-    "Σ S ÷ Σ 数据传输时间，只计大小和时间已知的调用。S 是按 nccl-tests 的方式计算的大小：对 all-gather、reduce-scatter、gather 和 scatter 为所有 rank 的合计，其余为一个 rank 的大小。",
+    "Σ S ÷ Σ 数据传输时间，只计已配对且大小和时间已知的调用；没有时取其余调用的全部时间，其中可能含有等待，因此为下限。S 是按 nccl-tests 的方式计算的大小：对 all-gather、reduce-scatter、gather 和 scatter 为所有 rank 的合计，其余为一个 rank 的大小。",
   ],
   "operations.busbw": [
     "总线带宽",
@@ -89,7 +95,7 @@ export const columns: ServerMessages["columns"] = {
   ],
   "kernels.tensor_cores_used": [
     "使用 Tensor Core",
-    "内核是否使用 Tensor Core，根据名称判断；名称无法判断时为未知。",
+    "根据名称判断内核是否使用 Tensor Core。名称无法判断时：若设备对算子输入的类型没有 Tensor Core，则为否，否则未知。",
   ],
   "kernels.calls": ["调用次数", "运行的次数。"],
   "kernels.total_ns": ["总耗时", "各次调用的耗时之和（Σ）。"],
@@ -194,7 +200,7 @@ export const columns: ServerMessages["columns"] = {
   ],
   "operators.tensor_core_eligible": [
     "可用 Tensor Core",
-    "该算子是否做矩阵乘法或卷积因而可以使用 Tensor Core，或者调用了这样的算子，或者实际使用过 Tensor Core。",
+    "该算子是否做矩阵乘法或卷积因而可以使用 Tensor Core，或者启动了这样的内核，或者调用了这样的算子。",
   ],
   "operators.tensor_core_self": [
     "Tensor Core 自身",
@@ -228,7 +234,7 @@ export const columns: ServerMessages["columns"] = {
   ],
   "overview.step": [
     "步骤时间",
-    "从该步在主机上开始，到它在主机上结束为止；若它启动的最后一项设备工作结束得更晚，则到该工作结束为止。一步最早从上一步结束处开始。一步的各类别之和与其时间严格相等。",
+    "步的周期：从上一步的结束到本步的结束。一步在其主机上的标记、其中启动的最后一项设备工作以及上一步都结束时才结束。第一步从其标记开始，或者从它所用的流完成更早启动的工作时开始。各类别之和恰好等于步的时间。",
   ],
 
   "slices.row": ["事件", "事件在文件中的序号，从 0 开始计数。"],
@@ -340,5 +346,25 @@ export const columns: ServerMessages["columns"] = {
   "parts.duration_ns": ["主机", "在主机上的耗时之和（Σ）。"],
   "parts.device_ns": ["设备", "在其中启动的内核、拷贝和置位的耗时之和（Σ）。"],
   "parts.total_ns": ["时间", "各节点的设备时间之和（Σ）；没有设备时间的节点计其耗时。"],
-  "kernels.short_name": ["短名称", "内核名称的可读形式，不含模板参数。"],
+  "kernels.short_name": [
+    "简称",
+    "去掉参数和大部分模板实参后的名称，保留说明内核作用的部分：函子、分块和元素类型。",
+  ],
+  "kernels.kind": [
+    "种类",
+    "根据内核名称判断的工作种类：gemm、conv、attention、communication、norm、pointwise 等。helper 为另一个内核做准备或收尾。名称未知时为空。",
+  ],
+  "kernels.library": [
+    "库",
+    "根据名称判断内核来自哪个库；内核同名的库会列出多个。名称无法说明时为空。",
+  ],
+  "ranks.unmatched_ns": [
+    "未配对时间",
+    "由该步调用、但无法与其他 rank 的操作配对的通信操作运行，而没有已配对的操作在传输数据的时间：是等待还是传输未知。",
+  ],
+  "operations.matched": ["已配对的调用", "其他 rank 的跟踪中也有的调用，因此可以区分等待与传输。"],
+  "operations.unmatched_ns": [
+    "未配对时间",
+    "延迟中未配对的调用在运行、而没有已配对的调用在传输数据的部分。",
+  ],
 };

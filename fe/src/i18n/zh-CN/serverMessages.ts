@@ -197,6 +197,7 @@ export const serverMessages: ServerMessages = {
     which_backend: "如何选择后端",
     mixed_precision: "自动混合精度",
     checkpointing: "梯度检查点",
+    nccl_troubleshooting: "NCCL 故障排查",
   },
 
   // Remedies that are not code alone.
@@ -209,11 +210,13 @@ export const serverMessages: ServerMessages = {
     frames_cost_time: () => "profile(with_stack=False)  # 不需要调用栈时",
     no_modules: () => "profile(with_modules=True) 或 profile(with_stack=True)",
     no_steps: () => "prof.step()  # 在每次迭代结束时",
+    no_events: () => "prof.step()  # 在每次迭代结束时",
     no_distributed_info: () => "torch.distributed.init_process_group()  # 在 profiler 启动之前",
   },
 
   counters: {
-    gpu_utilization: "GPU 利用率",
+    busy: "设备忙碌",
+    computing: "计算中",
     sm_efficiency: "估算 SM 效率",
     kernels_running: "正在运行的内核",
     queue_length: "已启动未开始",

@@ -88,8 +88,8 @@ export const reasons: FirstMessages["reasons"] = {
   no_memory_of: ({ device }) => `没有记录 ${device} 的内存`,
   not_shared: ({ row }) => `第 ${row} 行不是与其他 rank 共同的通信`,
   communication_not_found: ({ run, span }) => `在 ${run}（span ${span}）中没有找到通信`,
-  trace_failed: ({ file, why_kind, said, ...values }) =>
-    `${file}：${reasons[String(why_kind)]?.(values) ?? said}`,
+  trace_failed: ({ file, why_kind, said, ...rest }) =>
+    `${file}：${reasons[String(why_kind)]?.(rest) ?? said}`,
 
   // Damaged ones.
   no_events: () => "没有事件：没有采集到任何内容，traceEvents 为空",

@@ -31,9 +31,7 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
   const percent = (
     key: string,
     words: { readonly label: string; readonly help: string },
-    share: (
-      numbers: NonNullable<RankRow["numbers"]>,
-    ) => readonly [number | null, number] | null,
+    share: (numbers: NonNullable<RankRow["numbers"]>) => readonly [number | null, number] | null,
   ) => ({
     column: {
       key,
