@@ -6,16 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.overview.overview import average_step
+from torch_tb_profiler.insights.exposed import SEVERE, exposed_communication
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 
-#: part of the average step that makes communication worth a word, as in the old plugin
-THRESHOLD = 0.1
-SEVERE = 0.3
 #: bytes: smaller operations are slow because of their latency
 LARGE = 4_000_000
 #: bytes a second: PCIe 3.0 moves 12 GB/s over 16 lanes and 6 over 8
@@ -81,18 +78,16 @@ def _is_in_one_node(model: Model, group: ProcessGroup) -> bool:
 
 
 def _apply(model: Model) -> Finding | None:
-    average = average_step(model)
-    share = average.share("communication")
-    slow = slow_operations(model) if share > THRESHOLD else None
-    if slow is None:
+    exposed = exposed_communication(model)
+    slow = slow_operations(model) if exposed is not None else None
+    if exposed is None or slow is None:
         return None
-    uncovered = average.category_ns["communication"]
     return Finding(
         id="slow_communication",
-        severity="high" if share >= SEVERE else "medium",
+        severity="high" if exposed.share >= SEVERE else "medium",
         title="Communication waits for a late rank, or for a broken link",
         detail=(
-            f"{100 * share:.1f} % of the average step is communication that nothing hides, and "
+            f"{100 * exposed.share:.1f} % of the average step is communication that nothing hides, and "
             f"{100 * slow.share:.0f} % of the time of all operations went into {slow.calls} large ones with a bus "
             f"bandwidth of {slow.bus_bandwidth / 1e9:.1f} GB/s inside of one node: no link there is so slow. Either "
             "this rank waited for others that came late (compare the traces of all ranks in the Distributed view), or "
@@ -100,14 +95,14 @@ def _apply(model: Model) -> Finding | None:
             "links)."
         ),
         values={
-            "share": share,
+            "share": exposed.share,
             "slow": slow.share,
             "calls": slow.calls,
             "gigabytes": round(slow.bus_bandwidth / 1e9, 1),
         },
-        saving_ns=uncovered * slow.share,
+        saving_ns=exposed.ns * slow.share,
         evidence=(
-            Evidence("communication_per_step", "Communication, average per step", uncovered, "ns", "overview"),
+            exposed.evidence,
             Evidence("slow_operations", "Large operations below 5 GB/s", slow.calls, "count", "distributed"),
             Evidence("slow_share", "Their share of the time of communication", slow.share, "fraction", "distributed"),
         ),
