@@ -106,8 +106,8 @@ def test_answers_about_some_of_the_steps(client: Client, profile: Profile) -> No
     url = f"{TRACE}&from_step={first}&to_step={last}"
     found = trace.answer("overview", from_step=first, to_step=last)
     assert list(found.steps.names) == [first, last]
-    assert [device.utilization for device in found.devices] == [
-        device["utilization"] for device in get(client, f"/api/overview?{url}")["devices"]
+    assert [device.busy for device in found.devices] == [
+        device["busy"] for device in get(client, f"/api/overview?{url}")["devices"]
     ]
     kernels = trace.answer("kernels", from_step=first, to_step=last)
     answer = get(client, f"/api/kernels?{url}")

@@ -77,7 +77,7 @@ def test_a_bandwidth_that_no_link_has_is_waiting_or_a_broken_link() -> None:
     assert "2.6 GB/s" in slow.detail
     assert "less" not in slow.detail
     assert {e.key: e.value for e in slow.evidence} == {
-        "communication_per_step": 38e6,
+        "exposed_communication_per_step": 38e6,
         "slow_operations": 1,
         "slow_share": 1,
     }

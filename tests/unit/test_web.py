@@ -146,7 +146,8 @@ def test_overview(client: Client) -> None:
         "device_self_ns": 600_000,
         "calls": 2,
     }
-    assert answer["top_kernels"] == [{"name": "volta_sgemm_128x64_nn", "total_ns": 600_000, "calls": 2}]
+    kernel = {"name": "volta_sgemm_128x64_nn", "short_name": "volta_sgemm_128x64_nn", "total_ns": 600_000, "calls": 2}
+    assert answer["top_kernels"] == [kernel]
     cpu = get(client, "/api/overview?run=cpu&worker=w")
     assert cpu["devices"] == cpu["top_kernels"] == []
     assert cpu["top_operators"][0]["device_self_ns"] is None
@@ -169,6 +170,7 @@ def test_operator_tables(client: Client) -> None:
     launched = get(client, f"/api/operators/kernels?{TRACE}&name=aten::mm")
     assert launched["rows"] == {
         "name": ["volta_sgemm_128x64_nn"],
+        "short_name": ["volta_sgemm_128x64_nn"],
         "calls": [2],
         "total_ns": [600_000],
         "mean_ns": [300_000.0],

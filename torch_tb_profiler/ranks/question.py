@@ -13,7 +13,14 @@ from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart
 from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
 from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.devices import Device
-from torch_tb_profiler.ranks.distributed import Distributed, GroupUse, Waits, distributed, operation_table
+from torch_tb_profiler.ranks.distributed import (
+    Distributed,
+    GroupUse,
+    OperationTable,
+    Waits,
+    distributed,
+    operation_table,
+)
 from torch_tb_profiler.ranks.locations import Location
 from torch_tb_profiler.ranks.rank import Rank, rank_of
 from torch_tb_profiler.reason import Reason
@@ -177,7 +184,9 @@ def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswe
         workers=[_rank(*of) for of in zip(found.ranks, found.places, found.waits, strict=True)],
         groups=[_group(use) for use in found.groups],
         definitions=list(COLUMNS.values()),
-        operations=columns_of(operation_table(found), list(DISTRIBUTED_OPERATIONS.values())),
+        operations=columns_of(
+            operation_table(found), list(DISTRIBUTED_OPERATIONS.values()), OperationTable.missing_below_zero
+        ),
     )
 
 
