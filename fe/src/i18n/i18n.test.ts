@@ -78,7 +78,7 @@ const NOT_TEXTS = new Set(["capture.health.summary", "serverMessages"]);
 
 /** Names and code that are the same in every language. */
 const SAME =
-  /^(product|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.tensor|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
+  /^(product|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.(tensor|kinds\.softmax)|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
 
 describe("Chinese", () => {
   it("has the areas that English has", () => {
@@ -136,12 +136,6 @@ describe("why a file is not shown", () => {
     );
     expect(reasonText("is odd", { kind: "other", values: {} })).toBe("is odd");
     expect(reasonText("is odd", null)).toBe("is odd");
-    const { errorFrom } = await import("../api/client");
-    const step = {
-      error: "there is no step '7'",
-      why: { kind: "no_such_step", values: { step: "7" } },
-    };
-    expect(errorFrom(404, step, "p").message).toBe("没有步 7");
     const file = { file: "a.json", why_kind: "empty", said: "is empty" };
     expect(reasonText("a.json is empty", { kind: "trace_failed", values: file })).toBe(
       "a.json：文件为空",
