@@ -1,15 +1,44 @@
-"""What tests of routes may use."""
+"""What tests of workspaces and of routes may use."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from werkzeug.test import Client
 
 from tests.served import client_of
-from torch_tb_profiler.workspace import Workspace
+from tests.workspaces import Opener
+from torch_tb_profiler.discovery import Root, parse_logdir
+from torch_tb_profiler.workspace import Workspace, open_workspace
 
 
 @pytest.fixture
 def client(workspace: Workspace) -> Client:
     """Asks the `workspace` of the test module."""
     return client_of(workspace)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """An empty log directory, unless the test module has one of its own."""
+    (tmp_path / "logs").mkdir()
+    return tmp_path / "logs"
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opener]:
+    """Opens workspaces over tmp_path/logs with a quick reload and a cache of the test's own."""
+    workspaces: list[Workspace] = []
+
+    def open_one(reload_interval: float = 0.05, *roots: Root) -> Workspace:
+        workspace = open_workspace(
+            roots or parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 2, reload_interval
+        )
+        workspaces.append(workspace)
+        return workspace
+
+    yield open_one
+    for workspace in workspaces:
+        workspace.close()

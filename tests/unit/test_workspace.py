@@ -6,14 +6,13 @@ import gzip
 import json
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.tiny import wait_until, write_trace
 from tests.workspaces import Opener, count_of, settled, states, traces
-from torch_tb_profiler.discovery import Root, parse_logdir
+from torch_tb_profiler.discovery import Root
 from torch_tb_profiler.model import StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.workspace import (
@@ -21,34 +20,9 @@ from torch_tb_profiler.workspace import (
     Loading,
     Unknown,
     Unreadable,
-    Workspace,
-    open_workspace,
     pack,
 )
 from torch_tb_profiler.workspace.pool import Pool
-
-
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opener]:
-    """Opens workspaces over tmp_path/logs with a quick reload and a cache of the test's own."""
-    workspaces: list[Workspace] = []
-
-    def open_one(reload_interval: float = 0.05, *roots: Root) -> Workspace:
-        workspace = open_workspace(
-            roots or parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 2, reload_interval
-        )
-        workspaces.append(workspace)
-        return workspace
-
-    yield open_one
-    for workspace in workspaces:
-        workspace.close()
-
-
-@pytest.fixture
-def logs(tmp_path: Path) -> Path:
-    (tmp_path / "logs").mkdir()
-    return tmp_path / "logs"
 
 
 def test_reads_what_is_there_and_fails_only_what_is_damaged(logs: Path, opened: Opener) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 
 from tests.tiny import write_trace
 from tests.workspaces import Opener, count_of, settled, traces
-from torch_tb_profiler.discovery import Root, parse_logdir
+from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.workspace import (
@@ -27,65 +26,38 @@ from torch_tb_profiler.workspace.lru import Lru
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Opener]:
-    """Opens workspaces over tmp_path/logs with a quick reload and a cache of the test's own."""
-    workspaces: list[Workspace] = []
-
-    def open_one(reload_interval: float = 0.05, *roots: Root) -> Workspace:
-        workspace = open_workspace(
-            roots or parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 2, reload_interval
-        )
-        workspaces.append(workspace)
-        return workspace
-
-    yield open_one
-    for workspace in workspaces:
-        workspace.close()
-
-
-@pytest.fixture
-def logs(tmp_path: Path) -> Path:
-    (tmp_path / "logs").mkdir()
-    return tmp_path / "logs"
+def columns(logs: Path, tmp_path: Path, opened: Opener) -> Path:
+    """What a workspace that is closed has kept of one trace."""
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    workspace.close()
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    return columns
 
 
 def test_a_change_of_an_analysis_keeps_the_columns(
-    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+    columns: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_trace(logs / "run" / "w.pt.trace.json")
-    first = opened()
-    settled(first)
-    first.close()
     monkeypatch.setattr(cache, "answers_version", lambda: "another")
-    (columns,) = (tmp_path / "cache").glob("*.columns")
     before = columns.stat().st_ino
     second = opened()
     assert settled(second) == {"run/w.pt.trace.json": "ready"}
     assert traces(second)["run/w.pt.trace.json"].events == 8
-    assert [path.stat().st_ino for path in (tmp_path / "cache").glob("*.columns")] == [before]
+    assert [path.stat().st_ino for path in columns.parent.glob("*.columns")] == [before]
 
 
 def test_unusable_columns_of_other_code_are_made_anew(
-    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+    columns: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_trace(logs / "run" / "w.pt.trace.json")
-    first = opened()
-    settled(first)
-    first.close()
     monkeypatch.setattr(cache, "answers_version", lambda: "another")
-    (columns,) = (tmp_path / "cache").glob("*.columns")
     columns.write_bytes(b"nonsense")
     second = opened()
     assert settled(second) == {"run/w.pt.trace.json": "ready"}
     assert count_of(second, "run", "w") == 8
 
 
-def test_broken_columns_are_made_anew(logs: Path, tmp_path: Path, opened: Opener) -> None:
-    write_trace(logs / "run" / "w.pt.trace.json")
-    first = opened()
-    settled(first)
-    first.close()
-    (columns,) = (tmp_path / "cache").glob("*.columns")
+def test_broken_columns_are_made_anew(columns: Path, opened: Opener) -> None:
     columns.write_bytes(b"nonsense")
     second = opened()
     settled(second)
