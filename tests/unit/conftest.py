@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from werkzeug.test import Client
 
-from tests.served import client_of
+from tests.served import client_of, get
+from tests.unit.timeline_routes import OF_TRACE
 from tests.workspaces import Opener
 from torch_tb_profiler.discovery import Root, parse_logdir
 from torch_tb_profiler.workspace import Workspace, open_workspace
@@ -18,6 +20,12 @@ from torch_tb_profiler.workspace import Workspace, open_workspace
 def client(workspace: Workspace) -> Client:
     """Asks the `workspace` of the test module."""
     return client_of(workspace)
+
+
+@pytest.fixture
+def tree(client: Client) -> Any:
+    """What the timeline of `timeline_routes.OF_TRACE` consists of."""
+    return get(client, f"/api/timeline?{OF_TRACE}")
 
 
 @pytest.fixture

@@ -9,10 +9,8 @@ from urllib.parse import quote
 import pytest
 from werkzeug.test import Client
 
-from tests.served import everything_read, get
-from tests.tiny import write_trace
-from tests.tracegen import Config, write_run
-from tests.unit.timeline_routes import KERNEL, OF_TRACE
+from tests.served import get
+from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
 from torch_tb_profiler.questions import TIMELINE_QUESTIONS
 from torch_tb_profiler.timeline.question import TimelineQuestion, TimelineStepsQuestion
 from torch_tb_profiler.timeline.questions.one_slice import ARGS
@@ -26,19 +24,8 @@ OF_TRACE_QUESTIONS = [
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    root = tmp_path_factory.mktemp("timeline")
-    logs = root / "logs"
-    write_run(Config(ranks=2, steps=2, layers=1, memory=True), logs / "whole")
-    write_run(Config(ranks=2, steps=2, layers=1), logs / "broken")
-    sorted((logs / "broken").iterdir())[1].write_bytes(b"")
-    write_trace(logs / "alone" / "w.pt.trace.json")
-    with everything_read(logs, root / "cache") as workspace:
+    with timelines_read(tmp_path_factory.mktemp("timeline")) as workspace:
         yield workspace
-
-
-@pytest.fixture
-def tree(client: Client) -> Any:
-    return get(client, f"/api/timeline?{OF_TRACE}")
 
 
 #: of each question about the timeline of one trace

@@ -15,8 +15,7 @@ from werkzeug.test import Client
 from tests.served import client_of, everything_read, get
 from tests.timelines import ns, timeline_of
 from tests.tiny import write_trace
-from tests.tracegen import Config, write_run
-from tests.unit.timeline_routes import KERNEL, OF_TRACE
+from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
 from torch_tb_profiler.timeline.wire import tile_bytes
 from torch_tb_profiler.workspace import Workspace
 
@@ -25,19 +24,8 @@ MAGIC = 0x314C5454
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    root = tmp_path_factory.mktemp("timeline")
-    logs = root / "logs"
-    write_run(Config(ranks=2, steps=2, layers=1, memory=True), logs / "whole")
-    write_run(Config(ranks=2, steps=2, layers=1), logs / "broken")
-    sorted((logs / "broken").iterdir())[1].write_bytes(b"")
-    write_trace(logs / "alone" / "w.pt.trace.json")
-    with everything_read(logs, root / "cache") as workspace:
+    with timelines_read(tmp_path_factory.mktemp("timeline")) as workspace:
         yield workspace
-
-
-@pytest.fixture
-def tree(client: Client) -> Any:
-    return get(client, f"/api/timeline?{OF_TRACE}")
 
 
 @pytest.fixture
