@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from tests.invariants.test_sums import CONFIGURATIONS
-from tests.recorded import ROOT, SHARED, model_of, short, traces
-from tests.tracegen import Config, generate
+from tests.invariants.every_trace import each_file, each_with_overlap, generated
+from tests.recorded import model_of
+from tests.tracegen import Config
 from torch_tb_profiler.analysis.copies import copies
 from torch_tb_profiler.analysis.device_time import Window, device_time
 from torch_tb_profiler.analysis.idle import idle_gaps, idle_times
@@ -19,7 +16,7 @@ from torch_tb_profiler.analysis.kernels.sequences import kernel_sequences
 from torch_tb_profiler.analysis.launch_delay import launch_stats, launched
 from torch_tb_profiler.analysis.launch_queue import queue_lengths, stream_queues
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, read_trace
+from torch_tb_profiler.trace import Category
 
 _EXCLUSIVE = (
     "compute_only_ns",
@@ -70,25 +67,14 @@ def check_device_time(model: Model) -> None:
     assert int(sequences.device_ns.sum()) == int(np.maximum(events.duration[work.row[owned]], 0).sum())
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")
-@pytest.mark.parametrize("path", traces(SHARED), ids=short)
-def test_recorded_traces(path: Path) -> None:
+@each_file
+def test_every_file(path: Path) -> None:
     check_device_time(model_of(path))
 
 
-@pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
-def test_samples(path: Path) -> None:
-    check_device_time(model_of(path))
-
-
-@pytest.mark.parametrize(
-    "config",
-    [*CONFIGURATIONS.values(), Config(steps=2, layers=2, ranks=2, stream_overlap=True, overlap=0.5)],
-    ids=[*CONFIGURATIONS, "overlapping kernels"],
-)
+@each_with_overlap
 def test_generated_traces(config: Config) -> None:
-    document, expected = generate(config)
-    model = Model(read_trace(BytesIO(json.dumps(document).encode())))
+    model, expected = generated(config)
     check_device_time(model)
     time = device_time(model)
     assert int(time.busy_ns.sum()) == expected.busy_ns

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from tests.invariants.test_sums import CONFIGURATIONS
-from tests.recorded import ROOT, SHARED, model_of, short, traces
-from tests.tracegen import Config, generate
+from tests.invariants.every_trace import each_configuration, each_file, generated
+from tests.recorded import model_of
+from tests.tracegen import Config
 from tests.unit.test_diff_whole import check as check_whole
 from torch_tb_profiler.analysis.compare.diff import Comparison, Program, delta
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
@@ -25,7 +23,6 @@ from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_p
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.modules import nn_modules
 from torch_tb_profiler.model.program_tree import NodeKind
-from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.web.old_plugin import diff
 from torch_tb_profiler.web.old_plugin import modules as old_modules
 
@@ -111,22 +108,15 @@ def check(model: Model) -> None:
             json.loads(b"".join(pieces))
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")
-@pytest.mark.parametrize("path", traces(SHARED), ids=short)
-def test_recorded_traces(path: Path) -> None:
+@each_file
+def test_every_file(path: Path) -> None:
     check(model_of(path))
 
 
-@pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
-def test_samples(path: Path) -> None:
-    check(model_of(path))
-
-
-@pytest.mark.parametrize("config", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+@each_configuration
 def test_generated_traces(config: Config) -> None:
     """The forward and backward kernels of the generated net all belong to its modules."""
-    document, expected = generate(config)
-    model = Model(read_trace(BytesIO(json.dumps(document).encode())))
+    model, expected = generated(config)
     check(model)
     table = modules(model, "nn")
     calls = Counter(dict(zip(table.name, table.calls.tolist(), strict=True)))

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.invariants.test_sums import CONFIGURATIONS, ROOT, SHARED, model_of, short, traces
-from tests.tracegen import Config, generate
+from tests.invariants.every_trace import each_file, each_with_overlap, generated
+from tests.recorded import model_of
+from tests.tracegen import Config
 from torch_tb_profiler.analysis.counters import counters
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
@@ -49,7 +48,6 @@ from torch_tb_profiler.timeline.counters import counter_tile
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, tile_length
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.totals import DeviceTotal, totals
-from torch_tb_profiler.trace import read_trace
 
 QUANTITIES = {
     "busy": BUSY,
@@ -223,21 +221,11 @@ def check(model: Model) -> None:
     check_timeline(model)
 
 
-@pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
-def test_samples(path: Path) -> None:
+@each_file
+def test_every_file(path: Path) -> None:
     check(model_of(path))
 
 
-@pytest.mark.parametrize(
-    "config",
-    [*CONFIGURATIONS.values(), Config(steps=2, layers=2, ranks=2, stream_overlap=True, overlap=0.5)],
-    ids=[*CONFIGURATIONS, "overlapping kernels"],
-)
+@each_with_overlap
 def test_generated_traces(config: Config) -> None:
-    document, _ = generate(config)
-    check(Model(read_trace(BytesIO(json.dumps(document).encode()))))
-
-
-@pytest.mark.parametrize("path", traces(SHARED), ids=short)
-def test_recorded_traces(path: Path) -> None:
-    check(model_of(path))
+    check(generated(config)[0])

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from tests.invariants.test_sums import CONFIGURATIONS
-from tests.recorded import ROOT, SHARED, model_of, short, traces
-from tests.tracegen import Config, generate
+from tests.invariants.every_trace import each_configuration, each_file, generated
+from tests.recorded import model_of
+from tests.tracegen import Config
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.recorded import all_stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import read_trace
 
 
 def busy_ns(model: Model) -> int:
@@ -51,18 +47,11 @@ def check(model: Model) -> None:
                     assert len(set(table.id.tolist())) == len(table)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")
-@pytest.mark.parametrize("path", traces(SHARED), ids=short)
-def test_recorded_traces(path: Path) -> None:
+@each_file
+def test_every_file(path: Path) -> None:
     check(model_of(path))
 
 
-@pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
-def test_samples(path: Path) -> None:
-    check(model_of(path))
-
-
-@pytest.mark.parametrize("config", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+@each_configuration
 def test_generated_traces(config: Config) -> None:
-    document, _ = generate(config)
-    check(Model(read_trace(BytesIO(json.dumps(document).encode()))))
+    check(generated(config)[0])

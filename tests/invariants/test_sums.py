@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, short, traces
-from tests.tracegen import Config, generate
+from tests.invariants.every_trace import each_configuration, each_recorded, each_sample, generated
+from tests.recorded import model_of
+from tests.tracegen import Config
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.memory.blocks import alive, memory_blocks
 from torch_tb_profiler.analysis.memory.curve import memory_bins, memory_curves
@@ -22,7 +20,7 @@ from torch_tb_profiler.analysis.overlap import step_overlap
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.insights import findings
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, read_trace
+from torch_tb_profiler.trace import Category
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.web.old_plugin import shapes
 
@@ -103,8 +101,7 @@ def check_memory(model: Model, complete: bool = True) -> None:
             assert unknown[-1] >= 0
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason=f"recorded traces are not here: {SHARED} does not exist")
-@pytest.mark.parametrize("path", traces(SHARED), ids=short)
+@each_recorded
 def test_recorded_traces(path: Path) -> None:
     model = model_of(path)
     check_sums(model)
@@ -119,23 +116,16 @@ def test_recorded_traces(path: Path) -> None:
         shapes.kernel_table(model, group_by)
 
 
-@pytest.mark.parametrize("path", traces(ROOT / "samples"), ids=short)
+@each_sample
 def test_samples(path: Path) -> None:
     model = model_of(path)
     check_sums(model)
     check_memory(model)
 
 
-CONFIGURATIONS = {
-    "one device": Config(steps=3, layers=2),
-    "two ranks": Config(steps=2, layers=2, ranks=2, skew_ns=3_000_000_000),
-}
-
-
-@pytest.mark.parametrize("config", CONFIGURATIONS.values(), ids=CONFIGURATIONS.keys())
+@each_configuration
 def test_generated_traces(config: Config) -> None:
-    document, expected = generate(config)
-    model = Model(read_trace(BytesIO(json.dumps(document).encode())))
+    model, expected = generated(config)
     check_sums(model)
     check_memory(model)
     table = operators(model)
