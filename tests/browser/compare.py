@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from tests.browser.profiler import CPU_RUN, Grid, Profiler
 from tests.browser.servers import Server
@@ -18,6 +18,13 @@ OTHER_RUN = "cnn_workers2"
 WORKER = "worker0"
 BASELINE = f"{CPU_RUN}~{WORKER}~1"
 HERE = {"v": "compare", "r": OTHER_RUN, "k": WORKER, "s": "1"}
+
+
+def open_compare(profiler: Profiler) -> Profiler:
+    """Two runs of the same program, the one before chosen as the baseline by itself."""
+    profiler.open(**HERE)
+    expect(profiler.grid("Parts").count).to_be_visible()
+    return profiler
 
 
 def saved(grid: Grid) -> list[dict[str, str]]:

@@ -21,6 +21,7 @@ from tests.browser.compare import (
     ServeLogs,
     answer_of,
     chip,
+    open_compare,
     plain,
     saved,
     trail,
@@ -38,10 +39,7 @@ MARKUP = "<img src=stolen onerror=alert(1)>{a|b}"
 
 @pytest.fixture
 def opened(on_its_own: Profiler) -> Profiler:
-    """Two runs of the same program, the one before chosen as the baseline by itself."""
-    on_its_own.open(**HERE)
-    expect(on_its_own.grid("Parts").count).to_be_visible()
-    return on_its_own
+    return open_compare(on_its_own)
 
 
 # ---- what is compared

@@ -15,6 +15,7 @@ from tests.browser.compare import (
     PART,
     ServeLogs,
     answer_of,
+    open_compare,
     plain,
     trail,
 )
@@ -25,10 +26,7 @@ INNER = "forward"
 
 @pytest.fixture
 def opened(on_its_own: Profiler) -> Profiler:
-    """Two runs of the same program, the one before chosen as the baseline by itself."""
-    on_its_own.open(**HERE)
-    expect(on_its_own.grid("Parts").count).to_be_visible()
-    return on_its_own
+    return open_compare(on_its_own)
 
 
 def test_into_a_part_and_out_again(opened: Profiler) -> None:
