@@ -6,13 +6,27 @@ import csv
 import io
 from typing import Any
 
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from tests import tiny
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 
 GPU = {"run": GPU_RUN, "worker": "rank0"}
 CPU = {"run": CPU_RUN, "worker": "worker0"}
+
+
+def open_memory(profiler: Profiler) -> Profiler:
+    """Of a run on GPUs."""
+    profiler.open(v="memory", r=GPU_RUN, k="rank0")
+    expect(profiler.grid("What was alive").count).to_be_visible()
+    return profiler
+
+
+def open_allocations(profiler: Profiler) -> Profiler:
+    """Thousands, of a run on the CPU."""
+    profiler.open(v="memory", r=CPU_RUN, g="events")
+    expect(profiler.grid("Allocations").root).to_be_visible()
+    return profiler
 
 
 def asked(profiler: Profiler, question: str, where: dict[str, str] = GPU, **query: object) -> Any:

@@ -12,7 +12,21 @@ from playwright.sync_api import Locator, Request, expect
 from tests import tiny
 from tests.browser import numbers
 from tests.browser.conftest import OpenPage
-from tests.browser.memory import CPU, GPU, asked, comes, curve_of, drag, goes, plot, range_of, saved, written
+from tests.browser.memory import (
+    CPU,
+    GPU,
+    asked,
+    comes,
+    curve_of,
+    drag,
+    goes,
+    open_allocations,
+    open_memory,
+    plot,
+    range_of,
+    saved,
+    written,
+)
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
 from tests.browser.servers import Server
 from tests.browser.test_accessibility import AXE, Axe
@@ -23,17 +37,7 @@ MS = 1_000_000
 
 @pytest.fixture
 def opened(on_its_own: Profiler) -> Profiler:
-    on_its_own.open(v="memory", r=GPU_RUN, k="rank0")
-    expect(on_its_own.grid("What was alive").count).to_be_visible()
-    return on_its_own
-
-
-@pytest.fixture
-def of_many(on_its_own: Profiler) -> Profiler:
-    """A run with thousands of allocations."""
-    on_its_own.open(v="memory", r=CPU_RUN, g="events")
-    expect(on_its_own.grid("Allocations").root).to_be_visible()
-    return on_its_own
+    return open_memory(on_its_own)
 
 
 # ---- the curve
@@ -109,47 +113,48 @@ def test_lines_are_put_in_and_out(opened: Profiler) -> None:
 # ---- the time range
 
 
-def test_dragging_zooms_and_everything_follows(of_many: Profiler) -> None:
+def test_dragging_zooms_and_everything_follows(on_its_own: Profiler) -> None:
+    profiler = open_allocations(on_its_own)
     requests: list[dict[str, list[str]]] = []
 
     def seen(request: Request) -> None:
         if "/api/memory/curve" in request.url:
             requests.append(parse_qs(urlsplit(request.url).query))
 
-    of_many.page.on("request", seen)
-    whole = asked(of_many, "curve", CPU)
-    drag(of_many, 0.3, 0.5)
-    start, end = range_of(of_many)
+    profiler.page.on("request", seen)
+    whole = asked(profiler, "curve", CPU)
+    drag(profiler, 0.3, 0.5)
+    start, end = range_of(profiler)
     span = whole["end_ns"] - whole["start_ns"]
     assert abs(start - whole["start_ns"] - 0.3 * span) < span / 200
     assert abs(end - start - 0.2 * span) < span / 200
 
     # The server is asked for the detail of the range, and it has more of it.
-    zoomed = curve_of(of_many, CPU, start_ns=start, end_ns=end)
+    zoomed = curve_of(profiler, CPU, start_ns=start, end_ns=end)
     coarse = [time for time in whole["devices"][0]["time_ns"] if start <= time <= end]
     assert len(zoomed["time_ns"]) > len(coarse)
-    expect(definition(of_many.panel("Memory in use"), "Peak in the range")).to_have_attribute(
+    expect(definition(profiler.panel("Memory in use"), "Peak in the range")).to_have_attribute(
         "title", f"{zoomed['peak_in_range']['allocated']:,} bytes"
     )
     assert {"start_ns": [str(start)], "end_ns": [str(end)]}.items() <= requests[-1].items()
-    assert len(as_table(of_many.panel("Memory in use"))) == len(zoomed["time_ns"])
+    assert len(as_table(profiler.panel("Memory in use"))) == len(zoomed["time_ns"])
 
     # Both tables follow.
     in_range = {"device": "CPU", "start_ns": start, "end_ns": end}
-    found = asked(of_many, "events", CPU, **in_range, limit="all")
-    expect(of_many.panel("Allocations").get_by_text(f"{found['meta']['total']:,} rows")).to_be_visible()
-    assert [row["bytes"] for row in saved(of_many, "Allocations")] == written(found["rows"]["bytes"])
-    of_many.switch("Table", "Operators")
-    rows = asked(of_many, "operators", CPU, **in_range)["rows"]
-    expect(of_many.grid("Operators").count).to_have_text(f"{len(rows['name'])} rows")
-    assert {row["name"]: row["allocation_size"] for row in saved(of_many, "Operators")} == dict(
+    found = asked(profiler, "events", CPU, **in_range, limit="all")
+    expect(profiler.panel("Allocations").get_by_text(f"{found['meta']['total']:,} rows")).to_be_visible()
+    assert [row["bytes"] for row in saved(profiler, "Allocations")] == written(found["rows"]["bytes"])
+    profiler.switch("Table", "Operators")
+    rows = asked(profiler, "operators", CPU, **in_range)["rows"]
+    expect(profiler.grid("Operators").count).to_have_text(f"{len(rows['name'])} rows")
+    assert {row["name"]: row["allocation_size"] for row in saved(profiler, "Operators")} == dict(
         zip(rows["name"], written(rows["allocation_size"]), strict=True)
     )
 
     # And so does what was alive: at the peak of the range.
-    of_many.switch("Table", "Alive")
+    profiler.switch("Table", "Alive")
     peak = zoomed["peak_in_range"]
-    panel = of_many.panel("What was alive")
+    panel = profiler.panel("What was alive")
     expect(panel.get_by_text("At the peak of the range")).to_have_attribute("title", f"{peak['time_ns']:,} ns")
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests import events, tiny
 from tests.browser.conftest import Keep, OpenPage
-from tests.browser.memory import comes, cursor, drag, plot, range_of
+from tests.browser.memory import comes, cursor, drag, open_memory, plot, range_of
 from tests.browser.profiler import GPU_RUN, Profiler, definition
 from tests.browser.servers import Server
 
@@ -22,9 +22,7 @@ ServeLogs = Callable[[Path], Server]
 
 @pytest.fixture
 def opened(on_its_own: Profiler) -> Profiler:
-    on_its_own.open(v="memory", r=GPU_RUN, k="rank0")
-    expect(on_its_own.grid("What was alive").count).to_be_visible()
-    return on_its_own
+    return open_memory(on_its_own)
 
 
 def two_devices() -> dict[str, Any]:

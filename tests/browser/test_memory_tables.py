@@ -7,24 +7,32 @@ import re
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.memory import CPU, asked, comes, cursor, curve_of, goes, plot, range_of, saved, written
-from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
+from tests.browser.memory import (
+    CPU,
+    asked,
+    comes,
+    cursor,
+    curve_of,
+    goes,
+    open_allocations,
+    open_memory,
+    plot,
+    range_of,
+    saved,
+    written,
+)
+from tests.browser.profiler import Profiler
 from tests.browser.test_keyboard import tab_to
 
 
 @pytest.fixture
 def opened(on_its_own: Profiler) -> Profiler:
-    on_its_own.open(v="memory", r=GPU_RUN, k="rank0")
-    expect(on_its_own.grid("What was alive").count).to_be_visible()
-    return on_its_own
+    return open_memory(on_its_own)
 
 
 @pytest.fixture
 def of_many(on_its_own: Profiler) -> Profiler:
-    """A run with thousands of allocations."""
-    on_its_own.open(v="memory", r=CPU_RUN, g="events")
-    expect(on_its_own.grid("Allocations").root).to_be_visible()
-    return on_its_own
+    return open_allocations(on_its_own)
 
 
 def count_of(profiler: Profiler) -> Locator:
