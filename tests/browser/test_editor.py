@@ -113,6 +113,18 @@ def recorded_frames(server: Server) -> list[tuple[str, int]]:
     return frames
 
 
+def copy_place(profiler: Profiler) -> str:
+    """Clicks on the first frame, which is not a link here; file:line."""
+    open_frames(profiler)
+    file, line = recorded_frames(profiler.server)[0]
+    place = f"{file}:{line}"
+    link = profiler.ui.locator("button.frame").first
+    expect(link).to_have_attribute("title", f"Copy {place}")
+    link.click()
+    expect(profiler.ui.get_by_text("Copied", exact=True)).to_be_visible()
+    return place
+
+
 def test_a_frame_opens_in_vs_code(embed: Any, tensorboard: Server) -> None:
     profiler = embed(WEB_VIEW, v="operators", r=CPU_RUN)
     open_frames(profiler)
@@ -172,21 +184,11 @@ def test_what_the_sandbox_forbids_is_offered_otherwise(embed: Any) -> None:
 def test_in_a_browser_the_place_is_copied(open_page: OpenPage, tensorboard: Server) -> None:
     page = open_page(permissions=["clipboard-read", "clipboard-write"])
     profiler = Profiler(page, tensorboard).open(v="operators", r=CPU_RUN)
-    open_frames(profiler)
-    file, line = recorded_frames(tensorboard)[0]
-    link = profiler.ui.locator("button.frame").first
-    expect(link).to_have_attribute("title", f"Copy {file}:{line}")
-    link.click()
-    expect(profiler.ui.get_by_text("Copied", exact=True)).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == f"{file}:{line}"
+    place = copy_place(profiler)
+    assert page.evaluate("navigator.clipboard.readText()") == place
 
 
-def test_another_page_around_learns_no_paths(embed: Any, tensorboard: Server) -> None:
+def test_another_page_around_learns_no_paths(embed: Any) -> None:
     profiler = embed(OTHER, v="operators", r=CPU_RUN)
-    open_frames(profiler)
-    file, line = recorded_frames(tensorboard)[0]
-    link = profiler.ui.locator("button.frame").first
-    expect(link).to_have_attribute("title", f"Copy {file}:{line}")
-    link.click()
-    expect(profiler.ui.get_by_text("Copied", exact=True)).to_be_visible()
+    copy_place(profiler)
     assert profiler.messages == []
