@@ -28,6 +28,12 @@ def tree(client: Client) -> Any:
     return get(client, f"/api/timeline?{OF_TRACE}")
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where all workspaces of a test module keep what they have read."""
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
     """An empty log directory, unless the test module has one of its own."""

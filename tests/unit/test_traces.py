@@ -23,11 +23,6 @@ CPU_RUNS = ("cnn_workers0", "cnn_workers2")
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
 def client(samples: Path, cache: Path) -> Iterator[Client]:
     with everything_read(samples, cache) as workspace:
         yield client_of(workspace)
