@@ -7,7 +7,7 @@ another. Among themselves operators and annotations nest, and so do frames.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -76,18 +76,22 @@ def nest_category(trace: Trace, categories: tuple[Category, ...]) -> tuple[Int32
     return rows[nesting.order].astype(np.int32), nesting
 
 
+def _in_both(trace: Trace, row: Int32, nesting: Nesting) -> dict[str, Any]:
+    """The columns that both trees have."""
+    return {
+        "row": row,
+        "parent": nesting.parent,
+        "depth": nesting.depth,
+        "start": nesting.start,
+        "end": nesting.end,
+        "track": nesting.lane,
+        "name": trace.events.name[row],
+    }
+
+
 def frame_tree(trace: Trace) -> tuple[FrameTree, Nesting]:
     row, nesting = nest_category(trace, (Category.PYTHON_FUNCTION,))
-    tree = FrameTree(
-        row=row,
-        parent=nesting.parent,
-        depth=nesting.depth,
-        start=nesting.start,
-        end=nesting.end,
-        track=nesting.lane,
-        name=trace.events.name[row],
-    )
-    return tree, nesting
+    return FrameTree(**_in_both(trace, row, nesting)), nesting
 
 
 def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
@@ -95,14 +99,8 @@ def call_tree(trace: Trace, frames: Nesting) -> tuple[CallTree, Nesting]:
     operator_of_row = np.full(len(trace.events), -1, dtype=np.int32)
     operator_of_row[trace.operators.row] = np.arange(len(trace.operators), dtype=np.int32)
     tree = CallTree(
-        row=row,
-        parent=nesting.parent,
-        depth=nesting.depth,
-        start=nesting.start,
-        end=nesting.end,
-        track=nesting.lane,
+        **_in_both(trace, row, nesting),
         category=trace.events.category[row],
-        name=trace.events.name[row],
         operator=operator_of_row[row],
         frame=frames.innermost(nesting.lane, nesting.start),
     )
