@@ -68,8 +68,8 @@ def _parts(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Bool | None]:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """Integers or floats."""
+class _InArray:
+    """Values in an array, perhaps masked."""
 
     values: npt.NDArray[Any]
 
@@ -80,6 +80,15 @@ class Numbers:
     def __len__(self) -> int:
         return len(self.values)
 
+    def take(self, rows: Int32 | slice) -> list[Any]:
+        found: list[Any] = self.values[rows].tolist()
+        return found
+
+
+@dataclass(frozen=True)
+class Numbers(_InArray):
+    """Integers or floats."""
+
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
         return _parts(self.values)[0], self._missing()
 
@@ -89,10 +98,6 @@ class Numbers:
         found: Bool = _COMPARE[condition.operator](_parts(self.values)[0], condition.limit)
         missing = self._missing()
         return found if missing is None else found & ~missing
-
-    def take(self, rows: Int32 | slice) -> list[Any]:
-        found: list[Any] = self.values[rows].tolist()
-        return found
 
     def largest(self) -> float:
         """The largest magnitude; 0 without values."""
@@ -118,17 +123,8 @@ class Numbers:
 
 
 @dataclass(frozen=True)
-class Truths:
+class Truths(_InArray):
     """True, false, or not known."""
-
-    values: npt.NDArray[Any]
-
-    @property
-    def size(self) -> int:
-        return self.values.nbytes
-
-    def __len__(self) -> int:
-        return len(self.values)
 
     def order(self) -> tuple[npt.NDArray[Any], Bool | None]:
         data, masked = _parts(self.values)
@@ -141,10 +137,6 @@ class Truths:
         unknown = np.zeros(len(self), np.bool_) if missing is None else missing
         found = unknown if condition.value is None else ~unknown & (data == condition.value)
         return found if condition.same else ~found
-
-    def take(self, rows: Int32 | slice) -> list[Any]:
-        found: list[Any] = self.values[rows].tolist()
-        return found
 
 
 class Texts:
