@@ -71,15 +71,18 @@ def test_calls_are_added_up() -> None:
     }
 
 
+def nested(*calls: tuple[str, str, float]) -> list[Event]:
+    """Calls of 100 µs, one after another: the module, the one that it calls, and how long that one takes."""
+    return [
+        event
+        for at, (outer, inner, duration) in enumerate(calls)
+        for event in (module(outer, 200 * at, 100), module(inner, 200 * at + 10, duration))
+    ]
+
+
 def test_variants_of_a_module_are_one_entry() -> None:
     """Defect 18: a call that takes another branch made a second entry with the same totals."""
-    events = [
-        module("Net_0", 0, 100),
-        module("A_0", 10, 20),
-        module("Net_0", 200, 100),
-        module("B_0", 210, 20),
-    ]
-    found = rows(modules(model_of(events), "nn"))
+    found = rows(modules(model_of(nested(("Net_0", "A_0", 20), ("Net_0", "B_0", 20))), "nn"))
     assert {path: row[:3] for path, row in found.items()} == {
         "Net_0": (2, 0, 200),
         "Net_0/A_0": (1, 0, 20),
@@ -88,13 +91,7 @@ def test_variants_of_a_module_are_one_entry() -> None:
 
 
 def test_a_shared_module_has_an_entry_per_place() -> None:
-    events = [
-        module("A_0", 0, 100),
-        module("Shared_0", 10, 20),
-        module("B_0", 200, 100),
-        module("Shared_0", 210, 30),
-    ]
-    found = rows(modules(model_of(events), "nn"))
+    found = rows(modules(model_of(nested(("A_0", "Shared_0", 20), ("B_0", "Shared_0", 30))), "nn"))
     assert (found["A_0/Shared_0"][2], found["B_0/Shared_0"][2]) == (20, 30)
 
 
