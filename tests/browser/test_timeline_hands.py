@@ -158,18 +158,11 @@ def test_the_wheel_zooms_where_the_pointer_is(opened: Timeline) -> None:
 
 
 def test_a_range_is_summed_exactly(opened: Timeline) -> None:
-    profiler, page = opened.profiler, opened.profiler.page
+    profiler = opened.profiler
     key, _ = leaf(opened.meta("rank0"), "rank0", STREAM)
     opened.show(key)
     start, end = opened.window()
-    page.keyboard.down("Shift")
-    page.mouse.move(*opened.point(start + 0.2 * (end - start), key, 0))
-    page.mouse.down()
-    page.mouse.move(*opened.point(start + 0.3 * (end - start), key, 0))
-    page.mouse.move(*opened.point(start + 0.4 * (end - start), key, 0))
-    page.mouse.up()
-    page.keyboard.up("Shift")
-    wait_until(lambda: "a" in profiler.state, "the range in the address")
+    opened.mark(key, 0.2, 0.3, 0.4)
     first, last = profiler.state["a"].split("-")
     assert int(last) - int(first) == pytest.approx(0.2 * (end - start), rel=0.05)
     sums = profiler.server.api("timeline/range", **WHERE, **{"from": first, "to": last})

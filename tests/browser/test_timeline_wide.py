@@ -165,15 +165,7 @@ def test_ten_million_slices(wide: Wide, page: Page, keep: Keep) -> None:
     expect(panel.get_by_role("heading", name=f"kernel_{kernels.name[at + 1]}", exact=True)).to_be_visible()
 
     # A stretch is marked with the mouse and summed up.
-    start, end = timeline.window()
-    page.keyboard.down("Shift")
-    page.mouse.move(*timeline.point(start + 0.2 * (end - start), stream, 0))
-    page.mouse.down()
-    page.mouse.move(*timeline.point(start + 0.5 * (end - start), stream, 0))
-    page.mouse.move(*timeline.point(start + 0.7 * (end - start), stream, 0))
-    page.mouse.up()
-    page.keyboard.up("Shift")
-    wait_until(lambda: "a" in profiler.state, "the range in the address")
+    timeline.mark(stream, 0.2, 0.5, 0.7)
     low, high = (int(each) for each in profiler.state["a"].split("-"))
     expect(profiler.panel("Range")).to_contain_text(f"{slices_within(wide, low, high):,} slices, 0 instants")
 
@@ -183,7 +175,7 @@ def test_ten_million_slices(wide: Wide, page: Page, keep: Keep) -> None:
 
     # Dragging moves the picture, and 0 shows everything again.
     before = timeline.window()
-    x, y = timeline.point((start + end) / 2, stream, 0)
+    x, y = timeline.point(sum(before) / 2, stream, 0)
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 100, y)

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.browser.profiler import GPU_RUN, Profiler
 from tests.browser.servers import Server
+from tests.tiny import wait_until
 
 PADDING, LANE, THIN_LANE = 3, 18, 5
 
@@ -145,6 +146,20 @@ class Timeline:
 
     def click(self, time: float, key: str, depth: int) -> None:
         self.profiler.page.mouse.click(*self.point(time, key, depth))
+
+    def mark(self, key: str, *shares: float) -> None:
+        """Mark a range of the window on a track with the mouse, which comes by these shares of the window."""
+        page = self.profiler.page
+        start, end = self.window()
+        first, *others = (self.point(start + share * (end - start), key, 0) for share in shares)
+        page.keyboard.down("Shift")
+        page.mouse.move(*first)
+        page.mouse.down()
+        for each in others:
+            page.mouse.move(*each)
+        page.mouse.up()
+        page.keyboard.up("Shift")
+        wait_until(lambda: "a" in self.profiler.state, "the range in the address")
 
 
 def open_trace(profiler: Profiler, **state: str) -> Timeline:
