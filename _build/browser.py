@@ -9,10 +9,16 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from environment import apt_install
 from frontend import any_node
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"]
 PLACES = [
@@ -49,6 +55,25 @@ def playwright_settings() -> dict[str, str]:
         "PLAYWRIGHT_NODEJS_PATH": any_node().node,
         "PLAYWRIGHT_BROWSERS_PATH": str(Path(sys.prefix) / "browsers"),
     }
+
+
+@contextmanager
+def launched(arguments: Sequence[str]) -> Iterator[Browser]:
+    """A Chromium without a window, driven by Playwright."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 `main` runs before it is installed
+
+    os.environ.update(playwright_settings())
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=executable(), args=arguments, chromium_sandbox=has_sandbox()
+        )
+        yield started
+        started.close()
+
+
+def has_sandbox() -> bool:
+    """Chromium does without for the superuser only."""
+    return not hasattr(os, "geteuid") or os.geteuid() != 0
 
 
 def main() -> int:

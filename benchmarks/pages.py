@@ -7,7 +7,6 @@ do with the finished pictures is not in it.
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 import time
@@ -86,19 +85,11 @@ def pages(logdir: Path, runs: Sequence[tuple[str, Sequence[str]]], seconds: floa
 
 @contextmanager
 def _browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
     sys.path.append(str(ROOT / "_build"))
     import browser as chromium
 
-    os.environ.update(chromium.playwright_settings())
-    with sync_playwright() as playwright:
-        sandbox = not hasattr(os, "geteuid") or os.geteuid() != 0
-        started = playwright.chromium.launch(
-            executable_path=chromium.executable(), args=_ARGUMENTS, chromium_sandbox=sandbox
-        )
+    with chromium.launched(_ARGUMENTS) as started:
         yield started
-        started.close()
 
 
 class _Meter:

@@ -7,7 +7,6 @@ and violate no content security policy. Screenshots go to .ci/output/screenshots
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -15,10 +14,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 import browser as chromium
 from tests.browser import bidi
+from tests.browser.axe import Axe
 from tests.browser.profiler import Profiler
 from tests.browser.servers import Server
 from tests.browser.watch import Watch
@@ -40,6 +40,7 @@ FAILED = pytest.StashKey[bool]()
 StartServer = Callable[..., Server]
 OpenPage = Callable[..., Page]
 Keep = Callable[[str], None]
+Appearances = Iterator[tuple[int, str]]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -116,14 +117,8 @@ def serve_logs(start: StartServer, request: pytest.FixtureRequest) -> Callable[[
 
 @pytest.fixture(scope="session")
 def chrome() -> Iterator[Browser]:
-    os.environ.update(chromium.playwright_settings())
-    with sync_playwright() as playwright:
-        sandbox = not hasattr(os, "geteuid") or os.geteuid() != 0
-        started = playwright.chromium.launch(
-            executable_path=chromium.executable(), args=CHROMIUM_ARGUMENTS, chromium_sandbox=sandbox
-        )
+    with chromium.launched(CHROMIUM_ARGUMENTS) as started:
         yield started
-        started.close()
 
 
 @pytest.fixture
@@ -171,6 +166,12 @@ def on_its_own(page: Page, alone: Server) -> Profiler:
     return Profiler(page, alone)
 
 
+@pytest.fixture(params=["light", "dark"])
+def axe(request: pytest.FixtureRequest, open_page: OpenPage, alone: Server) -> Axe:
+    """Looks at a page of the server without TensorBoard, not opened yet, in each theme."""
+    return Axe(Profiler(open_page(color_scheme=request.param), alone))
+
+
 @pytest.fixture
 def firefox(tmp_path: Path) -> Iterator[bidi.Firefox]:
     """A Firefox of its own, watched as the pages of Chromium are."""
@@ -196,3 +197,16 @@ def screenshot(opened: Page, output: Path, name: str) -> None:
 def keep(page: Page, output: Path) -> Keep:
     """`keep(name)` keeps a screenshot of the page as .ci/output/screenshots/<name>.png."""
     return lambda name: screenshot(page, output, name)
+
+
+@pytest.fixture(params=["light", "dark"])
+def appearances(request: pytest.FixtureRequest, page: Page) -> Appearances:
+    """Width and theme in which pictures of a view are taken; the page has them when they come."""
+
+    def all_widths() -> Appearances:
+        page.emulate_media(color_scheme=request.param)
+        for width in (1280, 1920):
+            page.set_viewport_size({"width": width, "height": 1000})
+            yield width, request.param
+
+    return all_widths()

@@ -3,49 +3,17 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenPage
+from tests.browser.axe import Axe
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
-from tests.browser.servers import Server
-
-AXE = "fe/node_modules/axe-core/axe.min.js"
-
-
-class Axe:
-    """Looks at the page whenever it is asked to; `check` tells at the end what it found, and where."""
-
-    def __init__(self, profiler: Profiler, source: str) -> None:
-        self._profiler = profiler
-        self._source = source
-        self._found: list[str] = []
-
-    def look(self, where: str) -> None:
-        page = self._profiler.page
-        expect(self._profiler.ui.get_by_label("Loading…")).to_have_count(0)
-        if not page.evaluate("typeof axe === 'object'"):
-            page.evaluate(self._source)
-        violations = page.evaluate("axe.run(document).then((results) => results.violations)")
-        for violation in violations:
-            nodes = [f"{node['target']}: {node['failureSummary']}" for node in violation["nodes"][:3]]
-            self._found.append(f"{where}: {violation['id']}: {violation['help']}\n    " + "\n    ".join(nodes))
-
-    def check(self) -> None:
-        assert not self._found, "\n".join(self._found)
-
-
-@pytest.fixture(params=["light", "dark"])
-def axe(request: pytest.FixtureRequest, open_page: OpenPage, alone: Server, repository: Path) -> Axe:
-    profiler = Profiler(open_page(color_scheme=request.param), alone)
-    return Axe(profiler, (repository / AXE).read_text())
 
 
 @pytest.fixture
 def profiler(axe: Axe) -> Profiler:
-    return axe._profiler
+    return axe.profiler
 
 
 def test_overview(axe: Axe, profiler: Profiler) -> None:

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from tests import events, tiny
 from tests.browser import numbers
+from tests.browser.axe import Axe
 from tests.browser.compare import (
     BASELINE,
     HERE,
@@ -29,7 +30,6 @@ from tests.browser.compare import (
 from tests.browser.conftest import Keep, OpenPage, StartServer
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, rows_of
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_keyboard import tab_to
 from tests.browser.watch import Watch
 
@@ -243,10 +243,8 @@ def test_by_keyboard_alone(on_its_own: Profiler) -> None:
     expect(trail(on_its_own).get_by_role("listitem")).to_have_count(1)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_no_rule_of_accessibility_is_broken(theme: Any, open_page: OpenPage, alone: Server, repository: Path) -> None:
-    profiler = Profiler(open_page(color_scheme=theme), alone).open(v="compare", r=GPU_RUN, k="rank1")
-    axe = Axe(profiler, (repository / AXE).read_text())
+def test_no_rule_of_accessibility_is_broken(axe: Axe) -> None:
+    profiler = axe.profiler.open(v="compare", r=GPU_RUN, k="rank1")
     expect(profiler.grid("Kernels compared").count).to_be_visible()
     axe.look("suggested")
     profiler.ui.get_by_role("button", name="Compare in all views").click()

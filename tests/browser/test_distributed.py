@@ -8,18 +8,15 @@ import json
 import re
 import statistics
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser import numbers
-from tests.browser.conftest import OpenPage
+from tests.browser.axe import Axe
 from tests.browser.distributed import OPERATIONS, OVERLAP, WAITS, answer_of, chart, told
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
-from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_keyboard import tab_to
 
 DEVICES = "Device Information"
@@ -246,10 +243,8 @@ def test_names_are_text(on_its_own: Profiler) -> None:
     assert on_its_own.page.locator("img").count() == 0
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_usable_by_everybody(open_page: OpenPage, alone: Server, repository: Path, theme: str) -> None:
-    profiler = Profiler(open_page(color_scheme=theme), alone)
-    axe = Axe(profiler, (repository / AXE).read_text())
+def test_usable_by_everybody(axe: Axe) -> None:
+    profiler = axe.profiler
     profiler.open(v="distributed", r=GPU_RUN, k="rank2")
     expect(profiler.grid("Ranks").count).to_be_visible()
     axe.look("a GPU run")

@@ -7,7 +7,6 @@ and the same listener stands in for it here; in the browser's own VS Code such a
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -49,7 +48,7 @@ def lasting(chrome: Browser, tmp_path: Path, watch: Watch) -> Iterator[BrowserCo
         tmp_path / "profile",
         executable_path=chromium.executable(),
         args=[*CHROMIUM_ARGUMENTS, "--disable-features=LocalNetworkAccessChecks"],
-        chromium_sandbox=not hasattr(os, "geteuid") or os.geteuid() != 0,
+        chromium_sandbox=chromium.has_sandbox(),
         viewport={"width": 1440, "height": 900},
     )
     watch.follow(context)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.browser.axe import Axe
 from tests.browser.conftest import Keep
 from tests.browser.layout import faults
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
-from tests.browser.test_accessibility import AXE, Axe
 from tests.tiny import wait_until
 
 MANY = {"v": "compare", "x": "many", "r": GPU_RUN, "k": "rank0", "s": "1"}
@@ -100,8 +99,8 @@ def test_nothing_is_cut(many: Profiler, width: int) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(many: Profiler, theme: str, repository: Path) -> None:
+def test_axe_finds_nothing(many: Profiler, theme: str) -> None:
     many.page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
-    axe = Axe(many, (repository / AXE).read_text())
+    axe = Axe(many)
     axe.look("any number of traces")
     axe.check()

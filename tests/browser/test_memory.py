@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Request, expect
 
 from tests import tiny
 from tests.browser import numbers
+from tests.browser.axe import Axe
 from tests.browser.conftest import OpenPage
 from tests.browser.memory import (
     CPU,
@@ -29,7 +30,6 @@ from tests.browser.memory import (
 )
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_keyboard import tab_to
 
 MS = 1_000_000
@@ -223,10 +223,10 @@ def test_what_is_no_time_is_said(opened: Profiler) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(theme: str, open_page: OpenPage, alone: Server, repository: Path, output: Path) -> None:
+def test_axe_finds_nothing(theme: str, open_page: OpenPage, alone: Server, output: Path) -> None:
     page = open_page(color_scheme=theme, viewport={"width": 1280, "height": 1400})
     profiler = Profiler(page, alone)
-    axe = Axe(profiler, (repository / AXE).read_text())
+    axe = Axe(profiler)
     (output / "screenshots").mkdir(exist_ok=True)
 
     def look(name: str) -> None:

@@ -14,10 +14,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests import events
 from tests.browser import numbers
-from tests.browser.conftest import Keep, OpenPage
+from tests.browser.axe import Axe
+from tests.browser.conftest import Appearances, Keep
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, definition, rows_of
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_safety import IMAGE
 from tests.browser.watch import Watch
 from tests.tiny import wait_until
@@ -330,10 +330,8 @@ def test_a_hundred_thousand(on_its_own: Profiler) -> None:
     assert grid(on_its_own).get_by_role("row").count() < 20
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_accessible(open_page: OpenPage, alone: Server, repository: Path, theme: Any) -> None:
-    profiler = Profiler(open_page(color_scheme=theme), alone)
-    axe = Axe(profiler, (repository / AXE).read_text())
+def test_accessible(axe: Axe) -> None:
+    profiler = axe.profiler
     profiler.open(v="modules", r=GPU_RUN, x="all")
     expect(row(profiler, "Block_0")).to_be_visible()
     axe.look("table and flame graph")
@@ -348,11 +346,8 @@ def test_accessible(open_page: OpenPage, alone: Server, repository: Path, theme:
     axe.check()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pictures(on_its_own: Profiler, theme: Any, keep: Keep) -> None:
-    on_its_own.page.emulate_media(color_scheme=theme)
-    for width in (1280, 1920):
-        on_its_own.page.set_viewport_size({"width": width, "height": 1000})
+def test_pictures(on_its_own: Profiler, appearances: Appearances, keep: Keep) -> None:
+    for width, theme in appearances:
         on_its_own.open(v="modules", r=GPU_RUN, x="all", q="Linear", sel="mod:Transformer_0/Block_1")
         expect(flame(on_its_own)).to_be_visible()
         expect(on_its_own.inspector.get_by_role("table")).to_be_visible()

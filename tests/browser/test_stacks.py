@@ -14,11 +14,11 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import numbers
-from tests.browser.conftest import Keep, OpenPage
+from tests.browser.axe import Axe
+from tests.browser.conftest import Appearances, Keep
 from tests.browser.cost import meter_of
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.test_safety import FRAME, IMAGE, KERNEL, OPERATOR, hostile_trace
 from tests.browser.watch import Watch
 from tests.tiny import wait_until
@@ -360,10 +360,8 @@ def test_a_hundred_thousand_boxes(on_its_own: Profiler) -> None:
     assert grid.get_by_role("row").count() < 200
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_accessible(open_page: OpenPage, alone: Server, repository: Path, theme: Any) -> None:
-    profiler = Profiler(open_page(color_scheme=theme), alone)
-    axe = Axe(profiler, (repository / AXE).read_text())
+def test_accessible(axe: Axe) -> None:
+    profiler = axe.profiler
     profiler.open(v="stacks", r=GPU_RUN)
     expect(flame(profiler)).to_be_visible()
     axe.look("flame graph")
@@ -383,11 +381,8 @@ def test_accessible(open_page: OpenPage, alone: Server, repository: Path, theme:
     axe.check()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_pictures(on_its_own: Profiler, theme: Any, keep: Keep) -> None:
-    on_its_own.page.emulate_media(color_scheme=theme)
-    for width in (1280, 1920):
-        on_its_own.page.set_viewport_size({"width": width, "height": 1000})
+def test_pictures(on_its_own: Profiler, appearances: Appearances, keep: Keep) -> None:
+    for width, theme in appearances:
         on_its_own.open(v="stacks", r=CPU_RUN, q="conv")
         expect(flame(on_its_own)).to_be_visible()
         flame(on_its_own).click(position={"x": width * 0.45, "y": 90})

@@ -15,10 +15,10 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import numbers
+from tests.browser.axe import Axe
 from tests.browser.conftest import Keep, OpenPage
 from tests.browser.profiler import GPU_RUN, Profiler, as_table, definition
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.events import Event, annotation, kernel, launch, memory, op
 from tests.tiny import wait_until
 
@@ -268,10 +268,8 @@ def test_without_steps_it_says_why(serve_events: Callable[..., Profiler]) -> Non
     expect(profiler.panel("Steps found by").get_by_role("combobox")).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_usable_by_everybody(open_page: OpenPage, alone: Server, repository: Path, theme: str, keep: Keep) -> None:
-    profiler = Profiler(open_page(color_scheme=theme), alone)
-    axe = Axe(profiler, (repository / AXE).read_text())
+def test_usable_by_everybody(axe: Axe) -> None:
+    profiler = axe.profiler
     profiler.open(v="steps", r=GPU_RUN, sel="step:5", t="1-4")
     expect(profiler.inspector.get_by_role("table")).to_be_visible()
     axe.look("steps")

@@ -14,11 +14,11 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser import numbers
+from tests.browser.axe import AXE
 from tests.browser.conftest import Keep, OpenPage, StartServer
 from tests.browser.cost import MOST_TIMES_BARE, scroll_cost
 from tests.browser.profiler import GPU_RUN, Grid, Profiler, as_table, definition
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE
 from tests.many import write_many_launches
 from tests.tiny import wait_until
 from torch_tb_profiler.web.table_query.natural import natural_key
@@ -299,7 +299,7 @@ def test_a_slow_answer_is_waited_for_with_the_old_rows(large: Profiler, keep: Ke
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_anybody_can_use_it(open_page: OpenPage, many: Server, repository: Path, output: Path, scheme: str) -> None:
+def test_anybody_can_use_it(open_page: OpenPage, many: Server, output: Path, scheme: str) -> None:
     page = open_page(color_scheme=scheme)
     profiler = Profiler(page, many)
     profiler.open(v="kernels", r="many", g="name_op_launch", q="gemm_1")
@@ -311,7 +311,7 @@ def test_anybody_can_use_it(open_page: OpenPage, many: Server, repository: Path,
     expect(grid.root.locator(".waiting").first).to_be_visible()
     grid.panel.get_by_role("button", name="Export").click()
     page.screenshot(path=output / "screenshots" / f"tables-large-{scheme}.png")
-    page.evaluate((repository / AXE).read_text())
+    page.evaluate(AXE.read_text())
     violations = page.evaluate("axe.run(document).then((results) => results.violations)")
     assert [violation["id"] for violation in violations] == []
     for route in held:

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import Axe
 from tests.browser.conftest import Keep, OpenPage, screenshot
 from tests.browser.profiler import GPU_RUN, Profiler
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.timeline import STREAM, WHERE, Timeline, assert_drawn, exact_slices, leaf, open_trace
 from tests.events import event, kernel, launch, op
 from tests.tiny import wait_until
@@ -212,10 +212,8 @@ def test_how_it_looks(open_page: OpenPage, alone: Server, output: Path, theme: s
     assert timeline.width > width / 3
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_usable_by_everybody(open_page: OpenPage, alone: Server, repository: Path, theme: str) -> None:
-    profiler = Profiler(open_page(color_scheme=theme), alone)
-    axe = Axe(profiler, (repository / AXE).read_text())
+def test_usable_by_everybody(axe: Axe, alone: Server) -> None:
+    profiler = axe.profiler
     hits = alone.api("timeline/search", **WHERE, q="aten::_local_scalar_dense")["hits"]
     timeline = open_trace(profiler, e=str(hits["row"][0]), a="20000000-40000000", q="aten", l="1")
     expect(profiler.panel("Range").get_by_role("grid")).to_be_visible()

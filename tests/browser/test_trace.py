@@ -13,10 +13,9 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import numbers
-from tests.browser.conftest import OpenPage
+from tests.browser.axe import Axe
 from tests.browser.profiler import GPU_RUN, Profiler, rows_of
 from tests.browser.servers import Server
-from tests.browser.test_accessibility import AXE, Axe
 from tests.browser.watch import Watch
 
 WHERE = {"run": GPU_RUN, "worker": "rank0"}
@@ -170,10 +169,8 @@ def test_an_error_and_retry(on_its_own: Profiler) -> None:
     expect(table(on_its_own)).to_be_visible()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_usable_by_everybody(open_page: OpenPage, alone: Server, repository: Path, theme: str) -> None:
-    profiler = Profiler(open_page(color_scheme=theme), alone)
-    axe = Axe(profiler, (repository / AXE).read_text())
+def test_usable_by_everybody(axe: Axe) -> None:
+    profiler = axe.profiler
     profiler.open(v="trace", r=GPU_RUN, t="0-5000000", l="1")
     expect(table(profiler)).to_be_visible()
     axe.look("slices")
