@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from typing import Any
 from urllib.parse import quote
@@ -161,3 +163,12 @@ def definition(within: Locator, term: str) -> Locator:
     """What stands next to a term of a list of terms."""
     found = within.get_by_role("term").filter(has_text=re.compile(f"^{re.escape(term)}$"))
     return found.locator("xpath=following-sibling::dd[1]")
+
+
+def saved_whole(panel: Locator) -> list[dict[str, str]]:
+    """The rows that a table saves as CSV, with its hidden columns."""
+    panel.get_by_role("button", name="Export").click()
+    panel.get_by_role("checkbox", name="With hidden columns").check()
+    with panel.page.expect_download() as download:
+        panel.get_by_role("button", name="Save as CSV").click()
+    return list(csv.DictReader(io.StringIO(download.value.path().read_text())))

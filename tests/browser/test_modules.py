@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +14,7 @@ from tests import events
 from tests.browser import numbers
 from tests.browser.axe import Axe
 from tests.browser.conftest import Appearances, Keep
-from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, definition, rows_of
+from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, definition, rows_of, saved_whole
 from tests.browser.servers import Server
 from tests.browser.test_safety import IMAGE
 from tests.browser.watch import Watch
@@ -81,11 +79,7 @@ def test_the_numbers(opened: Profiler) -> None:
     rows = answer_of(opened)["rows"]
     panel = opened.panel("Modules")
     expect(panel.get_by_text(f"{len(rows['id'])} rows")).to_be_visible()
-    panel.get_by_role("button", name="Export").click()
-    panel.get_by_role("checkbox", name="With hidden columns").check()
-    with opened.page.expect_download() as download:
-        panel.get_by_role("button", name="Save as CSV").click()
-    saved = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
+    saved = saved_whole(panel)
     for key in rows:
         expected = ["" if key == "module_id" and value == -1 else str(value) for value in rows[key]]
         found = [each[key] for each in saved]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Callable
@@ -17,7 +15,7 @@ from tests.browser import numbers
 from tests.browser.axe import Axe
 from tests.browser.conftest import Appearances, Keep
 from tests.browser.cost import meter_of
-from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
+from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, saved_whole
 from tests.browser.servers import Server
 from tests.browser.test_safety import FRAME, IMAGE, KERNEL, OPERATOR, hostile_trace
 from tests.browser.watch import Watch
@@ -73,11 +71,7 @@ def test_the_table_has_the_numbers(opened: Profiler) -> None:
     opened.switch("Show as", "Table")
     panel = opened.panel("Call stacks")
     expect(panel.get_by_text(f"{len(rows['id'])} rows")).to_be_visible()
-    panel.get_by_role("button", name="Export").click()
-    panel.get_by_role("checkbox", name="With hidden columns").check()
-    with opened.page.expect_download() as download:
-        panel.get_by_role("button", name="Save as CSV").click()
-    saved = list(csv.DictReader(io.StringIO(download.value.path().read_text())))
+    saved = saved_whole(panel)
     keys = ("id", "name", "kind", "self_ns", "total_ns", "calls", "folded")
     # spreadsheets would run what begins with a sign; everything else is as the server says
     expected = {tuple(str(rows[key][i]) for key in keys) for i in range(len(rows["id"]))}
