@@ -5,6 +5,7 @@ export { Code } from "./Code";
 export { Combo } from "./Combo";
 export { CopyButton } from "./CopyButton";
 export { categoryColor } from "./categories";
+export { DeviceTable } from "./DeviceTable";
 export { Dialog } from "./Dialog";
 export { Help } from "./Help";
 export { Icon } from "./Icon";
