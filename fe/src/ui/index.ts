@@ -9,6 +9,7 @@ export { DeviceTable } from "./DeviceTable";
 export { Dialog } from "./Dialog";
 export { Help } from "./Help";
 export { Icon } from "./Icon";
+export { jump } from "./keys";
 export { later } from "./later";
 export { useLatest } from "./latest";
 export { move, type Option } from "./options";
