@@ -3,6 +3,7 @@ import { cleanup, fireEvent, render, renderHook, screen, waitFor } from "@testin
 import { type ReactNode, useState } from "react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createQueryClient, setBase, type TableHandle, type TablePage, tables } from "../api";
+import { traceMeta } from "../api/cases";
 import { DataTable } from "./DataTable";
 import { giveRoom, names, useKept } from "./gridCases";
 import type { Table } from "./model";
@@ -42,11 +43,7 @@ function answer(url: URL): TablePage {
   );
   return {
     meta: {
-      run: "r",
-      worker: "w",
-      span: "1",
-      device_type: "GPU",
-      notes: [],
+      ...traceMeta("GPU"),
       group_by: "name",
       device_ns: 0,
       host_ns: null,
