@@ -102,16 +102,11 @@ interface TableViewProps extends DataTableProps {
 
 function TableView(props: TableViewProps) {
   const { label, table, nameKey = "name", sorts, source, total, server } = props;
-  const frame = useFrame(props.id, table, sorts, props.onSort);
+  const frame = useFrame(props, sorts);
   const busy = server?.busy ?? false;
   return (
     <TableFrame
-      id={props.id}
-      label={label}
-      table={table}
       frame={frame}
-      filter={props.filter}
-      onFilter={props.onFilter}
       problem={props.problem}
       found={source.length}
       total={total}

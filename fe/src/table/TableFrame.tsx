@@ -10,7 +10,18 @@ import { TableTools, type TakeRows, type Taking, useTaking } from "./TableTools"
 import { type ColumnState, useColumnState } from "./useColumnState";
 import "./table.css";
 
+/** What every table is given. */
+interface Given {
+  readonly id: string;
+  readonly label: string;
+  readonly table: Table;
+  readonly filter: string;
+  readonly onFilter: (text: string) => void;
+  readonly onSort: (sort: string) => void;
+}
+
 interface Frame {
+  readonly given: Given;
   readonly drawn: readonly DrawnColumn[];
   readonly columns: ColumnState;
   readonly taking: Taking;
@@ -19,33 +30,25 @@ interface Frame {
 }
 
 /** What a table keeps of its columns, whatever grid shows its rows. */
-export function useFrame(
-  id: string,
-  table: Table,
-  sorts: readonly Sort[],
-  onSort: (sort: string) => void,
-): Frame {
+export function useFrame(given: Given, sorts: readonly Sort[]): Frame {
+  const { id, table } = given;
   const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
   const columns = useColumnState(id, drawn);
   const taking = useTaking(columns.visible);
   return {
+    given,
     drawn,
     columns,
     taking,
     onSort: (key, additive) => {
       const column = table.columns.find((candidate) => candidate.key === key);
-      if (column) onSort(formatSorts(toggleSort(sorts, column, additive)));
+      if (column) given.onSort(formatSorts(toggleSort(sorts, column, additive)));
     },
   };
 }
 
 interface Props {
-  readonly id: string;
-  readonly label: string;
-  readonly table: Table;
   readonly frame: Frame;
-  readonly filter: string;
-  readonly onFilter: (text: string) => void;
   readonly problem: FilterProblem | null;
   /** Rows that the filter leaves, of all. */
   readonly found: number;
@@ -68,8 +71,9 @@ interface Props {
 
 /** What is around the rows of every table: filter box, count and buttons above, the way out of an empty filter below. */
 export function TableFrame(props: Props) {
-  const { id, label, table, frame, filter, onFilter, found, total, busy = false } = props;
-  const { drawn, columns, taking } = frame;
+  const { found, total, busy = false } = props;
+  const { given, drawn, columns, taking } = props.frame;
+  const { id, label, table, filter, onFilter } = given;
   return (
     <div className={busy ? "data-table busy" : "data-table"}>
       <div className="data-table-bar">

@@ -40,7 +40,7 @@ export interface TreeTableProps {
 export function TreeTable(props: TreeTableProps) {
   const { label, table, parent, keys, filter, sort, selected } = props;
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
-  const frame = useFrame(props.id, table, sorts, props.onSort);
+  const frame = useFrame(props, sorts);
   const level = useMemo(() => levelsOf(parent), [parent]);
   const children = useMemo(() => {
     if (sorts.length === 0) return childrenOf(parent);
@@ -123,12 +123,7 @@ export function TreeTable(props: TreeTableProps) {
   );
   return (
     <TableFrame
-      id={props.id}
-      label={label}
-      table={table}
       frame={frame}
-      filter={filter}
-      onFilter={props.onFilter}
       problem={matches.problem}
       found={matches.count}
       total={total}
