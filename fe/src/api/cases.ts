@@ -1,5 +1,5 @@
 /** For tests. */
-import type { TraceStatus } from "./types";
+import type { Meta, TraceStatus } from "./types";
 
 /** What the server says of a trace that is ready; `more` is what is different. */
 export function traceStatus(more: Partial<TraceStatus> = {}): TraceStatus {
@@ -21,4 +21,9 @@ export function traceStatus(more: Partial<TraceStatus> = {}): TraceStatus {
     views: [],
     ...more,
   };
+}
+
+/** What every answer about this trace says of it. */
+export function traceMeta(device_type: Meta["device_type"]): Meta {
+  return { run: "r", worker: "w", span: "1", device_type, notes: [] };
 }

@@ -3,6 +3,7 @@ import { contains, fieldMoment, middle, moved, scaled, type TimeWindow, windowUn
 import { DURATION_SYMBOL, parseDuration } from "../format";
 import { chartsTexts } from "../i18n";
 import type { CurveSpan } from "./types";
+import "./charts.css";
 import "./timeCurve.css";
 
 const text = chartsTexts.curve;
@@ -144,7 +145,7 @@ function Fields({ window, onWindow }: Pick<Props, "window" | "onWindow">) {
         <label htmlFor={`${id}from`}>{text.from}</label>
         <input
           id={`${id}from`}
-          className="field num"
+          className="chart-field num"
           autoComplete="off"
           aria-invalid={start === null || (end !== null && !ordered)}
           value={from ?? fieldMoment(window.start, window)}
@@ -155,7 +156,7 @@ function Fields({ window, onWindow }: Pick<Props, "window" | "onWindow">) {
         <label htmlFor={`${id}to`}>{text.to}</label>
         <input
           id={`${id}to`}
-          className="field num"
+          className="chart-field num"
           autoComplete="off"
           aria-invalid={end === null || (start !== null && !ordered)}
           value={to ?? fieldMoment(window.end, window)}

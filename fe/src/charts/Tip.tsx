@@ -19,7 +19,11 @@ export function Tip({ content, x, y, width, height, className = "" }: Props) {
   const side = x > width / 2 ? { right: width - x + AWAY } : { left: x + AWAY };
   const level = y > height / 2 ? { bottom: height - y } : { top: y };
   return (
-    <div className={`chart-tip ${className}`} style={{ ...side, ...level }} aria-hidden="true">
+    <div
+      className={`tip-box chart-tip ${className}`}
+      style={{ ...side, ...level }}
+      aria-hidden="true"
+    >
       <TipContent {...content} />
     </div>
   );

@@ -19,7 +19,7 @@ export function TopNControl({ value, onChange }: Props) {
       <label htmlFor={id}>{chartsTexts.top}</label>
       <input
         id={id}
-        className="top-n-field"
+        className="chart-field top-n-field"
         inputMode="numeric"
         autoComplete="off"
         disabled={all}

@@ -1,4 +1,5 @@
 /** Moving through the marks of a picture by keyboard. Pure. */
+import { jump } from "../ui";
 
 const PAGE = 10;
 
@@ -11,15 +12,7 @@ export function keyTarget(key: string, at: number, count: number): number | null
     case "ArrowRight":
     case "ArrowDown":
       return at + 1;
-    case "PageUp":
-      return Math.max(0, at - PAGE);
-    case "PageDown":
-      return Math.min(count - 1, at + PAGE);
-    case "Home":
-      return 0;
-    case "End":
-      return count - 1;
     default:
-      return null;
+      return jump(key, at, count, PAGE);
   }
 }

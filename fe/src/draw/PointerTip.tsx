@@ -8,7 +8,7 @@ export function PointerTip({ content, x, y }: { content: TooltipContent; x: numb
   const below = y < window.innerHeight * 0.65;
   const place = below ? { left, top: y + 16 } : { left, bottom: window.innerHeight - y + 12 };
   return (
-    <div className="pointer-tip" style={{ ...place, maxWidth: WIDTH }}>
+    <div className="tip-box pointer-tip" style={{ ...place, maxWidth: WIDTH }}>
       <TipContent {...content} />
     </div>
   );

@@ -27,18 +27,18 @@ const RUN: RunStatus = {
   skipped: [{ file: "x.json", reason: "is not a trace", unlisted: false, why: null }],
 };
 
+const STATUS = {
+  version: "1",
+  logdir: "d",
+  scanning: false,
+  error: null,
+  why: null,
+  runs: [RUN],
+};
+
 describe("progress", () => {
   it("counts the bytes of what is still to be read", () => {
-    const status = {
-      version: "1",
-      logdir: "d",
-      scanning: false,
-      error: null,
-      why: null,
-      skipped: [],
-      runs: [RUN],
-    };
-    expect(summarise(status)).toEqual({
+    expect(summarise({ ...STATUS, skipped: [] })).toEqual({
       pending: 2,
       bytesDone: 30,
       bytesTotal: 100,
@@ -60,15 +60,7 @@ describe("progress", () => {
 
   it("tells directories that cannot be listed from files that are no traces", () => {
     const skipped = [{ file: "s3://b", reason: "cannot be listed", unlisted: true, why: null }];
-    const status = {
-      version: "1",
-      logdir: "d",
-      scanning: false,
-      error: null,
-      why: null,
-      runs: [RUN],
-      skipped,
-    };
+    const status = { ...STATUS, skipped };
     expect(summarise(status)).toMatchObject({ unlisted: 1, skipped: 1 });
     expect(fileRows(status)[0]).toMatchObject({ file: "s3://b", state: "unlisted" });
   });

@@ -1,7 +1,7 @@
-import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
-import { useState } from "react";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { fireEvent, render, screen } from "@testing-library/react";
+import { describe, expect, it, vi } from "vitest";
 import { DataTable, type DataTableProps } from "./DataTable";
+import { giveRoom, names, useKept } from "./gridCases";
 import type { Table } from "./model";
 
 const table: Table = {
@@ -18,41 +18,21 @@ const table: Table = {
 };
 
 function Harness(props: Partial<DataTableProps>) {
-  const [filter, setFilter] = useState("");
-  const [sort, setSort] = useState("-self_ns");
   return (
     <DataTable
       id="test"
       label="Operators"
       table={table}
-      filter={filter}
-      onFilter={setFilter}
-      sort={sort}
-      onSort={setSort}
+      {...useKept({ sort: "-self_ns" })}
       {...props}
     />
   );
 }
 
-const names = () =>
-  screen
-    .getAllByRole("row")
-    .slice(1)
-    .map((row) => within(row).queryAllByRole("gridcell")[0]?.textContent);
-
 const sortBy = (label: RegExp, init = {}) =>
   fireEvent.click(screen.getByRole("button", { name: label }), init);
 
-beforeAll(() => {
-  // The virtual rows need a box with a size, which a DOM without layout does not have.
-  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(600);
-  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(900);
-});
-
-afterEach(() => {
-  cleanup();
-  localStorage.clear();
-});
+giveRoom();
 
 describe("DataTable", () => {
   it("shows all rows, the largest first, missing values last, names as text", () => {

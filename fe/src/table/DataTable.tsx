@@ -1,22 +1,17 @@
 import { type ReactNode, useDeferredValue, useMemo } from "react";
-import { count } from "../format";
-import { t, tableTexts } from "../i18n";
 import { Failure } from "../ui";
-import { drawColumns } from "./columns";
-import { FilterBox } from "./FilterBox";
-import { exampleFor, type FilterProblem } from "./filter";
+import type { FilterProblem } from "./filter";
 import { Grid } from "./Grid";
 import { identityOf } from "./identity";
 import { type Rows, rowCount, type Table } from "./model";
 import type { RowSource } from "./rows";
-import { formatSorts, parseSorts, type Sort, toggleSort } from "./sort";
-import { TableTools, type TakeRows, useTaking } from "./TableTools";
-import { useColumnState } from "./useColumnState";
+import { formatSorts, parseSorts, type Sort } from "./sort";
+import { TableFrame, useFrame } from "./TableFrame";
+import type { TakeRows } from "./TableTools";
 import { useDelayed } from "./useDelayed";
 import { useFilter } from "./useFilter";
 import { type RemoteRows, type RemoteTable, useRemoteRows } from "./useRemoteRows";
 import { useTableRows } from "./useTableRows";
-import "./table.css";
 
 /** Of no typing, before the server is asked. */
 const TYPING_MS = 250;
@@ -106,40 +101,20 @@ interface TableViewProps extends DataTableProps {
 }
 
 function TableView(props: TableViewProps) {
-  const { id, label, table, nameKey = "name", filter, onFilter, onSort, sorts, source } = props;
-  const { total, server } = props;
-  const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
-  const columns = useColumnState(id, drawn);
-  const taking = useTaking(columns.visible);
-  const waiting = props.pending || (server !== undefined && total === 0 && server.busy);
-  const onSortColumn = (key: string, additive: boolean) => {
-    const column = table.columns.find((candidate) => candidate.key === key);
-    if (column) onSort(formatSorts(toggleSort(sorts, column, additive)));
-  };
-
+  const { label, table, nameKey = "name", sorts, source, total, server } = props;
+  const frame = useFrame(props, sorts);
+  const busy = server?.busy ?? false;
   return (
-    <div className={server?.busy ? "data-table busy" : "data-table"}>
-      <div className="data-table-bar">
-        <FilterBox
-          label={label}
-          filter={filter}
-          onFilter={onFilter}
-          problem={props.problem}
-          example={exampleFor(table.columns)}
-        />
-        <span className="data-table-count" role="status">
-          {taking.message ||
-            (waiting ? t.panel.loading : tableTexts.rows(count(source.length), count(total)))}
-        </span>
-        <TableTools
-          id={id}
-          table={table}
-          drawn={drawn}
-          columns={columns}
-          taking={taking}
-          shown={props.all}
-        />
-      </div>
+    <TableFrame
+      frame={frame}
+      problem={props.problem}
+      found={source.length}
+      total={total}
+      waiting={props.pending || (total === 0 && busy)}
+      busy={busy}
+      empty={source.length === 0}
+      shown={props.all}
+    >
       {server?.error && !server.error.loading && (
         <Failure error={server.error} onRetry={server.retry} />
       )}
@@ -147,25 +122,17 @@ function TableView(props: TableViewProps) {
         key={identityOf(table.rows)}
         label={label}
         source={source}
-        busy={server?.busy ?? false}
+        busy={busy}
         onRange={server?.onRange}
-        columns={columns}
+        columns={frame.columns}
         sorts={sorts}
-        onSort={onSortColumn}
+        onSort={frame.onSort}
         nameKey={nameKey}
         selected={props.selected ?? null}
         onSelect={props.onSelect}
         renderExpanded={props.renderExpanded}
-        onCopyRow={taking.copyRow}
+        onCopyRow={frame.taking.copyRow}
       />
-      {source.length === 0 && total > 0 && !server?.busy && (
-        <p className="data-table-empty">
-          {tableTexts.noMatch}{" "}
-          <button type="button" className="link" onClick={() => onFilter("")}>
-            {tableTexts.clearFilter}
-          </button>
-        </p>
-      )}
-    </div>
+    </TableFrame>
   );
 }

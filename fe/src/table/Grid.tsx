@@ -1,8 +1,6 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows are positioned boxes, which table elements cannot be
-// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and points at the active row
-import { useVirtualizer } from "@tanstack/react-virtual";
+// biome-ignore-all lint/a11y/useSemanticElements: see GridFrame.tsx
+// biome-ignore-all lint/a11y/useFocusableInteractive: see GridFrame.tsx
 import {
-  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   type PointerEvent,
@@ -13,16 +11,14 @@ import {
   useState,
 } from "react";
 import { tableTexts } from "../i18n";
-import { Edges } from "./Edges";
+import { cellAt, GridFrame, itemStyle, ROW_HEIGHT, rowAround, useVirtualRows } from "./GridFrame";
 import { GridRow } from "./GridRow";
-import { HEADER_HEIGHT, Header } from "./Header";
 import { cellOf, type Rows, textAt } from "./model";
 import { moveTo } from "./moves";
 import type { RowSource } from "./rows";
 import type { Sort } from "./sort";
 import type { ColumnState } from "./useColumnState";
 
-export const ROW_HEIGHT = 28;
 const OVERSCAN = 4;
 
 export interface GridProps {
@@ -56,18 +52,7 @@ export function Grid(props: GridProps) {
   const [active, setActive] = useState<number | null>(null);
   const [expanded, setExpanded] = useState<ReadonlySet<string | number>>(new Set());
 
-  const virtual = useVirtualizer({
-    count: source.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: source.keyAt,
-    overscan: OVERSCAN,
-    scrollMargin: HEADER_HEIGHT,
-    scrollPaddingStart: HEADER_HEIGHT,
-    // React 19 schedules scroll updates well by itself.
-    useFlushSync: false,
-  });
-
+  const virtual = useVirtualRows(scroller, source.length, source.keyAt, OVERSCAN);
   const [slots, setSlots] = useState(slotsFor(0));
   // Details are as wide as what is visible of their row. Written past React: rows need not be drawn again.
   useEffect(() => {
@@ -117,7 +102,7 @@ export function Grid(props: GridProps) {
 
   const onClick = (event: MouseEvent) => {
     const target = event.target as Element;
-    const index = Number(target.closest<HTMLElement>("[data-row]")?.dataset.row ?? Number.NaN);
+    const index = rowAround(target);
     if (Number.isNaN(index)) return;
     setActive(index);
     if (target.closest(".grid-expander")) toggle(index);
@@ -126,10 +111,10 @@ export function Grid(props: GridProps) {
 
   // The exact value is written when it is asked for: with every row, it would double the cost of scrolling.
   const onPointerMove = (event: PointerEvent) => {
-    const cell = (event.target as Element).closest<HTMLElement>("[data-row] > [aria-colindex]");
-    if (!cell) return;
-    const drawn = columns.visible[Number(cell.getAttribute("aria-colindex")) - 1];
-    const place = source.at(Number(cell.parentElement?.dataset.row));
+    const at = cellAt(event, columns);
+    if (!at) return;
+    const { cell, drawn } = at;
+    const place = source.at(at.index);
     const title = drawn && place && drawn.title(cellOf(place.rows, drawn.column.key, place.row));
     // The cell may have shown another row before.
     if (cell.title !== (title ?? "")) cell.title = title ?? "";
@@ -180,72 +165,60 @@ export function Grid(props: GridProps) {
   const first = items[0]?.index ?? 0;
   const last = items.at(-1)?.index ?? 0;
   useEffect(() => onRange?.(first, last), [onRange, first, last]);
-  const activeShown = active !== null && items.some((item) => item.index === active);
-  const style = {
-    "--columns": columns.template,
-    "--grid-width": `${columns.width}px`,
-  } as CSSProperties;
 
   return (
-    <Edges scroller={scroller}>
-      <div
-        ref={scroller}
-        className="data-grid"
-        role="grid"
-        aria-label={label}
-        aria-description={tableTexts.keysHint}
-        aria-busy={props.busy}
-        aria-rowcount={source.length + 1}
-        aria-colcount={columns.visible.length}
-        aria-activedescendant={activeShown ? rowId(active) : undefined}
-        tabIndex={0}
-        style={style}
-        onClick={onClick}
-        onPointerMove={onPointerMove}
-        onKeyDown={onKeyDown}
-        onFocus={(event) => {
-          if (event.target === event.currentTarget && active === null && source.length > 0)
-            setActive(0);
-        }}
-      >
-        <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
-        <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
-          {items.map(({ index, start, key }) => {
-            const place = source.at(index);
-            const open = place !== null && expanded.has(key as string | number);
-            return (
-              <div
-                // Elements are used again for rows that come into sight; that is half the work of making them.
-                key={open ? `open ${key}` : index % slots}
-                role="presentation"
-                className="grid-item"
-                data-index={index}
-                ref={open ? virtual.measureElement : undefined}
-                style={{ transform: `translateY(${start - HEADER_HEIGHT}px)` }}
-              >
-                <GridRow
-                  id={rowId(index)}
-                  index={index}
-                  row={place?.row ?? 0}
-                  rows={place?.rows ?? null}
-                  columns={columns.visible}
-                  selected={isSelected(index)}
-                  active={index === active}
-                  expandable={renderExpanded !== undefined}
-                  expanded={open}
-                />
-                {open && (
-                  <div role="row" className="grid-detail">
-                    <div role="gridcell" aria-colindex={1} aria-colspan={columns.visible.length}>
-                      {renderExpanded?.(place.row, place.rows)}
-                    </div>
-                  </div>
-                )}
+    <GridFrame
+      role="grid"
+      label={label}
+      hint={tableTexts.keysHint}
+      busy={props.busy}
+      scroller={scroller}
+      virtual={virtual}
+      count={source.length}
+      columns={columns}
+      sorts={props.sorts}
+      onSort={props.onSort}
+      active={active ?? -1}
+      onEnter={() => setActive(0)}
+      rowId={rowId}
+      onClick={onClick}
+      onPointerMove={onPointerMove}
+      onKeyDown={onKeyDown}
+    >
+      {items.map(({ index, start, key }) => {
+        const place = source.at(index);
+        const open = place !== null && expanded.has(key as string | number);
+        return (
+          <div
+            // Elements are used again for rows that come into sight; that is half the work of making them.
+            key={open ? `open ${key}` : index % slots}
+            role="presentation"
+            className="grid-item"
+            data-index={index}
+            ref={open ? virtual.measureElement : undefined}
+            style={itemStyle(start)}
+          >
+            <GridRow
+              id={rowId(index)}
+              index={index}
+              row={place?.row ?? 0}
+              rows={place?.rows ?? null}
+              columns={columns.visible}
+              selected={isSelected(index)}
+              active={index === active}
+              expandable={renderExpanded !== undefined}
+              expanded={open}
+            />
+            {open && (
+              <div role="row" className="grid-detail">
+                <div role="gridcell" aria-colindex={1} aria-colspan={columns.visible.length}>
+                  {renderExpanded?.(place.row, place.rows)}
+                </div>
               </div>
-            );
-          })}
-        </div>
-      </div>
-    </Edges>
+            )}
+          </div>
+        );
+      })}
+    </GridFrame>
   );
 }

@@ -1,5 +1,5 @@
-// biome-ignore-all lint/a11y/useSemanticElements: see Grid.tsx
-// biome-ignore-all lint/a11y/useFocusableInteractive: see Grid.tsx
+// biome-ignore-all lint/a11y/useSemanticElements: see GridFrame.tsx
+// biome-ignore-all lint/a11y/useFocusableInteractive: see GridFrame.tsx
 import { type FocusEvent, type PointerEvent, useCallback, useId, useState } from "react";
 import { tableTexts } from "../i18n";
 import type { DrawnColumn } from "./columns";

@@ -1,17 +1,11 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import {
-  cleanup,
-  fireEvent,
-  render,
-  renderHook,
-  screen,
-  waitFor,
-  within,
-} from "@testing-library/react";
+import { cleanup, fireEvent, render, renderHook, screen, waitFor } from "@testing-library/react";
 import { type ReactNode, useState } from "react";
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createQueryClient, setBase, type TableHandle, type TablePage, tables } from "../api";
+import { traceMeta } from "../api/cases";
 import { DataTable } from "./DataTable";
+import { giveRoom, names, useKept } from "./gridCases";
 import type { Table } from "./model";
 import type { RemoteTable } from "./useRemoteRows";
 import { notHere, useWhole } from "./useRemoteTable";
@@ -49,11 +43,7 @@ function answer(url: URL): TablePage {
   );
   return {
     meta: {
-      run: "r",
-      worker: "w",
-      span: "1",
-      device_type: "GPU",
-      notes: [],
+      ...traceMeta("GPU"),
       group_by: "name",
       device_ns: 0,
       host_ns: null,
@@ -70,35 +60,16 @@ function answer(url: URL): TablePage {
 }
 
 function Harness() {
-  const [filter, setFilter] = useState("");
-  const [sort, setSort] = useState("-calls");
+  const kept = useKept({ sort: "-calls" });
   const [client] = useState(createQueryClient);
   return (
     <QueryClientProvider client={client}>
-      <DataTable
-        id="test"
-        label="Kernels"
-        table={first}
-        remote={remote}
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
-      />
+      <DataTable id="test" label="Kernels" table={first} remote={remote} {...kept} />
     </QueryClientProvider>
   );
 }
 
-const names = () =>
-  screen
-    .getAllByRole("row")
-    .slice(1)
-    .map((row) => within(row).queryAllByRole("gridcell")[0]?.textContent);
-
-beforeAll(() => {
-  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(600);
-  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(900);
-});
+giveRoom();
 
 beforeEach(() => {
   asked = [];

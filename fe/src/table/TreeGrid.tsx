@@ -1,8 +1,4 @@
-// biome-ignore-all lint/a11y/useSemanticElements: virtual rows are positioned boxes, which table elements cannot be
-// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and points at the active row
-import { useVirtualizer } from "@tanstack/react-virtual";
 import {
-  type CSSProperties,
   type KeyboardEvent,
   type MouseEvent,
   type PointerEvent,
@@ -12,9 +8,7 @@ import {
   useState,
 } from "react";
 import { tableTexts } from "../i18n";
-import { Edges } from "./Edges";
-import { ROW_HEIGHT } from "./Grid";
-import { HEADER_HEIGHT, Header } from "./Header";
+import { cellAt, GridFrame, itemStyle, rowAround, useVirtualRows } from "./GridFrame";
 import { cellOf, type Rows } from "./model";
 import { moveTo } from "./moves";
 import type { Sort } from "./sort";
@@ -52,16 +46,8 @@ export function TreeGrid(props: TreeGridProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [activeRow, setActiveRow] = useState<number | null>(null);
 
-  const virtual = useVirtualizer({
-    count: visible.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
-    getItemKey: (index) => visible[index] ?? index,
-    overscan: OVERSCAN,
-    scrollMargin: HEADER_HEIGHT,
-    scrollPaddingStart: HEADER_HEIGHT,
-    useFlushSync: false,
-  });
+  const keyAt = (index: number) => visible[index] ?? index;
+  const virtual = useVirtualRows(scroller, visible.length, keyAt, OVERSCAN);
 
   // Selected somewhere else: bring the row into sight, once it can be seen.
   const scrolledTo = useRef(-1);
@@ -88,8 +74,7 @@ export function TreeGrid(props: TreeGridProps) {
 
   const onClick = (event: MouseEvent) => {
     const target = event.target as Element;
-    const place = target.closest<HTMLElement>("[data-row]")?.dataset.row;
-    const row = place === undefined ? undefined : visible[Number(place)];
+    const row = visible[rowAround(target)];
     if (row === undefined) return;
     setActiveRow(row);
     if (target.closest(".tree-expander")) onToggle(row);
@@ -97,18 +82,17 @@ export function TreeGrid(props: TreeGridProps) {
   };
 
   const onDoubleClick = (event: MouseEvent) => {
-    const place = (event.target as Element).closest<HTMLElement>("[data-row]")?.dataset.row;
-    const row = place === undefined ? undefined : visible[Number(place)];
-    if (row !== undefined && isParent(row) && !(event.target as Element).closest(".tree-expander"))
-      onToggle(row);
+    const target = event.target as Element;
+    const row = visible[rowAround(target)];
+    if (row !== undefined && isParent(row) && !target.closest(".tree-expander")) onToggle(row);
   };
 
   // As in Grid.tsx: the exact value is written when it is asked for.
   const onPointerOver = (event: PointerEvent) => {
-    const cell = (event.target as Element).closest<HTMLElement>("[data-row] > [aria-colindex]");
-    if (!cell || cell.title) return;
-    const drawn = columns.visible[Number(cell.getAttribute("aria-colindex")) - 1];
-    const row = visible[Number(cell.parentElement?.dataset.row)];
+    const at = cellAt(event, columns);
+    if (!at || at.cell.title) return;
+    const { cell, drawn } = at;
+    const row = visible[at.index];
     if (drawn && row !== undefined) cell.title = drawn.title(cellOf(rows, drawn.column.key, row));
   };
 
@@ -149,62 +133,44 @@ export function TreeGrid(props: TreeGridProps) {
   };
 
   const rowId = (index: number) => `${id}row${index}`;
-  const items = virtual.getVirtualItems();
-  const activeShown = active >= 0 && items.some((item) => item.index === active);
-  const style = {
-    "--columns": columns.template,
-    "--grid-width": `${columns.width}px`,
-  } as CSSProperties;
   return (
-    <Edges scroller={scroller}>
-      <div
-        ref={scroller}
-        className="data-grid"
-        role="treegrid"
-        aria-label={label}
-        aria-description={tableTexts.tree.keysHint}
-        aria-rowcount={visible.length + 1}
-        aria-colcount={columns.visible.length}
-        aria-activedescendant={activeShown ? rowId(active) : undefined}
-        tabIndex={0}
-        style={style}
-        onClick={onClick}
-        onDoubleClick={onDoubleClick}
-        onPointerOver={onPointerOver}
-        onKeyDown={onKeyDown}
-        onFocus={(event) => {
-          if (event.target === event.currentTarget && active < 0 && visible.length > 0)
-            setActiveRow(visible[0] ?? null);
-        }}
-      >
-        <Header columns={columns} sorts={props.sorts} onSort={props.onSort} />
-        <div role="rowgroup" className="grid-body" style={{ height: virtual.getTotalSize() }}>
-          {items.map(({ index, start }) => {
-            const row = visible[index] ?? 0;
-            return (
-              <div
-                key={row}
-                role="presentation"
-                className="grid-item"
-                style={{ transform: `translateY(${start - HEADER_HEIGHT}px)` }}
-              >
-                <TreeRow
-                  id={rowId(index)}
-                  index={index}
-                  row={row}
-                  rows={rows}
-                  columns={columns.visible}
-                  level={level[row] ?? 0}
-                  open={isParent(row) ? isOpen(row) : null}
-                  selected={row === selected}
-                  active={index === active}
-                  faint={hits !== null && !hits[row]}
-                />
-              </div>
-            );
-          })}
-        </div>
-      </div>
-    </Edges>
+    <GridFrame
+      role="treegrid"
+      label={label}
+      hint={tableTexts.tree.keysHint}
+      scroller={scroller}
+      virtual={virtual}
+      count={visible.length}
+      columns={columns}
+      sorts={props.sorts}
+      onSort={props.onSort}
+      active={active}
+      onEnter={() => setActiveRow(visible[0] ?? null)}
+      rowId={rowId}
+      onClick={onClick}
+      onDoubleClick={onDoubleClick}
+      onPointerOver={onPointerOver}
+      onKeyDown={onKeyDown}
+    >
+      {virtual.getVirtualItems().map(({ index, start }) => {
+        const row = visible[index] ?? 0;
+        return (
+          <div key={row} role="presentation" className="grid-item" style={itemStyle(start)}>
+            <TreeRow
+              id={rowId(index)}
+              index={index}
+              row={row}
+              rows={rows}
+              columns={columns.visible}
+              level={level[row] ?? 0}
+              open={isParent(row) ? isOpen(row) : null}
+              selected={row === selected}
+              active={index === active}
+              faint={hits !== null && !hits[row]}
+            />
+          </div>
+        );
+      })}
+    </GridFrame>
   );
 }

@@ -1,6 +1,7 @@
-import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { giveRoom, names, rows, useKept } from "./gridCases";
 import type { Table } from "./model";
 import { TreeTable, type TreeTableProps } from "./TreeTable";
 
@@ -17,8 +18,7 @@ const table: Table = {
 const PARENT = [-1, 0, 1, 0, -1, 4];
 
 function Harness(props: Partial<TreeTableProps>) {
-  const [filter, setFilter] = useState(props.filter ?? "");
-  const [sort, setSort] = useState("");
+  const kept = useKept({ filter: props.filter ?? "" });
   const [expansion, setExpansion] = useState(props.expansion ?? "");
   const [selected, setSelected] = useState(-1);
   return (
@@ -32,10 +32,7 @@ function Harness(props: Partial<TreeTableProps>) {
         selected={selected}
         onSelect={setSelected}
         {...props}
-        filter={filter}
-        onFilter={setFilter}
-        sort={sort}
-        onSort={setSort}
+        {...kept}
         expansion={expansion}
         onExpansion={setExpansion}
       />
@@ -43,8 +40,6 @@ function Harness(props: Partial<TreeTableProps>) {
   );
 }
 
-const rows = () => screen.getAllByRole("row").slice(1);
-const names = () => rows().map((row) => within(row).getAllByRole("gridcell")[0]?.textContent);
 const grid = () => screen.getByRole("treegrid", { name: "Modules" });
 const row = (name: string) => {
   const found = rows().find((each) => each.textContent?.startsWith(name));
@@ -53,15 +48,7 @@ const row = (name: string) => {
 };
 const expander = (name: string) => row(name).querySelector(".tree-expander") as Element;
 
-beforeAll(() => {
-  // The virtual rows need a box with a size, which a DOM without layout does not have.
-  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(600);
-  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(900);
-});
-afterEach(() => {
-  cleanup();
-  localStorage.clear();
-});
+giveRoom();
 
 describe("TreeTable", () => {
   it("shows the outermost rows open, with their levels", () => {

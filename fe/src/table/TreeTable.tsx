@@ -1,18 +1,12 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "../draw";
-import { count } from "../format";
-import { t, tableTexts } from "../i18n";
-import { drawColumns } from "./columns";
+import { tableTexts } from "../i18n";
 import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
-import { FilterBox } from "./FilterBox";
-import { exampleFor } from "./filter";
 import { rowCount, type Table } from "./model";
-import { formatSorts, parseSorts, sortRows, toggleSort } from "./sort";
-import { TableTools, useTaking } from "./TableTools";
+import { parseSorts, sortRows } from "./sort";
+import { TableFrame, useFrame } from "./TableFrame";
 import { TreeGrid } from "./TreeGrid";
-import { useColumnState } from "./useColumnState";
 import { useMatches } from "./useMatches";
-import "./table.css";
 import "./tree.css";
 
 const NOTHING_CLOSED: ReadonlySet<number> = new Set();
@@ -44,10 +38,9 @@ export interface TreeTableProps {
 
 /** A table of rows inside each other: filter box, buttons and grid. */
 export function TreeTable(props: TreeTableProps) {
-  const { id, label, table, parent, keys, filter, onFilter, sort, selected } = props;
-  const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
-  const columns = useColumnState(id, drawn);
+  const { label, table, parent, keys, filter, sort, selected } = props;
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
+  const frame = useFrame(props, sorts);
   const level = useMemo(() => levelsOf(parent), [parent]);
   const children = useMemo(() => {
     if (sorts.length === 0) return childrenOf(parent);
@@ -103,54 +96,43 @@ export function TreeTable(props: TreeTableProps) {
     if (opened !== expansion) props.onExpansion(formatExpansion(opened));
   }, [selected, hits, parent, keys, usual, expansion, props.onExpansion]);
 
-  const taking = useTaking(columns.visible);
   const total = rowCount(table);
+  const buttons = (
+    <>
+      <button
+        type="button"
+        className="button"
+        onClick={() => {
+          setExpansion({ base: "all", toggled: NOTHING_CLOSED });
+          setClosed({ hits, rows: NOTHING_CLOSED });
+        }}
+      >
+        {tableTexts.tree.openAll}
+      </button>
+      <button
+        type="button"
+        className="button"
+        onClick={() => {
+          setExpansion({ base: "none", toggled: NOTHING_CLOSED });
+          setClosed({ hits, rows: new Set(parent.filter((row) => row >= 0)) });
+        }}
+      >
+        {tableTexts.tree.closeAll}
+      </button>
+    </>
+  );
   return (
-    <div className="data-table">
-      <div className="data-table-bar">
-        <FilterBox
-          label={label}
-          filter={filter}
-          onFilter={onFilter}
-          problem={matches.problem}
-          example={exampleFor(table.columns)}
-        />
-        <span className="data-table-count" role="status">
-          {taking.message ||
-            (matches.pending
-              ? t.panel.loading
-              : tableTexts.rows(count(matches.count), count(total)))}
-        </span>
-        <button
-          type="button"
-          className="button"
-          onClick={() => {
-            setExpansion({ base: "all", toggled: NOTHING_CLOSED });
-            setClosed({ hits, rows: NOTHING_CLOSED });
-          }}
-        >
-          {tableTexts.tree.openAll}
-        </button>
-        <button
-          type="button"
-          className="button"
-          onClick={() => {
-            setExpansion({ base: "none", toggled: NOTHING_CLOSED });
-            setClosed({ hits, rows: new Set(parent.filter((row) => row >= 0)) });
-          }}
-        >
-          {tableTexts.tree.closeAll}
-        </button>
-        <TableTools
-          id={id}
-          table={table}
-          drawn={drawn}
-          columns={columns}
-          taking={taking}
-          shown={() => ({ rows: table.rows, order: visible })}
-          all={() => ({ rows: table.rows, order: everything(total, children) })}
-        />
-      </div>
+    <TableFrame
+      frame={frame}
+      problem={matches.problem}
+      found={matches.count}
+      total={total}
+      waiting={matches.pending}
+      empty={visible.length === 0}
+      shown={() => ({ rows: table.rows, order: visible })}
+      all={() => ({ rows: table.rows, order: everything(total, children) })}
+      buttons={buttons}
+    >
       <TreeGrid
         label={label}
         rows={table.rows}
@@ -161,25 +143,14 @@ export function TreeTable(props: TreeTableProps) {
         isParent={(row) => countChildren(children, row) > 0}
         onToggle={onToggle}
         hits={hits}
-        columns={columns}
+        columns={frame.columns}
         sorts={sorts}
-        onSort={(key, additive) => {
-          const column = table.columns.find((candidate) => candidate.key === key);
-          if (column) props.onSort(formatSorts(toggleSort(sorts, column, additive)));
-        }}
+        onSort={frame.onSort}
         selected={selected}
         onSelect={props.onSelect}
-        onCopyRow={(row) => taking.copyRow(row, table.rows)}
+        onCopyRow={(row) => frame.taking.copyRow(row, table.rows)}
       />
-      {visible.length === 0 && total > 0 && (
-        <p className="data-table-empty">
-          {tableTexts.noMatch}{" "}
-          <button type="button" className="link" onClick={() => onFilter("")}>
-            {tableTexts.clearFilter}
-          </button>
-        </p>
-      )}
-    </div>
+    </TableFrame>
   );
 }
 

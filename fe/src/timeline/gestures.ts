@@ -102,21 +102,15 @@ export function gestures(canvas: HTMLCanvasElement, stage: Stage, handlers: Hand
     handlers.onHover(null, 0, 0);
   };
 
+  const ending = new AbortController();
+  const { signal } = ending;
   // A listener of React's could not keep the page from zooming.
-  canvas.addEventListener("wheel", onWheel, { passive: false });
-  canvas.addEventListener("pointerdown", onDown);
-  canvas.addEventListener("pointermove", onMove);
-  canvas.addEventListener("pointerup", onUp);
-  canvas.addEventListener("pointercancel", onCancel);
-  canvas.addEventListener("pointerleave", onLeave);
-  canvas.addEventListener("dblclick", onDouble);
-  return () => {
-    canvas.removeEventListener("wheel", onWheel);
-    canvas.removeEventListener("pointerdown", onDown);
-    canvas.removeEventListener("pointermove", onMove);
-    canvas.removeEventListener("pointerup", onUp);
-    canvas.removeEventListener("pointercancel", onCancel);
-    canvas.removeEventListener("pointerleave", onLeave);
-    canvas.removeEventListener("dblclick", onDouble);
-  };
+  canvas.addEventListener("wheel", onWheel, { passive: false, signal });
+  canvas.addEventListener("pointerdown", onDown, { signal });
+  canvas.addEventListener("pointermove", onMove, { signal });
+  canvas.addEventListener("pointerup", onUp, { signal });
+  canvas.addEventListener("pointercancel", onCancel, { signal });
+  canvas.addEventListener("pointerleave", onLeave, { signal });
+  canvas.addEventListener("dblclick", onDouble, { signal });
+  return () => ending.abort();
 }

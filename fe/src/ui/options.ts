@@ -1,4 +1,8 @@
 /** Filtering and moving inside a combo box. Pure. */
+import { jump } from "./keys";
+
+const PAGE = 10;
+
 export interface Option {
   value: string;
   label: string;
@@ -23,15 +27,7 @@ export function move(key: string, active: number, length: number): number | null
       return (active + 1) % length;
     case "ArrowUp":
       return (active - 1 + length) % length;
-    case "PageDown":
-      return Math.min(active + 10, length - 1);
-    case "PageUp":
-      return Math.max(active - 10, 0);
-    case "Home":
-      return 0;
-    case "End":
-      return length - 1;
     default:
-      return null;
+      return jump(key, active, length, PAGE);
   }
 }

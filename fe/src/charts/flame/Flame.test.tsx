@@ -1,9 +1,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Crumbs } from "./Crumbs";
-import { Flame, type FlameEntries, useLayout } from "./Flame";
-import { chainOf } from "./layout";
+import { type FlameEntries, useLayout } from "./Flame";
+import { ZoomedFlame } from "./ZoomedFlame";
 
 const NAMES = ["main", "small", "large", "inner", "other"];
 const entries: FlameEntries = {
@@ -21,22 +20,16 @@ function Harness({ onSelect = () => {} }: { onSelect?: (entry: number) => void }
   const layout = useLayout(entries, false);
   const [focus, setFocus] = useState(-1);
   return (
-    <>
-      <Crumbs
-        chain={chainOf(layout, focus).map((key) => ({ key, label: NAMES[key] ?? "" }))}
-        onFocus={setFocus}
-      />
-      <Flame
-        title="Stacks"
-        entries={entries}
-        layout={layout}
-        focus={focus}
-        onFocus={setFocus}
-        selected={-1}
-        onSelect={onSelect}
-        hits={null}
-      />
-    </>
+    <ZoomedFlame
+      title="Stacks"
+      entries={entries}
+      layout={layout}
+      focus={focus}
+      onFocus={setFocus}
+      selected={-1}
+      onSelect={onSelect}
+      hits={null}
+    />
   );
 }
 

@@ -40,7 +40,7 @@ export interface FlameEntries extends FlameData {
   readonly spoken: (entry: number) => string;
 }
 
-interface Props {
+export interface FlameProps {
   readonly title: string;
   /** Must keep its identity while it means the same. */
   readonly entries: FlameEntries;
@@ -72,7 +72,7 @@ export function useLayout(entries: FlameData, heavyFirst: boolean): Layout {
   return useMemo(() => layoutOf(entries, heavyFirst), [entries, heavyFirst]);
 }
 
-export function Flame(props: Props) {
+export function Flame(props: FlameProps) {
   const { title, entries, layout, focus, onFocus, selected, onSelect, hits } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);

@@ -1,6 +1,7 @@
 export { Crumbs } from "./Crumbs";
 export { type FlameKind, KINDS } from "./colors";
-export { Flame, type FlameEntries, useLayout } from "./Flame";
+export { type FlameEntries, useLayout } from "./Flame";
 export { Legend } from "./Legend";
-export { chainOf, type FlameData, type Layout, layoutOf } from "./layout";
+export { type FlameData, type Layout, layoutOf } from "./layout";
 export { type Found, found } from "./walk";
+export { ZoomedFlame } from "./ZoomedFlame";

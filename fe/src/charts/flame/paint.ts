@@ -25,28 +25,28 @@ export interface Surface {
   measure(text: string): number;
 }
 
-/** Boxes and their labels. `top`: pixels that are scrolled out of sight. */
+/** All boxes and their labels. */
 export function paint(
   surface: Surface,
   boxes: readonly Box[],
   look: BoxLook,
   palette: Palette,
-  top = 0,
 ): void {
   for (const box of boxes) {
     const { level, x, width } = box;
     const fill = look.colors[colorOf(box, look)] ?? palette.muted;
-    surface.rect(x, level * ROW - top, Math.max(width - GAP, 0.5), ROW - GAP, fill);
+    surface.rect(x, level * ROW, Math.max(width - GAP, 0.5), ROW - GAP, fill);
   }
-  paintLabels(surface, boxes, look, palette, top);
+  paintLabels(surface, boxes, look, palette, 0);
 }
 
+/** `top`: pixels that are scrolled out of sight. */
 export function paintLabels(
   surface: Surface,
   boxes: readonly Box[],
   look: BoxLook,
   palette: Palette,
-  top = 0,
+  top: number,
 ): void {
   for (const { entry, level, x, width } of boxes) {
     if (entry < 0 || width < TEXT_FROM) continue;

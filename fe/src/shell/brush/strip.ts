@@ -1,5 +1,6 @@
 /** The arithmetic of the strip on which steps are chosen. Pure. */
 import type { StepRange } from "../../state";
+import { jump } from "../../ui";
 
 /** 0…1 of the longest. Where steps outnumber the columns, a column shows the longest of its steps. */
 export function barHeights(durations: readonly number[], columns: number): number[] {
@@ -56,16 +57,13 @@ export function keyTarget(key: string, at: number, count: number): number | null
     case "ArrowLeft":
     case "ArrowDown":
       return at - 1;
+    // Of a slider, up is on.
     case "PageUp":
       return at + page;
     case "PageDown":
       return at - page;
-    case "Home":
-      return 0;
-    case "End":
-      return count - 1;
     default:
-      return null;
+      return jump(key, at, count, page);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { RecordedDevice } from "../../api";
-import { bytes } from "../../format";
 import { captureTexts } from "../../i18n";
-import { Panel } from "../../ui";
+import { DeviceTable, Panel } from "../../ui";
 
 const text = captureTexts.devices;
 
@@ -11,32 +10,15 @@ export function Devices({ devices }: { devices: readonly RecordedDevice[] }) {
       {devices.length === 0 ? (
         <p className="muted">{text.none}</p>
       ) : (
-        <div className="scroll-x">
-          <table className="capture-table">
-            <thead>
-              <tr>
-                <th scope="col">{text.id}</th>
-                <th scope="col">{text.name}</th>
-                <th scope="col" className="number">
-                  {text.memory}
-                </th>
-                <th scope="col">{text.capability}</th>
-                <th scope="col">{text.used}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {devices.map((device) => (
-                <tr key={device.id}>
-                  <th scope="row">{device.id}</th>
-                  <td>{device.name ?? text.unknown}</td>
-                  <td className="number num">{bytes(device.memory_bytes)}</td>
-                  <td>{device.compute_capability ?? "–"}</td>
-                  <td>{device.used ? text.yes : text.no}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DeviceTable
+          className="capture-table"
+          devices={devices}
+          texts={text}
+          memoryClass="number num"
+          more={[
+            { key: "used", label: text.used, cell: ({ used }) => (used ? text.yes : text.no) },
+          ]}
+        />
       )}
     </Panel>
   );

@@ -2,7 +2,14 @@ import { useMemo } from "react";
 import type { Distributed } from "../../api";
 import { noteText, distributedTexts as text } from "../../i18n";
 import { useAddress, useTableParams, useTrace } from "../../state";
-import { type Column, DataTable, rowCount, SimpleTable, textAt } from "../../table";
+import {
+  type Column,
+  DataTable,
+  type DataTableProps,
+  rowCount,
+  SimpleTable,
+  textAt,
+} from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
 import { params } from "./params";
 import type { RankRow } from "./ranks";
@@ -18,19 +25,16 @@ interface RanksProps {
 }
 
 export function Ranks({ rows, definitions, onPick }: RanksProps) {
-  const { sel } = useTrace();
   const state = useTableParams(params.filter2, params.sort2);
   const table = useMemo(() => rankTable(rows, definitions), [rows, definitions]);
   return (
     <Panel title={text.ranks}>
-      <DataTable
+      <WorkerTable
         id="distributed-ranks"
         label={text.ranks}
         table={table}
-        nameKey="worker"
         {...state}
-        selected={sel?.worker ?? null}
-        onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
+        onPick={onPick}
       />
     </Panel>
   );
@@ -128,21 +132,35 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
   );
 }
 
+interface WorkerTableProps extends Omit<DataTableProps, "nameKey" | "selected" | "onSelect"> {
+  readonly onPick: (worker: string) => void;
+}
+
+/** Rows that belong to workers; the one on screen is marked. */
+function WorkerTable({ onPick, ...props }: WorkerTableProps) {
+  const { sel } = useTrace();
+  return (
+    <DataTable
+      {...props}
+      nameKey="worker"
+      selected={sel?.worker ?? null}
+      onSelect={(row) => onPick(textAt(props.table.rows, "worker", row))}
+    />
+  );
+}
+
 export function Devices(props: { answer: Distributed; onPick: (worker: string) => void }) {
   const { answer, onPick } = props;
-  const { sel } = useTrace();
   const state = useTableParams(params.filter3, params.sort3);
   const table = useMemo(() => deviceTable(answer), [answer]);
   return (
     <Panel title={text.devices.title} help={text.devices.help}>
-      <DataTable
+      <WorkerTable
         id="distributed-devices"
         label={text.devices.title}
         table={table}
-        nameKey="worker"
         {...state}
-        selected={sel?.worker ?? null}
-        onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
+        onPick={onPick}
       />
     </Panel>
   );

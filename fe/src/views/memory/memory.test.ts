@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DeviceMemory, MemoryAliveTable, Steps } from "../../api";
+import { traceMeta } from "../../api/cases";
 import { aliveTable, eventsTable, holdersTable } from "./columns";
 import {
   availableLines,
@@ -211,11 +212,7 @@ describe("momentOf", () => {
 
 const alive: MemoryAliveTable = {
   meta: {
-    run: "r",
-    worker: "w",
-    span: "1",
-    device_type: "GPU",
-    notes: [],
+    ...traceMeta("GPU"),
     devices: ["GPU0"],
     group_by: null,
     device: "GPU0",

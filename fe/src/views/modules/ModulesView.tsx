@@ -1,13 +1,6 @@
 import { useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
-import {
-  Crumbs,
-  chainOf,
-  Flame,
-  type FlameEntries,
-  type FlameKind,
-  useLayout,
-} from "../../charts/flame";
+import { type FlameEntries, type FlameKind, useLayout, ZoomedFlame } from "../../charts/flame";
 import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
 import { stacksTexts, modulesTexts as text } from "../../i18n";
@@ -174,11 +167,7 @@ function ModuleFlame({ answer, metric }: Shown) {
   if (layout.whole === 0) return <p className="muted">{text.noTime(text.metrics[metric])}</p>;
   return (
     <div className="modules-flame">
-      <Crumbs
-        chain={chainOf(layout, focus).map((row) => ({ key: row, label: entries.label(row) }))}
-        onFocus={setFocus}
-      />
-      <Flame
+      <ZoomedFlame
         title={text.flame}
         entries={entries}
         layout={layout}

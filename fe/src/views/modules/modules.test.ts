@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Column, ModulesTable } from "../../api";
+import { traceMeta } from "../../api/cases";
 import { modulePath, rowOfModule } from "../../shell";
 import { hookTable, insideOf, moduleTable } from "./columns";
 import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
@@ -17,11 +18,7 @@ const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
 function answer(rows: ModulesTable["rows"], source: "nn" | "lightning" = "nn"): ModulesTable {
   return {
     meta: {
-      run: "r",
-      worker: "w",
-      span: "1",
-      device_type: "GPU",
-      notes: [],
+      ...traceMeta("GPU"),
       source,
       sources: [source],
       total: rows.id?.length ?? 0,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OperatorsTable } from "../../api";
+import { traceMeta } from "../../api/cases";
 import { operatorTable } from "./columns";
 import { parseFrame, parseStack, placeOf } from "./frames";
 import { chosenMetric, metricsOf, ranked, wholeOf } from "./metrics";
@@ -31,11 +32,7 @@ describe("frames", () => {
 
 const table: OperatorsTable = {
   meta: {
-    run: "r",
-    worker: "w",
-    span: "1",
-    device_type: "CPU",
-    notes: [],
+    ...traceMeta("CPU"),
     total: 2,
     matched: 2,
     offset: 0,

@@ -1,7 +1,7 @@
 import type { Definitions, Device, Fraction } from "../../api";
-import { bytes, fraction } from "../../format";
+import { fraction } from "../../format";
 import { definitionText, overviewTexts } from "../../i18n";
-import { Panel } from "../../ui";
+import { DeviceTable, Panel } from "../../ui";
 
 const text = overviewTexts.devices;
 
@@ -37,41 +37,19 @@ export function Devices({
 }) {
   return (
     <Panel className="area-devices" title={text.title} help={text.help}>
-      <div className="scroll-x">
-        <table className="plain num devices-table">
-          <thead>
-            <tr>
-              <th scope="col">GPU</th>
-              <th scope="col">{text.name}</th>
-              <th scope="col">{text.memory}</th>
-              <th scope="col">{text.capability}</th>
-              {METRICS.map(({ key, label }) => (
-                <th
-                  key={key}
-                  scope="col"
-                  className="metric"
-                  title={definitionText(definitions, key)}
-                >
-                  {label}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {devices.map((device) => (
-              <tr key={device.id}>
-                <th scope="row">{device.id}</th>
-                <td>{device.name ?? text.unknown}</td>
-                <td className="devices-memory">{bytes(device.memory_bytes)}</td>
-                <td>{device.compute_capability ?? "–"}</td>
-                {METRICS.map(({ key, value }) => (
-                  <td key={key}>{fraction(value(device))}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DeviceTable
+        className="plain num devices-table"
+        devices={devices}
+        texts={{ id: "GPU", ...text }}
+        memoryClass="devices-memory"
+        more={METRICS.map(({ key, label, value }) => ({
+          key,
+          label,
+          title: definitionText(definitions, key),
+          className: "metric",
+          cell: (device: Device) => fraction(value(device)),
+        }))}
+      />
     </Panel>
   );
 }

@@ -1,7 +1,7 @@
 /** Where the time goes by call stack. */
 import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { StackRows, StacksTable, StackWeight } from "../../api";
-import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../charts/flame";
+import { Crumbs, found, KINDS, Legend, useLayout, ZoomedFlame } from "../../charts/flame";
 import { count, duration, fraction } from "../../format";
 import { flameTexts, stacksTexts as text } from "../../i18n";
 import { NoteList } from "../../shell";
@@ -156,11 +156,7 @@ function StackFlame({
               : flameTexts.foundNone)}
         </span>
       </div>
-      <Crumbs
-        chain={chainOf(layout, focus).map((row) => ({ key: row, label: entries.label(row) }))}
-        onFocus={setFocus}
-      />
-      <Flame
+      <ZoomedFlame
         title={text.title}
         entries={entries}
         layout={layout}

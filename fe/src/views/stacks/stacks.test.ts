@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { StackKind, StackRows, StacksTable } from "../../api";
+import { traceMeta } from "../../api/cases";
 import { entriesOf, kindsOf, labelOf } from "./looks";
 import { isFolded, modulePath, ownValues, stackTable, withAbove } from "./rows";
 
@@ -21,11 +22,7 @@ function rows(
 function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
   return {
     meta: {
-      run: "r",
-      worker: "w",
-      span: "1",
-      device_type: "CPU",
-      notes: [],
+      ...traceMeta("CPU"),
       weight: "host",
       weights: ["host"],
       direction: "top_down",

@@ -61,14 +61,11 @@ export function FileMenu({ window }: { window: TimeWindow | null }) {
               >
                 {text.downloadCounters}
               </a>
-              <button
-                type="button"
-                className="button"
-                title={text.perfettoHelp}
-                onClick={() => perfetto(trace.file, () => storedTrace(sel))}
-              >
-                {text.perfetto}
-              </button>
+              <InPerfetto
+                label={text.perfetto}
+                help={text.perfettoHelp}
+                onOpen={() => perfetto(trace.file, () => storedTrace(sel))}
+              />
               {window && (
                 <>
                   <a
@@ -79,18 +76,15 @@ export function FileMenu({ window }: { window: TimeWindow | null }) {
                   >
                     {text.downloadWindow}
                   </a>
-                  <button
-                    type="button"
-                    className="button"
-                    title={text.windowHelp}
-                    onClick={() =>
+                  <InPerfetto
+                    label={text.perfettoWindow}
+                    help={text.windowHelp}
+                    onOpen={() =>
                       perfetto(`${name}.window.json`, () =>
                         traceWindow(sel, window.start, window.end),
                       )
                     }
-                  >
-                    {text.perfettoWindow}
-                  </button>
+                  />
                 </>
               )}
             </div>
@@ -115,5 +109,19 @@ export function FileMenu({ window }: { window: TimeWindow | null }) {
         </section>
       )}
     </Popup>
+  );
+}
+
+interface InPerfettoProps {
+  readonly label: string;
+  readonly help: string;
+  readonly onOpen: () => void;
+}
+
+function InPerfetto({ label, help, onOpen }: InPerfettoProps) {
+  return (
+    <button type="button" className="button" title={help} onClick={onOpen}>
+      {label}
+    </button>
   );
 }

@@ -1,0 +1,15 @@
+import { Crumbs } from "./Crumbs";
+import { Flame, type FlameProps } from "./Flame";
+import { chainOf } from "./layout";
+
+/** A flame graph and the way out of its zoom. */
+export function ZoomedFlame(props: FlameProps) {
+  const { entries, layout, focus, onFocus } = props;
+  const chain = chainOf(layout, focus).map((key) => ({ key, label: entries.label(key) }));
+  return (
+    <>
+      <Crumbs chain={chain} onFocus={onFocus} />
+      <Flame {...props} />
+    </>
+  );
+}

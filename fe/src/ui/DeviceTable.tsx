@@ -1,0 +1,62 @@
+import type { ReactNode } from "react";
+import type { RecordedDevice } from "../api";
+import { bytes } from "../format";
+
+/** What is known of a device, whatever it did. */
+type Properties = Pick<RecordedDevice, "id" | "name" | "memory_bytes" | "compute_capability">;
+
+interface Column<D> {
+  readonly key: string;
+  readonly label: string;
+  readonly title?: string | undefined;
+  readonly className?: string;
+  readonly cell: (device: D) => ReactNode;
+}
+
+interface Props<D> {
+  readonly className: string;
+  readonly devices: readonly D[];
+  readonly texts: Readonly<Record<"id" | "name" | "memory" | "capability" | "unknown", string>>;
+  readonly memoryClass: string;
+  /** What else each is said of; `className` is that of the head. */
+  readonly more: readonly Column<D>[];
+}
+
+/** Devices and their properties, a row each. */
+export function DeviceTable<D extends Properties>(props: Props<D>) {
+  const { className, devices, texts, memoryClass, more } = props;
+  return (
+    <div className="scroll-x">
+      <table className={className}>
+        <thead>
+          <tr>
+            <th scope="col">{texts.id}</th>
+            <th scope="col">{texts.name}</th>
+            <th scope="col" className={memoryClass}>
+              {texts.memory}
+            </th>
+            <th scope="col">{texts.capability}</th>
+            {more.map((column) => (
+              <th key={column.key} scope="col" className={column.className} title={column.title}>
+                {column.label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {devices.map((device) => (
+            <tr key={device.id}>
+              <th scope="row">{device.id}</th>
+              <td>{device.name ?? texts.unknown}</td>
+              <td className={memoryClass}>{bytes(device.memory_bytes)}</td>
+              <td>{device.compute_capability ?? "–"}</td>
+              {more.map(({ key, cell }) => (
+                <td key={key}>{cell(device)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
