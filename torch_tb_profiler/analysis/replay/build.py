@@ -62,10 +62,12 @@ def _facts(model: Model) -> _Facts:
     launch, gap = launch_and_gap(items, calls, previous)
     copies = blocking_copies(trace, items, calls)
     if len(copies.call):
+        # they are launched at once, and wait from then on
         release = calls.release.copy()
         earliest = np.minimum(calls.start[copies.call] + launch, items.start[copies.item])
         release[copies.call] = np.maximum(earliest, calls.start[copies.call])
         calls = replace(calls, release=release)
+        copies = replace(copies, since=release[copies.call])
     launched = Launched.of(items, calls)
     syncs, blocked = synchronizations(trace, items, calls, launched)
     held = full_queue(items, calls, launched)
@@ -89,8 +91,8 @@ def _facts(model: Model) -> _Facts:
         np.concatenate(
             (
                 calls.start[blocked],
-                calls.release[copies.call],
-                calls.start[held.call],
+                copies.since,
+                held.since,
                 wakes.wait_from[known],
                 collectives.ended_from,
             )
@@ -270,14 +272,13 @@ def _step_edges(model: Model, facts: _Facts, points: _Points) -> list[Edges]:
     last = np.ones(len(order), np.bool_)
     last[:-1] = (step[order[1:]] != step[order[:-1]]) | (items.stream[order[1:]] != items.stream[order[:-1]])
     order = order[last]
-    before = np.flatnonzero(items.end == steps.start[0]) if steps.start[0] > steps.host_start[0] else order[:0]
     found = [
         edges(Edge.STEP_END, order + first, ends[1 + step[order]], 0, True),
-        edges(Edge.STEP_END, before + first, np.full(len(before), ends[0]), 0, True),
         edges(Edge.STEP_END, ends[:-1], ends[1:], 0),
     ]
     if facts.main >= 0:
-        found.append(edges(Edge.STEP_END, points.mark_start[:1], ends[:1], 0))
+        # what ran before the first step is as recorded in all scenarios
+        found.append(edges(Edge.STEP_END, points.mark_start[:1], ends[:1], steps.start[:1] - steps.host_start[:1]))
         found.append(edges(Edge.STEP_END, points.mark_end, ends[1:], 0))
     return found
 

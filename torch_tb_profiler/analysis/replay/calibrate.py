@@ -51,7 +51,7 @@ def calibrate(
     kind = edge[late]
     typical = np.where(kind == Edge.LAUNCH, lags.launch, lags.gap)
     on_device = np.isin(kind, (Edge.LAUNCH, Edge.STREAM, Edge.STREAM_WAIT))
-    unknown = (kind == Edge.LANE) | (kind == Edge.STEP_END)
+    unknown = kind == Edge.LANE
     unknown |= on_device & (rest > UNEXPLAINED_NS) & (rest > UNEXPLAINED_TIMES * typical)
     unexplained[late[unknown]] = rest[unknown]
     under = int(np.count_nonzero(unknown & (kind == Edge.LANE)))

@@ -25,10 +25,12 @@ class HostWait:
 
     call     index into Calls
     item     index into Items: what was waited for
+    since    ns: when the waiting began; what the call took before is its own time
     """
 
     call: Int64
     item: Int64
+    since: Int64
 
 
 def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[HostWait, Int64]:
@@ -41,7 +43,7 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
     chosen = np.flatnonzero(is_sync)
     nothing = np.empty(0, np.int64)
     if not len(chosen) or not len(launched.item):
-        return HostWait(nothing, nothing), nothing
+        return HostWait(nothing, nothing, nothing), nothing
     of_all = trace.strings.where(lambda name: "Device" in name or "Ctx" in name or "Context" in name, calls.name)
     of_event = trace.strings.where(lambda name: "Event" in name, calls.name)
     recorded = _recorded(trace)
@@ -71,7 +73,8 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
         item += candidates
         if waited:
             blocked.append(at)
-    return HostWait(np.array(call, np.int64), np.array(item, np.int64)), np.array(blocked, np.int64)
+    waited_in = np.array(call, np.int64)
+    return HostWait(waited_in, np.array(item, np.int64), calls.start[waited_in]), np.array(blocked, np.int64)
 
 
 def _recorded(trace: Trace) -> dict[int, tuple[str, int, int]]:
@@ -109,7 +112,7 @@ def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
     names = trace.events.name[items.row[chosen]]
     waits = trace.strings.where(_waits, names)[names]
     kept: Bool = within & (synchronous[calls.name[call]] | (asynchronous[calls.name[call]] & waits))
-    return HostWait(call[kept], chosen[kept])
+    return HostWait(call[kept], chosen[kept], calls.release[call[kept]])
 
 
 def _waits(name: str) -> bool:
@@ -123,7 +126,7 @@ def full_queue(items: Items, calls: Calls, launched: Launched) -> HostWait:
 
     Launches count, not items: a graph is one.
     """
-    calls_held, sources = [], []
+    calls_held, sources, since = [], [], []
     for stream in range(len(launched.first) - 1):
         on = launched.item[launched.first[stream] : launched.first[stream + 1]]
         if len(on) < FULL:
@@ -144,6 +147,7 @@ def full_queue(items: Items, calls: Calls, launched: Launched) -> HostWait:
         known = place >= 0
         calls_held.append(call[held[known]])
         sources.append(by_start[place[known]])
+        since.append(np.minimum(begin[held[known]] + int(usual), finish[held[known]]))
     if not calls_held:
-        return HostWait(np.empty(0, np.int64), np.empty(0, np.int64))
-    return HostWait(np.concatenate(calls_held), np.concatenate(sources))
+        return HostWait(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
+    return HostWait(np.concatenate(calls_held), np.concatenate(sources), np.concatenate(since))
