@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ _Key = tuple[str, str | None, str | None, int | str | None, int | str | None]
 
 # Tables with a second row for some of the events that have one in another table: those in which the first column with a
 # source has a value; and what tables these have their first row in.
-_SECOND = (
+_SECOND: tuple[tuple[type[Table], tuple[type[Table], ...], Callable[..., Any]], ...] = (
     (Collectives, (Operators, DeviceWork), getter(attribute(Collectives.schema()[1].source[0]))),
     (Syncs, (DeviceWork,), getter(attribute(Syncs.schema()[1].source[0]))),
 )

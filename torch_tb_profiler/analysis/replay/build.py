@@ -113,7 +113,21 @@ def _facts(model: Model) -> _Facts:
     late = (returned - items.end[ended])[items.end[ended] > begun]
     lags = Lags(launch, gap, wake_of(late))
     return _Facts(
-        items, calls, launched, previous, host, main, lags, syncs, blocked, copies, held, wakes, collectives, waits, steps
+        items,
+        calls,
+        launched,
+        previous,
+        host,
+        main,
+        lags,
+        syncs,
+        blocked,
+        copies,
+        held,
+        wakes,
+        collectives,
+        waits,
+        steps,
     )
 
 
@@ -135,9 +149,7 @@ class _Points:
         ended_to = self._add(host.ended_lane, host.ended_to)
         n = len(facts.steps) if facts.main >= 0 else 0
         main = np.full(n, facts.main)
-        mark_start, mark_end = (
-            self._add(main, times[:n]) for times in (facts.steps.host_start, facts.steps.host_end)
-        )
+        mark_start, mark_end = (self._add(main, times[:n]) for times in (facts.steps.host_start, facts.steps.host_end))
         idle = wakes.wait_from >= 0
         self._add(wakes.to_lane[idle], wakes.wait_from[idle])
         lane, time = np.concatenate(self._lanes), np.concatenate(self._times)
@@ -169,7 +181,8 @@ def _host_edges(facts: _Facts, points: _Points) -> list[Edges]:
     follows = np.flatnonzero(points.lane[1:] == points.lane[:-1])
 
     def late(item: Int64, end: Int64) -> Int64:
-        return points.time[end] - items.end[item]
+        found: Int64 = points.time[end] - items.end[item]
+        return found
 
     return [
         edges(Edge.LANE, follows, follows + 1, 0),
@@ -198,7 +211,7 @@ def _host_edges(facts: _Facts, points: _Points) -> list[Edges]:
             Edge.HOST_COLLECTIVE,
             points.called,
             host.called_item + first,
-            items.start[host.called_item] - host.called_time,
+            np.minimum(items.start[host.called_item] - host.called_time, facts.lags.launch),
         ),
         edges(
             Edge.HOST_COLLECTIVE,
@@ -221,7 +234,9 @@ def _device_edges(model: Model, facts: _Facts, points: _Points) -> list[Edges]:
     explained = np.full(len(items), np.iinfo(np.int64).min)
     explained[known] = release + np.minimum(items.start[known] - release, lags.launch)
     explained[behind] = np.maximum(explained[behind], items.end[previous[behind]] + np.minimum(gap, lags.gap))
-    np.maximum.at(explained, waiting, items.end[waited] + np.minimum(items.start[waiting] - items.end[waited], lags.gap))
+    np.maximum.at(
+        explained, waiting, items.end[waited] + np.minimum(items.start[waiting] - items.end[waited], lags.gap)
+    )
     orphans = (items.call < 0) & (explained < items.start - CLEAR_NS)
     orphans[facts.collectives.called_item] = False
     explained[orphans | (explained == np.iinfo(np.int64).min)] = np.iinfo(np.int64).max // 2
@@ -243,9 +258,7 @@ def _device_edges(model: Model, facts: _Facts, points: _Points) -> list[Edges]:
             np.minimum(items.start[waiting] - items.end[waited], lags.gap),
             True,
         ),
-        edges(
-            Edge.COINCIDENCE, by_chance + first, late + first, items.start[late] - items.end[by_chance], True
-        ),
+        edges(Edge.COINCIDENCE, by_chance + first, late + first, items.start[late] - items.end[by_chance], True),
         edges(Edge.ROOT, np.full(len(pinned), -1), pinned, 0),
     ]
 

@@ -172,4 +172,5 @@ def worked(host: HostTime, waits: Waits, lane: Int64, time: Int64, only: Bool | 
     inside = np.flatnonzero((after > 0) & (waits.lane[last] == lane) & (time < waits.end[last]))
     rest = in_wait[last[inside]] - (found[inside] - begins[last[inside]])
     waited[inside] -= rest
-    return found - waited
+    left: Int64 = found - waited
+    return left

@@ -62,8 +62,9 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
             on = {_stream_of(trace, items, each): each for each in candidates}
             if stream in on:
                 candidates = [on[stream]]
-                begun = record is not None and _before(calls, launched, items, record, candidates[0])
-                candidates = [begun] if isinstance(begun, int) and begun >= 0 else candidates
+                begun = _before(calls, launched, items, record, candidates[0])
+                if begun >= 0 and end[begun] <= calls.end[at] + TOLERANCE_NS:
+                    candidates = [begun]
         elif not of_all[calls.name[at]]:
             candidates = [max(candidates, key=lambda each: int(end[each]))]
         waited = max(int(end[each]) for each in candidates) > int(calls.start[at])

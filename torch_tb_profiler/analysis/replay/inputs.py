@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
 from torch_tb_profiler.arrays.distinct import one_of
@@ -99,9 +101,8 @@ def items_of(model: Model) -> Items:
     order = np.lexsort((np.arange(len(row)), start))
     nothing = np.full(len(host), -1)
 
-    def ordered(on_device: Int64 | Int32 | Int8 | Bool, on_host: Int64 | Int8 | Bool) -> Int64:
-        found: Int64 = np.concatenate((on_device, on_host))[order]
-        return found
+    def ordered(on_device: npt.NDArray[Any], on_host: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.concatenate((on_device, on_host))[order]
 
     return Items(
         row=row[order].astype(np.int32),

@@ -163,8 +163,8 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     lengths[np.arange(len(edge)), lag_part] += rest - unknown
     # time before the step ended goes first to what came first: the work, then the lag; of host time a share of each
     over = since - time[graph.source[edge]]
-    for at in np.flatnonzero(over > 0).tolist():
-        lengths[at] = _cut(lengths[at], int(over[at]), row[at] >= 0)
+    for cut in np.flatnonzero(over > 0).tolist():
+        lengths[cut] = _cut(lengths[cut], int(over[cut]), bool(row[cut] >= 0))
     at, part = np.nonzero(lengths)
     order = np.lexsort((-np.arange(len(at)), at))
     at, part = at[order], part[order]
@@ -187,7 +187,8 @@ def _cut(lengths: Int64, over: int, share: bool) -> Int64:
     """Lengths with so much less: of each its share, or from the first."""
     if not share:
         until = np.cumsum(lengths)
-        return np.maximum(until - over, 0) - np.maximum(until - lengths - over, 0)
+        later: Int64 = np.maximum(until - over, 0) - np.maximum(until - lengths - over, 0)
+        return later
     total = int(lengths.sum())
     left = lengths * (total - over) // max(total, 1)
     left[int(np.argmax(lengths))] += total - over - int(left.sum())
@@ -220,8 +221,7 @@ def slack_of(scenario: Scenario) -> Int64:
         graph.source[kept].tolist(), graph.target[kept].tolist(), scenario.delay[kept].tolist(), strict=True
     ):
         limit = late[target] - delay
-        if limit < late[source]:
-            late[source] = limit
+        late[source] = min(late[source], limit)
     return np.array(late, np.int64) - time
 
 

@@ -53,7 +53,8 @@ class Scenario:
     @cached_property
     def delay(self) -> Int64:
         """Shape (edges,), ns: how much later the target is than the source."""
-        return np.maximum(self.length + self.graph.lag, 0)
+        found: Int64 = np.maximum(self.length + self.graph.lag, 0)
+        return found
 
     @cached_property
     def time(self) -> Int64:
@@ -67,7 +68,8 @@ class Scenario:
     @property
     def step_ns(self) -> Int64:
         """Shape (steps,), ns: how long each step takes."""
-        return np.diff(self.time[self.graph.ends])
+        found: Int64 = np.diff(self.time[self.graph.ends])
+        return found
 
 
 def unchanged(graph: Graph) -> Scenario:
@@ -106,7 +108,9 @@ def changed(trace: Trace, graph: Graph, changes: Sequence[Change]) -> Scenario:
 
 
 def _scale_host(trace: Trace, graph: Graph, change: ScaleHost, lane_times: Float64) -> None:
-    chosen = slice(None) if change.label is None else slice(Label[change.label.upper()], Label[change.label.upper()] + 1)
+    chosen = (
+        slice(None) if change.label is None else slice(Label[change.label.upper()], Label[change.label.upper()] + 1)
+    )
     if change.operator is None and change.start is None and change.end is None and change.thread is None:
         lane_times[:, chosen] *= change.factor
         return
@@ -155,4 +159,5 @@ def _work(trace: Trace, graph: Graph, change: ScaleWork) -> Bool:
         chosen = np.ones(len(items), np.bool_)
     if change.name is not None:
         chosen = chosen & (trace.events.name[items.row] == trace.strings.code(change.name))
-    return chosen
+    found: Bool = chosen
+    return found

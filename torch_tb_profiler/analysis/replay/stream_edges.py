@@ -79,21 +79,17 @@ def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -
     end, start, stream_of = items.end, items.start, items.stream
     for i, (call, target, used) in enumerate(zip(waits.tolist(), next_.tolist(), before.tolist(), strict=True)):
         known = recorded.get(int(trace.launches.correlation[call]))
-        if known is not None:
-            source, target = known
-        else:
-            if target < 0:
-                continue
-            mine = int(stream_of[target])
-            source = -1
-            if items.is_communication[target] and used >= 0 and stream_of[used] != mine:
+        source, waiting = (-1, target) if known is None else known
+        if known is None and target >= 0:
+            own = int(stream_of[target])
+            if items.is_communication[target] and used >= 0 and stream_of[used] != own:
                 source = used
             else:
-                others = [last[stream][i] for stream in streams if stream != mine]
+                others = [last[stream][i] for stream in streams if stream != own]
                 source = max((each for each in others if each >= 0), key=lambda each: int(end[each]), default=-1)
-        if source >= 0 and target >= 0 and source != target and end[source] <= start[target] + TOLERANCE_NS:
+        if source >= 0 and waiting >= 0 and source != waiting and end[source] <= start[waiting] + TOLERANCE_NS:
             sources.append(source)
-            targets.append(target)
+            targets.append(waiting)
     return np.array(sources, np.int64), np.array(targets, np.int64)
 
 
@@ -103,7 +99,7 @@ def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> d
     chosen = np.flatnonzero(syncs.kind == trace.strings.code("Stream Wait Event"))
     if not len(chosen):
         return {}
-    stream_number = {}
+    stream_number: dict[tuple[int, int], int] = {}
     on_device = np.flatnonzero(items.work >= 0)
     for item in on_device.tolist():
         at = items.work[item]

@@ -118,7 +118,7 @@ class HostCollectives:
 
 
 def host_collectives(model: Model, host: HostTime, items: Items, main: int) -> HostCollectives:
-    """The n-th call of a kind gives the n-th range of the kind to its thread; a silent main thread waits for the last."""
+    """The n-th call of a kind gives the n-th range of it to its thread; a silent main thread waits for the last."""
     trace = model.trace
     ranges = np.flatnonzero(items.kind == Work.HOST_COLLECTIVE)
     called: list[tuple[int, int, int]] = []
