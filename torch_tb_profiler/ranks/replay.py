@@ -163,7 +163,7 @@ def join(ranks: Sequence[ReplayRank]) -> JointGraph:
     first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
     time = np.concatenate([graph.time + by for graph, by in zip(graphs, shift, strict=True)])
     kind = np.concatenate([graph.kind for graph in graphs])
-    item_nodes = [_item_nodes(graph) + at for graph, at in zip(graphs, first.tolist(), strict=False)]
+    item_nodes = [graph.item_nodes + at for graph, at in zip(graphs, first.tolist(), strict=False)]
     meets: dict[tuple[int, int], int] = {}
     meet_time: list[int] = []
     arriving: list[tuple[int, int]] = []
@@ -332,10 +332,3 @@ def _shifts(ranks: Sequence[ReplayRank], matched: list[list[tuple[int, int]]]) -
         if abs(offset) > CLEAR_OFFSET * float(np.median(np.abs(late - offset))):
             shift[number] += round(offset)
     return shift
-
-
-def _item_nodes(graph: Graph) -> Int64:
-    nodes = np.flatnonzero(graph.kind == Node.ITEM)
-    found = np.empty(len(nodes), np.int64)
-    found[graph.reference[nodes]] = nodes
-    return found

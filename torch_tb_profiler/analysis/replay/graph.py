@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.host_time import HostTime, Waits
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.analysis.replay.lags import Lags
-from torch_tb_profiler.arrays.types import Int8, Int32, Int64
+from torch_tb_profiler.arrays.types import Int8, Int64
 from torch_tb_profiler.model.steps import Steps
 
 
@@ -99,9 +99,12 @@ class Graph:
         return int(self.time[0])
 
     @property
-    def names(self) -> Int32:
-        """Shape (items,): rows of the events."""
-        return self.items.row
+    def item_nodes(self) -> Int64:
+        """Shape (items,): the node of each piece of work."""
+        nodes = np.flatnonzero(self.kind == Node.ITEM)
+        found = np.empty(len(nodes), np.int64)
+        found[self.reference[nodes]] = nodes
+        return found
 
 
 def binding_of(target: Int64, arrival: Int64, preference: Int64 | None = None) -> Int64:

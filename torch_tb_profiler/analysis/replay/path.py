@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, Node, binding_of
+from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, binding_of
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.scenario import Scenario
@@ -223,11 +223,3 @@ def slack_of(scenario: Scenario) -> Int64:
         limit = late[target] - delay
         late[source] = min(late[source], limit)
     return np.array(late, np.int64) - time
-
-
-def is_item(graph: Graph) -> Int64:
-    """Nodes of the pieces of work, in the order of the items."""
-    nodes = np.flatnonzero(graph.kind == Node.ITEM)
-    found = np.empty(len(nodes), np.int64)
-    found[graph.reference[nodes]] = nodes
-    return found
