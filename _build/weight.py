@@ -3,17 +3,19 @@
     python _build/weight.py          list the pieces; exit status 1 when one is over its limit
 
 The first load is what every visit fetches before anything is drawn: the entries, all that they import statically, and
-their style sheets. Everything else is a lazy piece, fetched when a view or a dialog is first shown.
+their style sheets. In another language than English the texts of every page come with it. Everything else is a lazy
+piece, fetched when a view or a dialog is first shown.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 STATIC = Path(__file__).resolve().parent.parent / "torch_tb_profiler" / "static"
 
@@ -23,6 +25,9 @@ LAZY_LIMIT = 160_000
 
 #: The door of TensorBoard and of a report. What it imports dynamically, it always imports.
 DOOR = "src/index.ts"
+
+#: The name of the piece that has what every page needs in a language; see vite.config.ts.
+LANGUAGE = re.compile(r"[a-z]{2}-[A-Z]{2}")
 
 
 class Piece(NamedTuple):
@@ -36,16 +41,25 @@ class Piece(NamedTuple):
 class Weight(NamedTuple):
     first: list[Piece]
     lazy: list[Piece]
+    languages: dict[str, list[Piece]]  #: what the first load has besides, by language; these are in lazy, too
 
     @property
     def first_load(self) -> int:
         return sum(piece.size for piece in self.first)
 
+    def first_loads(self) -> dict[str, int]:
+        """By language, the one without texts of its own first."""
+        others = {name: self.first_load + sum(p.size for p in more) for name, more in self.languages.items()}
+        return {"en": self.first_load, **others}
+
     def problems(self) -> list[str]:
         """What is over its limit, in words."""
-        found = []
-        if self.first_load > FIRST_LOAD_LIMIT:
-            found.append(f"the first load has {self.first_load:,} bytes, at most {FIRST_LOAD_LIMIT:,} are allowed")
+        found = [] if self.languages else ["no piece is named by its language: see vite.config.ts"]
+        for language, size in self.first_loads().items():
+            if size > FIRST_LOAD_LIMIT:
+                found.append(
+                    f"the first load ({language}) has {size:,} bytes, at most {FIRST_LOAD_LIMIT:,} are allowed"
+                )
         for file, size, module in self.lazy:
             if size > LAZY_LIMIT:
                 found.append(f"{file} ({module}) has {size:,} bytes, at most {LAZY_LIMIT:,} are allowed")
@@ -63,13 +77,16 @@ def weigh(static: Path = STATIC) -> Weight:
     in_first |= {css for module in first for css in manifest[module].get("css", [])}
     pieces = [Piece(file, gzipped(static / file), module) for file, module in files.items()]
     pieces.sort(key=lambda piece: -piece.size)
-    return Weight(
-        first=[piece for piece in pieces if piece.file in in_first],
-        lazy=[piece for piece in pieces if piece.file not in in_first],
-    )
+    lazy = [piece for piece in pieces if piece.file not in in_first]
+    languages = {}
+    for module, piece in manifest.items():
+        if LANGUAGE.fullmatch(piece.get("name", "")):
+            files_of = {manifest[each]["file"] for each in closure(manifest, [module])}
+            languages[piece["name"]] = [each for each in lazy if each.file in files_of]
+    return Weight([piece for piece in pieces if piece.file in in_first], lazy, languages)
 
 
-def closure(manifest: dict[str, dict[str, list[str]]], modules: Iterable[str]) -> set[str]:
+def closure(manifest: dict[str, dict[str, Any]], modules: Iterable[str]) -> set[str]:
     """The modules and all that they import statically."""
     found: set[str] = set()
     waiting = list(modules)
@@ -87,6 +104,8 @@ def gzipped(path: Path) -> int:
 
 def main() -> int:
     weight = weigh()
+    for language, size in weight.first_loads().items():
+        print(f"{size:>9,}  first load in {language}")
     for title, pieces in (("first load", weight.first), ("lazy", weight.lazy)):
         print(f"{sum(piece.size for piece in pieces):>9,}  {title}")
         for file, size, _ in pieces:

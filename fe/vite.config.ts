@@ -41,8 +41,13 @@ export default defineConfig({
             // What every view needs. A group takes along what its modules import, unless a group above has it.
             {
               name: "base",
-              test: /\/src\/((host|format|api|state|draw)\/|ui\/(?!ComboList)|i18n\/(\w+\.ts|en\/(index|shell)))/,
+              test: /\/src\/((host|format|api|state|draw)\/|ui\/(?!ComboList|SourceLink)|i18n\/(\w+\.ts|en\/(index|shell)))/,
             },
+            // What the page knows of each view. Not in a piece above: the door loads those before the language is settled.
+            { name: "registry", test: /\/src\/views\/\w+\/(view|params)\./ },
+            // Of Chinese, too, what every page needs and what views need.
+            { name: "zh-CN", test: /\/i18n\/zh-CN\/(index|shell|serverReasons)\./ },
+            { name: "zh-CN-views", test: /\/i18n\/zh-CN\// },
             { name: "virtual", test: /node_modules\/@tanstack\/(react-virtual|virtual-core)\// },
             {
               name: "table",

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tests.events import memory
+
 #: much more than anything takes, also on a machine that does other things beside
 DEADLINE_SECONDS = 150.0
 
@@ -51,6 +53,15 @@ def write_trace(path: Path, steps: int = 2, gpu: bool = True) -> Path:
     text = json.dumps(document, indent=1).encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return path
+
+
+def write_trace_with_memory(path: Path) -> Path:
+    """The same with one allocation and its release."""
+    write_trace(path)
+    trace = json.loads(path.read_text())
+    trace["traceEvents"] += [memory(101, 4096, total=4096), memory(105, -4096, total=0)]
+    path.write_text(json.dumps(trace))
     return path
 
 

@@ -27,7 +27,7 @@ from torch_tb_profiler.timeline.questions.search import SEARCH
 from torch_tb_profiler.timeline.questions.tracks import TIMELINE
 from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
 
-#: in the order in which somebody who opens the page comes to them: so they are answered ahead
+#: in the order in which the page asks them: so they are answered ahead
 QUESTIONS: tuple[AnyQuestion, ...] = (
     OVERVIEW,
     OPERATORS,

@@ -1,4 +1,4 @@
-"""Why a file cannot be listed, read, or taken for a trace: said once, in words and for other languages."""
+"""Why a file cannot be listed, read, or taken for a trace, or a question answered: in words and for other languages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OTHER = "other"
 
 @dataclass(frozen=True)
 class Reason:
-    """A sentence that goes on after the name of the file.
+    """A sentence; one about a file goes on after its name.
 
     kind, values: what it says, for saying it in another language
     """
@@ -24,6 +24,14 @@ class Reason:
 
     def __str__(self) -> str:
         return self.text
+
+
+class ErrorWithReason(Exception):
+    """An error whose message is a sentence for a user. reason: the same with its kind, `other` where it has none."""
+
+    def __init__(self, reason: str | Reason) -> None:
+        super().__init__(str(reason))
+        self.reason = reason if isinstance(reason, Reason) else Reason(OTHER, reason)
 
 
 def reason_of(error: Exception) -> Reason:

@@ -28,7 +28,7 @@ export function mount(report: Report | null): void {
 
   const client = createQueryClient();
   onHostReload(() => void client.invalidateQueries());
-  // Nobody looks: nothing is polled.
+  // Hidden: nothing is polled.
   focusManager.setEventListener((setFocused) => watchVisibility(root, setFocused));
 
   createRoot(root).render(

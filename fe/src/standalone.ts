@@ -1,4 +1,4 @@
-/** The door of the stand-alone page, which has nobody to call render() for it. */
+/** The door of the stand-alone page, which calls render() itself. */
 import { render } from ".";
 
 void render();

@@ -54,7 +54,8 @@ def test_from_an_operator_to_its_kernels(profiler: Profiler) -> None:
 
     # And from one of its kernels to the operators that launch it.
     kernel = profiler.inspector.get_by_role("table", name="Kernels it launched").get_by_role("button").first
-    name = kernel.inner_text()
+    name = kernel.get_attribute("title")
+    assert name is not None
     kernel.click()
     expect(profiler.inspector.get_by_role("heading", name=name, exact=True)).to_be_visible()
     operators = profiler.inspector.get_by_role("table", name="By operator")

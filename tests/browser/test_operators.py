@@ -112,7 +112,7 @@ def test_expand_shows_stacks_and_kernels(opened: Profiler) -> None:
     assert [text.strip() for text in frames.all_inner_texts()] == stacks["call_stack"][0].split("\n")
 
     launched = rows_of(grid.root.get_by_role("table", name="Kernels it launched"))
-    assert [row[0] for row in launched] == kernels["name"]
+    assert [row[0] for row in launched] == kernels["short_name"]
     assert [numbers.read(row[1]) for row in launched] == kernels["calls"]
 
     grid.row(name).get_by_role("button", name="Hide details").click()

@@ -215,6 +215,23 @@ def test_damage_is_shown_as_notes_next_to_what_could_be_read(tmp_path: Path, ser
     expect(profiler.ui.get_by_role("main").get_by_text(reason)).to_be_visible()
 
 
+def test_a_recording_of_nothing_says_so(tmp_path: Path, serve_logs: ServeLogs, page: Page) -> None:
+    names = {"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "python"}}
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "empty.1.pt.trace.json").write_text('{"traceEvents": []}')
+    (tmp_path / "run" / "names.1.pt.trace.json").write_text(json.dumps({"traceEvents": [names]}))
+    server = serve_logs(tmp_path)
+    server.wait_for_traces()
+    profiler = Profiler(page, server).open(r="run", k="empty")
+    main = profiler.ui.get_by_role("main")
+    expect(profiler.heading("No events were recorded")).to_be_visible()
+    expect(main).to_contain_text("empty.1.pt.trace.json holds no events: none were recorded, its traceEvents is empty")
+    for view in ("overview", "steps", "operators", "kernels", "trace", "stacks", "memory", "distributed", "modules"):
+        profiler.open(r="run", k="names", v=view)
+        expect(main).to_contain_text("none of the 1 entries of the file has a duration or a value")
+        expect(main.get_by_text("No events were recorded", exact=True)).to_be_visible()
+
+
 def test_files_are_listed_with_what_became_of_them(tmp_path: Path, serve_logs: ServeLogs, page: Page) -> None:
     tiny.write_trace(tmp_path / "run" / "good.1.pt.trace.json")
     (tmp_path / "run" / "bad.1.pt.trace.json").write_text("this is not a trace")

@@ -13,6 +13,28 @@ from tests.browser.timeline import STREAM, Slice, Timeline, assert_drawn, exact_
 from tests.browser.watch import Watch
 from tests.tiny import wait_until
 
+HEAVY_TILES = """
+const plain = window.fetch;
+const HEAD = 40, EXTRA = 2_300_000;
+window.fetch = async (...request) => {
+  const response = await plain(...request);
+  if (!response.url.includes("/api/timeline/tiles")) return response;
+  const tile = await response.arrayBuffer();
+  const view = new DataView(tile);
+  const [lanes, items] = [view.getUint32(32, true), view.getUint32(36, true)];
+  const widths = [4, 4, 4, 4, 4, ...(view.getUint32(4, true) === 4 ? [4] : []), 1, 1];
+  let from = HEAD + 4 * lanes + 4 * (lanes + 1);
+  const parts = [tile.slice(0, from)];
+  for (const width of widths) {
+    parts.push(tile.slice(from, from + width * items), new ArrayBuffer(width * EXTRA));
+    from += width * items;
+  }
+  new DataView(parts[0]).setUint32(36, items + EXTRA, true);
+  return new Response(new Blob(parts));
+};
+"""
+"""Every tile has 2.3 million items more, which lie on no lane: one is larger than all that may be kept."""
+
 
 @pytest.fixture
 def opened(on_its_own: Profiler) -> Timeline:
@@ -63,6 +85,20 @@ def offsets(profiler: Profiler) -> dict[str, int]:
     workers = profiler.server.api("timeline/overview", run=GPU_RUN)["workers"]
     found = {each["worker"]: each["offset_ns"] for each in workers}
     return {worker: offset - found["rank0"] for worker, offset in found.items()}
+
+
+def test_what_needs_too_much_memory_is_drawn_without_detail_and_said(on_its_own: Profiler) -> None:
+    on_its_own.page.add_init_script(HEAVY_TILES)
+    opened = open_trace(on_its_own)
+    key, _ = leaf(opened.meta("rank0"), "rank0", STREAM)
+    opened.show(key)
+    coarse = on_its_own.ui.get_by_text("Some tracks are drawn without detail: all of it needs too much memory.")
+    for _ in range(4):
+        on_its_own.page.keyboard.press("w")
+    expect(coarse).to_be_visible()
+    # What is here is stretched.
+    opened.settle()
+    assert opened.drawn(key, 0).any()
 
 
 def test_search_sums_and_arrows_are_of_all_ranks_shown(on_its_own: Profiler, watch: Watch) -> None:

@@ -14,21 +14,29 @@ import weight
 MODULES: dict[str, tuple[str, list[str], list[str], list[str]]] = {
     "src/index.ts": ("index.js", ["_preload.js"], ["_base.js", "src/app.tsx"], []),
     "_preload.js": ("preload.js", [], [], []),
-    "_base.js": ("base.js", [], ["zh-CN.ts"], ["base.css"]),
+    "_base.js": ("base.js", [], ["_zh-CN.js", "_zh-CN-views.js"], ["base.css"]),
     "src/app.tsx": ("app.js", ["_base.js", "_preload.js"], ["view.tsx"], []),
     "view.tsx": ("view.js", ["_base.js"], ["src/dialog.ts"], ["view.css"]),
     "src/dialog.ts": ("dialog.js", [], [], []),
-    "zh-CN.ts": ("zh-CN.js", [], [], []),
+    "_zh-CN.js": ("zh-CN.js", ["_reasons.js", "_preload.js"], [], []),
+    "_zh-CN-views.js": ("zh-CN-views.js", ["_reasons.js"], [], []),
+    "_reasons.js": ("reasons.js", [], [], []),
 }
 FIRST = {"index.js", "preload.js", "base.js", "base.css", "app.js"}
-LAZY = {"view.js", "view.css", "dialog.js", "zh-CN.js"}
+LAZY = {"view.js", "view.css", "dialog.js", "zh-CN.js", "zh-CN-views.js", "reasons.js"}
 
 
 @pytest.fixture
 def static(tmp_path: Path) -> Path:
     """A build of which every file has 1,000 bytes or a little more, gzipped."""
     manifest = {
-        module: {"file": file, "imports": imports, "dynamicImports": dynamic, "css": css}
+        module: {
+            "file": file,
+            "name": file.partition(".")[0],
+            "imports": imports,
+            "dynamicImports": dynamic,
+            "css": css,
+        }
         for module, (file, imports, dynamic, css) in MODULES.items()
     }
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
@@ -51,8 +59,29 @@ def test_first_load(static: Path) -> None:
 
 def test_a_heavy_first_load(static: Path) -> None:
     write(static / "base.css", weight.FIRST_LOAD_LIMIT)
+    problem, _ = weight.weigh(static).problems()
+    assert problem.startswith("the first load (en) has 134,")
+
+
+@pytest.mark.parametrize("file", ["zh-CN.js", "reasons.js"])
+def test_a_heavy_first_load_in_chinese(static: Path, file: str) -> None:
+    assert {piece.file for piece in weight.weigh(static).languages["zh-CN"]} == {"zh-CN.js", "reasons.js"}
+    write(static / file, weight.FIRST_LOAD_LIMIT - 6_000)
     (problem,) = weight.weigh(static).problems()
-    assert problem.startswith("the first load has 134,")
+    assert problem.startswith("the first load (zh-CN) has 130,")
+
+
+def test_a_build_whose_languages_cannot_be_told(static: Path) -> None:
+    manifest = json.loads((static / "manifest.json").read_text())
+    manifest["_zh-CN.js"]["name"] = "chinese"
+    (static / "manifest.json").write_text(json.dumps(manifest))
+    (problem,) = weight.weigh(static).problems()
+    assert "language" in problem
+
+
+def test_what_views_say_in_chinese_comes_later(static: Path) -> None:
+    write(static / "zh-CN-views.js", weight.FIRST_LOAD_LIMIT)
+    assert weight.weigh(static).problems() == []
 
 
 @pytest.mark.parametrize("file", ["view.js", "dialog.js"])

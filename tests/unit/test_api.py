@@ -101,6 +101,28 @@ def test_operators(client: Client, profile: Profile, group_by: Any) -> None:
     assert_same(profile.trace(RUN, WORKER).operator_stacks("aten::mm"), stacks)
 
 
+def test_answers_about_some_of_the_steps(client: Client, profile: Profile) -> None:
+    trace = profile.trace(RUN, WORKER)
+    first, last = get(client, f"/api/overview?{TRACE}")["steps"]["names"][1:3]
+    url = f"{TRACE}&from_step={first}&to_step={last}"
+    found = trace.answer("overview", from_step=first, to_step=last)
+    assert list(found.steps.names) == [first, last]
+    assert [device.busy for device in found.devices] == [
+        device["busy"] for device in get(client, f"/api/overview?{url}")["devices"]
+    ]
+    kernels = trace.answer("kernels", from_step=first, to_step=last)
+    answer = get(client, f"/api/kernels?{url}")
+    assert plain(kernels.values["calls"]) == answer["rows"]["calls"]
+    assert sum(answer["rows"]["calls"]) < sum(get(client, f"/api/kernels?{TRACE}")["rows"]["calls"])
+    # a question that is about the whole trace with the steps as a range of time
+    memory = trace.answer("memory/operators", from_step=first, to_step=last)
+    assert plain(memory.values["calls"]) == get(client, f"/api/memory/operators?{url}")["rows"]["calls"]
+    with pytest.raises(ProfileError, match="overview: there is no step 'x'"):
+        trace.answer("overview", from_step="x", to_step=last)
+    with pytest.raises(ProfileError, match="must be given together"):
+        trace.answer("overview", from_step=first)
+
+
 @pytest.mark.parametrize("group_by", ["name", "name_op_launch"])
 def test_kernels(client: Client, profile: Profile, group_by: Any) -> None:
     found = profile.trace(RUN, WORKER).kernels(group_by)
@@ -142,6 +164,7 @@ def test_distributed(client: Client, profile: Profile) -> None:
     ):
         assert rank.overlap.overlap_ns.tolist() == worker["steps"]["overlap_ns"]
         assert waits.wait_ns[:-1].tolist() == worker["steps"]["wait_ns"]
+        assert waits.unmatched_ns[:-1].tolist() == worker["steps"]["unmatched_ns"]
 
 
 def test_compare(client: Client, profile: Profile) -> None:

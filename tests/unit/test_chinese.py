@@ -1,9 +1,8 @@
-"""The Chinese page knows what the server says: columns by their English words, notes and findings by their keys."""
+"""The Chinese page knows what the server says: all of it by keys."""
 
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,17 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.definitions import PACKAGE, all_definitions
-from torch_tb_profiler.analysis.overview.columns import OVERVIEW
+from torch_tb_profiler.analysis.health.devices import _NEWER_CUDA
 from torch_tb_profiler.insights import RULES
 from torch_tb_profiler.storage import errors
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.files import _ADVICE as FILES_ADVICE
+from torch_tb_profiler.storage.files import _NAME as FILES
 from torch_tb_profiler.storage.gs import Google
 from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.timeline import series
 
-SAID = Path(__file__).parents[2] / "fe/src/i18n/zh-CN/serverMessages.ts"
-TABLES = [Path(__file__).parents[2] / "fe/src/i18n/zh-CN" / name for name in ("serverTexts.ts", "quantityTexts.ts")]
+CHINESE = Path(__file__).parents[2] / "fe/src/i18n/zh-CN"
 # Sums and curves: numbers of answers, not columns of tables.
 NO_COLUMNS = {
     "OPERATORS": {"unattributed_device_ns"},
@@ -37,34 +36,52 @@ NO_COLUMNS = {
         "unknown_bytes",
     },
 }
-# Put together of a side and a text: the table does so, too.
-SIDES = re.compile(r"^(Baseline|Experiment|Δ) (?=[A-Z])|^(Baseline|Experiment|Experiment − baseline): ")
 
 
-def texts() -> set[str]:
-    written = "".join(table.read_text("utf-8") for table in TABLES)
-    keys = re.findall(r'^  (?:("(?:[^"\\]|\\.)*")|(\w+)):', written, re.MULTILINE)
-    return {json.loads(quoted) if quoted else bare for quoted, bare in keys}
+def source(name: str) -> str:
+    return (CHINESE / f"{name}.ts").read_text("utf-8")
 
 
 DEFINED = all_definitions()
 
 
-# OVERVIEW is not shown as columns: below
-@pytest.mark.parametrize("group", sorted(DEFINED.keys() - {"OVERVIEW"}))
+SIDES = ("baseline", "experiment", "delta")
+
+
+@pytest.mark.parametrize("group", sorted(DEFINED))
 def test_every_column_has_chinese_words(group: str) -> None:
+    known = set(re.findall(r'^  "([\w.]+)": \[', source("serverColumns"), re.MULTILINE))
     shown = [d for key, d in DEFINED[group].items() if key not in NO_COLUMNS.get(group, ())]
-    known = texts()
-    missing = [text for d in shown for text in (d.label, d.help) if SIDES.sub("", text) not in known]
-    assert missing == []
+    ids = [d.id.split(" ") for d in shown]
+    assert [d.key for d, of in zip(shown, ids, strict=True) if of[-1] not in known] == []
+    assert {side for side, *more in ids if more} <= keys("serverMessages", "const sides") == set(SIDES)
+
+
+def test_no_chinese_words_are_of_columns_that_are_gone() -> None:
+    known = set(re.findall(r'^  "([\w.]+)": \[', source("serverColumns"), re.MULTILINE))
+    assert len(known) > 100
+    assert known - {d.id.split(" ")[-1] for defined in DEFINED.values() for d in defined.values()} == set()
+
+
+def test_one_id_has_the_same_words_wherever_it_is() -> None:
+    """Baseline, experiment and change are put together of them, so these are not compared."""
+    words: dict[str, set[tuple[str, str]]] = {}
+    for defined in DEFINED.values():
+        for d in defined.values():
+            words.setdefault(d.id, set()).add((d.label, d.help))
+    assert [name for name, said in words.items() if len(said) > 1] == []
 
 
 def calls_of(name: str) -> Iterator[ast.Call]:
     """Everywhere in the package."""
     for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
-                yield node
+        yield from calls_in(ast.parse(path.read_text("utf-8")), name)
+
+
+def calls_in(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+            yield node
 
 
 def constants(call: ast.Call, at: int) -> list[str]:
@@ -73,17 +90,45 @@ def constants(call: ast.Call, at: int) -> list[str]:
     return [given.value] if isinstance(given, ast.Constant) and isinstance(given.value, str) else []
 
 
-def said(part: str) -> set[str]:
-    """Keys of one part of the table."""
-    block = SAID.read_text("utf-8").partition(f"\n  {part}: {{")[2].partition("\n  },")[0]
-    return set(re.findall(r"^    (\w+): ", block, re.MULTILINE))
+def block(file: str, start: str) -> str:
+    """The entries of one list, each of which begins on a line of its own."""
+    indent, _, rest = re.split(rf"^( *)({re.escape(start)})\b", source(file), maxsplit=1, flags=re.MULTILINE)[1:]
+    return rest.partition("{\n")[2].partition(f"\n{indent}}}")[0]
 
 
-def list_of(name: str) -> set[str]:
-    """Keys of one list of its own in the table."""
-    block = re.search(rf"^const {name}\b.*? = {{\n(.*?)^}};", SAID.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert block
-    return set(re.findall(r"^  (\w+): ", block[1], re.MULTILINE))
+def templates(file: str, start: str) -> dict[str, set[str]]:
+    """Of each key the values that its text is made of."""
+    entries = re.findall(r'^ +"?([\w.]+)"?:(?:$| )(?:\(\{ ?([^)]*?) ?\}\))?', block(file, start), re.MULTILINE)
+    return {key: set(re.findall(r"\w+", re.sub(r"\.\.\.\w+", "", given))) for key, given in entries}
+
+
+def keys(file: str, start: str) -> set[str]:
+    return set(templates(file, start))
+
+
+def values_of(name: str) -> dict[str, set[str]]:
+    """Of each kind that is made by calls of `name` the values that are sent with it, where they stand there."""
+    found: dict[str, set[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        texts = [
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ]
+        for call in calls_in(tree, name):
+            kind = next((k.value for k in call.keywords if k.arg == "id"), None) or call.args[0]
+            given = [k.value for k in call.keywords if k.arg == "values"] or call.args[2:3]
+            sent = {
+                key.value
+                for value in given
+                for node in ast.walk(value)
+                if isinstance(node, ast.Dict)
+                for key in node.keys
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            }
+            # A kind that goes by a name is one of the texts of its module.
+            for each in [kind.value] if isinstance(kind, ast.Constant) else texts:
+                found.setdefault(str(each), set()).update(sent)
+    return found
 
 
 def test_every_note_can_be_said_in_chinese(repository: Path) -> None:
@@ -91,7 +136,7 @@ def test_every_note_can_be_said_in_chinese(repository: Path) -> None:
     documented = re.findall(r"`(\w+)`", "\n".join(re.findall(r"^\| (`[^|]*) \|", health, re.MULTILINE)))
     kinds = {kind for call in calls_of("Note") for kind in constants(call, 0)} | set(documented)
     assert len(kinds) > 40
-    assert kinds - said("notes") == set()
+    assert kinds - keys("serverMessages", "notes") == set()
 
 
 def test_every_reason_can_be_said_in_chinese() -> None:
@@ -99,32 +144,71 @@ def test_every_reason_can_be_said_in_chinese() -> None:
         kind for name in ("Reason", "Attempt", "_failed") for call in calls_of(name) for kind in constants(call, 0)
     }
     assert len(kinds) > 25
-    assert kinds - list_of("reasons") == set()
-    assert list_of("TROUBLES") == set(errors.REASONS)
+    assert kinds - keys("serverReasons", "export const reasons") == set()
+    assert keys("serverReasons", "const TROUBLES") == set(errors.REASONS)
 
 
 def test_what_to_do_about_a_storage_is_known_in_chinese() -> None:
-    advices = [errors.ADVICE, FILES_ADVICE, S3.advice, Blobs.advice, Google.advice]
-    assert {advice for each in advices for advice in each.values()} - texts() == set()
+    stores = {errors.ANY_STORE: errors.ADVICE, FILES: FILES_ADVICE, **{s.name: s.advice for s in (S3, Blobs, Google)}}
+    said = {f"{store}.{kind}" for store, advice in stores.items() for kind in advice}
+    assert said == keys("serverReasons", "const ADVICE")
+    trouble = errors.Trouble("missing")
+    assert trouble.told(errors.Attempt("unreadable"), FILES, FILES_ADVICE).reason.values["advice_of"] in said
+    assert "advice_of" not in errors.Trouble("failed").told(errors.Attempt("unreadable"), FILES, {}).reason.values
 
 
 def test_every_finding_can_be_said_in_chinese() -> None:
-    assert {rule.id for rule in RULES} == said("findings")
-    assert {key for call in calls_of("Evidence") for key in constants(call, 0)} == said("evidence")
-    assert {text for call in calls_of("Link") for text in constants(call, 0)} - texts() == set()
+    assert {rule.id for rule in RULES} == keys("serverMessages", "findings") - {"title", "detail"}
+    assert {key for call in calls_of("Evidence") for key in constants(call, 0)} == keys("serverMessages", "evidence")
+    assert {key for call in calls_of("Link") for key in constants(call, 0)} == keys("serverMessages", "links")
 
 
 def test_remedies_in_words_are_known_in_chinese() -> None:
-    given = [keyword.value for call in calls_of("Note") for keyword in call.keywords if keyword.arg == "remedy"]
-    written = {node.value for value in given for node in ast.walk(value) if isinstance(node, ast.Constant)}
-    assert len(written) > 10
-    in_words = {remedy for remedy in written if isinstance(remedy, str) and re.search(r"# |\bor\b", remedy)}
-    assert in_words - texts() == set()
-
-
-def test_the_overview_is_explained_in_chinese() -> None:
-    assert {definition.help for definition in OVERVIEW.values()} - texts() == set()
+    said = keys("serverMessages", "remedies")
+    constant = {"_NEWER_CUDA": _NEWER_CUDA}
+    in_words = set()
+    for call in calls_of("Note"):
+        given = [keyword.value for keyword in call.keywords if keyword.arg == "remedy"]
+        nodes = [node for value in given for node in ast.walk(value)]
+        texts = [node.value for node in nodes if isinstance(node, ast.Constant)]
+        texts += [constant[node.id] for node in nodes if isinstance(node, ast.Name) and node.id in constant]
+        if any(isinstance(text, str) and re.search(r"# |\b(or|newer)\b", text) for text in texts):
+            in_words |= set(constants(call, 0))
+    assert in_words == said
 
 
 def test_the_curves_of_the_timeline_are_named_in_chinese() -> None:
-    assert {name for name, _ in series.COUNTER_KINDS.values()} - texts() == set()
+    assert set(series.COUNTER_KINDS) == keys("serverMessages", "counters")
+
+
+#: made of what other functions say
+PASSED_ON = {"notes": {"truncated": {"why", "why_kind", "values"}}}
+
+
+@pytest.mark.parametrize(
+    ("file", "start", "name"),
+    [
+        ("serverMessages", "notes", "Note"),
+        ("serverMessages", "remedies", "Note"),
+        ("serverReasons", "export const reasons", "Reason"),
+    ],
+)
+def test_chinese_is_made_of_values_that_are_sent(file: str, start: str, name: str) -> None:
+    sent = values_of(name)
+    if name == "Reason":
+        sent |= values_of("_failed")
+        sent["unlistable"] = sent["unreadable"] = {"place", "values"}
+    unknown = {
+        kind: missing
+        for kind, used in templates(file, start).items()
+        if (missing := used - sent.get(kind, set()) - PASSED_ON.get(start, {}).get(kind, set()))
+    }
+    assert unknown == {}
+
+
+def test_chinese_findings_are_made_of_values_that_are_sent() -> None:
+    sent = values_of("Finding")
+    text = block("serverMessages", "findings")
+    used = dict(re.findall(r"^    (\w+): \{.*?detail: \(\{ ([^)]*) \}\)", text, re.MULTILINE | re.DOTALL))
+    assert used.keys() == {rule.id for rule in RULES}
+    assert {rule: names for rule, given in used.items() if (names := set(re.findall(r"\w+", given)) - sent[rule])} == {}

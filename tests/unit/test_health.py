@@ -69,6 +69,27 @@ def test_what_was_not_recorded_and_how_to_record_it(kind: str, events: list[Even
     assert kind not in {note.kind for note in troubles(model)}
 
 
+def test_a_file_of_nothing_but_names_and_marks_says_so_everywhere() -> None:
+    span = {**op("PyTorch Profiler (0)", 0, 100), "cat": "Trace"}
+    marks = [
+        {"ph": "i", "name": "Iteration Start: PyTorch Profiler", "pid": "Traces", "tid": "Trace", "ts": 1, "s": "g"}
+    ]
+    names = [{"ph": "M", "name": "process_name", "pid": 1, "tid": 0, "ts": 0, "args": {"name": "python"}}]
+    note = notes_of([span, *marks, *names])["no_events"]
+    assert note.severity == "error"
+    assert note.values == {"entries": 3}
+    assert {"overview", "operators", "kernels", "trace", "memory"} <= set(note.touches)
+
+
+@pytest.mark.parametrize(
+    "event",
+    [op("aten::mm", 10, 50), memory(20, 512), {"ph": "C", "name": "GPU", "pid": 0, "ts": 1, "args": {"load": 1}}],
+    ids=lambda event: event["name"],
+)
+def test_one_event_is_enough(event: Event) -> None:
+    assert "no_events" not in notes_of([event])
+
+
 def test_launches_but_no_kernel_at_all() -> None:
     note = notes_of(without("kernel"))["no_kernels"]
     assert note.severity == "warning"
@@ -188,7 +209,8 @@ def test_records_out_of_range() -> None:
 
 
 def test_an_empty_trace_breaks_no_rule() -> None:
-    assert {note.severity for note in health(model_of([]))} <= {"info"}
+    notes = health(model_of([]))
+    assert {note.severity for note in notes if note.kind != "no_events"} <= {"info"}
 
 
 GENERATED = {

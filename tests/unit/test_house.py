@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: lines of a module
+#: lines of a module, and of a file of tests
 MOST_LINES = 400
 
 
@@ -23,7 +23,7 @@ def tracked() -> list[str]:
 
 
 def test_no_module_is_too_long() -> None:
-    modules = [name for name in tracked() if name.startswith(("torch_tb_profiler/", "fe/src/"))]
+    modules = [name for name in tracked() if name.startswith(("torch_tb_profiler/", "fe/src/", "tests/"))]
     long = {
         name: lines
         for name in modules

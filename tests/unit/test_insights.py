@@ -49,6 +49,45 @@ def test_communication(exposed: float, severity: str | None) -> None:
         assert all(link.url.startswith("https://") and "(" not in link.url for link in finding.links)
 
 
+def large_all_reduce(start: float, duration: float, ranks: str = "[0, 1]", elements: int = 25_000_000) -> Event:
+    """100 MB of floats between two ranks: 10 ms are 10 GB/s on each link."""
+    return kernel(
+        start,
+        duration,
+        0,
+        "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+        **{
+            "Collective name": "allreduce",
+            "dtype": "Float",
+            "In msg nelems": elements,
+            "Out msg nelems": elements,
+            "Group size": 2,
+            "Process Group Name": "0",
+            "Process Group Description": "default_pg",
+            "Process Group Ranks": ranks,
+        },
+    )
+
+
+def test_a_bandwidth_that_no_link_has_is_waiting_or_a_broken_link() -> None:
+    header: dict[str, Any] = {"deviceProperties": [V100, {**V100, "id": 1}]}
+    finding = found(step(large_all_reduce(0, 38_000), length=100_000), **header)
+    assert "communication" not in finding
+    (slow,) = (finding["slow_communication"],)
+    assert "2.6 GB/s" in slow.detail
+    assert "less" not in slow.detail
+    assert {e.key: e.value for e in slow.evidence} == {
+        "exposed_communication_per_step": 38e6,
+        "slow_operations": 1,
+        "slow_share": 1,
+    }
+    # a speed that a link has; small operations; ranks of two nodes; a file that does not say how many devices there are
+    assert "communication" in found(step(large_all_reduce(0, 12_000), length=100_000), **header)
+    assert "communication" in found(step(large_all_reduce(0, 38_000, elements=100_000), length=100_000), **header)
+    assert "communication" in found(step(large_all_reduce(0, 38_000, "[1, 2]"), length=100_000), **header)
+    assert "communication" in found(step(large_all_reduce(0, 38_000), length=100_000))
+
+
 def test_data_parallel_needs_two_devices() -> None:
     events = step(annotation("DataParallel.forward", 0, 50), kernel(0, 90, 1), kernel(0, 90, 2, device=1))
     assert "data_parallel" in found(events)

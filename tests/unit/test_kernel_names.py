@@ -15,7 +15,7 @@ from torch_tb_profiler.model.kernel_names.first_match import FirstMatch, literal
 from torch_tb_profiler.model.kernel_names.plain import plain_name
 
 CASES = Path(__file__).parent.parent / "cases" / "kernel_names.tsv"
-NAMES = [line.split("\t") for line in CASES.read_text().splitlines()[1:]]
+NAMES = [line.split("\t") for line in CASES.read_text(encoding="utf-8").splitlines()[1:]]
 VERDICTS = {"yes": True, "no": False, "?": None}
 
 
@@ -27,6 +27,14 @@ def test_family(kind: str, verdict: str, name: str) -> None:
     else:
         assert family is not None
         assert (family.label, family.tensor_cores) == (kind, VERDICTS[verdict])
+
+
+def test_the_page_has_words_for_every_kind(repository: Path) -> None:
+    labels = {family.label for family in FAMILIES}
+    for language in ("en", "zh-CN"):
+        text = (repository / "fe" / "src" / "i18n" / language / "kernels.ts").read_text(encoding="utf-8")
+        found = re.findall(r'^    "?([\w +]+?)"?: "', text[text.index("kinds: {") :].split("}")[0], re.MULTILINE)
+        assert set(found) == labels
 
 
 def test_enough_names() -> None:
@@ -59,6 +67,7 @@ def test_a_name_that_was_cut_off() -> None:
         ("std::enable_if<!(false), void>::type internal::gemvx::kernel<int>(int)", "internal::gemvx::kernel<int>"),
         ("triton_poi_fused_add_0.kd", "triton_poi_fused_add_0"),
         ("a name of my own", "a name of my own"),
+        ("my kernel (second version)", "my kernel (second version)"),
         ("(cudaGraphLaunch)", "(cudaGraphLaunch)"),
         ("_ZN5aiter12fmoe_bf16_g1E", "aiter::fmoe_bf16_g1"),
         ("_ZN12_GLOBAL__N_14lookIDF16bEEvT_", "look<bf16>"),

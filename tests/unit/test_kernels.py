@@ -114,7 +114,7 @@ def test_communication_is_no_part_of_the_time_of_compute_kernels() -> None:
     reduced = kernel(50, 70, 4, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", **{"est. achieved occupancy %": 2})
     computes = [
         kernel(0, 10, 1, "volta_h884gemm", **{"est. achieved occupancy %": 40}),
-        kernel(20, 20, 2, "relu", **{"est. achieved occupancy %": 70}),
+        kernel(20, 20, 2, "triton_poi_fused_relu_0", **{"est. achieved occupancy %": 70}),
     ]
     totals = kernel_totals(model_of([*computes, reduced]))
     assert (totals.kernel_ns, totals.compute_ns) == (100 * US, 30 * US)
@@ -276,4 +276,12 @@ def test_kernels_of_one_name_that_differ_are_unknown() -> None:
     model = model_of(events, deviceProperties=[V100])
     assert kernels(model).tensor_cores_used == (None,)
     totals = kernel_totals(model)
-    assert (totals.kernel_ns, totals.undecided_ns) == (10 * US, 5 * US)
+    assert totals.tensor_cores == TensorCores(0, 0.5, 0.5)
+
+
+def test_what_the_name_says() -> None:
+    names = ("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)", "k")
+    table = kernels(model_of([kernel(20 * i, 10 - i, i + 1, name) for i, name in enumerate(names)]))
+    assert table.name == names
+    assert table.short_name == ("vectorized_elementwise_kernel<CUDAFunctor_add<float>>", "k")
+    assert (table.kind, table.library) == (("pointwise", None), ("PyTorch", None))

@@ -150,7 +150,7 @@ def test_device_metrics() -> None:
                 kernel(130, 10, 1, "a", 1, **{"blocks per SM": 0.5, "est. achieved occupancy %": 60}),
                 kernel(135, 15, 2, "b", 1, **{"blocks per SM": 0.6, "est. achieved occupancy %": 10}),
                 kernel(150, 0, 3, "b", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 20}),
-                kernel(145, 25, 4, "s884", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 100}),
+                kernel(145, 25, 4, "volta_h884gemm", 1, **{"blocks per SM": 0.3, "est. achieved occupancy %": 100}),
                 kernel(200, 20, 5, "a", 1, **{"blocks per SM": 10.5, "est. achieved occupancy %": 30}),
             ),
             deviceProperties=[{"id": 1, "name": "V100", "totalGlobalMem": 2**34, "computeMajor": 7, "computeMinor": 0}],
@@ -162,7 +162,7 @@ def test_device_metrics() -> None:
     assert device.sm_efficiency == pytest.approx((0.5 * 5 + 1 * 5 + 0.6 * 5 + 0.9 * 5 + 0.3 * 20 + 1 * 20) / 120)
     assert device.achieved_occupancy == pytest.approx((0.6 * 10 + 0.1 * 15 + 1.0 * 25 + 0.3 * 20) / 70)
     assert device.occupancy_known_share == 1
-    assert device.tensor_cores == TensorCores(25 / 70, 45 / 70, 0)
+    assert device.tensor_cores == TensorCores(25 / 70, 0, 45 / 70)
 
 
 def test_device_metrics_outside_the_steps() -> None:
@@ -226,7 +226,7 @@ def test_devices_are_averaged_alike() -> None:
             annotation("ProfilerStep#1", 0, 100),
             kernel(0, 40, 1, "volta_h884gemm", 0),
             kernel(20, 30, 2, REDUCE, 0),
-            kernel(0, 20, 3, "relu", 1),
+            kernel(0, 20, 3, "triton_poi_fused_relu_0", 1),
             copy(50, 20, 4, device=1),
         ]
     )

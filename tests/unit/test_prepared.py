@@ -18,7 +18,7 @@ import pytest
 
 from tests.events import memory, model_of, op
 from tests.served import client_of, everything_read, get
-from tests.tiny import wait_until, write_trace
+from tests.tiny import wait_until, write_trace, write_trace_with_memory
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import TraceQuestion
 from torch_tb_profiler.discovery import parse_logdir
@@ -40,10 +40,7 @@ OF_TRACE = "run=run&worker=w&span=1"
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    path = write_trace(tmp_path / "logs" / "run" / "w.1.pt.trace.json")
-    trace = json.loads(path.read_text())
-    trace["traceEvents"] += [memory(101, 4096, total=4096), memory(105, -4096, total=0)]
-    path.write_text(json.dumps(trace))
+    write_trace_with_memory(tmp_path / "logs" / "run" / "w.1.pt.trace.json")
     return tmp_path / "logs"
 
 

@@ -66,7 +66,7 @@ def test_clocks_do_not_matter() -> None:
 
 def test_operations_at_the_same_time_count_once() -> None:
     found = together([gloo("all_reduce", 0, 30), gloo("all_reduce", 10, 40, 2)])
-    assert found.waits[0].transfer_ns.tolist() == [50_000, 0]
+    assert found.waits[0].unmatched_ns.tolist() == [50_000, 0]
     assert operation_table(found).latency_ns.tolist() == [50_000]
 
 
@@ -118,20 +118,40 @@ def test_sizes_keep_threads_apart() -> None:
 
 def test_unequal_counts_are_matched_within_steps_and_said() -> None:
     def step(number: int, durations: list[float]) -> list[Event]:
-        at = 1000 * number
-        calls = [gloo("all_reduce", at + 100 * i, d) for i, d in enumerate(durations)]
+        """Two equal operations and one of another size, all of which end at the same time on all ranks."""
+        at, elements = 1000 * number, [10, 99, 99]
+        calls = [gloo("all_reduce", at + 100 * i + 90 - d, d, 1, elements[i]) for i, d in enumerate(durations) if d]
         return [annotation(f"ProfilerStep#{number}", at, 900), *calls]
 
-    found = together([*step(1, [10, 20]), *step(2, [30])], [*step(1, [40]), *step(2, [25])])
-    assert [t.tolist() for t in found.matching.transfer] == [[10_000, 20_000, 25_000], [10_000, 25_000]]
-    (note,) = (n for n in found.notes if n.kind == "unequal_counts")
-    assert "all_reduce: 2 to 3" in note.text
+    found = together(
+        [*step(1, [9, 10, 20]), *step(2, [8, 30, 35]), *step(3, [9, 11, 12])],
+        [*step(1, [9, 0, 40]), *step(2, [9, 25, 45]), *step(3, [9, 21, 22])],
+    )
+    # which of the two of step 1 is missing on the other rank cannot be known
+    assert [r.tolist() for r in found.matching.ranks] == [[2, 1, 1, 2, 2, 2, 2, 2, 2], [2, 1, 2, 2, 2, 2, 2, 2]]
+    assert found.matching.transfer[1].tolist() == [9_000, 40_000, 8_000, 25_000, 35_000, 9_000, 11_000, 12_000]
+    told = {n.kind: n for n in found.notes}
+    assert "all_reduce: 8 to 9" in told["unequal_counts"].text
+    assert told["unmatched_operations"].values == {"unmatched": 3, "all": 17, "operations": "all_reduce: 3"}
+    waits = found.waits[1]
+    assert (waits.wait_ns[0], waits.transfer_ns[0], waits.unmatched_ns[0]) == (0, 9_000, 40_000)
 
 
 def test_one_rank_alone() -> None:
     found = together([collective(0, 100)])
-    assert found.waits[0].transfer_ns.tolist() == [100_000, 0]
+    assert found.waits[0].wait_ns.tolist() == found.waits[0].transfer_ns.tolist() == [-1, 0]
+    assert found.waits[0].unmatched_ns.tolist() == [100_000, 0]
     assert kinds_of_notes(found) == {"one_rank"}
+    table = operation_table(found)
+    assert (table.matched.tolist(), table.transfer_ns.tolist(), table.wait_ns.tolist()) == ([0], [-1], [-1])
+    assert np.isnan(table.mean_transfer_ns[0])
+    assert legacy.waittime(found)["data"]["all"] == {"worker0": [100, 0]}, "the old plugin said so"
+
+
+def test_a_group_of_one_rank_waits_for_nobody() -> None:
+    found = together([collective(0, 100, **{"Group size": 1, "Process Group Ranks": "[0]"})])
+    assert (found.waits[0].transfer_ns.tolist(), found.waits[0].wait_ns.tolist()) == ([100_000, 0], [0, 0])
+    assert not found.notes
 
 
 def test_missing_ranks_are_said() -> None:
@@ -189,7 +209,7 @@ def test_device_work_belongs_to_the_step_that_launched_it() -> None:
     ]
     found = together(events)
     assert found.ranks[0].step.tolist() == [0]
-    assert found.waits[0].transfer_ns.tolist() == [30_000, 0, 0]
+    assert found.waits[0].unmatched_ns.tolist() == [30_000, 0, 0]
 
 
 def test_operations_outside_of_steps() -> None:

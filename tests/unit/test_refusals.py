@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from tests.events import memory
 from tests.served import client_of, everything_read, get
-from tests.tiny import write_trace
+from tests.tiny import write_trace_with_memory
 from torch_tb_profiler.workspace.answer_store import PACKED_FROM
 
 LONG = "x" * (PACKED_FROM + 500)
@@ -18,10 +16,7 @@ OF_TRACE = "run=run&worker=w&span=1"
 
 @pytest.fixture
 def logs(tmp_path: Path) -> Path:
-    path = write_trace(tmp_path / "logs" / "run" / "w.1.pt.trace.json")
-    trace = json.loads(path.read_text())
-    trace["traceEvents"] += [memory(101, 4096, total=4096), memory(105, -4096, total=0)]
-    path.write_text(json.dumps(trace))
+    write_trace_with_memory(tmp_path / "logs" / "run" / "w.1.pt.trace.json")
     return tmp_path / "logs"
 
 

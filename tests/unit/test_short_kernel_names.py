@@ -95,6 +95,8 @@ SM90 = "cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized<7, cute::tuple<cute::C
             "sm80_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64",
         ),
         ("event_wait", "event_wait"),
+        ("my kernel (second version)", "my kernel (second version)"),
+        ("kernel <img src=stolen onerror=alert(1)>{a|b}", "kernel <img src=stolen onerror=alert(1)>{a|b}"),
         ("", ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""Steps: their periods, what belongs to none, and the rules that find them without marks."""
+"""Steps: their periods, and what belongs to none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.events import US, Event, annotation, copy, frame, kernel, launch, model_of, op
+from tests.events import US, Event, annotation, copy, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.compare.question import COMPARE, WhichPart
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.kernels.table import kernels
@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.overlap import step_of_operations
 from torch_tb_profiler.analysis.overview.overview import average_step
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.run_metrics.question import STEP_NAMES, NamesAsked
+from torch_tb_profiler.analysis.shared.program_times import full_program
 from torch_tb_profiler.model import Model, Steps
 from torch_tb_profiler.web.old_plugin import shapes
 
@@ -77,6 +78,26 @@ def test_marks_may_overlap_by_a_nanosecond_of_rounding() -> None:
     assert model_of(further).steps.names == ("0",)
     inside = [annotation("ProfilerStep#0", 0, 100.001), annotation("ProfilerStep#1", 100, 0.001)]
     assert model_of(inside).steps.names == ("0",)
+
+
+def test_what_begins_within_the_rounding_is_not_inside() -> None:
+    """Marks, and the operators at the end of the first: two trees."""
+    model = model_of(
+        [
+            annotation("ProfilerStep#0", 0, 100.001),
+            op("a", 90, 10.001),
+            annotation("ProfilerStep#1", 100, 100),
+            op("b", 150, 5),
+        ]
+    )
+    assert model.tree.parent.tolist() == [-1, 0, -1, 2]
+    program = full_program(model)
+    names = [program.name(node) for node in range(len(program.tree))]
+    inside = {
+        name: names[parent] for name, parent in zip(names, program.tree.parent.tolist(), strict=True) if parent >= 0
+    }
+    assert inside == {"a": "ProfilerStep#0", "b": "ProfilerStep#1"}
+    assert model.structure.clamped() == 0
 
 
 # periods -----------------------------------------------------------------------------------------------------
@@ -204,170 +225,3 @@ def test_a_collective_launched_before_the_recording_is_in_no_step() -> None:
     )
     assert sorted(step_of_operations(model).tolist()) == [-1, 0]
     assert np.count_nonzero(model.structure.launched_before) == 1
-
-
-# steps without marks -----------------------------------------------------------------------------------------
-
-
-def iteration(at: float, correlation: int, layers: int = 3, optimizer: bool = True) -> list[Event]:
-    """100 µs of eager training from a time on, without a mark; the work of the device follows 20 µs later."""
-    names = [*(f"layer_{i}" for i in range(layers)), "loss", *(f"grad_{i}" for i in reversed(range(layers)))]
-    events: list[Event] = []
-    for i, name in enumerate(names):
-        begin = at + 10 * i
-        events += [op(f"aten::{name}", begin, 8, tid=2 if name.startswith("grad") else 1)]
-        events += [launch(begin + 2, correlation + i, 2, tid=2 if name.startswith("grad") else 1)]
-        events += [kernel(begin + 20, 9, correlation + i, name)]
-    if optimizer:
-        begin = at + 10 * len(names)
-        events += [annotation("Optimizer.step#AdamW.step", begin, 20), op("aten::_fused_adamw_", begin + 2, 10)]
-        events += [launch(begin + 5, correlation + 50, 2), kernel(begin + 20, 9, correlation + 50, "adamw")]
-    return events
-
-
-@pytest.mark.parametrize("iterations", [2, 3, 5])
-def test_an_optimizer_step_ends_each_step(iterations: int) -> None:
-    model = model_of([event for i in range(iterations) for event in iteration(100 * i, 100 * (i + 1))])
-    steps = model.steps
-    assert (steps.rule, len(steps)) == ("optimizer", iterations)
-    assert (steps.host_start / US).tolist() == [0, *(100 * i - 10 for i in range(1, iterations))]
-    assert (steps.host_end / US).tolist() == [100 * i + 90 for i in range(iterations)]
-    assert (steps.end / US).tolist() == [100 * i + 99 for i in range(iterations)]
-    assert set(steps.labels) == {"Optimizer.step#AdamW.step"}
-
-
-def test_gradients_of_several_batches_are_accumulated_in_one_step() -> None:
-    events: list[Event] = []
-    for i in range(12):
-        events += iteration(100 * i, 100 * (i + 1), optimizer=i % 4 == 3)
-    steps = model_of(events).steps
-    assert (steps.rule, len(steps)) == ("optimizer", 3)
-    assert (steps.end / US).tolist() == [399, 799, 1199]
-
-
-def test_two_optimizers_take_turns() -> None:
-    """Those of a GAN: of one class, with other parameters."""
-    events: list[Event] = []
-    for i in range(8):
-        events += iteration(100 * i, 100 * (i + 1), layers=3 if i % 2 else 1)
-        events += [op("aten::_fused_adamw_", 100 * i + (83 if i % 2 else 43), 2)] if i % 2 else []
-    steps = model_of(events).steps
-    assert (steps.rule, len(steps)) == ("optimizer", 4)
-    assert (steps.host_end / US).tolist() == [190, 390, 590, 790]
-
-
-def test_what_was_made_before_the_first_iteration_is_in_no_step() -> None:
-    made = [op("aten::uniform_", 5 * i, 4) for i in range(40)]
-    events = [event for i in range(5) for event in iteration(300 + 100 * i, 100 * (i + 1))]
-    steps = model_of([*made, *events]).steps
-    assert (steps.rule, len(steps), steps.host_start[0] / US) == ("optimizer", 5, 300)
-
-
-def test_an_iteration_whose_beginning_was_not_recorded_is_no_step() -> None:
-    events = [event for i in range(4) for event in iteration(100 * i, 100 * (i + 1))]
-    steps = model_of([event for event in events if event["ts"] >= 60]).steps
-    assert (steps.rule, len(steps)) == ("optimizer", 3)
-
-
-def test_an_optimizer_that_steps_once_is_no_cadence() -> None:
-    assert model_of(iteration(0, 100)).steps.rule == "whole_trace"
-
-
-@pytest.mark.parametrize("iterations", [2, 3, 5])
-def test_calls_of_the_model_are_steps(iterations: int) -> None:
-    events: list[Event] = []
-    for i in range(iterations):
-        events += [frame("nn.Module: Net_0", 100 * i, 60), frame("nn.Module: Linear_0", 100 * i + 5, 40)]
-        events += [
-            op("aten::linear", 100 * i + 10, 30),
-            launch(100 * i + 20, i + 1),
-            op("aten::argmax", 100 * i + 70, 5),
-        ]
-        events += [kernel(100 * i + 30, 50, i + 1, "gemm")]
-    steps = model_of(events).steps
-    assert (steps.rule, len(steps)) == ("repeated_module", iterations)
-    assert (steps.host_start / US).tolist() == [100 * i for i in range(iterations)]
-    assert steps.host_end[-1] / US == 100 * iterations - 25
-    assert steps.labels[0] == "Net_0"
-
-
-def test_modules_that_take_turns_are_one_step() -> None:
-    events: list[Event] = []
-    for i in range(3):
-        for k, name in enumerate(("Encoder_0", "Decoder_0", "Loss_0")):
-            begin = 100 * i + 30 * k
-            events += [frame(f"nn.Module: {name}", begin, 25), op("aten::mm", begin + 1, 20)]
-    steps = model_of(events).steps
-    assert (steps.rule, len(steps), steps.labels[0]) == ("repeated_module", 3, "Encoder_0")
-
-
-def test_one_call_of_the_model_is_one_step_however_its_layers_repeat() -> None:
-    events: list[Event] = [frame("nn.Module: Net_0", 0, 1000)]
-    for i in range(12):
-        for k, name in enumerate(("gemm", "relu", "norm")):
-            begin = 80 * i + 20 * k
-            events += [op(f"aten::{name}", begin, 15), launch(begin + 2, 3 * i + k + 1)]
-            events += [kernel(begin + 10, 12, 3 * i + k + 1, name)]
-    assert model_of(events).steps.rule == "whole_trace"
-
-
-def loop_of_kernels(iterations: int, layers: int = 4, before: int = 0) -> list[Event]:
-    """Inference without stacks: an embedding, layers of two kernels, and a head, again and again."""
-    names = ["embedding", *["gemm", "norm"] * layers, "head"]
-    events: list[Event] = []
-    for i in range(before):
-        events += [
-            op("aten::fill_", 10 * i, 5),
-            launch(10 * i + 1, 5000 + i, 2),
-            kernel(10 * i + 5, 4, 5000 + i, f"fill{i}"),
-        ]
-    for i in range(iterations):
-        for k, name in enumerate(names):
-            begin, correlation = 10 * before + 150 * i + 10 * k, 100 * i + k + 1
-            events += [op(f"aten::{name}", begin, 8), launch(begin + 2, correlation, 2)]
-            events += [kernel(begin + 15, 9, correlation, name)]
-    return events
-
-
-@pytest.mark.parametrize("before", [0, 7])
-@pytest.mark.parametrize("iterations", [2, 3, 5])
-def test_a_sequence_of_kernels_that_repeats_is_a_step(iterations: int, before: int) -> None:
-    steps = model_of(loop_of_kernels(iterations, before=before)).steps
-    assert (steps.rule, len(steps)) == ("repeated_kernels", iterations)
-    assert ((steps.host_start - steps.host_start[0]) / US).tolist() == [150 * i for i in range(iterations)]
-    assert steps.host_end[-1] / US == 10 * before + 150 * (iterations - 1) + 98
-
-
-def test_layers_of_one_pass_are_no_steps() -> None:
-    assert model_of(loop_of_kernels(1, layers=24)).steps.rule == "whole_trace"
-
-
-@pytest.mark.parametrize("iterations", [3, 5])
-def test_replays_of_a_graph_are_steps(iterations: int) -> None:
-    events: list[Event] = []
-    for i in range(iterations):
-        events += [{**launch(10 * i, i + 1, 4), "name": "cudaGraphLaunch"}]
-        events += [kernel(20 + 200 * i + 10 * k, 9, i + 1, "gemm" if k % 2 else "norm") for k in range(20)]
-    steps = model_of(events).steps
-    assert (steps.rule, len(steps)) == ("repeated_kernels", iterations)
-    assert (steps.end / US).tolist() == [20 + 200 * i + 199 for i in range(iterations)]
-
-
-def test_an_annotation_covers_the_device_work_that_it_launched() -> None:
-    """The host marks 30 of 600 µs; the rest of the time it waits for what was launched there."""
-    events: list[Event] = [op("aten::item", 590, 10)]
-    for i in range(3):
-        events += [annotation("forward", 12 * i, 10), op("aten::mm", 12 * i, 8), launch(12 * i + 1, i + 1)]
-        events += [kernel(20 + 190 * i, 190, i + 1, f"kernel{i}")]
-    assert model_of(events).steps.rule == "repeated_annotation"
-
-
-def test_numbered_iterations_are_one_annotation() -> None:
-    steps = model_of([annotation(f"iteration {i}", 100 * i, 90) for i in range(4)]).steps
-    assert (steps.rule, steps.labels[0], len(steps)) == ("repeated_annotation", "iteration 0", 4)
-    assert model_of([annotation(f"layer {i}", 100 * i, 90) for i in range(4)]).steps.rule == "whole_trace"
-
-
-def test_the_old_overview_knows_no_steps_without_marks() -> None:
-    model = model_of([event for i in range(3) for event in iteration(100 * i, 100 * (i + 1))])
-    assert [row[0] for row in shapes.overview(model, 1)["steps"]["rows"]] == ["0"]

@@ -74,7 +74,11 @@ def test_a_directory_that_may_not_be_read_is_reported(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "scandir", refuse)
     paths, problems = listed(tmp_path)
     assert paths == ["open/x"]
-    reason = Reason("unlistable", "cannot be listed: Permission denied", {"place": "", "why": "Permission denied"})
+    reason = Reason(
+        "unlistable",
+        "cannot be listed: Permission denied",
+        {"place": "", "why": "Permission denied", "errno": "EACCES"},
+    )
     assert problems == [Problem("closed", reason)]
 
 

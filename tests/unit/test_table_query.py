@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import random
-import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from werkzeug.test import Client
 
 from tests.conftest import ROOT
@@ -22,28 +18,18 @@ from tests.events import annotation, kernel, launch, memory, op
 from tests.many import write_many_launches
 from tests.served import client_of, everything_read, get
 from tests.tiny import wait_until
+from tests.unit.query_tables import table
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.kernels import question as kernels_question
-from torch_tb_profiler.analysis.table import WHOLE, PageMeta, Table
+from torch_tb_profiler.analysis.table import WHOLE
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.web.http import dumps
-from torch_tb_profiler.web.table_query import pattern
 from torch_tb_profiler.web.table_query.answer import FIRST_PAGE, Query, TableAnswer
 from torch_tb_profiler.web.table_query.grammar import Problem
 from torch_tb_profiler.web.table_query.natural import natural_key
-from torch_tb_profiler.web.table_query.pattern import Pattern, PatternError
 from torch_tb_profiler.workspace import Workspace
 
 CASES = json.loads((ROOT / "tests" / "cases" / "table_query.json").read_text("utf-8"))
-
-
-def table(
-    defined: Sequence[Definition],
-    values: Mapping[str, Any],
-    totals: Mapping[str, int] | None = None,
-    averages: Sequence[str] = (),
-) -> TableAnswer:
-    return TableAnswer(Table(PageMeta(), defined, values, totals or {}, averages))
 
 
 def page_of(table: TableAnswer, query: Query | None = None) -> Any:
@@ -136,7 +122,8 @@ def test_large_tables_are_cut() -> None:
     assert first["meta"] == {"total": rows, "matched": rows, "offset": 0}
     assert first["rows"]["n"] == list(range(-5, FIRST_PAGE - 5))
     assert first["columns"][0] | {"help": ""} == {
-        "key": "n", "label": "N", "type": "number", "unit": "ns", "help": "", "largest": rows - 6, "sum": values.sum(),
+        "key": "n", "label": "N", "type": "number", "unit": "ns", "help": "", "id": "",
+        "largest": rows - 6, "sum": values.sum(),
     }  # fmt: skip
     assert len(page_of(large, Query(filter="n>=0"))["rows"]["n"]) == rows - 5, "no more than are sent whole"
     assert len(page_of(large, Query(limit="all"))["rows"]["n"]) == rows
@@ -155,112 +142,7 @@ def test_what_is_asked_too_much() -> None:
         assert raised.value.kind == kind
 
 
-@given(st.lists(st.text("aB1290 _:", max_size=6)))
-def test_natural_order(texts: list[str]) -> None:
-    """Against comparing piece by piece."""
-
-    def pieces(text: str) -> tuple[Any, ...]:
-        found = re.findall(r"[0-9]+|[^0-9]", text.lower())
-        return [("0", int(piece)) if piece.isdigit() else (piece, 0) for piece in found], text
-
-    assert sorted(texts, key=natural_key) == sorted(texts, key=pieces)
-
-
 # regular expressions -----------------------------------------------------------------------------------------
-
-
-def test_expressions_find_what_those_of_python_find() -> None:
-    """Random expressions of what both know alike."""
-    chance = random.Random(1)
-    atoms = [*"ab.^$1_ :A", "[ab]", "[^a]", r"\d", r"\w", r"\b", "(a|b)", "(?:ab)", "[a-c1]", r"\W", r"\s", r"[\d-]"]
-    signs = ["", "", "", "", "*", "+", "?", "{2}", "{1,2}", "{0,}", "*?", "|"]
-    compared = 0
-    for _ in range(3000):
-        source = "".join(chance.choice(atoms) + chance.choice(signs) for _ in range(chance.randint(1, 6)))
-        texts = ["".join(chance.choice("aAbB1_ :c\n") for _ in range(chance.randint(1, 9))) for _ in range(20)]
-        try:
-            theirs = re.compile(source.replace("$", r"\Z"), re.IGNORECASE | re.ASCII)
-        except re.error:
-            with pytest.raises(PatternError):
-                Pattern(source)
-            continue
-        if re.search(r"(\^|\$|\\b)[*+?{]", source):  # Python repeats conditions
-            continue
-        ours = Pattern(source)
-        compared += 1
-        expected = [theirs.search(text) is not None for text in texts]
-        assert ours.search([text.lower() for text in texts]).tolist() == expected, source
-    assert compared > 1500
-
-
-@pytest.mark.parametrize("source", ["(a+)+$", "(a|aa)+$", "(x+x+)+y", "(a|b)*a(a|b){15}c"])
-def test_no_expression_takes_ages(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of them would keep the search busy for longer than anybody lives, or waits."""
-    monkeypatch.setattr(pattern, "SECONDS", 0.2)
-    texts = ["a" * 2000 + "!", "x" * 2000, "ab" * 50_000]
-    began = time.monotonic()
-    with pytest.raises(PatternError, match="takes too long"):
-        Pattern(source).search(texts)
-    assert time.monotonic() - began < 20
-
-
-def test_the_time_is_that_of_all_texts_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern, "SECONDS", 0.2)
-    began = time.monotonic()
-    with pytest.raises(PatternError, match="takes too long"):
-        Pattern("(a|aa)+$").search(["a" * 2000 + "!"] * 1000)
-    assert time.monotonic() - began < 20
-
-
-@pytest.mark.parametrize(
-    ("source", "why"),
-    [
-        ("a" * 201, "longer than"),
-        ("((a{99}){99}){99}", "written out"),
-        ("(a{999}|b){2}", "written out"),
-        ("(?=a)", "not known"),
-        (r"(a)\1", "not known"),
-        ("a*+", "nothing to repeat"),
-        ("a{2}{3}", "nothing to repeat"),
-        ("(a", "unterminated"),
-        ("[a", "unterminated"),
-    ],
-)
-def test_expressions_that_are_refused(source: str, why: str) -> None:
-    with pytest.raises(PatternError, match=re.escape(why)):
-        Pattern(source)
-
-
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("a{,2}", ["a{,2}"]),
-        ("(?:a){e}", ["a{e}"]),
-        ("[]", []),
-        ("[^]", ["a{,2}", "a{e}", "\n", "[a", "ss", "\ufeff", "٣"]),
-        ("[[a]", ["a{,2}", "a{e}", "[a"]),
-        ("^.$", ["\ufeff", "٣"]),
-        ("^\\s$", ["\n", "\ufeff"]),
-        ("^[\\W]$", ["\n", "\ufeff", "٣"]),
-        ("\\d", ["a{,2}"]),
-        ("ß", []),
-        ("a&&b|a||^$|a--b", ["a{,2}", "a{e}", "\n", "[a", "ss", "\ufeff", "٣"]),
-    ],
-)
-def test_means_what_it_means_in_a_browser(source: str, found: list[str]) -> None:
-    """Signs that another engine takes for more."""
-    texts = ["a{,2}", "a{e}", "\n", "[a", "ss", "\ufeff", "٣"]
-    kept = Pattern(source).search(texts)
-    assert [text for text, there in zip(texts, kept, strict=True) if there] == found
-
-
-def test_a_slow_filter_is_the_filters_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern, "SECONDS", 0.1)
-    slow = table([Definition("name", "Name", "string", None, "")], {"name": ["a" * 300 + "!"]})
-    with pytest.raises(Problem, match="takes too long") as problem:
-        slow.page(Query(filter="name~(a|aa)+$"))
-    assert problem.value.kind == "bad_regex"
-    assert problem.value.token == "name~(a|aa)+$"
 
 
 # routes ------------------------------------------------------------------------------------------------------

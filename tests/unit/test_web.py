@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import Client
 
 from tests.served import everything_read, get
 from tests.tiny import write_trace
+from tests.unit.web_errors import error
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.web import logdir
 from torch_tb_profiler.web.http import dumps
@@ -55,15 +55,6 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     (logs / "stray.json.gz").touch()
     with everything_read(logs, root / "cache") as workspace:
         yield workspace
-
-
-def error(response: TestResponse, status: int) -> dict[str, Any]:
-    assert response.status_code == status
-    assert response.content_type == "application/json"
-    assert response.headers["X-Content-Type-Options"] == "nosniff"
-    body: dict[str, Any] = json.loads(response.data)
-    assert body["error"]
-    return body
 
 
 def test_status(client: Client, workspace: Workspace) -> None:
@@ -155,7 +146,8 @@ def test_overview(client: Client) -> None:
         "device_self_ns": 600_000,
         "calls": 2,
     }
-    assert answer["top_kernels"] == [{"name": "volta_sgemm_128x64_nn", "total_ns": 600_000, "calls": 2}]
+    kernel = {"name": "volta_sgemm_128x64_nn", "short_name": "volta_sgemm_128x64_nn", "total_ns": 600_000, "calls": 2}
+    assert answer["top_kernels"] == [kernel]
     cpu = get(client, "/api/overview?run=cpu&worker=w")
     assert cpu["devices"] == cpu["top_kernels"] == []
     assert cpu["top_operators"][0]["device_self_ns"] is None
@@ -178,6 +170,7 @@ def test_operator_tables(client: Client) -> None:
     launched = get(client, f"/api/operators/kernels?{TRACE}&name=aten::mm")
     assert launched["rows"] == {
         "name": ["volta_sgemm_128x64_nn"],
+        "short_name": ["volta_sgemm_128x64_nn"],
         "calls": [2],
         "total_ns": [600_000],
         "mean_ns": [300_000.0],
@@ -220,6 +213,29 @@ def test_bad_parameters_are_never_a_500(client: Client, route: str) -> None:
 )
 def test_names_of_nothing(client: Client, route: str, query: str, status: int) -> None:
     error(client.get(f"{route}?{query}&name=x"), status)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "kind", "values"),
+    [
+        ("/api/overview?run=no&worker=w", 404, "no_such_run", {"run": "no"}),
+        ("/api/overview?run=run&worker=no", 404, "no_such_worker", {"run": "run", "worker": "no"}),
+        ("/api/overview?run=run&worker=w&span=99", 404, "no_such_span", {"span": "99"}),
+        ("/api/stacks?run=run&worker=w&span=1&root=7", 404, "no_such_stack", {"root": 7}),
+        ("/api/timeline/slice?run=run&worker=w&span=1&row=999999", 404, "no_such_slice", {"row": 999999}),
+    ],
+)
+def test_refusals_say_what_they_say(client: Client, path: str, status: int, kind: str, values: dict[str, Any]) -> None:
+    for _ in range(2):  # the second is the one that is remembered
+        assert error(client.get(path), status)["why"] == {"kind": kind, "values": values}
+
+
+def test_what_could_not_be_read_says_why(client: Client) -> None:
+    body = error(client.get("/api/overview?run=run10&worker=w"), 422)
+    assert body["why"]["kind"] == "trace_failed"
+    values = body["why"]["values"]
+    assert body["error"] == f"{values['file']} {values['said']}"
+    assert values["why_kind"] != "other"
 
 
 def test_values_that_are_not_choices(client: Client) -> None:
@@ -345,71 +361,3 @@ def test_every_documented_route_exists(repository: Path) -> None:
 
 
 # the UI's files ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A built UI in a package of the test's own."""
-    folder = tmp_path / "package" / "static"
-    (folder / "assets").mkdir(parents=True)
-    (folder / "index.html").write_text("<!doctype html>")
-    (folder / "index.js").write_text("export function render() {}")
-    (folder / "assets" / "app-1a2b.js").write_text("export {}")
-    (folder / "assets" / "app.css").write_text("p {}")
-    (folder / "manifest.json").write_text("{}")
-    (tmp_path / "package" / "secret.py").write_text("secret")
-    monkeypatch.setattr("torch_tb_profiler.web.static_files.files", lambda name: tmp_path / "package")
-    return folder
-
-
-def test_files_of_the_ui(client: Client, static: Path) -> None:
-    for path, kind, caching in (
-        ("/", "text/html; charset=utf-8", "no-cache"),
-        ("/index.html", "text/html; charset=utf-8", "no-cache"),
-        ("/index.js", "text/javascript; charset=utf-8", "no-cache"),
-        ("/assets/app-1a2b.js", "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"),
-        ("/assets/app.css", "text/css; charset=utf-8", "public, max-age=31536000, immutable"),
-    ):
-        response = client.get(path)
-        assert response.status_code == 200
-        assert response.content_type == kind
-        assert response.headers["Cache-Control"] == caching
-        assert response.headers["X-Content-Type-Options"] == "nosniff"
-        assert response.headers["ETag"]
-    policy = client.get("/").headers["Content-Security-Policy"]
-    assert "default-src 'self';" in policy
-    assert "unsafe-eval" not in policy
-    assert "http" not in policy
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "/assets/../manifest.json",
-        "/assets/..%2f..%2fsecret.py",
-        "/assets/%2e%2e/%2e%2e/secret.py",
-        "/assets/..\\..\\secret.py",
-        "/assets//etc/passwd",
-        "/assets/%2fetc/passwd",
-        "/assets/C:%5Csecret.py",
-        "/assets/app.css%00",
-        "/assets/",
-        "/assets/.",
-        "/manifest.json",
-        "/secret.py",
-    ],
-)
-def test_no_path_leaves_the_folder(client: Client, static: Path, path: str) -> None:
-    error(client.get(path), 404)
-
-
-def test_without_a_built_ui_a_page_says_what_to_do(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("torch_tb_profiler.web.static_files.files", lambda name: tmp_path)
-    for path in ("/", "/index.js"):
-        response = client.get(path)
-        assert response.status_code == 200
-        assert "make build" in response.text
-        assert response.headers["X-Content-Type-Options"] == "nosniff"
-    assert "export function render()" in client.get("/index.js").text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 ColumnType = Literal["string", "number", "bool"]
@@ -18,6 +18,8 @@ class Definition:
     type   of its values
     unit   of its values, null where they have none
     help   definition and formula
+    id     of label and help, for saying them in another language: `operators.calls`; put together of a word and of
+           texts that exist: `baseline operators.calls`; empty where they are said in English alone
     """
 
     key: str
@@ -25,7 +27,9 @@ class Definition:
     type: ColumnType
     unit: Unit | None
     help: str
+    id: str = ""
 
 
-def by_key(*definitions: Definition) -> dict[str, Definition]:
-    return {d.key: d for d in definitions}
+def by_key(group: str, *definitions: Definition) -> dict[str, Definition]:
+    """By their keys; those that have no id yet are of the group."""
+    return {d.key: d if d.id else replace(d, id=f"{group}.{d.key}") for d in definitions}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
 OVERLAP = by_key(
+    "overlap",
     Definition(
         "computation_ns",
         "Computation",

@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import Note
 
 #: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
@@ -26,7 +27,7 @@ class NoParameters(msgspec.Struct, frozen=True):
     """Of a question that has none of its own."""
 
 
-class Refused(Exception):
+class Refused(ErrorWithReason):
     """A parameter has a value that it cannot have (400). The message is for a person."""
 
 
@@ -36,7 +37,7 @@ class NotFound(Refused):
 
 @dataclass(frozen=True)
 class JsonShape:
-    """In place of the type of an answer whose shape somebody else chose: its JSON Schema."""
+    """In place of the type of an answer whose shape is given from outside: its JSON Schema."""
 
     schema: Mapping[str, Any]
 

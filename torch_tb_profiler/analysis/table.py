@@ -86,6 +86,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     type     of its values
     unit     of its values, null where they have none
     help     definition and formula
+    id       of label and help, for saying them in another language; see `Definition`
     total    what shares of this column refer to, in `unit`
     average  makes sense divided by calls
     largest  largest magnitude, in `unit`; of tables of more than 20,000 rows
@@ -97,6 +98,7 @@ class Column(msgspec.Struct, frozen=True, kw_only=True):
     type: ColumnType
     unit: Unit | None
     help: str
+    id: str
     total: float | int | UnsetType = UNSET
     average: bool | UnsetType = UNSET
     largest: float | int | UnsetType = UNSET

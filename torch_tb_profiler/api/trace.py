@@ -60,6 +60,7 @@ from torch_tb_profiler.insights import Finding, findings
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.program_tree import Source
+from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.ranks.graph_owners import GraphOwners, graph_owners
@@ -120,26 +121,36 @@ class TraceProfile:
         except Unavailable as error:
             raise ProfileError(str(error)) from None
 
-    def answer(self, name: str, **parameters: Any) -> Any:
+    def answer(self, name: str, *, from_step: str | None = None, to_step: str | None = None, **parameters: Any) -> Any:
         """The answer to a question about one trace as /api/`name` gives it: a Struct, or a Table (`.to_pandas()`).
 
-        docs/api.md lists questions and parameters. Raises ProfileError: there is no such question, a parameter has a
+        `from_step` and `to_step` (names of steps, both or none) limit it to these steps and those between. docs/api.md
+        lists questions and parameters. Raises ProfileError: there is no such question, a parameter has a
         value that it cannot have, or nothing of what is asked was recorded.
         """
         question = next((each for each in QUESTIONS if each.name == name), None)
         if not isinstance(question, TraceQuestion | PartQuestion):
             known = ", ".join(each.name for each in QUESTIONS if isinstance(each, TraceQuestion | PartQuestion))
             raise ProfileError(f"there is no question {name!r} about one trace, only {known}")
+        if (from_step is None) != (to_step is None):
+            raise ProfileError(f"{name}: from_step and to_step must be given together")
+        steps = None if from_step is None or to_step is None else StepRange(from_step, to_step)
         try:
             own = msgspec.convert(parameters, question.parameters)
-            return self.ask(lambda model: self._answered(question, model, own))
-        except (msgspec.ValidationError, Refused) as error:
+            return self.ask(lambda model: self._answered(question, model, own, steps))
+        except (msgspec.ValidationError, Refused, UnknownStep) as error:
             raise ProfileError(f"{name}: {error}") from None
 
     def _answered(
-        self, question: TraceQuestion[Any, Any] | PartQuestion[Any, Any, Any], model: Model, own: msgspec.Struct
+        self,
+        question: TraceQuestion[Any, Any] | PartQuestion[Any, Any, Any],
+        model: Model,
+        own: msgspec.Struct,
+        steps: StepRange | None,
     ) -> Any:
-        subject = Subject(model, self.run, self.worker, self.span, self.size, self._workers, troubles)
+        of_steps = isinstance(question, PartQuestion) or question.of_steps
+        chosen = model.of_steps(steps) if of_steps else model
+        subject = Subject(chosen, self.run, self.worker, self.span, self.size, self._workers, troubles, steps)
         if isinstance(question, TraceQuestion):
             return question.compute(subject, own)
         return question.compute(question.part.read(question.part.make(subject)), own)

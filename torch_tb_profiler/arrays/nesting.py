@@ -64,10 +64,12 @@ class Nesting:
         return found.astype(np.int32)
 
 
-def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
+def nest(lane: Int32, start: Int64, end: Int64, rank: Int32, rounding: int = 0) -> Nesting:
     """Nest intervals [start, end) within each lane.
 
     lane, start, end, rank   shape (n,), in any order; no interval may end before it starts
+    rounding                 an interval that starts so long before the end of another one, and ends later, follows it:
+                             what ends there is cut to where it starts, and not told as clamped
     Of two intervals with the same start and end, the one of lower `rank` is outside, then the one given first.
     An interval that starts inside another one belongs to it even when it ends later: then it is cut, never dropped.
 
@@ -80,9 +82,19 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32) -> Nesting:
     """
     order = outermost_first(lane, start, end, rank)
     lane, start, end = lane[order], start[order], end[order].copy()
-    given_end = end.copy()
     parent = parents(lane, start, end)
     children = np.flatnonzero(parent >= 0)
+    if rounding:
+        late = children[end[children] > end[parent[children]]]
+        late = late[start[late] == end[parent[late]] - rounding]
+        if len(late):
+            for on, time in zip(lane[late].tolist(), start[late].tolist(), strict=True):
+                first, after = np.searchsorted(lane, on, "left"), np.searchsorted(lane, on, "right")
+                cut = first + np.flatnonzero((end[first:after] == time + rounding) & (start[first:after] < time))
+                end[cut] = time
+            parent = parents(lane, start, end)
+            children = np.flatnonzero(parent >= 0)
+    given_end = end.copy()
     crossing = distinct(lane[children[end[children] > end[parent[children]]]])
     for first, after in zip(
         np.searchsorted(lane, crossing, "left").tolist(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 import msgspec
@@ -25,7 +26,7 @@ class Summary:
     def declare(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("path", metavar="PATH", help="a trace file, a run's directory, or a log directory")
         parser.add_argument("--run", help="which run of a log directory")
-        parser.add_argument("--worker", help="which worker of the run")
+        parser.add_argument("--worker", help="which worker of the run (default: the first)")
         parser.add_argument("--span", help="which recording of the worker")
         parser.add_argument("--json", action="store_true", help="as JSON; docs/api.md has its schema")
         parser.add_argument("--cache-dir", type=Path, help="where traces that were read once are kept")
@@ -34,10 +35,10 @@ class Summary:
         logs.configure()
         run = chosen_run(arguments.path, arguments.run)
         files = chosen_traces(run, [arguments.worker] if arguments.worker is not None else [], arguments.span)
+        file = files[0]
         if len(files) > 1:
-            listed = listed_traces(files)
-            raise UserError(f"there are {len(files)} traces, one must be named with --worker and --span: {listed}")
-        (file,) = files
+            told = f"the first of {len(files)} traces; --worker and --span choose others: {listed_traces(files)}"
+            print(told, file=sys.stderr)
         workers = len({each.worker for each in run.traces})
         trace = LocalTrace(LocalWorkspace(arguments.cache_dir), file)
         try:

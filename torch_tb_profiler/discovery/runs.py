@@ -188,7 +188,7 @@ def _spans(files: list[tuple[TraceName, Entry]]) -> list[tuple[str, Entry]]:
 
 @dataclass(frozen=True)
 class _Other:
-    """A trace that somebody else named. rank: that of its header."""
+    """A trace whose name was given. rank: that of its header."""
 
     entry: Entry
     guess: Guess

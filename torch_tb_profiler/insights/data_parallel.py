@@ -24,6 +24,7 @@ def _apply(model: Model) -> Finding | None:
         evidence=(Evidence("devices_in_use", "Devices in use", len(devices), "count", "overview"),),
         links=(
             Link(
+                "ddp_instead",
                 "Use DistributedDataParallel instead of DataParallel",
                 "https://pytorch.org/docs/stable/notes/cuda.html#cuda-nn-ddp-instead",
             ),

@@ -36,6 +36,7 @@ def _apply(model: Model) -> Finding | None:
         ),
         links=(
             Link(
+                "data_loading",
                 "Single- and multi-process data loading",
                 "https://pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading",
             ),

@@ -30,7 +30,13 @@ def _apply(model: Model) -> Finding | None:
         values={"backends": ", ".join(sorted(backends))},
         saving_ns=None,
         evidence=(Evidence("nccl_gpus", "GPUs that could use NCCL", len(capable), "count", "overview"),),
-        links=(Link("Which backend to use", "https://pytorch.org/docs/stable/distributed.html#which-backend-to-use"),),
+        links=(
+            Link(
+                "which_backend",
+                "Which backend to use",
+                "https://pytorch.org/docs/stable/distributed.html#which-backend-to-use",
+            ),
+        ),
     )
 
 

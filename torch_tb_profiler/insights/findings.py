@@ -9,6 +9,7 @@ from torch_tb_profiler.insights import (
     device_idle,
     distributed_backend,
     memory_limit,
+    slow_communication,
     tensor_cores,
 )
 from torch_tb_profiler.insights.rule import Finding, FindingSeverity, Rule
@@ -19,6 +20,7 @@ RULES: tuple[Rule, ...] = (
     data_parallel.RULE,
     distributed_backend.RULE,
     communication.RULE,
+    slow_communication.RULE,
     device_idle.RULE,
     tensor_cores.RULE,
     memory_limit.RULE,

@@ -42,8 +42,8 @@ def _finding(device: int, peak: int, capacity: int) -> Finding:
             Evidence("gpu_memory", f"Memory of GPU {device}", capacity, "bytes", "memory", gpu=device),
         ),
         links=(
-            Link("Checkpointing", "https://pytorch.org/docs/stable/checkpoint.html"),
-            Link("Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),
+            Link("checkpointing", "Checkpointing", "https://pytorch.org/docs/stable/checkpoint.html"),
+            Link("mixed_precision", "Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),
         ),
     )
 

@@ -39,10 +39,12 @@ class Evidence:
 class Link:
     """A page that says more.
 
+    key   what the text says, for saying it in another language
     text  its title
     url   its address
     """
 
+    key: str
     text: str
     url: str
 

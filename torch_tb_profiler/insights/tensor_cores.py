@@ -47,7 +47,7 @@ def _apply(model: Model) -> Finding | None:
                 "tensor_cores_yes", "Time of compute kernels using tensor cores", found.yes, "fraction", "kernels"
             ),
         ),
-        links=(Link("Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),
+        links=(Link("mixed_precision", "Automatic mixed precision", "https://pytorch.org/docs/stable/amp.html"),),
     )
 
 

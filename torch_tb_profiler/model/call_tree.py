@@ -17,6 +17,9 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64, UInt8
 from torch_tb_profiler.trace import Category, Note, Trace
 from torch_tb_profiler.trace.schema import Table, column
 
+#: starts and durations are rounded apart, so a range may seem to begin this long before the one before it has ended, ns
+ROUNDING_NS = 1
+
 RANGES = (Category.USER_ANNOTATION, Category.OPERATOR)
 
 
@@ -68,7 +71,8 @@ def nest_category(trace: Trace, categories: tuple[Category, ...]) -> tuple[Int32
     ranks = np.zeros(len(Category), dtype=np.int32)
     ranks[list(categories)] = np.arange(len(categories))
     rows = np.flatnonzero(one_of(events.category, categories))
-    nesting = nest(events.track[rows], events.start[rows], events.end[rows], ranks[events.category[rows]])
+    ranks_of = ranks[events.category[rows]]
+    nesting = nest(events.track[rows], events.start[rows], events.end[rows], ranks_of, ROUNDING_NS)
     return rows[nesting.order].astype(np.int32), nesting
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from torch_tb_profiler.arrays.grouping import least_at
+from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.trace.schema import Table, column
@@ -28,6 +28,7 @@ class Operations(Table):
     in_bytes: Int64 = column("bytes, -1", "In msg nelems × size of dtype, else Input Dims and Input type")
     out_bytes: Int64 = column("bytes, -1", "Out msg nelems × size of dtype")
     sequence: Int64 = column("number within the group, -1", "Seq")
+    identity: Int32 = column("index into Communications.identities; 0 is unknown", "Comms Id")
     host_start: Int64 = column("ns, -1", "the call on the host")
     host_end: Int64 = column("ns, -1", "the call on the host")
     on_device: Bool = column("", "its ranges are kernels, not the call")
@@ -51,6 +52,8 @@ class Communications:
     names: tuple[str, ...]
     groups: tuple[ProcessGroup, ...]
     dtypes: tuple[str, ...]
+    #: what all ranks call the same operation, as it stands in the file
+    identities: tuple[str, ...]
     operations: Operations
     ranges: Ranges
 
@@ -62,6 +65,11 @@ class Communications:
         """When each operation began: the call on the host, else its first range."""
         first = least_at(self.ranges.operation, self.ranges.start, len(self))
         return np.where(self.operations.host_start >= 0, self.operations.host_start, first)
+
+    @property
+    def end(self) -> Int64:
+        """When the last range of each operation ended, ns; -1 for one of which only the call was recorded."""
+        return np.maximum(greatest_at(self.ranges.operation, self.ranges.end, len(self)), -1)
 
     @property
     def duration(self) -> Int64:

@@ -29,6 +29,9 @@ from torch_tb_profiler.model.process_groups import ProcessGroup, groups_of_heade
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.trace.schema import DeviceWork, Events, Launches
 
+#: JSON of a `Comms Id` that says nothing
+_NO_IDENTITY = ("", "null", '""', "0", "-1")
+
 
 @dataclass(frozen=True)
 class CollectiveKernels:
@@ -134,6 +137,7 @@ class _Builder:
         self._arguments = {row: i for i, row in enumerate(trace.collectives.row.tolist())}
         self._names: dict[str, int] = {}
         self._dtypes: dict[str, int] = {"": 0}
+        self._identities: dict[str, int] = {"": 0}
         self._groups: dict[ProcessGroup, int] = {}
         self._known_groups = groups_of_header(trace)
         self._rows: list[dict[str, Any]] = []
@@ -204,6 +208,7 @@ class _Builder:
                 "in_bytes": in_bytes,
                 "out_bytes": out_bytes,
                 "sequence": int(trace.collectives.sequence[arguments]) if arguments >= 0 else -1,
+                "identity": _code(self._identities, self._identity(arguments)),
                 "host_start": call[0],
                 "host_end": call[1],
                 "on_device": bool(kernels),
@@ -234,6 +239,7 @@ class _Builder:
             names=tuple(self._names),
             groups=tuple(self._groups),
             dtypes=tuple(self._dtypes),
+            identities=tuple(self._identities),
             operations=Operations.from_columns({name: values[order] for name, values in columns.items()}),
             ranges=Ranges.from_columns({"operation": flat[:, 0], "start": flat[:, 1], "end": flat[:, 2]}),
         )
@@ -261,6 +267,10 @@ class _Builder:
                 if total >= 0:
                     return dtype, total, -1
         return "", -1, -1
+
+    def _identity(self, arguments: int) -> str:
+        text = self._trace.strings[self._trace.collectives.comms_id[arguments]] if arguments >= 0 else ""
+        return "" if text in _NO_IDENTITY else text
 
     def _group(self, arguments: int) -> ProcessGroup:
         if arguments >= 0:

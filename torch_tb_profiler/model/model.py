@@ -37,7 +37,7 @@ class Model:
     selected: analyses ask for that. Rows keep their numbers; positions in tables and trees are those of the selected
     ones, but for `CallTree.operator`, an index into `Trace.operators`.
 
-    answers   what questions found, until somebody needs the memory
+    answers   what questions found, until the memory is needed
     pinned    answers so small that nothing is gained by letting go of them
     """
 

@@ -18,6 +18,7 @@ from torch_tb_profiler.arrays.grouping import first_at, greatest_at
 from torch_tb_profiler.arrays.nesting import depths, last_started, nearest, nest, outermost_first, to_root
 from torch_tb_profiler.arrays.preorder import preorder
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64, UInt8
+from torch_tb_profiler.model.call_tree import ROUNDING_NS
 from torch_tb_profiler.model.model import Model
 from torch_tb_profiler.model.modules import lightning_modules, nn_modules
 from torch_tb_profiler.model.steps import PROFILER_STEP, StepChoice
@@ -94,7 +95,7 @@ def _drafted(model: Model, source: Source, full: bool) -> tuple[_Draft, int, Int
     kind = _kinds(model, source, full)
     rows = np.flatnonzero(kind >= 0)
     events = trace.events
-    nesting = nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32))
+    nesting = nest(events.track[rows], events.start[rows], events.end[rows], kind[rows].astype(np.int32), ROUNDING_NS)
     row = rows[nesting.order]
     kinds, name = kind[row], events.name[row]
     gone = _part_of_a_call(model)[row]

@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.model.structure import Structure
+from torch_tb_profiler.reason import ErrorWithReason, Reason
 from torch_tb_profiler.trace import Phase
 
 
@@ -20,7 +21,7 @@ class StepRange:
     last: str
 
 
-class UnknownStep(ValueError):
+class UnknownStep(ErrorWithReason, ValueError):
     """There is no step of this name."""
 
 
@@ -28,7 +29,7 @@ def positions(steps: Steps, wanted: StepRange) -> slice:
     """The steps of a range, whichever end is named first. Raises UnknownStep."""
     for name in (wanted.first, wanted.last):
         if name not in steps.names:
-            raise UnknownStep(f"there is no step {name!r}")
+            raise UnknownStep(Reason("no_such_step", f"there is no step {name!r}", {"step": name}))
     first, last = sorted((steps.names.index(wanted.first), steps.names.index(wanted.last)))
     return slice(first, last + 1)
 

@@ -17,6 +17,7 @@ from torch_tb_profiler.ranks.distributed import group_label
 from torch_tb_profiler.ranks.matching import match
 from torch_tb_profiler.ranks.question import RANK
 from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.question import RunTimelines, RunTimelinesQuestion
 from torch_tb_profiler.timeline.questions.parameters import Row, check_row
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -77,7 +78,7 @@ def _collective(run: RunTimelines, asked: OneCommunication) -> SharedCollective:
     matching = match(ranks)
     number = -1 if operation is None else int(matching.match[own][operation])
     if operation is None or number < 0:
-        raise NotFound(f"row {row} is no communication that other ranks share")
+        raise NotFound(Reason("not_shared", f"row {row} is no communication that other ranks share", {"row": row}))
     members: list[tuple[int, int]] = []
     for rank in (own, *(other for other in range(len(ranks)) if other != own)):
         places = np.flatnonzero(matching.match[rank] == number)

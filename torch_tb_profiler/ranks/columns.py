@@ -6,6 +6,7 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.overlap_columns import OVERLAP
 
 DISTRIBUTED = OVERLAP | by_key(
+    "ranks",
     Definition(
         "exposed_communication_ns",
         "Exposed communication",
@@ -20,24 +21,42 @@ DISTRIBUTED = OVERLAP | by_key(
         "number",
         "ns",
         "Time in which operations that the step called moved data: of each operation the last part, as long as the "
-        "shortest time that any rank needed for it. The rank that comes last waits for nobody.",
+        "shortest time that any rank needed for it. The rank that comes last waits for nobody. Not known where no "
+        "operation could be matched with another rank's.",
     ),
     Definition(
         "wait_ns",
         "Synchronizing time",
         "number",
         "ns",
-        "Time in which operations that the step called ran − data transfer time: waiting for ranks that came later.",
+        "Time in which operations that the step called ran − data transfer time − unmatched time: waiting for ranks "
+        "that came later. Not known where no operation could be matched with another rank's.",
+    ),
+    Definition(
+        "unmatched_ns",
+        "Unmatched time",
+        "number",
+        "ns",
+        "Time in which operations that the step called ran that could not be matched with another rank's, and no "
+        "matched one moved data: waiting or transfer, which of them is not known.",
     ),
 )
 
 DISTRIBUTED_OPERATIONS = by_key(
+    "operations",
     Definition("worker", "Worker", "string", None, "The rank whose trace it is."),
     Definition("name", "Name", "string", None, "Library and collective, as called on the host or by the kernel."),
     Definition("kind", "Kind", "string", None, "What it does, whatever the library calls it."),
     Definition("group", "Process group", "string", None, "Description and name; empty when the trace does not say."),
     Definition("dtype", "Data type", "string", None, "Type of the elements, as the trace writes it."),
     Definition("calls", "Calls", "number", "count", "How often the rank took part in it."),
+    Definition(
+        "matched",
+        "Matched calls",
+        "number",
+        "count",
+        "Calls that another rank's trace has, too, so that waiting can be told from transferring.",
+    ),
     Definition(
         "total_bytes",
         "Total size",
@@ -60,17 +79,31 @@ DISTRIBUTED_OPERATIONS = by_key(
         "number",
         "ns",
         "The part of the latency that was not waiting: of each call the last part, as long as the shortest time that "
-        "any rank needed for the same operation.",
+        "any rank needed for the same operation. Not known where no call was matched.",
     ),
-    Definition("mean_transfer_ns", "Average data transfer time", "number", "ns", "Data transfer time ÷ calls."),
-    Definition("wait_ns", "Synchronizing time", "number", "ns", "Total latency − data transfer time."),
+    Definition("mean_transfer_ns", "Average data transfer time", "number", "ns", "Data transfer time ÷ matched calls."),
+    Definition(
+        "wait_ns",
+        "Synchronizing time",
+        "number",
+        "ns",
+        "Total latency − data transfer time − unmatched time. Not known where no call was matched.",
+    ),
+    Definition(
+        "unmatched_ns",
+        "Unmatched time",
+        "number",
+        "ns",
+        "The part of the latency in which calls ran that were not matched, and no matched one moved data.",
+    ),
     Definition(
         "algbw",
         "Algorithm bandwidth",
         "number",
         "bytes_per_second",
-        "Σ S ÷ Σ data transfer time, over calls whose size and time are known. S is the size as nccl-tests counts it: "
-        "of all ranks together for all-gather, reduce-scatter, gather and scatter, else of one rank.",
+        "Σ S ÷ Σ data transfer time, over matched calls whose size and time are known; where there is none, over the "
+        "whole time of the others, which may hold waiting, so that it is a lower bound. S is the size as nccl-tests "
+        "counts it: of all ranks together for all-gather, reduce-scatter, gather and scatter, else of one rank.",
     ),
     Definition(
         "busbw",

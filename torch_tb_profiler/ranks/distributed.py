@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -27,20 +28,32 @@ from torch_tb_profiler.trace import Note
 class Waits:
     """Time in which operations of each step ran, split. Parallel to `overlap.names` of the rank, in ns.
 
-    The last entry is the operations outside of all steps.
+    The last entry is the operations outside of all steps. All three add up to the time in which any ran.
+
+    transfer_ns    matched operations moved data; -1 where none of the operations that ran was matched
+    wait_ns        there was only waiting; -1 like transfer_ns
+    unmatched_ns   neither: operations ran of which no other rank is known, so that it may be waiting
     """
 
     transfer_ns: Int64
     wait_ns: Int64
+    unmatched_ns: Int64
     calls: Int64
+
+    @property
+    def is_known(self) -> Bool:
+        """Where waiting can be told from transferring: some operation was matched, or none ran."""
+        return self.wait_ns >= 0
 
 
 @dataclass(frozen=True)
 class OperationTable(Tabular):
     """Operations grouped; parallel columns. Keys, units and definitions: `columns.DISTRIBUTED_OPERATIONS`.
 
-    Sizes and bandwidths are NaN where they are not known.
+    Sizes and bandwidths are NaN, times that are not known -1.
     """
+
+    missing_below_zero: ClassVar = ("transfer_ns", "wait_ns")
 
     worker: tuple[str, ...]
     name: tuple[str, ...]
@@ -48,6 +61,7 @@ class OperationTable(Tabular):
     group: tuple[str, ...]
     dtype: tuple[str, ...]
     calls: Int64
+    matched: Int64
     total_bytes: Float64
     mean_bytes: Float64
     latency_ns: Int64
@@ -55,6 +69,7 @@ class OperationTable(Tabular):
     transfer_ns: Int64
     mean_transfer_ns: Float64
     wait_ns: Int64
+    unmatched_ns: Int64
     algbw: Float64
     busbw: Float64
     recognised: tuple[str, ...]
@@ -89,7 +104,7 @@ def distributed(ranks: Sequence[Rank]) -> Distributed:
     return Distributed(
         ranks=tuple(ranks),
         places=tuple(locations(ranks)),
-        waits=tuple(_waits(rank, transfer) for rank, transfer in zip(ranks, matching.transfer, strict=True)),
+        waits=tuple(map(_waits, ranks, matching.transfer, matching.is_known)),
         groups=groups,
         matching=matching,
         notes=(*matching.notes, *what_is_missing(ranks, [(use.group, use.present) for use in groups])),
@@ -100,8 +115,8 @@ def operation_table(found: Distributed, by_group: bool = True) -> OperationTable
     """The operations of every rank by name, and by process group and element type when asked; as first seen."""
     rows = [
         row
-        for rank, transfer in zip(found.ranks, found.matching.transfer, strict=True)
-        for row in _rows(rank, transfer, by_group)
+        for rank, transfer, known in zip(found.ranks, found.matching.transfer, found.matching.is_known, strict=True)
+        for row in _rows(rank, transfer, known, by_group)
     ]
 
     def floats(key: str) -> Float64:
@@ -113,8 +128,10 @@ def operation_table(found: Distributed, by_group: bool = True) -> OperationTable
     def texts(key: str) -> tuple[str, ...]:
         return tuple(str(row[key]) for row in rows)
 
-    calls, sized = integers("calls"), integers("sized")
+    calls, sized, matched = integers("calls"), integers("sized"), integers("matched")
     total, latency, transfer = floats("bytes"), integers("latency"), integers("transfer")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean_transfer = np.where((matched > 0) & (transfer >= 0), transfer / matched, np.nan)
     return OperationTable(
         worker=texts("worker"),
         name=texts("name"),
@@ -122,13 +139,15 @@ def operation_table(found: Distributed, by_group: bool = True) -> OperationTable
         group=texts("group"),
         dtype=texts("dtype"),
         calls=calls,
+        matched=matched,
         total_bytes=total,
         mean_bytes=total / np.maximum(sized, 1),
         latency_ns=latency,
         mean_latency_ns=latency / np.maximum(calls, 1),
         transfer_ns=transfer,
-        mean_transfer_ns=transfer / np.maximum(calls, 1),
-        wait_ns=latency - transfer,
+        mean_transfer_ns=mean_transfer,
+        wait_ns=integers("wait"),
+        unmatched_ns=integers("unmatched"),
         algbw=floats("algbw"),
         busbw=floats("busbw"),
         recognised=texts("recognised"),
@@ -152,25 +171,37 @@ def transfer_ranges(ranges: Ranges, transfer: Int64) -> Ranges:
     return Ranges(ranges.operation, ranges.end - part, ranges.end)
 
 
-def _waits(rank: Rank, transfer: Int64) -> Waits:
+def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
     steps = len(rank.overlap.names)
     ranges = rank.communications.ranges
     moving = transfer_ranges(ranges, transfer)
     step = rank.step[ranges.operation]
-    busy = np.zeros(steps + 1, np.int64)
-    moved = busy.copy()
+    split = np.zeros((3, steps + 1), np.int64)
     for at in distinct(step).tolist():
-        chosen = step == at
-        busy[at], moved[at] = _covered(ranges, chosen), _covered(moving, chosen)
+        split[:, at] = _split(ranges, moving, step == at, is_known[ranges.operation])
     calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)
-    return Waits(transfer_ns=moved, wait_ns=busy - moved, calls=calls)
+    return Waits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
+
+
+def _split(ranges: Ranges, moving: Ranges, chosen: Bool, is_known: Bool) -> tuple[int, int, int]:
+    """Transfer, wait and unmatched of the chosen ranges: time of a transfer, else of an unmatched one, else waiting.
+
+    moving   parallel to the ranges: their last parts, in which data may have moved; all of an unmatched operation
+    """
+    busy, moved = _covered(ranges, chosen), _covered(moving, chosen)
+    if not (chosen & ~is_known).any():
+        return moved, busy - moved, 0
+    if not (chosen & is_known).any():
+        return -1, -1, busy
+    transfer = _covered(moving, chosen & is_known)
+    return transfer, busy - moved, moved - transfer
 
 
 def _covered(ranges: Ranges, chosen: Bool) -> int:
     return intervals.total(intervals.union(ranges.start[chosen], ranges.end[chosen]))
 
 
-def _rows(rank: Rank, transfer: Int64, by_group: bool) -> list[dict[str, object]]:
+def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[dict[str, object]]:
     found = rank.communications
     operations, ranges = found.operations, found.ranges
     if not len(operations):
@@ -184,6 +215,9 @@ def _rows(rank: Rank, transfer: Int64, by_group: bool) -> list[dict[str, object]
         chosen = members[ranges.operation]
         sized = members & (operations.in_bytes >= 0)
         measured = members & (volumes >= 0)
+        if (measured & is_known).any():
+            measured &= is_known
+        moved, waited, unmatched = _split(ranges, moving, chosen, is_known[ranges.operation])
         seconds = float(transfer[measured].sum()) / 1e9
         with_bus = bool(measured.any()) and not bool(np.isnan(bus[measured]).any())
         rows.append(
@@ -196,8 +230,11 @@ def _rows(rank: Rank, transfer: Int64, by_group: bool) -> list[dict[str, object]
                 "calls": int(members.sum()),
                 "sized": int(sized.sum()),
                 "bytes": int(operations.in_bytes[sized].sum()) if sized.any() else None,
+                "matched": int((members & is_known).sum()),
                 "latency": _covered(ranges, chosen),
-                "transfer": _covered(moving, chosen),
+                "transfer": moved,
+                "wait": waited,
+                "unmatched": unmatched,
                 "algbw": float(volumes[measured].sum()) / seconds if seconds else None,
                 "busbw": float((volumes[measured] * bus[measured]).sum()) / seconds if seconds and with_bus else None,
                 "recognised": RECOGNISED[operations.recognised[first]],

@@ -31,12 +31,15 @@ def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, 
         )
     if len(silent) == len(ranks):
         return
-    if len(ranks) == 1:
+    if all(of.size == 1 for of, _ in groups):
+        # nobody to wait for
+        pass
+    elif len(ranks) == 1:
         yield Note(
             "one_rank",
             "info",
-            "There is the trace of one rank only, so waiting cannot be told from transferring: all time of an "
-            "operation is shown as transfer. Record all ranks into one directory to see who waits.",
+            "There is the trace of one rank only, so waiting cannot be told from transferring: how much of the time of "
+            "an operation is waiting is not known. Record all ranks into one directory to see who waits.",
             touches=_TOUCHES,
         )
     elif missing := [(of, present) for of, present in groups if of.size > present]:
@@ -68,8 +71,8 @@ def _about_operations(ranks: Sequence[Rank]) -> Iterator[Note]:
         yield Note(
             "point_to_point",
             "info",
-            "Sends and receives are between two ranks that the trace does not name. They are not matched, and all "
-            "their time is shown as transfer.",
+            "Sends and receives are between two ranks that the trace does not name. They are not matched: how much of "
+            "their time is waiting is not known.",
             count=between_two,
             touches=_TOUCHES,
         )

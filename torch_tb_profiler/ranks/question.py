@@ -13,9 +13,17 @@ from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart
 from torch_tb_profiler.ranks.columns import DISTRIBUTED as COLUMNS
 from torch_tb_profiler.ranks.columns import DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.devices import Device
-from torch_tb_profiler.ranks.distributed import Distributed, GroupUse, Waits, distributed, operation_table
+from torch_tb_profiler.ranks.distributed import (
+    Distributed,
+    GroupUse,
+    OperationTable,
+    Waits,
+    distributed,
+    operation_table,
+)
 from torch_tb_profiler.ranks.locations import Location
 from torch_tb_profiler.ranks.rank import Rank, rank_of
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace import Note
 
 
@@ -35,12 +43,14 @@ class RunMeta(msgspec.Struct, frozen=True, kw_only=True):
 class Outside(Answer, frozen=True, kw_only=True):
     """Operations outside of all steps.
 
-    transfer_ns  time in which they moved data
-    wait_ns      time in which they waited for other ranks
+    transfer_ns   time in which they moved data; null where none could be matched with another rank's
+    wait_ns       time in which they waited for other ranks; null like transfer_ns
+    unmatched_ns  time in which only operations ran that could not be matched
     """
 
-    transfer_ns: Ns
-    wait_ns: Ns
+    transfer_ns: Ns | None
+    wait_ns: Ns | None
+    unmatched_ns: Ns
 
 
 class RankSteps(Answer, frozen=True, kw_only=True):
@@ -54,8 +64,9 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     other_ns                  of each step, neither
     exposed_communication_ns  of each step, a communication kernel ran on a device and no compute kernel: mean over the
                               devices; null where communication is only known from calls on the host
-    transfer_ns               of each step, operations that moved data
-    wait_ns                   of each step, operations that waited for other ranks
+    transfer_ns               of each step, operations that moved data; null where none could be matched
+    wait_ns                   of each step, operations that waited for other ranks; null like transfer_ns
+    unmatched_ns              of each step, only operations that could not be matched with another rank's
     outside                   operations outside of all steps
     """
 
@@ -66,8 +77,9 @@ class RankSteps(Answer, frozen=True, kw_only=True):
     communication_only_ns: Sequence[Ns]
     other_ns: Sequence[Ns]
     exposed_communication_ns: Sequence[MeanNs] | None
-    transfer_ns: Sequence[Ns]
-    wait_ns: Sequence[Ns]
+    transfer_ns: Sequence[Ns | None]
+    wait_ns: Sequence[Ns | None]
+    unmatched_ns: Sequence[Ns]
     outside: Outside
 
 
@@ -153,7 +165,8 @@ RANK = RankPart("rank", _rank_of)
 def distributed_of(subject: RunSubject[Rank]) -> Distributed:
     """What the ranks say together. Raises NotFound: none of them communicated."""
     if not any(len(rank.communications) > 0 or (rank.world_size or 0) > 1 for rank in subject.parts):
-        raise NotFound(f"no communication was found in {subject.run!r}, span {subject.span}")
+        text = f"no communication was found in {subject.run!r}, span {subject.span}"
+        raise NotFound(Reason("communication_not_found", text, {"run": subject.run, "span": subject.span}))
     return distributed(subject.parts)
 
 
@@ -171,7 +184,9 @@ def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswe
         workers=[_rank(*of) for of in zip(found.ranks, found.places, found.waits, strict=True)],
         groups=[_group(use) for use in found.groups],
         definitions=list(COLUMNS.values()),
-        operations=columns_of(operation_table(found), list(DISTRIBUTED_OPERATIONS.values())),
+        operations=columns_of(
+            operation_table(found), list(DISTRIBUTED_OPERATIONS.values()), OperationTable.missing_below_zero
+        ),
     )
 
 
@@ -200,6 +215,8 @@ def _device(device: Device) -> RankDevice:
 def _steps(rank: Rank, waits: Waits) -> RankSteps:
     """Transfer and wait have one entry more, for operations outside of all steps."""
     of, exposed = rank.overlap, rank.exposed_communication_ns
+    transfer, wait = ([None if ns < 0 else ns for ns in times.tolist()] for times in (waits.transfer_ns, waits.wait_ns))
+    unmatched = plain(waits.unmatched_ns)
     return RankSteps(
         names=of.names,
         duration_ns=plain(of.duration_ns),
@@ -208,9 +225,10 @@ def _steps(rank: Rank, waits: Waits) -> RankSteps:
         communication_only_ns=plain(of.communication_only_ns),
         other_ns=plain(of.other_ns),
         exposed_communication_ns=None if exposed is None else plain(exposed),
-        transfer_ns=plain(waits.transfer_ns[:-1]),
-        wait_ns=plain(waits.wait_ns[:-1]),
-        outside=Outside(transfer_ns=int(waits.transfer_ns[-1]), wait_ns=int(waits.wait_ns[-1])),
+        transfer_ns=transfer[:-1],
+        wait_ns=wait[:-1],
+        unmatched_ns=unmatched[:-1],
+        outside=Outside(transfer_ns=transfer[-1], wait_ns=wait[-1], unmatched_ns=unmatched[-1]),
     )
 
 

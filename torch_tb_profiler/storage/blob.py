@@ -84,6 +84,7 @@ class Blobs:
     """Blobs of Azure. Signatures in addresses are kept apart from them."""
 
     package, extra = "azure.storage.blob", "blob"
+    name = "blob"
     advice: Mapping[ErrorKind, str] = {
         "credentials": "Set AZURE_STORAGE_CONNECTION_STRING to one of this account, put a SAS behind the address,"
         " or install azure-identity and sign in",
@@ -188,7 +189,7 @@ def _account_of(connection: str) -> str:
 
 
 def _identity(address: str) -> Any:
-    """Whoever azure-identity finds us to be; None without the package, and when we are nobody."""
+    """The credentials that azure-identity finds; None without the package, and without credentials."""
     if not address.startswith("https://"):
         return None
     try:
@@ -221,7 +222,7 @@ def _trouble(error: Exception) -> Trouble:
 
 
 def _skew(date: str) -> float:
-    """Seconds between our clock and that of whoever wrote a date; 0 without one."""
+    """Seconds between our clock and the one that wrote a date; 0 without one."""
     import email.utils  # noqa: PLC0415 - a megabyte for what hardly ever happens
 
     try:

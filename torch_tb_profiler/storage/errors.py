@@ -44,6 +44,9 @@ ADVICE: Mapping[ErrorKind, str] = {
 #: what passes by itself, or by a second try
 PASSING: frozenset[ErrorKind] = frozenset({"throttled", "unreachable"})
 
+#: whose advice is that of `ADVICE`
+ANY_STORE = "any"
+
 _BY_STATUS: Mapping[int, ErrorKind] = {
     401: "credentials",
     403: "permission",
@@ -121,10 +124,12 @@ class Trouble(Exception):
         self.wait = wait
         self.advice = advice
 
-    def told(self, tried: Attempt, advice: Mapping[ErrorKind, str]) -> StorageError:
-        """The sentence: what was tried, why it failed, what to do."""
+    def told(self, tried: Attempt, store: str, advice: Mapping[ErrorKind, str]) -> StorageError:
+        """The sentence: what was tried, why it failed, what to do. advice: that of the store, by its name."""
         code = f" ({self.code})" if self.code else ""
         to_do = self.advice or advice.get(self.kind) or ADVICE.get(self.kind, "")
         why = f"{REASONS[self.kind]}{code}{f'. {to_do}' if to_do else ''}"
         values = {"trouble": self.kind, "code": self.code, "advice": to_do}
+        if to_do and not self.advice:
+            values["advice_of"] = f"{store if self.kind in advice else ANY_STORE}.{self.kind}"
         return StorageError(tried.failed(why, values), self.kind, self.wait)

@@ -25,6 +25,7 @@ PIECE_BYTES = 256 * 1024
 _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
 _ADDRESS = re.compile(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
+_NAME = "files"
 _ADVICE: Mapping[ErrorKind, str] = {
     "permission": "The user of this process must be allowed to read there (HADOOP_USER_NAME names another)",
     "missing": "Check the path",
@@ -64,7 +65,7 @@ class FileSystems:
 
                 fsspec.get_filesystem_class(scheme_of(root))
         except Trouble as trouble:
-            raise trouble.told(Attempt("unlistable", shown(root)), _ADVICE) from None
+            raise trouble.told(Attempt("unlistable", shown(root)), _NAME, _ADVICE) from None
 
     def list(self, root: str, report: Callable[[Problem], None]) -> Iterator[Entry]:
         pending = deque([""])
@@ -74,8 +75,8 @@ class FileSystems:
                 children = _children(root, folder)
             except Trouble as trouble:
                 if not folder:
-                    raise trouble.told(Attempt("unlistable", shown(root)), _ADVICE) from None
-                report(Problem(printable(folder), trouble.told(Attempt("unlistable"), _ADVICE).reason))
+                    raise trouble.told(Attempt("unlistable", shown(root)), _NAME, _ADVICE) from None
+                report(Problem(printable(folder), trouble.told(Attempt("unlistable"), _NAME, _ADVICE).reason))
                 continue
             for name, found in children:
                 path = f"{folder}/{name}" if folder else name
@@ -89,7 +90,7 @@ class FileSystems:
             with _driver(url) as (driver, path):
                 found = _info(driver, path)
         except Trouble as trouble:
-            raise trouble.told(Attempt("unreadable"), _ADVICE) from None
+            raise trouble.told(Attempt("unreadable"), _NAME, _ADVICE) from None
         if found["type"] == "directory":
             raise StorageError(Reason("no_file", "is not a file"), "missing")
         return _entry(url.rpartition("/")[2], url, found)
@@ -107,7 +108,7 @@ class FileSystems:
                     raise Trouble("changed")
 
         def told(trouble: Trouble) -> StorageError:
-            return trouble.told(Attempt("unreadable"), _ADVICE)
+            return trouble.told(Attempt("unreadable"), _NAME, _ADVICE)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
 

@@ -27,6 +27,7 @@ class Google:
     """Objects of Google Cloud Storage; their etag is the generation."""
 
     package, extra = "google.cloud.storage", "gs"
+    name = "gs"
     advice: Mapping[ErrorKind, str] = {
         "credentials": "Set GOOGLE_APPLICATION_CREDENTIALS to a key file,"
         " or run: gcloud auth application-default login",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat as modes
 from collections import deque
@@ -53,7 +54,7 @@ class LocalStorage:
                 try:
                     if child.is_dir():
                         (links if child.is_symlink() else pending).append((child.path, path))
-                    elif child.is_file():  # pipes and devices would block whoever opens them
+                    elif child.is_file():  # opening pipes and devices would block
                         yield _entry(path, child.path, child.stat())
                 except OSError as error:
                     report(Problem(path, _failed("unreadable", error)))
@@ -80,7 +81,7 @@ def _entry(path: str, url: str, status: os.stat_result) -> Entry:
 
 def _failed(kind: Literal["unlistable", "unreadable"], error: OSError, place: str = "") -> Reason:
     why = error.strerror or type(error).__name__
-    return Attempt(kind, place).failed(why, {"why": why})
+    return Attempt(kind, place).failed(why, {"why": why, "errno": errno.errorcode.get(error.errno or 0, "")})
 
 
 def _printable(name: str) -> str:

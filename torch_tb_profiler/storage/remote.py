@@ -46,6 +46,8 @@ class Store(Protocol):
     package: str
     extra: str
     #: what to do about trouble, in the words of this store
+    #: of its advice
+    name: str
     advice: Mapping[ErrorKind, str]
 
     def place(self, url: str) -> Place:
@@ -128,7 +130,7 @@ class ObjectStorage:
             return self._store.get(place, start, stop, entry.etag)
 
         def told(trouble: Trouble) -> StorageError:
-            return trouble.told(self._reading(place), self._store.advice)
+            return trouble.told(self._reading(place), self._store.name, self._store.advice)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
 
@@ -142,7 +144,7 @@ class ObjectStorage:
         try:
             return call()
         except Trouble as trouble:
-            raise trouble.told(tried, self._store.advice) from None
+            raise trouble.told(tried, self._store.name, self._store.advice) from None
 
 
 def load(package: str, extra: str) -> None:

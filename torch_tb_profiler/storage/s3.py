@@ -89,6 +89,7 @@ class S3:
     """Objects of S3."""
 
     package, extra = "boto3", "s3"
+    name = "s3"
     advice: Mapping[ErrorKind, str] = {
         "credentials": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (and AWS_SESSION_TOKEN), or AWS_PROFILE",
         "permission": "s3:ListBucket on the bucket and s3:GetObject on its objects must be allowed",

@@ -7,7 +7,7 @@ import re
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")  # two letters at least: C:\ is a drive
 _USER = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+://)[^/?#]*@")
 
-#: of addresses that were signed for somebody: S3, Google and Azure
+#: of signed addresses: S3, Google and Azure
 _SIGNATURE = re.compile(
     r"\?(?:[^?]*&)?(?:X-(?:Amz|Goog)-[a-z-]+|(?:sig|signature|AWSAccessKeyId|GoogleAccessId))=", re.IGNORECASE
 )

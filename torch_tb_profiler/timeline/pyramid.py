@@ -123,7 +123,7 @@ def pyramid(slices: Items, durations: Int64, begin: int, end: int) -> dict[int, 
     kept: dict[int, Items] = {}
     last, short = slices, _short(slices)
     for level in range(1, highest_level(begin, end) + 1):
-        # as long as too few are short enough, nobody need look which of them lie together
+        # as long as too few are short enough, it need not be found which of them lie together
         if short[min(level, len(short) - 1)] < (1 - KEPT_SHARE) * len(last):
             continue
         at = begins(last, width_of(level))

@@ -80,6 +80,14 @@ def read_to_file(
     return column_file.open_trace(path)
 
 
+def _nothing(dropped: int) -> Reason:
+    """Why a whole file has no events, of which so many could not be read."""
+    if dropped:
+        why = f"holds no events: none of its {dropped} events can be read"
+        return Reason("no_readable_events", why, {"count": dropped})
+    return Reason("no_events", "holds no events: none were recorded, its traceEvents is empty")
+
+
 def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None, limits: Limits | None) -> TraceInfo:
     stored = StoredFile(stream)
     report = on_progress or (lambda _: None)
@@ -99,7 +107,7 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
         raise TraceError(error.reason) from None
     if not collector.count:
         if text.closed:
-            raise TraceError(Reason("no_events", "holds no events"))
+            raise TraceError(_nothing(sum(note.count for note in notes if note.kind == "dropped_events")))
         raise TraceError(text.broken or Reason("cut_off", "is cut off before its first event"))
     for kind, where, begin in (
         ("damaged_header", "before", text.damaged_header),

@@ -339,6 +339,7 @@ class Collectives(Table):
     in_elements: Int64 = column("elements", source="In msg nelems")
     out_elements: Int64 = column("elements", source="Out msg nelems")
     sequence: Int64 = column("number", "since 2026", source="Seq", follows=True)
+    comms_id: Int32 = column(JSON_TEXT, "the same on all ranks; since 2026", source="Comms Id")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from werkzeug import Request, Response
 
 from torch_tb_profiler.web import static_files
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.routes import ROUTES
 from torch_tb_profiler.web.wsgi_response import respond, respond_error
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
@@ -61,4 +61,4 @@ def _why_not(error: Unavailable) -> HttpError:
         trace = error.trace
         progress = {"bytes_done": trace.bytes_done, "bytes_total": trace.size, "events": trace.events}
         return HttpError(409, str(error), {"state": trace.state, "progress": progress})
-    return HttpError(422 if isinstance(error, Unreadable) else 404, str(error))
+    return HttpError(422 if isinstance(error, Unreadable) else 404, str(error), why(error.reason))

@@ -12,7 +12,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import SlowPattern, check_pattern
 from torch_tb_profiler.model.step_range import StepRange, UnknownStep
 from torch_tb_profiler.model.steps import RULES
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, dumps, why
 from torch_tb_profiler.workspace import Body, Key, OpenTrace, Packed, Refusal, StoredAnswer, Value, Workspace, pack
 
 P = TypeVar("P", bound=Value)
@@ -31,11 +31,11 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except (NotFound, UnknownStep) as error:
-        raise HttpError(404, str(error)) from None
+        raise HttpError(404, str(error), why(error.reason)) from None
     except SlowPattern as error:
         raise HttpError(400, f"step_pattern {error}") from None
     except Refused as error:
-        raise HttpError(400, str(error)) from None
+        raise HttpError(400, str(error), why(error.reason)) from None
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ from torch_tb_profiler.analysis.question import (
 from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.web.ask import Asked, Route, ask_two, refusals, step_choice
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
 from torch_tb_profiler.workspace import (
@@ -275,5 +276,6 @@ def _meant(status: Status, scope: Scope) -> list[tuple[str, TraceStatus]]:
         elif scope.of == "all" or run.name == scope.run:
             found += [(run.name, trace) for trace in run.traces]
     if scope.of == "run" and not found:
-        raise HttpError(404, f"there is no run {scope.run!r}")
+        missing = Reason("no_such_run", f"there is no run {scope.run!r}", {"run": scope.run or ""})
+        raise HttpError(404, str(missing), why(missing))
     return found

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from torch_tb_profiler.reason import OTHER, Reason
 from torch_tb_profiler.workspace.answer_store import Packed
 
 JSON = "application/json"
@@ -17,6 +18,8 @@ NO_CACHE = "no-cache"
 C = TypeVar("C", bound=str)
 N = TypeVar("N", int, None)
 
+#: the largest whole number that is taken where a parameter has no bound of its own
+_MOST = 2**62
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -27,6 +30,11 @@ class HttpError(Exception):
         super().__init__(message)
         self.status = status
         self.more = more or {}
+
+
+def why(reason: Reason) -> dict[str, Any]:
+    """What stands beside a message for saying it in another language: nothing where it is said in English alone."""
+    return {} if reason.kind == OTHER else {"why": {"kind": reason.kind, "values": dict(reason.values)}}
 
 
 @dataclass(frozen=True)
@@ -58,15 +66,22 @@ class Parameters:
                 return choice
         raise HttpError(400, f"{name} must be one of {', '.join(choices)}")
 
-    def whole_number(self, name: str, default: N, least: int = -(2**62), most: int = 2**62) -> int | N:
+    def whole_number(self, name: str, default: N, least: int = -_MOST, most: int = _MOST) -> int | N:
         """A whole number within bounds; `default` when the request does not say."""
         text = self.values.get(name)
         if text is None:
             return default
         number = int(text) if _WHOLE_NUMBER.fullmatch(text) else None
         if number is None or not least <= number <= most:
-            raise HttpError(400, f"{name} must be a whole number from {least} to {most}")
+            raise HttpError(400, f"{name} must be a whole number{_bounds(least, most)}")
         return number
+
+
+def _bounds(least: int, most: int) -> str:
+    """Those that mean something: the largest number that is taken at all is of no use to people."""
+    if most < _MOST:
+        return f" from {least} to {most}"
+    return f" of at least {least}" if least > -_MOST else ""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from math import isfinite
@@ -15,6 +16,7 @@ from torch_tb_profiler.web.http import HttpError, Parameters
 
 P = TypeVar("P", bound=msgspec.Struct)
 
+_DIGITS = re.compile("-?[0-9]{1,100}", re.ASCII)
 #: whole numbers without bounds of their own
 _LEAST, _MOST = -(2**62), 2**62
 
@@ -49,6 +51,8 @@ def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:
             return text
         raise HttpError(400, f"{name} must be one of {', '.join(filter(None, _choices(kind, field.name)))}")
     if isinstance(of, inspect.IntType):
+        if _is_bounded_later(field.type) and _DIGITS.fullmatch(text):
+            return min(max(int(text), _LEAST), _MOST)
         return Parameters({name: text}).whole_number(
             name, None, _LEAST if of.ge is None else of.ge, _MOST if of.le is None else of.le
         )
@@ -68,6 +72,11 @@ def _value(kind: type[msgspec.Struct], field: inspect.Field, text: str) -> Any:
     if len(text) < least or (most is not None and len(text) > most):
         raise HttpError(400, f"{name} must have {least} to {most} characters")
     return text
+
+
+def _is_bounded_later(kind: inspect.Type) -> bool:
+    """Whether the question itself refuses numbers out of bounds, which it alone knows: `Meta(extra={"bounded": …})`."""
+    return isinstance(kind, inspect.Metadata) and "bounded" in (kind.extra or {})
 
 
 def _decimal(name: str, text: str, kind: inspect.Type) -> Decimal:

@@ -16,7 +16,7 @@ from typing import Any
 from torch_tb_profiler.analysis.question import AnyQuestion, TraceQuestion, TracesQuestion
 from torch_tb_profiler.questions import QUESTIONS
 from torch_tb_profiler.web.execute import answer_of_traces, route_of
-from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps
+from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.logdir import status_of
 from torch_tb_profiler.web.static_files import built_modules, report_page
 from torch_tb_profiler.workspace import RunStatus, Status, Unavailable, Workspace
@@ -50,7 +50,7 @@ class _Excerpt:
         found = self.workspace.status()
         return replace(
             found,
-            # where it lies is nobody's business
+            # not the path: a report is passed on
             logdir=re.split(r"[/\\]", found.logdir.rstrip("/\\"))[-1],
             error=None,
             scanning=False,
@@ -75,7 +75,8 @@ class _Excerpt:
                 assert isinstance(found, Answer)
                 answer = found
         except (HttpError, Unavailable) as error:
-            return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error)})
+            more = error.more if isinstance(error, HttpError) else why(error.reason)
+            return error.status if isinstance(error, HttpError) else 404, json.dumps({"error": str(error), **more})
         body = answer.body if isinstance(answer.body, bytes) else answer.body.plain()
         return 200, body.decode()
 

@@ -166,7 +166,7 @@ def find_traces(path: str) -> Found:
 
 def _single(url: str, entry: Entry) -> Found:
     folder = url.replace("\\", "/").rpartition("/")[0]
-    # whoever names a file says that it is a trace; if it is none, reading it says so
+    # a file that is named is taken for a trace; if it is none, reading it says so
     found = discover([(Root(folder or url), [entry])], lambda _: Content())
     if found.runs:
         return found

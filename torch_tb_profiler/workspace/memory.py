@@ -15,7 +15,7 @@ V = TypeVar("V")
 
 @dataclass
 class _Making:
-    """A key whose value somebody makes or waits for.
+    """A key whose value is being made, or waited for.
 
     users: threads that do
     is_wanted: false when the key was dropped after the making began

@@ -1,4 +1,4 @@
-"""Answers that worker processes are about to give: whoever asks for one waits, as nobody is faster."""
+"""Answers that worker processes are about to give: requests for one wait, as computing it again would be slower."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ VARIABLES = {
     # which cost more than the arithmetic.
     "MALLOC_MMAP_THRESHOLD_": str(32 << 20),
     "MALLOC_TRIM_THRESHOLD_": str(64 << 20),
-    # Pages of 2 MB for arrays, where the kernel gives them to who asks: one costs what a few dozen of 4 KB do.
+    # Pages of 2 MB for arrays, where the kernel gives them on request: one costs what a few dozen of 4 KB do.
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
 
@@ -132,7 +132,7 @@ class Pool:
                     running.end(_WITHDRAWN)
 
     def hurry(self, job_id: int) -> None:
-        """Somebody waits for this one."""
+        """A request waits for this one."""
         with self._changed:
             first = [job for job in self._jobs if job.id == job_id]
             self._jobs = deque(first + [job for job in self._jobs if job.id != job_id])

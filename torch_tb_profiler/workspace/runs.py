@@ -118,7 +118,7 @@ class Runs:
         for run in self.status().runs:
             if run.name == name:
                 return run
-        raise Unknown(f"there is no run {name!r}")
+        raise Unknown(Reason("no_such_run", f"there is no run {name!r}", {"run": name}))
 
     def find(self, run: str, worker: str, span: str | None = None) -> OpenTrace:
         with self._lock:
@@ -139,7 +139,7 @@ class Runs:
                 raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
             wanted = [trace for trace in of_run if span in (None, trace.file.span)]
             if not wanted:
-                raise Unknown(f"run {run!r} has no span {span!r}")
+                raise Unknown(Reason("no_such_span", f"run {run!r} has no span {span!r}", {"span": span or ""}))
             workers = len({trace.file.worker for trace in of_run})
             status = [(trace, trace.status()) for trace in wanted]
         ready = tuple(
@@ -178,19 +178,21 @@ class Runs:
     def _of_run(self, run: str) -> list[TraceState]:
         found = next((urls for name, urls, _ in self._runs if name == run), None)
         if found is None:
-            raise Unknown(f"there is no run {run!r}")
+            raise Unknown(Reason("no_such_run", f"there is no run {run!r}", {"run": run}))
         return [self._traces[url] for url in found]
 
     def _look_up(self, run: str, worker: str, span: str | None) -> tuple[TraceState, int]:
         of_run = self._of_run(run)
         of_worker = [trace for trace in of_run if trace.file.worker == worker]
         if not of_worker:
-            raise Unknown(f"run {run!r} has no worker {worker!r}")
+            raise Unknown(
+                Reason("no_such_worker", f"run {run!r} has no worker {worker!r}", {"run": run, "worker": worker})
+            )
         if span is None and len(of_worker) > 1:
             raise Unknown(f"worker {worker!r} has {len(of_worker)} spans: one must be named")
         wanted = [trace for trace in of_worker if span in (None, trace.file.span)]
         if not wanted:
-            raise Unknown(f"worker {worker!r} has no span {span!r}")
+            raise Unknown(Reason("no_such_span", f"worker {worker!r} has no span {span!r}", {"span": span or ""}))
         return wanted[0], len({trace.file.worker for trace in of_run})
 
     # listing ---------------------------------------------------------------------------------------------
@@ -299,7 +301,7 @@ class Runs:
         if trace is None:
             return
         if isinstance(message, Done):
-            # Before the state says so: whoever sees "ready" may count on both.
+            # Before the state says so: with "ready" both are there.
             self._cache.add(key, message.summary)
             if job.answering is not None:
                 self._pending.promise(key)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
 from torch_tb_profiler.discovery import Skipped
-from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason
 
 State = Literal["queued", "loading", "ready", "failed"]
 RunState = Literal["loading", "ready", "failed"]
@@ -84,7 +84,7 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class Original:
-    """A trace file as it is stored. `stream` can be sought; whoever asked closes it."""
+    """A trace file as it is stored. `stream` can be sought; the caller closes it."""
 
     name: str
     size: int
@@ -129,7 +129,7 @@ class Status:
         return self.scanning or any(run.state == "loading" for run in self.runs)
 
 
-class Unavailable(Exception):
+class Unavailable(ErrorWithReason):
     """A trace cannot be asked; the message is a sentence for a user."""
 
 
@@ -149,5 +149,9 @@ class Unreadable(Unavailable):
     """The trace could not be read."""
 
     def __init__(self, trace: TraceStatus) -> None:
-        super().__init__(f"{trace.file} {trace.reason}")
+        text = f"{trace.file} {trace.reason}"
+        why = trace.reason or Reason(OTHER, "")
+        super().__init__(
+            Reason("trace_failed", text, {"file": trace.file, "why_kind": why.kind, "said": str(why), **why.values})
+        )
         self.trace = trace

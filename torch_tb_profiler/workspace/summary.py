@@ -12,7 +12,7 @@ from torch_tb_profiler.workspace.protocol import Summary
 
 
 def open_model(trace: Trace, summary: Summary | None) -> Model:
-    """The model of a trace that was summarized before: nobody looks for its troubles a second time."""
+    """The model of a trace that was summarized before: its troubles are not looked for a second time."""
     model = Model(trace)
     if summary is not None:
         remember(model, troubles, summary.troubles)

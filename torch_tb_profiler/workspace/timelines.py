@@ -66,7 +66,7 @@ class Timelines:
                 raise
             level = logging.WARNING if path.exists() else logging.DEBUG
             log.log(level, "%s cannot be used (%s); it is built", path, error)
-        # A model of its own: nobody waits for this but who wants the timeline.
+        # A model of its own: only requests for the timeline wait for this.
         timeline = build(Model(columns))
         try:
             timeline_file.write(timeline, path)

@@ -195,7 +195,7 @@ class Workspace:
     def remember(self, key: Key, make: Callable[[], V], tier: Tier = "memory") -> V:
         """The value of a key, made when it is not known.
 
-        Who asks for a value that is being made waits for it; nobody else does. What could not be made is not
+        A request for a value that is being made waits for it; others do not. What could not be made is not
         remembered. On disk are `StoredAnswer`s about one trace: a worker process that is about to give one is waited
         for.
 

@@ -37,6 +37,11 @@ describe("errorFrom", () => {
   });
 
   it("copes with a body that is no JSON object", () => {
+    // In English the words are the server's, whatever their kind.
+    const why = { kind: "no_such_run", values: { run: "a" } };
+    expect(errorFrom(404, { error: "there is no run 'a'", why }, "p").message).toBe(
+      "there is no run 'a'",
+    );
     expect(errorFrom(500, "oops", "p").message).toContain("500");
   });
 });
@@ -77,4 +82,18 @@ describe("get", () => {
     );
     await expect(get("status", {}, abort.signal)).rejects.toBe(abort.signal.reason);
   });
+});
+
+it("says in Chinese what the server refuses, by its kind", async () => {
+  localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+  vi.resetModules();
+  const { settleLanguage } = await import("../i18n");
+  await settleLanguage();
+  const client = await import("./client");
+  const why = { kind: "no_such_step", values: { step: "7" } };
+  expect(client.errorFrom(404, { error: "there is no step '7'", why }, "p").message).toBe(
+    "没有步 7",
+  );
+  localStorage.clear();
+  vi.resetModules();
 });

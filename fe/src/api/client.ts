@@ -1,4 +1,5 @@
 /** The one place that fetches. Nothing here knows React. */
+import { reasonText, type Values } from "../i18n";
 import { fromReport, NOT_IN_REPORT } from "./report";
 import type { Answers } from "./schema.gen";
 import type { TraceState } from "./types";
@@ -57,7 +58,7 @@ export class ApiError extends Error {
     return this.status === NOT_IN_REPORT;
   }
 
-  /** Asking again at once may help: nobody answered, or only a gateway on the way. */
+  /** Asking again at once may help: no answer came, or only that of a gateway on the way. */
   get transient(): boolean {
     return this.status === 0 || (this.status >= 502 && this.status <= 504);
   }
@@ -120,9 +121,17 @@ async function readJson(response: Response): Promise<unknown> {
 export function errorFrom(status: number, body: unknown, path: string): ApiError {
   const fields = isRecord(body) ? body : {};
   const message =
-    typeof fields.error === "string" ? fields.error : `The server answered with status ${status}.`;
+    typeof fields.error === "string"
+      ? reasonText(fields.error, whyOf(fields.why))
+      : `The server answered with status ${status}.`;
   const state = typeof fields.state === "string" ? (fields.state as TraceState) : null;
   return new ApiError(status, message, path, state, progressOf(fields.progress));
+}
+
+/** What the message says, where the server has a kind for it. */
+function whyOf(value: unknown): { kind: string; values: Values } | null {
+  if (!isRecord(value) || typeof value.kind !== "string") return null;
+  return { kind: value.kind, values: isRecord(value.values) ? (value.values as Values) : {} };
 }
 
 /** A fraction, or `{bytes_done, bytes_total}`. */

@@ -60,7 +60,7 @@ export function useStatus(): Result<Status> {
 export function useStatusPolling(): Result<Status> {
   return useQuery<Status, ApiError>({
     ...statusQuery,
-    // Also brings a page back to life that gave up while nobody was looking.
+    // Also brings a page back to life that gave up while it was hidden.
     refetchOnWindowFocus: "always",
     // A report does not change.
     refetchInterval: (query) =>

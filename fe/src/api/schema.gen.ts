@@ -18,6 +18,8 @@ export interface Column {
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
+  /** of label and help, for saying them in another language; see `Definition` */
+  id: string;
   /** what shares of this column refer to, in `unit` */
   total?: number;
   /** makes sense divided by calls */
@@ -246,6 +248,8 @@ export interface Evidence {
 
 /** A page that says more. */
 export interface Link {
+  /** what the text says, for saying it in another language */
+  key: string;
   /** its title */
   text: string;
   /** its address */
@@ -608,6 +612,8 @@ export interface Definition {
   unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
+  /** of label and help, for saying them in another language: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty where they are said in English alone */
+  id: string;
 }
 
 /** Memory in use over time. */
@@ -1108,20 +1114,24 @@ export interface RankSteps {
   other_ns: number[];
   /** of each step, a communication kernel ran on a device and no compute kernel: mean over the devices; null where communication is only known from calls on the host */
   exposed_communication_ns: number[] | null;
-  /** of each step, operations that moved data */
-  transfer_ns: number[];
-  /** of each step, operations that waited for other ranks */
-  wait_ns: number[];
+  /** of each step, operations that moved data; null where none could be matched */
+  transfer_ns: (number | null)[];
+  /** of each step, operations that waited for other ranks; null like transfer_ns */
+  wait_ns: (number | null)[];
+  /** of each step, only operations that could not be matched with another rank's */
+  unmatched_ns: number[];
   /** operations outside of all steps */
   outside: Outside;
 }
 
 /** Operations outside of all steps. */
 export interface Outside {
-  /** time in which they moved data (nanoseconds) */
-  transfer_ns: number;
-  /** time in which they waited for other ranks (nanoseconds) */
-  wait_ns: number;
+  /** time in which they moved data; null where none could be matched with another rank's */
+  transfer_ns: number | null;
+  /** time in which they waited for other ranks; null like transfer_ns */
+  wait_ns: number | null;
+  /** time in which only operations ran that could not be matched (nanoseconds) */
+  unmatched_ns: number;
 }
 
 /** A process group. */

@@ -16,7 +16,7 @@ import { type Result, traceKey, useTraceQuery } from "./queries";
 import type { Answers } from "./schema.gen";
 import type { KernelGroup, OperatorGroup, TraceKey } from "./types";
 
-/** Rows of a page that is asked for while somebody scrolls. */
+/** Rows of a page that is asked for while scrolling. */
 export const PAGE_ROWS = 200;
 
 /** Milliseconds that a page must be wanted for: those that only fly past are never asked for. */
@@ -227,7 +227,7 @@ function sameTable(a: TableHandle, b: TableHandle | null): boolean {
   return JSON.stringify(keyOf(a)) === JSON.stringify(keyOf(b));
 }
 
-/** Rejects as soon as nobody waits any more. */
+/** Rejects as soon as the answer is no longer needed. */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (milliseconds === 0) return Promise.resolve();
   return new Promise((resolve, reject) => {

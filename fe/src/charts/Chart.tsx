@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type MouseEvent, useLayoutEffect, useRef, useState } from "react";
 import { type TooltipContent, useBoxWidth } from "../draw";
 import { useTheme } from "../host";
 import { Actions } from "./Actions";
@@ -47,8 +47,9 @@ export function Chart(props: ChartProps) {
   const [pointed, setPointed] = useState<Pointed | null>(null);
   const [reached, setReached] = useState<number | null>(null);
 
+  // Before the canvas can be seen, as a click on it asks the picture what lies there.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!box.current || width === 0) return;
     const colors = sceneTheme(box.current);
     const made = build(colors, width);

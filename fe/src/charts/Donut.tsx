@@ -68,7 +68,7 @@ export function Donut({
       onToggle={toggle}
       head={[title, chartsTexts.total, chartsTexts.share]}
       rows={slices.map((slice, i) => ({
-        cells: [slice.label, value(slice.value, unit), share(slice.value, total)],
+        cells: [slice.title ?? slice.label, value(slice.value, unit), share(slice.value, total)],
         onPick: onPick && !slice.rest ? () => onPick(i) : undefined,
       }))}
     />

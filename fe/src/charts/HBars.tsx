@@ -52,7 +52,7 @@ export function HBars({ title, items, unit, total, height, onPick }: HBarsProps)
       ]}
       rows={items.map((item, i) => ({
         cells: [
-          item.label,
+          item.title ?? item.label,
           value(item.value, unit),
           share(item.value, all),
           ...(compared ? beside(item) : []),

@@ -12,6 +12,15 @@ export function parseTopN(text: string): TopN | null {
   return /^[1-9]\d*$/.test(trimmed) ? Number(trimmed) : null;
 }
 
+/** As the address has it. */
+export const TOP = {
+  parse(text: string): TopN {
+    const n = parseTopN(text) ?? DEFAULT_TOP;
+    return n === "all" || Number.isSafeInteger(n) ? n : DEFAULT_TOP;
+  },
+  format: (n: TopN): string => (n === DEFAULT_TOP ? "" : String(n)),
+};
+
 export interface Ranked {
   readonly label: string;
   /** The whole text that the label is short for. */

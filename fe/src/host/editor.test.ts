@@ -38,7 +38,7 @@ it("takes nothing else for VS Code", () => {
   }
 });
 
-it("posts to the frame that embeds TensorBoard, and to nobody else", () => {
+it("posts to the frame that embeds TensorBoard, and to no other frame", () => {
   around(TENSORBOARD, "vscode-webview://1d3", "vscode-file://vscode-app");
   openInEditor("/src/train.py", 12);
   expect(post).toHaveBeenCalledExactlyOnceWith(
@@ -47,7 +47,7 @@ it("posts to the frame that embeds TensorBoard, and to nobody else", () => {
   );
 });
 
-it("posts nothing where nobody embeds TensorBoard", () => {
+it("posts nothing where no frame embeds TensorBoard", () => {
   around(TENSORBOARD);
   openInEditor("/src/train.py", 12);
   expect(post).not.toHaveBeenCalled();

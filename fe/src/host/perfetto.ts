@@ -15,7 +15,7 @@ export function openInPerfetto(title: string, load: () => Promise<ArrayBuffer>):
   const opened = window.open(ORIGIN);
   if (!opened) return false;
   const content = load();
-  // Why it failed is said by whoever waits for `load`.
+  // Why it failed is said where `load` is awaited.
   content.catch(() => undefined);
   const deadline = Date.now() + PATIENCE_MS;
   const stop = () => {

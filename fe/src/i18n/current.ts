@@ -12,11 +12,19 @@ export let t: Messages = en;
 export async function settleLanguage(): Promise<void> {
   if (pickLanguage(wantedLanguages()) === "en") return;
   try {
-    const { zhCN, zhCNAreas } = await import("./zh-CN");
-    t = zhCN;
-    setTranslation(zhCNAreas);
+    t = (await import("./zh-CN")).zhCN;
   } catch {
     // Better in English than not at all.
+  }
+}
+
+/** The same for what is fetched later: to be awaited before such code, which reads its texts while it is loaded. */
+export async function settleAreas(): Promise<void> {
+  if (t.lang === "en") return;
+  try {
+    setTranslation((await import("./zh-CN/views")).views);
+  } catch {
+    // As above; the next piece of code tries again.
   }
 }
 

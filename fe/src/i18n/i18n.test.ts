@@ -1,8 +1,11 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { en as page } from "./en";
 import { pickLanguage } from "./languages";
-import { zhCNAreas, zhCN as zhCNPage } from "./zh-CN";
+import { zhCN as zhCNPage } from "./zh-CN";
 import { table as zhTable } from "./zh-CN/table";
+import { views } from "./zh-CN/views";
+
+const zhCNAreas = views.areas;
 
 /** Areas by their names, as English has them. */
 const AREAS: Record<string, object> = Object.assign(
@@ -41,8 +44,9 @@ describe("settling it", () => {
 
   it("settles the texts that views bring along", async () => {
     localStorage.setItem("torch-tb-profiler.language", "zh-CN");
-    const { settleLanguage } = await import("./current");
+    const { settleAreas, settleLanguage } = await import("./current");
     await settleLanguage();
+    await settleAreas();
     const { steps } = await import("./en/steps");
     expect(steps).toBe((await import("./zh-CN/steps")).steps);
   });
@@ -74,7 +78,7 @@ const NOT_TEXTS = new Set(["capture.health.summary", "serverMessages"]);
 
 /** Names and code that are the same in every language. */
 const SAME =
-  /^(product|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.tensor|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
+  /^(product|bar\.(worker|span)|rail\.groups\.ranks|status\.version|palette\.kinds\.(worker|span)|table\.(unknown|filterHelp.*|problem\.bad_regex)|.*[rR]emedy|overview\.(tiles\.(p50|p95|device|dataShare)|categories\.(memcpy|memset|dataloader))|capture\.(categories\.names\.(memcpy|memset)|options\.(names|code)\..*|versions\.names\..*|distributed\.(rank|worldSize))|kernels\.columns\.bandwidth|range\.between|noRuns\.snippet|charts\.(part|curve\.anySpan)|kernels\.(tensor|kinds\.softmax)|overview\.tiles\.tensor|comparison\.span|compare\.(headline\.(contributor|delta|deltaPercent)|timeline\.repeated|columns\.(delta|deltaPercent))|distributed\.(rank|worker|byRank|span|straggler\.rank|tiles\.ranksOf|devices\.gpu|(devices\.)?columns\.(worker|rank))|flame\.kinds\.frame|memory\.between|modules\.(sources\.(nn|lightning)|spoken)|stacks\.spoken|steps\.(tiles\.p95|because|longer|columns\.(deltaPercent|percent))|trace\.(perfettoUrl|categoryOption))$/;
 
 describe("Chinese", () => {
   it("has the areas that English has", () => {
@@ -119,10 +123,10 @@ describe("why a file is not shown", () => {
 
   it("is said in Chinese by its kind, and what is not known in the words of the server", async () => {
     localStorage.setItem("torch-tb-profiler.language", "zh-CN");
-    const { reasonText, noteText, settleLanguage } = await import(".");
+    const { reasonText, noteText, settleAreas, settleLanguage } = await import(".");
     await settleLanguage();
     expect(reasonText("is empty", { kind: "empty", values: {} })).toBe("文件为空");
-    const denied = { place: "", why: "Permission denied" };
+    const denied = { place: "", why: "Permission denied", errno: "EACCES" };
     expect(reasonText("cannot be read: …", { kind: "unreadable", values: denied })).toBe(
       "无法读取：没有权限",
     );
@@ -132,9 +136,57 @@ describe("why a file is not shown", () => {
     );
     expect(reasonText("is odd", { kind: "other", values: {} })).toBe("is odd");
     expect(reasonText("is odd", null)).toBe("is odd");
+    const file = { file: "a.json", why_kind: "empty", said: "is empty" };
+    expect(reasonText("a.json is empty", { kind: "trace_failed", values: file })).toBe(
+      "a.json：文件为空",
+    );
+    await settleAreas();
     const cut = { why: "the gzip data is cut off", why_kind: "gzip_cut_off", events: 3 };
     expect(noteText({ kind: "truncated", text: "…", values: cut })).toBe(
       "文件无法读到末尾（gzip 数据被截断）；此前的 3 个事件已显示。",
     );
+  });
+});
+
+describe("what views show of the server", () => {
+  afterEach(() => {
+    localStorage.clear();
+    vi.resetModules();
+  });
+
+  async function inChinese() {
+    localStorage.setItem("torch-tb-profiler.language", "zh-CN");
+    const i18n = await import(".");
+    await i18n.settleLanguage();
+    await i18n.settleAreas();
+    return i18n;
+  }
+
+  it("is found by its key, whatever the English words are", async () => {
+    const { columnWords, counterName, definitionText, linkText, remedyText } = await inChinese();
+    const calls = { id: "operators.calls", label: "Calls of it", help: "How often." };
+    expect(columnWords(calls).label).toBe("调用次数");
+    expect(columnWords({ ...calls, id: "delta operators.calls" }).label).toBe("Δ 调用次数");
+    expect(columnWords({ ...calls, id: "baseline operators.calls" }).help).toMatch(/^基线：/);
+    // A column for each trace has the name of the trace.
+    const ofTrace = columnWords({ ...calls, label: "run 1", id: "help operators.calls" });
+    expect(ofTrace).toEqual({ label: "run 1", help: columnWords(calls).help });
+    expect(counterName({ kind: "queue_length", name: "?" })).toBe("已启动未开始");
+    expect(definitionText({ step: "?" }, "step")).toMatch(/[\u4e00-\u9fff]/);
+    expect(linkText({ key: "checkpointing", text: "?" })).toBe("梯度检查点");
+    expect(remedyText({ kind: "no_modules", remedy: "?" })).toContain("或");
+  });
+
+  it("is in the server's own words where the key is not known", async () => {
+    const { columnWords, definitionText, linkText, noteText, remedyText } = await inChinese();
+    const odd = { label: "Odd", help: "Is odd." };
+    for (const id of ["", "operators.odd", "beside operators.calls", "delta operators.odd"])
+      expect(columnWords({ ...odd, id })).toEqual(odd);
+    expect(columnWords(odd)).toEqual(odd);
+    expect(definitionText({ odd: "Is odd." }, "odd")).toBe("Is odd.");
+    expect(linkText({ key: "odd", text: "Odd" })).toBe("Odd");
+    expect(noteText({ kind: "odd", text: "It is odd." })).toBe("It is odd.");
+    const launches = { kind: "kernels_lost_at_start", remedy: "schedule()" };
+    expect(remedyText({ ...launches, values: { zero_timestamps: false } })).toBe("schedule()");
   });
 });

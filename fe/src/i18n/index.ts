@@ -1,4 +1,4 @@
-export { inLanguage, settleLanguage, t } from "./current";
+export { inLanguage, settleAreas, settleLanguage, t } from "./current";
 export type { Messages } from "./en";
 export { capture as captureTexts } from "./en/capture";
 export { charts as chartsTexts } from "./en/charts";
@@ -19,12 +19,15 @@ export { timeline as timelineTexts } from "./en/timeline";
 export { trace as traceTexts } from "./en/trace";
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
 export {
+  columnWords,
+  counterName,
   definitionText,
   evidenceLabel,
   findingDetail,
   findingTitle,
+  linkText,
   noteText,
   reasonText,
-  serverText,
+  remedyText,
   type Values,
 } from "./serverMessages";

@@ -1,15 +1,54 @@
+/** What the server says, in the language of the page: by its key, else in the server's own words. */
 import { t } from "./current";
+import { serverMessages } from "./translation";
 import type { Values } from "./values";
 
 export type { Values } from "./values";
 
-/** A text of the server that is always the same, such as the label of a column. */
-export function serverText(text: string): string {
-  return t.server[text] ?? text;
+interface NoteWords {
+  readonly kind: string;
+  readonly text: string;
+  readonly values?: Values;
 }
 
-export function noteText(note: { kind: string; text: string; values?: Values }): string {
-  return t.serverMessages.notes[note.kind]?.(note.values ?? {}) ?? note.text;
+interface ColumnWords {
+  readonly id?: string;
+  readonly label: string;
+  readonly help?: string | null;
+}
+
+/** Label and definition of a column; those that it has where its id is not known. */
+export function columnWords({ id = "", label, help }: ColumnWords): {
+  label: string;
+  help?: string;
+} {
+  const said = wordsOf(id, label);
+  return { label: said?.[0] ?? label, ...(help ? { help: said?.[1] ?? help } : {}) };
+}
+
+/** `operators.calls`, or `baseline operators.calls`; `help operators.calls` has a label of its own. */
+function wordsOf(id: string, label: string): readonly [label: string, help: string] | undefined {
+  const [side, of] = id.includes(" ") ? id.split(" ", 2) : [null, id];
+  const words = serverMessages()?.columns[of ?? ""];
+  if (!words || side === null || side === undefined) return words;
+  return side === "help" ? [label, words[1]] : serverMessages()?.sides[side]?.(...words);
+}
+
+/** What a number of the overview means: `definitions` are those of the answer, by its key. */
+export function definitionText(definitions: Readonly<Record<string, string>>, key: string): string {
+  return serverMessages()?.columns[`overview.${key}`]?.[1] ?? definitions[key] ?? "";
+}
+
+export function noteText({ kind, text, values = {} }: NoteWords): string {
+  return serverMessages()?.notes[kind]?.(values) ?? text;
+}
+
+export function remedyText({
+  kind,
+  remedy,
+  values = {},
+}: Omit<NoteWords, "text"> & { readonly remedy: string }): string {
+  return serverMessages()?.remedies[kind]?.(values) ?? remedy;
 }
 
 /** Why a file could not be read, or is no trace. */
@@ -21,11 +60,11 @@ export function reasonText(
 }
 
 export function findingTitle(finding: { id: string; title: string }): string {
-  return t.serverMessages.findings[finding.id]?.title ?? finding.title;
+  return serverMessages()?.findings[finding.id]?.title ?? finding.title;
 }
 
 export function findingDetail(finding: { id: string; detail: string; values?: Values }): string {
-  return t.serverMessages.findings[finding.id]?.detail(finding.values ?? {}) ?? finding.detail;
+  return serverMessages()?.findings[finding.id]?.detail(finding.values ?? {}) ?? finding.detail;
 }
 
 export function evidenceLabel(evidence: {
@@ -33,10 +72,13 @@ export function evidenceLabel(evidence: {
   label: string;
   gpu?: number | null;
 }): string {
-  return t.serverMessages.evidence[evidence.key ?? ""]?.(evidence.gpu ?? null) ?? evidence.label;
+  return serverMessages()?.evidence[evidence.key ?? ""]?.(evidence.gpu ?? null) ?? evidence.label;
 }
 
-/** What a number of an answer means: `definitions` are those of the answer, by its key. */
-export function definitionText(definitions: Readonly<Record<string, string>>, key: string): string {
-  return serverText(definitions[key] ?? "");
+export function linkText({ key, text }: { key: string; text: string }): string {
+  return serverMessages()?.links[key] ?? text;
+}
+
+export function counterName({ kind, name }: { kind: string; name: string }): string {
+  return serverMessages()?.counters[kind] ?? name;
 }

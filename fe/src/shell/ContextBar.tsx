@@ -3,7 +3,14 @@ import { useEffect, useState } from "react";
 import { reportMade, type Status } from "../api";
 import { copyText, type ThemeChoice, useThemeChoice } from "../host";
 import { LANGUAGES, type LanguageId, t } from "../i18n";
-import { type CurrentTrace, formatRange, linkToPage, selectTrace, useStepRange } from "../state";
+import {
+  type CurrentTrace,
+  formatRange,
+  linkToPage,
+  page,
+  selectTrace,
+  useAddress,
+} from "../state";
 import { Icon } from "../ui";
 import { StepBrush } from "./brush/StepBrush";
 import { ComparedWith } from "./ComparedWith";
@@ -31,7 +38,7 @@ export function ContextBar(props: Props) {
   const { status, current, refreshing, link, onRefresh, onKeys, onPalette } = props;
   const { run, trace, steps, range } = current;
   const [theme, setTheme] = useThemeChoice();
-  const [, setRange] = useStepRange();
+  const [, setRange] = useAddress(page.steps);
   return (
     <header className="bar">
       <section className="bar-pickers" aria-label={t.bar.label}>

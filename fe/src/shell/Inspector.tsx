@@ -7,7 +7,8 @@ import {
   formatRange,
   goToView,
   type Picked,
-  useStepRange,
+  page,
+  useAddress,
   useViewId,
   viewName,
 } from "../state";
@@ -94,7 +95,7 @@ function OnlyThisStep({
   name: string;
   current: CurrentTrace;
 }) {
-  const [, setRange] = useStepRange();
+  const [, setRange] = useAddress(page.steps);
   const at = steps?.names.indexOf(name) ?? -1;
   if (!steps || at < 0 || steps.names.length < 2) return null;
   const only = range?.first === at && range.last === at;

@@ -37,7 +37,7 @@ const TIMELINE_KEYS: readonly [string[], string][] = [
   [[timelineTexts.keys.dragKeys], timelineTexts.keys.drag],
 ];
 
-export function KeysDialog({ onClose }: { onClose: () => void }) {
+export default function KeysDialog({ onClose }: { onClose: () => void }) {
   const [view] = useViewId();
   return (
     <Dialog title={t.keys.title} onClose={onClose}>

@@ -39,15 +39,19 @@ interface Props {
 
 export function LoadingPage({ status, current, trace }: Props) {
   const failed = trace.state === "failed";
+  const nothing = hasNoEvents(trace.why);
   const progress = traceProgress(trace);
   const others = fileRows(status).filter((row) => row.trace !== trace);
   const listed = others.slice(0, LISTED);
   return (
     <div className="page">
-      <h1>{failed ? t.loading.failedTitle(trace.file) : t.loading.title(trace.file)}</h1>
+      <h1>{titleOf(trace)}</h1>
       {failed ? (
         <>
-          <p className="reason">{reasonText(trace.reason ?? "", trace.why)}</p>
+          <p className="reason">
+            {nothing && `${trace.file} `}
+            {reasonText(trace.reason ?? "", trace.why)}
+          </p>
           <p className="muted">{t.loading.failedHelp}</p>
         </>
       ) : (
@@ -76,6 +80,15 @@ export function LoadingPage({ status, current, trace }: Props) {
       )}
     </div>
   );
+}
+
+function hasNoEvents(why: TraceStatus["why"]): boolean {
+  return why?.kind === "no_events" || why?.kind === "no_readable_events";
+}
+
+function titleOf({ state, file, why }: TraceStatus): string {
+  if (state !== "failed") return t.loading.title(file);
+  return hasNoEvents(why) ? t.loading.noEventsTitle : t.loading.failedTitle(file);
 }
 
 /** Enough to go on with; the rest is in the pickers. */

@@ -4,7 +4,7 @@ import { t } from "../i18n";
 import { Async, Dialog } from "../ui";
 import { NoteList } from "./Notes";
 
-export function NotesDialog({ sel, onClose }: { sel: TraceKey; onClose: () => void }) {
+export default function NotesDialog({ sel, onClose }: { sel: TraceKey; onClose: () => void }) {
   const query = useHealth(sel);
   return (
     <Dialog title={t.notes.title} onClose={onClose}>

@@ -1,7 +1,7 @@
 /** Lines above the view: a link that names something gone, a server that went away. */
 import { useState } from "react";
 import { t } from "../i18n";
-import { type Dropped, isViewId, SCHEMA, useText } from "../state";
+import { type Dropped, isViewId, page, SCHEMA, useAddress } from "../state";
 import { Icon } from "../ui";
 import "./notices.css";
 
@@ -13,11 +13,12 @@ interface Props {
 }
 
 export function Notices({ dropped, lost, onRetry }: Props) {
-  const [v, z] = [useText("v"), useText("z")];
+  const [view] = useAddress(page.view);
+  const [schema] = useAddress(page.schema);
   const [dismissed, setDismissed] = useState<readonly string[]>([]);
   const texts = dropped.map(({ kind, value }) => t.dropped[kind](value));
-  if (v !== undefined && !isViewId(v)) texts.push(t.dropped.view(v));
-  if (z !== undefined && z !== SCHEMA) texts.push(t.dropped.schema);
+  if (view !== "" && !isViewId(view)) texts.push(t.dropped.view(view));
+  if (schema !== "" && schema !== SCHEMA) texts.push(t.dropped.schema);
   const shown = texts.filter((text) => !dismissed.includes(text));
   return (
     <>

@@ -15,22 +15,26 @@ import {
   type ViewId,
   viewName,
 } from "../state";
-import { Boundary, NotInReport, Panel } from "../ui";
+import { Boundary, later, NotInReport, Panel } from "../ui";
 import { RangeChip } from "./brush/RangeChip";
 import { ContextBar, useCopyLink } from "./ContextBar";
 import { FilesDialog } from "./Files";
 import { Inspector } from "./Inspector";
-import { KeysDialog } from "./KeysDialog";
 import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
 import { NoRuns } from "./NoRuns";
-import { ViewNotes } from "./Notes";
-import { NotesDialog } from "./NotesDialog";
 import { Notices } from "./Notices";
 import { Palette } from "./palette/Palette";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
 import { useShortcuts } from "./useShortcuts";
 import "./shell.css";
+
+const Nothing = () => null;
+
+// What says something in words of the server, or of a view, is fetched with these: see `i18n/README.md`.
+const KeysDialog = later(() => import("./KeysDialog"), Nothing);
+const NotesDialog = later(() => import("./NotesDialog"), Nothing);
+const ViewNotes = later(() => import("./ViewNotes"), Nothing);
 
 type DialogName = "keys" | "files" | "notes" | "palette";
 
@@ -125,9 +129,17 @@ export function Shell({ views, inspectors }: Props) {
         onFiles={() => setDialog("files")}
         onNotes={() => setDialog("notes")}
       />
-      {dialog === "keys" && <KeysDialog onClose={close} />}
+      {dialog === "keys" && (
+        <Boundary>
+          <KeysDialog onClose={close} />
+        </Boundary>
+      )}
       {dialog === "files" && status && <FilesDialog status={status} onClose={close} />}
-      {dialog === "notes" && current.sel && <NotesDialog sel={current.sel} onClose={close} />}
+      {dialog === "notes" && current.sel && (
+        <Boundary>
+          <NotesDialog sel={current.sel} onClose={close} />
+        </Boundary>
+      )}
       {dialog === "palette" && (
         <Palette
           status={status}
@@ -147,8 +159,6 @@ export function Shell({ views, inspectors }: Props) {
   );
 }
 
-const Nothing = () => null;
-
 interface CurrentViewProps {
   view: ViewId;
   View: ComponentType<object>;
@@ -162,7 +172,9 @@ function CurrentView({ view, View, current }: CurrentViewProps) {
         <h1>{viewName(view)}</h1>
         <RangeChip view={view} current={current} />
       </div>
-      <ViewNotes sel={current.sel} view={view} />
+      <Boundary>
+        <ViewNotes sel={current.sel} view={view} />
+      </Boundary>
       <Boundary key={view}>
         {/* Tiles of a timeline are made when they are asked for. */}
         {findView(view)?.needsServer && reportMade() !== null ? (

@@ -8,3 +8,4 @@ export { fileRows, traceProgress } from "./progress";
 export { StepChoice } from "./StepChoice";
 export { TracePicker } from "./TracePicker";
 export { traceTitle } from "./traceTitle";
+export { useCompared } from "./useCompared";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { TraceStatus } from "../api";
-import { homeOf, PICKED_KINDS } from "../state";
+import { findView, homeOf, PICKED_KINDS } from "../state";
 import { hasData, placesOf } from "./places";
 
 const TRACE = {
@@ -14,7 +14,7 @@ it("begins where the thing is a row", () => {
   }
 });
 
-it("leaves out views without data, and keeps those nobody says anything of", () => {
+it("leaves out views without data, and keeps those the server says nothing of", () => {
   const views = placesOf({ kind: "op", name: "aten::mm" }, TRACE).map(({ view }) => view);
   expect(views).toEqual(["operators", "kernels", "trace"]);
   expect(hasData("memory", TRACE)).toBe(false);
@@ -24,19 +24,31 @@ it("leaves out views without data, and keeps those nobody says anything of", () 
 
 it("asks for an operator's kernels with a filter that survives quotes", () => {
   const kernels = placesOf({ kind: "op", name: 'a "b"' }, null)[1];
-  expect(kernels?.look.q).toBe('operator="a \\"b\\""');
+  expect(kernels?.look.filter).toBe('operator="a \\"b\\""');
 });
 
 it("opens the timeline at the longest slice, whatever was looked at there before", () => {
   for (const kind of ["op", "kernel"] as const) {
     const trace = placesOf({ kind, name: "a ~,b" }, null).find(({ view }) => view === "trace");
-    expect(trace?.look).toEqual({ e: "longest:a ~,b", t: "", q: "" });
+    expect(trace?.look).toEqual({
+      event: { type: "longest", name: "a ~,b" },
+      window: null,
+      search: "",
+    });
   }
 });
 
 it("looks for a module by the end of its path, without the number in front of which is a sign", () => {
   const look = placesOf({ kind: "mod", name: "Net_0/Linear#3" }, null).map(
-    ({ look }) => look.e ?? look.q,
+    ({ look }) => look.event ?? look.filter,
   );
-  expect(look).toEqual(["", "longest:nn.Module: Linear", 'name="Linear"']);
+  expect(look).toEqual(["", { type: "longest", name: "nn.Module: Linear" }, 'name="Linear"']);
+});
+
+it.each(PICKED_KINDS)("asks views for a look that they can have: %s", (kind) => {
+  for (const { view, look } of placesOf({ kind, name: "a ~,b" }, null))
+    for (const [name, value] of Object.entries(look)) {
+      const param = findView(view)?.params?.[name];
+      expect(param?.parse(param.format(value)), `${view} ${name}`).toEqual(value);
+    }
 });

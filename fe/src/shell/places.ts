@@ -1,13 +1,13 @@
 /** Where selected things can be seen. The one place that knows how views are to look for that. Pure. */
 import type { TraceStatus } from "../api";
+import type { TimeWindow } from "../draw";
 import { equals } from "../format";
-import type { Params } from "../host";
-import { findView, type Picked, type PickedKind, type ViewId } from "../state";
+import { findView, type Picked, type PickedKind, type ViewId, type ViewLook } from "../state";
 
 export interface Place {
   readonly view: ViewId;
   /** How the view is to look. */
-  readonly look: Params;
+  readonly look: ViewLook;
 }
 
 export function hasData(view: ViewId, trace: TraceStatus | null): boolean {
@@ -18,32 +18,32 @@ export function hasData(view: ViewId, trace: TraceStatus | null): boolean {
 /** The first place is where it is a row. A filter of before could hide it there, so it is taken off. */
 const PLACES: Record<PickedKind, (name: string) => readonly Place[]> = {
   op: (name): readonly Place[] => [
-    { view: "operators", look: { q: "" } },
-    { view: "kernels", look: { g: "name_op_launch", q: equals("operator", name) } },
+    { view: "operators", look: { filter: "" } },
+    { view: "kernels", look: { group: "name_op_launch", filter: equals("operator", name) } },
     { view: "trace", look: longestSlice(name) },
-    { view: "stacks", look: { q: equals("name", name) } },
-    { view: "memory", look: { g: "operators", q: equals("name", name) } },
+    { view: "stacks", look: { filter: equals("name", name) } },
+    { view: "memory", look: { tab: "operators", filter: equals("name", name) } },
   ],
   kernel: (name): readonly Place[] => [
-    { view: "kernels", look: { q: "" } },
+    { view: "kernels", look: { filter: "" } },
     { view: "trace", look: longestSlice(name) },
-    { view: "stacks", look: { q: equals("name", name) } },
+    { view: "stacks", look: { filter: equals("name", name) } },
   ],
   mod: (path): readonly Place[] => {
     const name = lastName(path);
     return [
-      { view: "modules", look: { q: "" } },
+      { view: "modules", look: { filter: "" } },
       { view: "trace", look: longestSlice(`nn.Module: ${name}`) },
-      { view: "stacks", look: { q: equals("name", name) } },
+      { view: "stacks", look: { filter: equals("name", name) } },
     ];
   },
   // Where else depends on when it was: its own part of the drawer says so.
-  step: (): readonly Place[] => [{ view: "steps", look: { q: "" } }],
+  step: (): readonly Place[] => [{ view: "steps", look: { filter: "" } }],
 };
 
-/** The timeline at the longest slice of a name, selected; in `window` (`start-end`, ns), else around it. */
-export function longestSlice(name: string, window = ""): Params {
-  return { e: `longest:${name}`, t: window, q: "" };
+/** The timeline at the longest slice of a name, selected; in `window` (ns), else around it. */
+export function longestSlice(name: string, window: TimeWindow | null = null): ViewLook {
+  return { event: { type: "longest", name }, window, search: "" };
 }
 
 /** A module is selected by its path, `Net_0/Linear#3`; elsewhere it goes by its name. */

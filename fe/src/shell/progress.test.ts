@@ -1,25 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { RunStatus, TraceState, TraceStatus } from "../api";
+import { traceStatus } from "../api/cases";
 import { fileRows, summarise } from "./progress";
 
 function trace(state: TraceState, done: number, total: number): TraceStatus {
-  return {
-    worker: "w0",
-    span: "1",
-    file: `${state}.json`,
+  const file = `${state}.json`;
+  return traceStatus({
+    file,
     size: total,
     state,
     bytes_done: done,
     bytes_total: total,
     events: null,
-    reason: null,
-    why: null,
-    rank: null,
-    world_size: null,
-    host_name: null,
-    notes: 0,
-    views: [],
-  };
+  });
 }
 
 const RUN: RunStatus = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RunStatus, Status, TraceStatus } from "../api";
+import { traceStatus } from "../api/cases";
 import {
   baselineKey,
   counterpart,
@@ -12,24 +13,7 @@ import {
 } from "./comparison";
 
 function trace(worker: string, span = "1", more: Partial<TraceStatus> = {}): TraceStatus {
-  return {
-    worker,
-    span,
-    file: `${worker}.${span}.json`,
-    size: 1,
-    state: "ready",
-    bytes_done: 1,
-    bytes_total: 1,
-    events: 1,
-    reason: null,
-    why: null,
-    rank: null,
-    world_size: null,
-    host_name: null,
-    notes: 0,
-    views: [],
-    ...more,
-  };
+  return traceStatus({ worker, span, file: `${worker}.${span}.json`, ...more });
 }
 
 function run(name: string, ...traces: TraceStatus[]): RunStatus {
@@ -50,7 +34,7 @@ function status(...runs: RunStatus[]): Status {
 
 const at = (name: string, worker: string, span = "1"): TraceName => ({ run: name, worker, span });
 const suggested = (of: Status, current: TraceName) => {
-  const { suggested: found } = resolveComparison(of, current, undefined, null).comparison;
+  const { suggested: found } = resolveComparison(of, current, null, null).comparison;
   return found && [found.why, ...Object.values(found.name)].join(" ");
 };
 
@@ -146,12 +130,12 @@ describe("the suggested baseline", () => {
   it("stays while more runs appear, and not when it is gone", () => {
     const before = status(run("run1", trace("w")), run("run3", trace("w")));
     const current = at("run3", "w");
-    const first = resolveComparison(before, current, undefined, null).comparison.suggested;
+    const first = resolveComparison(before, current, null, null).comparison.suggested;
     const more = status(run("run1", trace("w")), run("run2", trace("w")), run("run3", trace("w")));
-    const again = resolveComparison(more, current, undefined, first).comparison.suggested;
+    const again = resolveComparison(more, current, null, first).comparison.suggested;
     expect(again?.name.run).toBe("run1");
     const less = status(run("run2", trace("w")), run("run3", trace("w")));
-    expect(resolveComparison(less, current, undefined, first).comparison.suggested?.name.run).toBe(
+    expect(resolveComparison(less, current, null, first).comparison.suggested?.name.run).toBe(
       "run2",
     );
   });
@@ -181,7 +165,7 @@ describe("a comparison that is set", () => {
   });
 
   it("is nothing without runs", () => {
-    expect(resolveComparison(status(), null, undefined, null)).toEqual({
+    expect(resolveComparison(status(), null, null, null)).toEqual({
       comparison: NO_COMPARISON,
       dropped: [],
     });

@@ -50,7 +50,7 @@ export interface WantedTrace {
   span: string | null;
 }
 
-export function parseTraceName(text: string | undefined): WantedTrace | null {
+export function parseTraceName(text: string | null): WantedTrace | null {
   if (!text) return null;
   const [run = "", worker = null, span = null] = text
     .split("~")
@@ -66,12 +66,12 @@ export function sameTraceName(a: TraceName | null, b: TraceName | null): boolean
 export function resolveComparison(
   status: Status,
   current: TraceName | null,
-  wanted: string | undefined,
+  wanted: string | null,
   previous: Suggestion | null,
 ): { comparison: Comparison; dropped: Dropped[] } {
   const asked = parseTraceName(wanted);
   const set = asked && findTrace(status.runs, asked);
-  const missing = wanted !== undefined && wanted !== "" && set === null;
+  const missing = wanted !== null && wanted !== "" && set === null;
   const kept = previous && current && stillThere(status.runs, previous, current);
   return {
     comparison: { set, suggested: kept || (current && suggestBaseline(status.runs, current)) },

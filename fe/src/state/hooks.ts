@@ -1,43 +1,37 @@
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import type { TraceKey } from "../api";
 import { linkTo, type Params } from "../host";
+import { applyChanges, type Change, change, type Param } from "./address";
 import { type Comparison, formatTraceName, type TraceName } from "./comparison";
-import { applyPatch, type Patch, viewParams, viewPatch } from "./keys";
-import { formatPicked, type Picked, parsePicked } from "./picked";
+import { page } from "./page";
+import type { Picked } from "./picked";
 import { paramStore } from "./store";
-import { FIRST_VIEW, isViewId, type ViewId } from "./views";
+import {
+  allViews,
+  clearChanges,
+  FIRST_VIEW,
+  isViewId,
+  lookChanges,
+  paramsOf,
+  type ViewId,
+  type ViewLook,
+} from "./views";
 
-/** The text of one key; what shows it is drawn again when that key changes, and no other. */
-export function useText(key: string): string | undefined {
+/**
+ * One parameter of the address. What shows it is drawn again when its text changes, and no other; the value stays the
+ * same object while the text does.
+ */
+export function useAddress<T>(param: Param<T>): [T, (value: T) => void] {
   const store = paramStore();
-  return useSyncExternalStore(store.subscribe, () => store.get()[key]);
-}
-
-/** Changes several keys of the address at once: one entry of the history at most, and one redraw. */
-export function setParams(patch: Patch): void {
-  paramStore().set(patch);
-}
-
-/** One of a few words; the first is what absence means, and any other text. */
-export function useChoice<const T extends string>(
-  key: string,
-  choices: readonly [T, ...T[]],
-): [T, (value: T) => void] {
-  const [text, set] = useParam<string>(key, choices[0]);
-  return [choices.find((choice) => choice === text) ?? choices[0], set];
-}
-
-/** One parameter of the address; `fallback` is what its absence means and is never written. */
-export function useParam<T extends string = string>(
-  key: string,
-  fallback: T,
-): [T, (value: T) => void] {
-  const value = (useText(key) as T | undefined) ?? fallback;
-  const set = useCallback(
-    (next: T) => paramStore().set({ [key]: next === fallback ? null : next }),
-    [key, fallback],
-  );
+  const text = useSyncExternalStore(store.subscribe, () => store.get()[param.key] ?? "");
+  const value = useMemo(() => param.parse(text), [param, text]);
+  const set = useCallback((next: T) => paramStore().set(change(param, next)), [param]);
   return [value, set];
+}
+
+/** Changes several parameters at once: one entry of the history at most, and one redraw. */
+export function setAddress(...changes: readonly Change[]): void {
+  paramStore().set(...changes);
 }
 
 export interface TableParams {
@@ -47,45 +41,66 @@ export interface TableParams {
   readonly onSort: (sort: string) => void;
 }
 
-/** Filter and sort of a table: `q` and `o`, of the second table of a view `q2` and `o2`. */
-export function useTableParams(which: "" | "2" | "3" = "", order = ""): TableParams {
-  const [filter, onFilter] = useParam<string>(`q${which}`, "");
-  const [sort, onSort] = useParam<string>(`o${which}`, order);
-  return { filter, onFilter, sort, onSort };
+/** Filter and order of a table. `order`: what is usual where that depends on the answer; it is not written. */
+export function useTableParams(
+  filterParam: Param<string>,
+  sortParam: Param<string>,
+  order = "",
+): TableParams {
+  const [filter, onFilter] = useAddress(filterParam);
+  const [sort, setSort] = useAddress(sortParam);
+  const onSort = useCallback(
+    (next: string) => setSort(next === order ? "" : next),
+    [setSort, order],
+  );
+  return { filter, onFilter, sort: sort || order, onSort };
 }
 
 export function useViewId(): [ViewId, (view: ViewId) => void] {
-  const wanted = useText("v");
+  const [wanted] = useAddress(page.view);
   return [isViewId(wanted) ? wanted : FIRST_VIEW, goToView];
 }
 
 /** How each view looked when it was left. */
 const remembered = new Map<ViewId, Params>();
 
-/** `look`: how the view should look, e.g. a filter; wins over how it was left. */
-export function goToView(view: ViewId, select?: Picked | null, look: Params = {}): void {
-  const store = paramStore();
-  const params = store.get();
-  const current = isViewId(params.v) ? params.v : FIRST_VIEW;
-  if (view !== current) remembered.set(current, viewParams(params));
-  store.set({
-    ...(view === current ? {} : viewPatch(view, FIRST_VIEW, remembered.get(view) ?? {})),
-    ...look,
-    ...(select ? { sel: formatPicked(select) } : {}),
-  });
+function currentView(): ViewId {
+  const wanted = page.view.parse(paramStore().get()[page.view.key] ?? "");
+  return isViewId(wanted) ? wanted : FIRST_VIEW;
+}
+
+/** What to write to go to another view, with what that one looked like when it was left. */
+function viewChanges(view: ViewId, look: Params): Change[] {
+  return [
+    ...clearChanges(),
+    ...Object.entries(look).map(([key, text]) => ({ key, text, isStep: false })),
+    change(page.view, view === FIRST_VIEW ? "" : view),
+  ];
+}
+
+/** `look`: how the view should look, e.g. its filter; wins over how it was left. */
+export function goToView(view: ViewId, select?: Picked | null, look: ViewLook = {}): void {
+  const current = currentView();
+  if (view !== current) remembered.set(current, paramsOf(current, paramStore().get()));
+  setAddress(
+    ...(view === current ? [] : viewChanges(view, remembered.get(view) ?? {})),
+    ...lookChanges(view, look),
+    ...(select ? [change(page.picked, select)] : []),
+  );
 }
 
 /** The address of a view, as a fresh start. */
 export function linkToView(view: ViewId): string {
-  return linkTo(applyPatch(paramStore().get(), viewPatch(view, FIRST_VIEW, {})));
+  return linkTo(applyChanges(paramStore().get(), viewChanges(view, {})));
 }
 
-export function selectTrace(change: Partial<TraceKey>): void {
-  const patch: Record<string, string | null> = leavePart();
-  if (change.run !== undefined) patch.r = change.run;
-  if (change.worker !== undefined) patch.k = change.worker;
-  if (change.span !== undefined) patch.s = change.span;
-  paramStore().set(patch);
+export function selectTrace({ run, worker, span }: Partial<TraceKey>): void {
+  setAddress(
+    ...leaveTraces(),
+    ...(run === undefined ? [] : [change(page.run, run)]),
+    ...(worker === undefined ? [] : [change(page.worker, worker)]),
+    ...(span === undefined ? [] : [change(page.span, span)]),
+  );
 }
 
 /** Writes what is still waiting, before the page is left. */
@@ -93,98 +108,71 @@ export function flushParams(): void {
   paramStore().flush();
 }
 
+/** How steps are to be found; every view asks the server accordingly. */
 export interface StepParams {
   /** The name of a rule, and a pattern, exactly as the address has them. */
   rule: string | null;
   pattern: string | null;
 }
 
-/** How steps are to be found; every view asks the server accordingly. */
 export function useStepParams(): [StepParams, (next: Partial<StepParams>) => void] {
-  const [sr, sp] = [useText("sr"), useText("sp")];
+  const [rule] = useAddress(page.stepRule);
+  const [pattern] = useAddress(page.stepPattern);
   const set = useCallback(
-    ({ rule = null, pattern = null }: Partial<StepParams>) =>
-      paramStore().set({ sr: rule, sp: pattern }),
+    (next: Partial<StepParams>) =>
+      setAddress(
+        change(page.stepRule, next.rule ?? null),
+        change(page.stepPattern, next.pattern ?? null),
+      ),
     [],
   );
-  return [{ rule: sr ?? null, pattern: sp ?? null }, set];
-}
-
-/** The first and last step to which the views are limited, as the address has them; see `range.ts`. */
-export function useStepRange(): [string | null, (range: string | null) => void] {
-  const st = useText("st");
-  const set = useCallback((range: string | null) => paramStore().set({ st: range }), []);
-  return [st ?? null, set];
+  return [{ rule, pattern }, set];
 }
 
 /** The operator, kernel, module or step that every view marks and the inspector describes. */
 export function usePicked(): [Picked | null, (selected: Picked | null) => void] {
-  const text = useText("sel");
-  const set = useCallback(
-    (next: Picked | null) => paramStore().set({ sel: next ? formatPicked(next) : null }),
-    [],
-  );
-  // The object stays the same while it means the same, so that memoised tables do not redraw.
-  return [useMemo(() => parsePicked(text), [text]), set];
+  return useAddress(page.picked);
 }
 
-/** A part belongs to the two traces that were compared: with others, everything is shown first. */
-function leavePart(): Record<string, null> {
-  const { p: _, ...look } = remembered.get("compare") ?? {};
-  remembered.set("compare", look);
-  return paramStore().get().v === "compare" ? { p: null } : {};
+/** Of every view what is about the traces that were shown: with others, it begins anew. */
+function leaveTraces(): Change[] {
+  const now = currentView();
+  return allViews().flatMap(({ id, params = {} }) => {
+    const gone = Object.values(params).filter(({ ofTraces }) => ofTraces);
+    if (gone.length === 0) return [];
+    const changes = gone.map(({ key }) => ({ key, text: "", isStep: false }));
+    remembered.set(id, applyChanges(remembered.get(id) ?? {}, changes));
+    return id === now ? changes : [];
+  });
 }
 
 /** Compares every view with a trace from now on; null ends it. */
 export function setBaseline(baseline: TraceName | null): void {
-  paramStore().set({ ...leavePart(), b: baseline && formatTraceName(baseline) });
+  setAddress(...leaveTraces(), change(page.baseline, baseline && formatTraceName(baseline)));
 }
 
 /** What was compared with is shown, and what was shown is compared with. */
 export function swapTraces(shown: TraceName, baseline: TraceName): void {
-  const { run, worker, span } = baseline;
-  paramStore().set({ ...leavePart(), r: run, k: worker, s: span, b: formatTraceName(shown) });
-}
-
-/** The part of the comparison that is shown: a path of `/api/compare`. Going into one is a step that Back undoes. */
-export function usePart(): [string, (path: string) => void] {
-  const path = useText("p") ?? EVERYTHING;
-  const open = useCallback(
-    (next: string) =>
-      paramStore().set({
-        v: "compare",
-        p: next === EVERYTHING ? null : next,
-        // The filter and the page were those of another level.
-        q: null,
-        n: null,
-      }),
-    [],
+  setAddress(
+    ...leaveTraces(),
+    ...traceChanges(baseline),
+    change(page.baseline, formatTraceName(shown)),
   );
-  return [path, open];
 }
 
-/** Whether the comparison is of any number of traces, and not of two. */
-export function useMany(): [boolean, (many: boolean) => void] {
-  const many = useText("x") === "many";
-  const set = useCallback(
-    (next: boolean) =>
-      // Filters and orders were those of other tables.
-      paramStore().set({ x: next ? "many" : null, q: null, o: null, q2: null, o2: null }),
-    [],
-  );
-  return [many, set];
+function traceChanges({ run, worker, span }: TraceName): Change[] {
+  return [change(page.run, run), change(page.worker, worker), change(page.span, span)];
 }
-
-/** The path of the whole comparison. */
-export const EVERYTHING = "0";
 
 /** The address of exactly this page, with the traces spelled out even where they were chosen for us. */
 export function linkToPage(trace: TraceKey | null, { set, suggested }: Comparison): string {
   const params = paramStore().get();
   if (!trace) return linkTo(params);
-  const patch = { r: trace.run, k: trace.worker, s: trace.span };
-  const baseline = params.v === "compare" && !set ? suggested : null;
+  const baseline = currentView() === "compare" && !set ? suggested : null;
   return linkTo(
-    applyPatch(params, baseline ? { ...patch, b: formatTraceName(baseline.name) } : patch),
+    applyChanges(params, [
+      ...traceChanges(trace),
+      ...(baseline ? [change(page.baseline, formatTraceName(baseline.name))] : []),
+    ]),
   );
 }

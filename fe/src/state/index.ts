@@ -1,3 +1,4 @@
+export { change, type Param } from "./address";
 export { type Baseline, useBaseline } from "./baseline";
 export {
   baselineKey,
@@ -11,28 +12,22 @@ export {
   type Why,
 } from "./comparison";
 export {
-  EVERYTHING,
   flushParams,
   goToView,
   linkToPage,
   linkToView,
   selectTrace,
+  setAddress,
   setBaseline,
-  setParams,
   swapTraces,
   type TableParams,
-  useChoice,
-  useMany,
-  useParam,
-  usePart,
+  useAddress,
   usePicked,
   useStepParams,
-  useStepRange,
   useTableParams,
-  useText,
   useViewId,
 } from "./hooks";
-export { SCHEMA } from "./keys";
+export { page, SCHEMA } from "./page";
 export type { Picked, PickedKind } from "./picked";
 export { formatPicked, PICKED_KINDS, parsePicked } from "./picked";
 export { formatRange, isWhole, type StepList, type StepRange } from "./range";
@@ -50,6 +45,7 @@ export {
   setViews,
   type View,
   type ViewId,
+  type ViewLook,
   viewGroups,
   viewName,
 } from "./views";

@@ -1,27 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { RunStatus, Status, TraceState, TraceStatus } from "../api";
+import { traceStatus } from "../api/cases";
 import { resolve } from "./resolve";
 
 const NONE = { run: null, worker: null, span: null };
 
 function trace(worker: string, span: string, state: TraceState = "ready"): TraceStatus {
-  return {
-    worker,
-    span,
-    file: `${worker}.${span}.pt.trace.json`,
-    size: 10,
-    state,
-    bytes_done: 0,
-    bytes_total: 10,
-    events: null,
-    reason: null,
-    why: null,
-    rank: null,
-    world_size: null,
-    host_name: null,
-    notes: 0,
-    views: [],
-  };
+  return traceStatus({ worker, span, file: `${worker}.${span}.pt.trace.json`, state });
 }
 
 function run(name: string, ...traces: TraceStatus[]): RunStatus {

@@ -3,19 +3,19 @@ import { patternError, stepChoice } from "./steps";
 
 describe("the choice of steps in the address", () => {
   it("is a rule or a pattern, the pattern first", () => {
-    expect(stepChoice({})).toEqual({ choice: {}, dropped: [] });
-    expect(stepChoice({ sr: "whole_trace" }).choice).toEqual({ steps: "whole_trace" });
-    expect(stepChoice({ sr: "whole_trace", sp: "^decode" }).choice).toEqual({
+    expect(stepChoice(null, null)).toEqual({ choice: {}, dropped: [] });
+    expect(stepChoice("whole_trace", null).choice).toEqual({ steps: "whole_trace" });
+    expect(stepChoice("whole_trace", "^decode").choice).toEqual({
       step_pattern: "^decode",
     });
   });
 
   it("is left out when it cannot be meant", () => {
-    expect(stepChoice({ sr: "moon" })).toEqual({
+    expect(stepChoice("moon", null)).toEqual({
       choice: {},
       dropped: [{ kind: "rule", value: "moon" }],
     });
-    expect(stepChoice({ sr: "whole_trace", sp: "(" })).toEqual({
+    expect(stepChoice("whole_trace", "(")).toEqual({
       choice: {},
       dropped: [{ kind: "pattern", value: "(" }],
     });

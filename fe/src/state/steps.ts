@@ -1,6 +1,5 @@
 /** How steps are to be found, as the address says it. Pure. */
 import type { StepChoice } from "../api";
-import type { Params } from "../host";
 import type { Dropped } from "./resolve";
 
 /** The server's rules, in the order in which it tries them. */
@@ -9,6 +8,9 @@ export const STEP_RULES = [
   "inference_engine",
   "training_framework",
   "repeated_annotation",
+  "optimizer",
+  "repeated_module",
+  "repeated_kernels",
   "whole_trace",
 ] as const;
 export type StepRule = (typeof STEP_RULES)[number];
@@ -17,17 +19,20 @@ export function isStepRule(text: string | undefined): text is StepRule {
   return STEP_RULES.some((rule) => rule === text);
 }
 
-/** `sp` wins over `sr`. What cannot be meant is left out, so that the views still show something. */
-export function stepChoice({ sr, sp }: Params): { choice: StepChoice; dropped: Dropped[] } {
-  if (sp !== undefined) {
-    return patternError(sp) === null
-      ? { choice: { step_pattern: sp }, dropped: [] }
-      : { choice: {}, dropped: [{ kind: "pattern", value: sp }] };
+/** A pattern wins over a rule. What cannot be meant is left out, so that the views still show something. */
+export function stepChoice(
+  rule: string | null,
+  pattern: string | null,
+): { choice: StepChoice; dropped: Dropped[] } {
+  if (pattern !== null) {
+    return patternError(pattern) === null
+      ? { choice: { step_pattern: pattern }, dropped: [] }
+      : { choice: {}, dropped: [{ kind: "pattern", value: pattern }] };
   }
-  if (sr === undefined) return { choice: {}, dropped: [] };
-  return isStepRule(sr)
-    ? { choice: { steps: sr }, dropped: [] }
-    : { choice: {}, dropped: [{ kind: "rule", value: sr }] };
+  if (rule === null) return { choice: {}, dropped: [] };
+  return isStepRule(rule)
+    ? { choice: { steps: rule }, dropped: [] }
+    : { choice: {}, dropped: [{ kind: "rule", value: rule }] };
 }
 
 /** What Python's regular expressions have and ours do not, put into what ours understand. */

@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Params } from "../host";
+import { type Change, change, name, param, text } from "./address";
 import { createParamStore } from "./store";
+
+const VIEW = param("v", name, { isStep: true });
+const RUN = param("r", name, { isStep: true });
+const FILTER = param("q", text());
+const filter = (words: string): Change => change(FILTER, words);
 
 function fakeHost(params: Params) {
   const writes: [Params, boolean][] = [];
@@ -30,8 +36,8 @@ describe("param store", () => {
   it("replaces after a pause, once", () => {
     const host = fakeHost({});
     const store = createParamStore(host);
-    store.set({ q: "c" });
-    store.set({ q: "conv" });
+    store.set(filter("c"));
+    store.set(filter("conv"));
     expect(store.get()).toEqual({ q: "conv" });
     expect(host.writes).toEqual([]);
     vi.advanceTimersByTime(300);
@@ -41,8 +47,8 @@ describe("param store", () => {
   it("pushes a step at once, after what was waiting", () => {
     const host = fakeHost({ v: "operators" });
     const store = createParamStore(host);
-    store.set({ q: "conv" });
-    store.set({ v: "kernels", q: null });
+    store.set(filter("conv"));
+    store.set(change(VIEW, "kernels"), filter(""));
     expect(host.writes).toEqual([
       [{ v: "operators", q: "conv" }, false],
       [{ v: "kernels" }, true],
@@ -56,7 +62,7 @@ describe("param store", () => {
     const store = createParamStore(host);
     const listener = vi.fn();
     store.subscribe(listener);
-    store.set({ q: "conv" });
+    store.set(filter("conv"));
     host.navigate({});
     expect(store.get()).toEqual({});
     vi.advanceTimersByTime(300);
@@ -67,7 +73,7 @@ describe("param store", () => {
   it("ignores a change to what already is", () => {
     const host = fakeHost({ r: "a" });
     const store = createParamStore(host);
-    store.set({ r: "a" });
+    store.set(change(RUN, "a"));
     vi.advanceTimersByTime(300);
     expect(host.writes).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** The deep-link parameters as a store: what is on screen is what is in the address. */
 import { onParamsChange, type Params, readParams, writeParams } from "../host";
-import { applyPatch, isStep, type Patch, sameParams } from "./keys";
+import { applyChanges, type Change, sameParams } from "./address";
 
 /** Typing in a filter should not write the address at every key. */
 const SETTLE_MS = 250;
@@ -13,7 +13,8 @@ export interface Host {
 
 export interface ParamStore {
   get(): Params;
-  set(patch: Patch): void;
+  /** All at once: one redraw, and one entry of the history if any of them is a step. */
+  set(...changes: readonly Change[]): void;
   /** Writes what is still waiting. */
   flush(): void;
   subscribe(listener: () => void): () => void;
@@ -47,10 +48,10 @@ export function createParamStore(host: Host): ParamStore {
 
   return {
     get: () => params,
-    set(patch) {
-      const next = applyPatch(params, patch);
+    set(...changes) {
+      const next = applyChanges(params, changes);
       if (sameParams(next, params)) return;
-      if (isStep(patch)) {
+      if (changes.some(({ isStep }) => isStep)) {
         flush();
         changed(next);
         host.write(next, true);

@@ -2,7 +2,8 @@
 import { createContext, type ReactNode, useContext, useMemo, useRef } from "react";
 import { type RunStatus, type TraceKey, type TraceStatus, useOverview, useStatus } from "../api";
 import { type Comparison, NO_COMPARISON, resolveComparison, type Suggestion } from "./comparison";
-import { useText } from "./hooks";
+import { useAddress } from "./hooks";
+import { page } from "./page";
 import { parseRange, type StepList, type StepRange } from "./range";
 import { type Dropped, resolve } from "./resolve";
 import { stepChoice } from "./steps";
@@ -36,7 +37,7 @@ const Context = createContext<CurrentTrace>(NOTHING);
 
 export function TraceProvider({ children }: { children: ReactNode }) {
   const whole = useWholeTrace();
-  const st = useText("st");
+  const [st] = useAddress(page.steps);
   // A trace that is still being read has no steps to ask for.
   const overview = useOverview(whole.trace?.state === "ready" ? whole.sel : null);
   const steps = overview.isPlaceholderData ? null : (overview.data?.steps ?? null);
@@ -45,7 +46,7 @@ export function TraceProvider({ children }: { children: ReactNode }) {
 
   const selection = useMemo<CurrentTrace>(() => {
     const { sel, trace } = whole;
-    if (st === undefined || !sel || trace?.state !== "ready") return { ...whole, steps };
+    if (st === null || !sel || trace?.state !== "ready") return { ...whole, steps };
     // Names that the server does not know would be an error in every panel: wait for the list.
     if (!steps && !failed) return { ...whole, steps, sel: null };
     const range = steps ? parseRange(st, steps.names) : null;
@@ -65,35 +66,35 @@ export function TraceProvider({ children }: { children: ReactNode }) {
 /** What the address asks for, with all steps. */
 function useWholeTrace(): CurrentTrace {
   const status = useStatus().data;
-  const [r, k, s] = [useText("r"), useText("k"), useText("s")];
-  const [sr, sp, b] = [useText("sr"), useText("sp"), useText("b")];
+  const [run] = useAddress(page.run);
+  const [worker] = useAddress(page.worker);
+  const [span] = useAddress(page.span);
+  const [rule] = useAddress(page.stepRule);
+  const [pattern] = useAddress(page.stepPattern);
+  const [baseline] = useAddress(page.baseline);
   const previous = useRef<TraceKey | null>(null);
   const suggested = useRef<{ for: TraceKey; baseline: Suggestion | null } | null>(null);
 
   return useMemo<CurrentTrace>(() => {
     if (!status) return NOTHING;
-    const wanted = { run: r ?? null, worker: k ?? null, span: s ?? null };
-    const { key, run, trace, dropped } = resolve(status, wanted, previous.current);
-    const how = stepChoice({
-      ...(sr === undefined ? {} : { sr }),
-      ...(sp === undefined ? {} : { sp }),
-    });
+    const { key, trace, ...found } = resolve(status, { run, worker, span }, previous.current);
+    const how = stepChoice(rule, pattern);
     const next = key && { ...key, ...how.choice };
     // Keep the object while it means the same, so that queries and effects see no change.
     if (!sameTrace(next, previous.current)) previous.current = next;
     const sel = previous.current;
     const before = suggested.current?.for === sel ? (suggested.current?.baseline ?? null) : null;
-    const compared = resolveComparison(status, sel, b, before);
+    const compared = resolveComparison(status, sel, baseline, before);
     suggested.current = sel && { for: sel, baseline: compared.comparison.suggested };
     return {
       ...NOTHING,
       sel,
-      run,
+      run: found.run,
       trace,
       comparison: compared.comparison,
-      dropped: [...dropped, ...how.dropped, ...compared.dropped],
+      dropped: [...found.dropped, ...how.dropped, ...compared.dropped],
     };
-  }, [status, r, k, s, sr, sp, b]);
+  }, [status, run, worker, span, rule, pattern, baseline]);
 }
 
 function sameTrace(a: TraceKey | null, b: TraceKey | null): boolean {

@@ -1,5 +1,7 @@
 /** What the page knows of its views. Each says it of itself, in `views/<id>/view.ts`. */
 import type { ComponentType } from "react";
+import type { Params } from "../host";
+import { type Change, change, type ParamSet } from "./address";
 import type { PickedKind } from "./picked";
 
 export type ViewId = string;
@@ -15,6 +17,8 @@ export interface View {
   readonly key: string;
   /** Its sign: a path on a grid of 16 × 16. */
   readonly icon: string;
+  /** Its parameters of the address; put aside when the user leaves it, and given back. */
+  readonly params?: ParamSet;
   /** The server says whether a trace has something for it; the others always have. */
   readonly mayLackData?: boolean;
   /** It is about the file as a whole, whatever steps are looked at. */
@@ -64,3 +68,30 @@ export function homeOf(kind: PickedKind): ViewId {
 }
 
 export const FIRST_VIEW: ViewId = "overview";
+
+/** How a view is to look: values by the names of its parameters. */
+export type ViewLook = Readonly<Record<string, unknown>>;
+
+/** What to write for that. Throws where the view has no such parameter. */
+export function lookChanges(id: ViewId, look: ViewLook): Change[] {
+  const params = findView(id)?.params ?? {};
+  return Object.entries(look).map(([name, value]) => {
+    const found = params[name];
+    if (!found) throw new Error(`the view ${id} has no parameter ${name}`);
+    return change(found, value);
+  });
+}
+
+/** What to write to take away all that belongs to views. */
+export function clearChanges(): Change[] {
+  const keys = new Set(
+    registered.flatMap(({ params }) => Object.values(params ?? {}).map(({ key }) => key)),
+  );
+  return [...keys].map((key) => ({ key, text: "", isStep: false }));
+}
+
+/** The part of an address that belongs to a view. */
+export function paramsOf(id: ViewId, params: Params): Params {
+  const keys = new Set(Object.values(findView(id)?.params ?? {}).map(({ key }) => key));
+  return Object.fromEntries(Object.entries(params).filter(([key]) => keys.has(key)));
+}

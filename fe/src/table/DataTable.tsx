@@ -13,8 +13,9 @@ import { formatSorts, parseSorts, type Sort, toggleSort } from "./sort";
 import { TableTools, type TakeRows, useTaking } from "./TableTools";
 import { useColumnState } from "./useColumnState";
 import { useDelayed } from "./useDelayed";
+import { useFilter } from "./useFilter";
 import { type RemoteRows, type RemoteTable, useRemoteRows } from "./useRemoteRows";
-import { useFilter, useTableRows } from "./useTableRows";
+import { useTableRows } from "./useTableRows";
 import "./table.css";
 
 /** Of no typing, before the server is asked. */
@@ -59,6 +60,7 @@ function LocalTableView(props: DataTableProps) {
       source={source}
       total={total}
       problem={filter.problem}
+      pending={filter.pending}
       all={() => ({ rows: table.rows, order })}
     />
   );
@@ -67,7 +69,7 @@ function LocalTableView(props: DataTableProps) {
 function RemoteTableView(props: DataTableProps & { readonly remote: RemoteTable }) {
   const { table, nameKey = "name", sort, remote } = props;
   const sorts = useMemo(() => parseSorts(sort, table.columns), [sort, table.columns]);
-  const filter = useFilter(table, useDelayed(props.filter, TYPING_MS), nameKey);
+  const filter = useFilter(table, useDelayed(props.filter, TYPING_MS), nameKey, false);
   const { text } = filter;
   const asked = useMemo(
     () => ({ sort: formatSorts(sorts), filter: text, search: nameKey }),
@@ -95,6 +97,8 @@ interface TableViewProps extends DataTableProps {
   readonly source: RowSource;
   readonly total: number;
   readonly problem: FilterProblem | null;
+  /** Whether the filter is still at work. */
+  readonly pending?: boolean;
   /** Of a table whose rows come from the server. */
   readonly server?: RemoteRows;
   /** What is copied and saved. */
@@ -107,7 +111,7 @@ function TableView(props: TableViewProps) {
   const drawn = useMemo(() => drawColumns(table, tableTexts), [table]);
   const columns = useColumnState(id, drawn);
   const taking = useTaking(columns.visible);
-  const waiting = server !== undefined && total === 0 && server.busy;
+  const waiting = props.pending || (server !== undefined && total === 0 && server.busy);
   const onSortColumn = (key: string, additive: boolean) => {
     const column = table.columns.find((candidate) => candidate.key === key);
     if (column) onSort(formatSorts(toggleSort(sorts, column, additive)));

@@ -1,7 +1,7 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { around, childrenOf, countChildren, levelsOf, visibleRows, withParents } from "../draw";
 import { count } from "../format";
-import { tableTexts } from "../i18n";
+import { t, tableTexts } from "../i18n";
 import { drawColumns } from "./columns";
 import { type Expansion, formatExpansion, isOpen, parseExpansion, toggle } from "./expansion";
 import { FilterBox } from "./FilterBox";
@@ -32,7 +32,7 @@ export interface TreeTableProps {
   /** As in `DataTable`; it orders the rows within the same parent. */
   readonly sort: string;
   readonly onSort: (sort: string) => void;
-  /** Whether a row is open when nobody has said anything; the outermost ones when left out. */
+  /** Whether a row is open as long as it was not toggled; the outermost ones when left out. */
   readonly usuallyOpen?: (row: number) => boolean;
   /** As `formatExpansion` writes it. */
   readonly expansion: string;
@@ -116,7 +116,10 @@ export function TreeTable(props: TreeTableProps) {
           example={exampleFor(table.columns)}
         />
         <span className="data-table-count" role="status">
-          {taking.message || tableTexts.rows(count(matches.count), count(total))}
+          {taking.message ||
+            (matches.pending
+              ? t.panel.loading
+              : tableTexts.rows(count(matches.count), count(total)))}
         </span>
         <button
           type="button"

@@ -1,5 +1,5 @@
 import { columnFormat, exact, largestOf, MISSING, signed, value } from "../format";
-import { serverText } from "../i18n";
+import { columnWords } from "../i18n";
 import { type Cell, type Column, isMissing, type Table } from "./model";
 
 /** A column ready to be drawn. */
@@ -35,10 +35,9 @@ export function drawColumns(table: Table, bools: BoolTexts): DrawnColumn[] {
   });
 }
 
-/** Labels and definitions in the language of the page. */
-export function inWords<C extends Column>(column: C): C {
-  const { label, help } = column;
-  return { ...column, label: serverText(label), ...(help ? { help: serverText(help) } : {}) };
+/** Label and definition in the language of the page: those of its id, which it has no more, so that others may follow. */
+export function inWords<C extends Column>({ id, ...column }: C): Omit<C, "id"> {
+  return { ...column, ...columnWords({ ...column, ...(id === undefined ? {} : { id }) }) };
 }
 
 /**

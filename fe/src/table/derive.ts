@@ -1,4 +1,4 @@
-import { serverText, tableTexts } from "../i18n";
+import { columnWords, tableTexts } from "../i18n";
 import { type Cell, type Column, numberAt, type Table } from "./model";
 
 export interface Derivation {
@@ -36,7 +36,7 @@ export function declared(
 ): Derivation[] {
   return columns.flatMap((column) => {
     const { key, total, average } = column;
-    const label = serverText(column.label);
+    const label = columnWords(column).label;
     const found: Derivation[] = [];
     if (average && columns.some((other) => other.key === "calls")) {
       const averageOf = averageKey(key);

@@ -1,6 +1,6 @@
 /** Which rows of a tree are open, in as few letters as possible, because the address holds it. Pure. */
 
-/** `usual`: as the table has it when nobody has said anything; then what was opened or closed by hand. */
+/** `usual`: as the table has it at first; then what was opened or closed by hand. */
 export interface Expansion {
   readonly base: "usual" | "all" | "none";
   readonly toggled: ReadonlySet<number>;
@@ -21,7 +21,7 @@ export function formatExpansion({ base, toggled }: Expansion): string {
   return `${base === "usual" ? "" : base}${keys ? `~${keys}` : ""}`;
 }
 
-/** `usual`: whether the row is open when nobody has said anything. */
+/** `usual`: whether the row is open at first. */
 export function isOpen({ base, toggled }: Expansion, key: number, usual: boolean): boolean {
   return (base === "usual" ? usual : base === "all") !== toggled.has(key);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { equals } from "../format";
+import { foundAtOnce } from "./cases";
 import { exampleFor, filterRows, parseFilter } from "./filter";
 import type { Column, Rows } from "./model";
 
@@ -25,7 +26,7 @@ const rows: Rows = {
 
 function kept(text: string): number[] | string {
   const result = parseFilter(text, columns, "name");
-  return result.ok ? filterRows(rows, 4, result.test) : result.problem.kind;
+  return result.ok ? filterRows(rows, 4, foundAtOnce(result, rows)) : result.problem.kind;
 }
 
 describe("parseFilter", () => {
@@ -78,7 +79,8 @@ describe("parseFilter", () => {
   it("quotes any text so that it is found again", () => {
     const nasty = 'a "quoted" \\ name > 5';
     const result = parseFilter(equals("name", nasty), columns, "name");
-    expect(result.ok && filterRows({ name: [nasty, "a"] }, 2, result.test)).toEqual([0]);
+    const rows = { name: [nasty, "a"] };
+    expect(result.ok && filterRows(rows, 2, foundAtOnce(result, rows))).toEqual([0]);
   });
 });
 
@@ -99,7 +101,7 @@ it("finds what has a word of its own by its value and by that word", () => {
     ["status~^n", [1]],
   ] as const) {
     const result = parseFilter(text, [status], "status");
-    expect(result.ok && filterRows(rows, 3, result.test)).toEqual(kept);
+    expect(result.ok && filterRows(rows, 3, foundAtOnce(result, rows))).toEqual(kept);
   }
 });
 

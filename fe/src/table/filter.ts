@@ -1,8 +1,16 @@
 import { tableTexts } from "../i18n";
 import { type Column, cellOf, isMissing, namesAt, type Rows, textAt } from "./model";
-import { parsePattern } from "./pattern";
+import { checkPattern } from "./pattern";
 
-export type Predicate = (rows: Rows, row: number) => boolean;
+/** `found`: of each of `patterns`, the names that it matches. */
+export type Predicate = (rows: Rows, row: number, found: readonly ReadonlySet<string>[]) => boolean;
+
+/** A regular expression that is to be matched with the names of a column. */
+export interface ColumnPattern {
+  readonly column: Column;
+  readonly source: string;
+  readonly token: string;
+}
 
 export type FilterProblem =
   | { readonly kind: "unknown_column"; readonly token: string; readonly name: string }
@@ -14,7 +22,12 @@ export type FilterProblem =
   | { readonly kind: "too_long"; readonly most: number };
 
 export type FilterResult =
-  | { readonly ok: true; readonly test: Predicate; readonly empty: boolean }
+  | {
+      readonly ok: true;
+      readonly test: Predicate;
+      readonly patterns: readonly ColumnPattern[];
+      readonly empty: boolean;
+    }
   | { readonly ok: false; readonly problem: FilterProblem };
 
 // Names of C++ kernels have thousands of characters.
@@ -36,20 +49,35 @@ export function parseFilter(
   const tokens = tokenize(text);
   if (tokens === null) return fail({ kind: "open_quote", token: text });
   const tests: Predicate[] = [];
+  const patterns: ColumnPattern[] = [];
   for (const token of tokens) {
-    const test = tokenTest(token, columns, searchKey);
+    const test = tokenTest(token, columns, searchKey, patterns);
     if (typeof test !== "function") return fail(test);
     tests.push(test);
   }
   return {
     ok: true,
     empty: tests.length === 0,
-    test: (rows, row) => tests.every((test) => test(rows, row)),
+    patterns,
+    test: (rows, row, found) => tests.every((test) => test(rows, row, found)),
   };
 }
 
+/** Each name of a column once. */
+export function namesToMatch(column: Column, rows: Rows): string[] {
+  const length = rows[column.key]?.length ?? 0;
+  const names = new Set<string>();
+  for (let row = 0; row < length; row++)
+    for (const name of namesAt(column, rows, row)) names.add(name);
+  return [...names];
+}
+
 /** Row numbers that pass, in order. */
-export function filterRows(rows: Rows, length: number, test: Predicate): number[] {
+export function filterRows(
+  rows: Rows,
+  length: number,
+  test: (rows: Rows, row: number) => boolean,
+): number[] {
   const kept: number[] = [];
   for (let row = 0; row < length; row++) if (test(rows, row)) kept.push(row);
   return kept;
@@ -116,6 +144,7 @@ function tokenTest(
   token: Token,
   columns: readonly Column[],
   searchKey: string,
+  patterns: ColumnPattern[],
 ): Predicate | FilterProblem {
   const match = /^([A-Za-z_][\w ()%-]*?)(~|!=|>=|<=|==|>|<|=)/.exec(token.text);
   const name = match?.[1];
@@ -141,7 +170,7 @@ function tokenTest(
     case "bool":
       return asksEqual ? (boolTest(column, operator, operand) ?? refused) : refused;
     default:
-      if (operator === "~") return regexTest(column, operand, token.text);
+      if (operator === "~") return regexTest(column, operand, token.text, patterns);
       return asksEqual ? textTest(column, operator, operand) : refused;
   }
 }
@@ -170,10 +199,15 @@ function wordTest(word: string, key: string): Predicate {
     [key, `short_${key}`].some((each) => textAt(rows, each, row).toLowerCase().includes(wanted));
 }
 
-function regexTest(column: Column, source: string, token: string): Predicate | FilterProblem {
+/** Puts the regular expression to `patterns`. */
+function regexTest(
+  column: Column,
+  source: string,
+  token: string,
+  patterns: ColumnPattern[],
+): Predicate | FilterProblem {
   try {
-    const regex = parsePattern(source, tableTexts.pattern);
-    return (rows, row) => namesAt(column, rows, row).some((name) => regex.test(name));
+    checkPattern(source, tableTexts.pattern);
   } catch (error) {
     return {
       kind: "bad_regex",
@@ -181,6 +215,8 @@ function regexTest(column: Column, source: string, token: string): Predicate | F
       detail: error instanceof Error ? error.message : String(error),
     };
   }
+  const at = patterns.push({ column, source, token }) - 1;
+  return (rows, row, found) => namesAt(column, rows, row).some((name) => found[at]?.has(name));
 }
 
 function textTest(column: Column, operator: Operator, operand: string): Predicate {

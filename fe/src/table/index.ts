@@ -34,7 +34,9 @@ export { TreeTable, type TreeTableProps } from "./TreeTable";
 export { type Matches, useMatches } from "./useMatches";
 export type { RemoteTable } from "./useRemoteRows";
 export {
+  type Answer,
   notHere,
+  type TableRoute,
   useLargest,
   useRemoteTable,
   useRowOf,

@@ -5,6 +5,8 @@ export type Cell = string | number | boolean | null | undefined;
 /** As the API sends it; see docs/api.md, "Tables". */
 export interface Column {
   readonly key: string;
+  /** Of label and help, for saying them in another language; one with words of its own has none. */
+  readonly id?: string;
   readonly label: string;
   readonly type: "string" | "number" | "bool";
   readonly unit: Unit | null;

@@ -1,21 +1,21 @@
 const LONGEST = 200;
 
-/** Texts of `parsePattern`'s refusals. */
+/** Texts of the refusals of `checkPattern`. */
 export interface PatternTexts {
   readonly tooLong: (most: number) => string;
   readonly unknown: (what: string) => string;
 }
 
 /**
- * A regular expression, in any case. The server, which searches large tables, knows what engines understand alike; the
- * rest is refused here, too (`web/table_query/pattern.py`).
- * Throws an Error that says why.
+ * Whether a regular expression is one. The server, which searches large tables, knows what engines understand alike; the
+ * rest is refused here, too (`web/table_query/pattern.py`). Only `matchNames` may match it: it can run for years.
+ * Throws an Error that says why not.
  */
-export function parsePattern(source: string, texts: PatternTexts): RegExp {
+export function checkPattern(source: string, texts: PatternTexts): void {
   if (source.length > LONGEST) throw new Error(texts.tooLong(LONGEST));
   const strange = unknownPart(source);
   if (strange !== null) throw new Error(texts.unknown(strange));
-  return new RegExp(source, "i");
+  new RegExp(source, "i");
 }
 
 const KNOWN_ESCAPE =

@@ -4,7 +4,7 @@ import { type Cell, type Column, isMissing, type Rows } from "./model";
 function plain(cell: Cell): string {
   if (isMissing(cell)) return "";
   if (typeof cell !== "string") return String(cell);
-  // Spreadsheets run a cell that begins so as a formula, and names come from a file somebody else made.
+  // Spreadsheets run a cell that begins so as a formula, and names come from a file.
   return /^[=+@\t\r]|^-\D/.test(cell) ? `'${cell}` : cell;
 }
 

@@ -36,7 +36,7 @@ export interface RemoteRows {
 const FIRST = [0];
 const NOTHING = pagedRows("", 0, PAGE_ROWS, () => undefined, []);
 
-/** Filtered and sorted by the server, and fetched as far as somebody looks at them. */
+/** Filtered and sorted by the server, and fetched as far as they are in sight. */
 export function useRemoteRows(remote: RemoteTable | null, asked: TableQuery): RemoteRows {
   const client = useQueryClient();
   const head = useFirstPage(remote?.source ?? null, asked);

@@ -4,8 +4,8 @@ import { equals } from "../format";
 import type { Rows, Table } from "./model";
 import type { RemoteTable } from "./useRemoteRows";
 
-type TableRoute = TableHandle["route"];
-type Answer<R extends TableRoute> = Extract<ReturnType<typeof useTable<R>>["data"], object>;
+export type TableRoute = TableHandle["route"];
+export type Answer<R extends TableRoute> = Extract<ReturnType<typeof useTable<R>>["data"], object>;
 
 /** An answer of the server that is a table, whole or its first page. */
 export interface TableAnswer extends Table {

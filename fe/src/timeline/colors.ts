@@ -2,9 +2,6 @@
 import { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "../draw";
 import { SHADES } from "./raster";
 
-export const COLOR_BY = ["category", "name", "stream", "operator"] as const;
-export type ColorBy = (typeof COLOR_BY)[number];
-
 /** Custom properties of `theme.css`; the last is for what has no other. */
 const HUES = [
   "--series-1",

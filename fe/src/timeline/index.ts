@@ -1,11 +1,11 @@
-export { COLOR_BY, type ColorBy } from "./colors";
+export { COLOR_BY, type ColorBy } from "./colorBy";
 export type { Flow } from "./flows";
 export type { Tool } from "./gestures";
 export type { KeyAction } from "./keys";
 export type { TrackAction } from "./Labels";
 export { type Arrangement, layOut, reordered } from "./layout";
 export { placeOf } from "./place";
-export { RankTiles } from "./rankTiles";
+export { RankTiles, TimelineMemory } from "./rankTiles";
 export type { Density } from "./Strip";
 export type { Look, Mark, PickedSlice } from "./scene";
 export type { Stage } from "./stage";

@@ -7,7 +7,7 @@
 import { rendererOf } from "./kinds";
 import { HEAD, type Track, type TrackRow, type TrackRows } from "./track";
 
-/** Deeper tracks are collapsed until somebody opens them. */
+/** Deeper tracks are collapsed until they are opened. */
 const DEEP = 10;
 
 /** How a person has arranged the tracks. */
@@ -31,7 +31,7 @@ export const UNARRANGED: Arrangement = {
   filter: "",
 };
 
-/** Whether a track is collapsed: what it is at first, turned round if somebody toggled it. */
+/** Whether a track is collapsed: what it is at first, turned round if it was toggled. */
 export function isCollapsed(track: Track, { toggled }: Arrangement): boolean {
   const atFirst = !track.isGroup && track.lanes.length > DEEP;
   return atFirst !== toggled.has(track.key);

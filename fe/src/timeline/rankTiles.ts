@@ -12,12 +12,19 @@ import { categoryHues } from "./colors";
 import { type CounterTile, decodeCounters, decodeTile, type Tile } from "./decode";
 import { type Piece, pieces, tilesOver } from "./levels";
 import { Names } from "./names";
+import { TileRoom } from "./room";
 import { TileStore } from "./store";
 import { type Track, trackKey } from "./track";
 
-/** Bytes of tiles that are kept for one rank; see TileStore for what happens when a picture needs more. */
+/** Bytes of tiles that are kept for all ranks together; see TileStore for what happens when a picture needs more. */
 const KEPT = 48 * 1024 * 1024;
 const KEPT_COUNTERS = 8 * 1024 * 1024;
+
+/** Where the tiles of the ranks of a page are kept. */
+export class TimelineMemory {
+  readonly tiles = new TileRoom<Tile>(KEPT);
+  readonly counters = new TileRoom<CounterTile>(KEPT_COUNTERS);
+}
 
 interface TileRequest {
   readonly key: string;
@@ -47,6 +54,8 @@ export class RankTiles {
     /** What `tracksOf` makes of `meta`. */
     readonly tracks: readonly Track[],
     onChange: () => void,
+    /** To be shared by the ranks of a page. */
+    memory = new TimelineMemory(),
   ) {
     this.hues = categoryHues(meta.categories);
     this.blocks = blocksOf(tracks);
@@ -69,7 +78,7 @@ export class RankTiles {
           await timelineTile(key, level, tile, this.blocks[block] ?? [], operators, signal),
         ),
       weigh: ({ bytes }) => bytes,
-      limit: KEPT,
+      room: memory.tiles,
       onChange,
     });
     const ids = meta.counters.map(({ id }) => id);
@@ -77,7 +86,7 @@ export class RankTiles {
       load: async ({ level, tile }, signal) =>
         decodeCounters(await timelineCounters(key, level, tile, ids, signal)),
       weigh: ({ bytes }) => bytes,
-      limit: KEPT_COUNTERS,
+      room: memory.counters,
       onChange,
       most: 1,
     });
@@ -153,7 +162,7 @@ export class RankTiles {
     );
   }
 
-  /** With operators, if they are here: whoever needs them draws without until they come. */
+  /** With operators, if they are here: until then it is drawn without. */
   private tileOf(level: number, tile: number, block: number): Tile | undefined {
     return (
       this.tiles.get(tileKey(level, tile, block, true)) ??

@@ -1,7 +1,8 @@
 /** What one picture of the tracks shows. */
 import type { TimeWindow } from "../draw";
 import type { Camera } from "./camera";
-import type { ColorBy, Colors } from "./colors";
+import type { ColorBy } from "./colorBy";
+import type { Colors } from "./colors";
 import type { Arrow } from "./flows";
 import type { RankTiles } from "./rankTiles";
 import type { TrackRows } from "./track";

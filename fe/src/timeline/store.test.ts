@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Lru } from "./lru";
+import { TileRoom } from "./room";
 import { TileStore } from "./store";
 
 const none = () => false;
@@ -35,14 +36,14 @@ describe("tiles", () => {
     fail: (why: Error) => void;
   }[] = [];
   const onChange = vi.fn();
-  const make = () =>
+  const make = (room = new TileRoom<string>(100)) =>
     new TileStore<{ key: string }, string>({
       load: ({ key }, signal) =>
         new Promise((give, fail) => {
           asked.push({ key, signal, give, fail });
         }),
       weigh: (tile) => tile.length,
-      limit: 100,
+      room,
       onChange,
       most: 2,
     });
@@ -72,7 +73,7 @@ describe("tiles", () => {
     expect(asked).toHaveLength(3);
   });
 
-  it("that nobody wants any more are given up, and make room at once", () => {
+  it("that are no longer wanted are given up, and make room at once", () => {
     const store = make();
     store.want(keys("a", "b"));
     store.want(keys("c", "b"));
@@ -83,7 +84,7 @@ describe("tiles", () => {
     ]);
   });
 
-  it("that come although they were given up are kept and disturb nobody", async () => {
+  it("that come although they were given up are kept and disturb nothing", async () => {
     const store = make();
     store.want(keys("a"));
     store.want(keys("b"));
@@ -123,7 +124,7 @@ describe("tiles", () => {
     expect(store.failure).toBeNull();
   });
 
-  it("are nobody's business after it is closed", async () => {
+  it("are dropped after it is closed", async () => {
     const store = make();
     store.want(keys("a"));
     store.close();
@@ -163,6 +164,32 @@ describe("tiles", () => {
       expect(asked.map(({ key }) => key)).toEqual(["a", "b", "c", "e"]);
       expect([store.get("a"), store.get("e"), store.get("b")]).toEqual([heavy, heavy, undefined]);
       expect([store.missing, store.leftOut]).toEqual([0, 0]);
+    });
+
+    it("are counted for all stores that share the memory, and follow when another makes room", async () => {
+      const room = new TileRoom<string>(100);
+      const stores = Array.from({ length: 8 }, () => make(room));
+      for (let frame = 0; frame < 5; frame++) {
+        for (const [at, store] of stores.entries()) {
+          store.want(keys(`a${at}`, `b${at}`));
+          for (const { give } of asked) give(heavy);
+          await settled();
+        }
+      }
+      // The limit, and what was under way when it was reached.
+      expect(room.weight).toBeLessThanOrEqual(100 + 2 * 60);
+      const [first, , , , , , , last] = stores;
+      expect(last?.get("b7")).toBeUndefined();
+      expect(last?.leftOut).toBeGreaterThan(0);
+      for (const store of stores.slice(0, -1)) store.want([]);
+      for (let frame = 0; frame < 5; frame++) {
+        for (const { give } of asked) give(heavy);
+        await settled();
+      }
+      expect([last?.get("b7"), last?.leftOut]).toEqual([heavy, 0]);
+      first?.close();
+      for (const store of stores) store.close();
+      expect(room.weight).toBe(0);
     });
   });
 });

@@ -2,9 +2,9 @@
  * Tiles: those that are here, on their way, and no longer wanted. Knows neither what a tile is nor where it comes from.
  *
  * Memory: what is wanted now is never dropped for something less urgent, so that no tile is fetched in every frame anew.
- * When the tiles in sight alone reach the limit, the rest of them is left out and counted.
+ * When the tiles in sight of all stores that share the memory reach the limit, the rest of them is left out and counted.
  */
-import { Lru } from "./lru";
+import type { TileRoom } from "./room";
 
 export interface Request {
   /** What it is kept under; equal for equal questions. */
@@ -14,8 +14,8 @@ export interface Request {
 interface Options<R extends Request, T> {
   readonly load: (request: R, signal: AbortSignal) => Promise<T>;
   readonly weigh: (tile: T) => number;
-  /** In the unit of `weigh`; exceeded by no more than the requests that were under way when it was reached. */
-  readonly limit: number;
+  /** Its limit is exceeded by no more than the requests that were under way when it was reached. */
+  readonly room: TileRoom<T>;
   /** Something has come, or cannot be had. */
   readonly onChange: () => void;
   /** Requests under way at the same time. */
@@ -27,20 +27,35 @@ const MOST = 4;
 const AGAIN_MS = 4_000;
 
 export class TileStore<R extends Request, T> {
-  private readonly tiles = new Lru<T>();
+  private readonly id: number;
   private readonly loading = new Map<string, AbortController>();
   private readonly failures = new Map<string, { readonly error: unknown; readonly at: number }>();
   /** Keys of what is wanted now: in sight, and around it. */
   private seen: ReadonlySet<string> = new Set();
   private ahead: ReadonlySet<string> = new Set();
   private queue: readonly R[] = [];
-  private omitted = 0;
+  /** In sight, but there is no room for them. */
+  private omitted: readonly R[] = [];
   private closed = false;
 
-  constructor(private readonly options: Options<R, T>) {}
+  constructor(private readonly options: Options<R, T>) {
+    const seen = () => this.seen;
+    const ahead = () => this.ahead;
+    this.id = options.room.join({
+      get seen() {
+        return seen();
+      },
+      get ahead() {
+        return ahead();
+      },
+      onRoom: () => {
+        if (this.omitted.length > 0) this.next();
+      },
+    });
+  }
 
   get(key: string): T | undefined {
-    return this.tiles.get(key);
+    return this.options.room.get(this.id, key);
   }
 
   /** How many of what is wanted are not here yet. */
@@ -50,7 +65,7 @@ export class TileStore<R extends Request, T> {
 
   /** How many of what is in sight are not asked for, because there is no room for them. */
   get leftOut(): number {
-    return this.omitted;
+    return this.omitted.length;
   }
 
   /** Why something that is wanted cannot be had, if so. */
@@ -72,13 +87,16 @@ export class TileStore<R extends Request, T> {
       controller.abort();
     }
     for (const key of this.failures.keys()) if (!this.isWanted(key)) this.failures.delete(key);
-    const missing = ({ key }: R) => !this.loading.has(key) && this.tiles.get(key) === undefined;
+    const missing = ({ key }: R) => !this.loading.has(key) && this.get(key) === undefined;
     this.queue = [
       ...seen.filter(missing),
       ...ahead.filter((request) => this.ahead.has(request.key) && missing(request)),
     ];
-    this.omitted = 0;
+    this.omitted = [];
+    const { room } = this.options;
+    const hasMadeRoom = room.changed(this.id);
     this.next();
+    if (hasMadeRoom) room.offer(this.id);
   }
 
   /** Asks again for what has failed. */
@@ -92,6 +110,8 @@ export class TileStore<R extends Request, T> {
     for (const controller of this.loading.values()) controller.abort();
     this.loading.clear();
     this.queue = [];
+    this.omitted = [];
+    this.options.room.leave(this.id);
   }
 
   private isWanted(key: string): boolean {
@@ -101,14 +121,16 @@ export class TileStore<R extends Request, T> {
   private next(): void {
     const now = Date.now();
     const most = this.options.most ?? MOST;
-    const held = this.weightOf(this.seen);
-    const full = { seen: held, ahead: held + this.weightOf(this.ahead) };
+    const { room } = this.options;
+    const { seen, ahead } = room.held();
+    const full = { seen, ahead: seen + ahead };
     const waiting: R[] = [];
-    for (const request of this.queue) {
+    const omitted: R[] = [];
+    for (const request of [...this.omitted, ...this.queue]) {
       const inSight = this.seen.has(request.key);
-      // What is held for this picture stays until another one is wanted: waiting for room would be in vain.
-      if (full[inSight ? "seen" : "ahead"] >= this.options.limit) {
-        if (inSight) this.omitted += 1;
+      // What is held for this picture stays until another one is wanted: until then waiting for room is in vain.
+      if (full[inSight ? "seen" : "ahead"] >= room.limit) {
+        if (inSight) omitted.push(request);
         continue;
       }
       const failed = this.failures.get(request.key);
@@ -117,19 +139,7 @@ export class TileStore<R extends Request, T> {
       else waiting.push(request);
     }
     this.queue = waiting;
-  }
-
-  private weightOf(keys: ReadonlySet<string>): number {
-    let sum = 0;
-    for (const key of keys) sum += this.tiles.weightOf(key);
-    return sum;
-  }
-
-  private keep(key: string, tile: T): void {
-    const { weigh, limit } = this.options;
-    this.tiles.set(key, tile, weigh(tile));
-    this.tiles.shrink(limit, (each) => this.isWanted(each));
-    if (this.seen.has(key)) this.tiles.shrink(limit, (each) => this.seen.has(each));
+    this.omitted = omitted;
   }
 
   private async start(request: R): Promise<void> {
@@ -139,8 +149,9 @@ export class TileStore<R extends Request, T> {
     const mine = () => !this.closed && this.loading.get(request.key) === controller;
     try {
       const tile = await load(request, controller.signal);
-      // Also when nobody waits for it any more: it is here now.
-      if (!this.closed) this.keep(request.key, tile);
+      // Also when it is not wanted any more: it is here now.
+      const { room, weigh } = this.options;
+      if (!this.closed) room.keep(this.id, request.key, tile, weigh(tile));
       this.failures.delete(request.key);
     } catch (error) {
       if (!mine()) return;

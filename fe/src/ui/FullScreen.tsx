@@ -27,7 +27,7 @@ export function FullScreen({ target, title }: Props) {
       aria-label={label}
       title={label}
       onClick={() => {
-        // Refused where somebody else has just asked for it; then nothing is lost.
+        // Refused while another request for it is under way; then nothing is lost.
         const done = full ? document.exitFullscreen() : target.current?.requestFullscreen();
         done?.catch(() => {});
       }}

@@ -1,4 +1,4 @@
-/** `value` is 0…1, or null when nobody knows. */
+/** `value` is 0…1, or null when it is not known. */
 export function ProgressBar({ value, label }: { value: number | null; label: string }) {
   const percent = value === null ? undefined : Math.round(value * 100);
   return (

@@ -1,4 +1,5 @@
 import { type ComponentType, useEffect, useState } from "react";
+import { settleAreas } from "../i18n/current";
 import { Skeleton } from "./Async";
 
 export type Later<P> = ComponentType<P> & {
@@ -18,7 +19,9 @@ export function later<P extends object>(
 ): Later<P> {
   let Loaded: ComponentType<P> | null = null;
   const fetched = async () => {
-    Loaded ??= (await load()).default;
+    if (Loaded) return;
+    await settleAreas();
+    Loaded = (await load()).default;
   };
   function Later(props: P) {
     const [, setArrived] = useState(Loaded !== null);

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.kernels.columns import KERNELS
 from torch_tb_profiler.analysis.operators.columns import OPERATORS
+
+_PARTS = "parts"
 
 
 def _of_both(*definitions: Definition) -> dict[str, Definition]:
     """Baseline, experiment and change of each."""
     found: list[Definition] = []
-    for d in definitions:
+    for key, d in by_key(_PARTS, *definitions).items():
         found += (
-            Definition(d.key, f"Baseline {d.label}", d.type, d.unit, f"Baseline: {d.help}"),
-            Definition(f"exp_{d.key}", f"Experiment {d.label}", d.type, d.unit, f"Experiment: {d.help}"),
-            Definition(f"delta_{d.key}", f"Δ {d.label}", d.type, d.unit, f"Experiment − baseline: {d.help}"),
+            replace(d, label=f"Baseline {d.label}", help=f"Baseline: {d.help}", id=f"baseline {d.id}"),
+            replace(
+                d,
+                key=f"exp_{key}",
+                label=f"Experiment {d.label}",
+                help=f"Experiment: {d.help}",
+                id=f"experiment {d.id}",
+            ),
+            replace(
+                d,
+                key=f"delta_{key}",
+                label=f"Δ {d.label}",
+                help=f"Experiment − baseline: {d.help}",
+                id=f"delta {d.id}",
+            ),
         )
-    return by_key(*found)
+    return by_key(_PARTS, *found)
 
 
 COMPARE_PARTS = {
     **by_key(
+        _PARTS,
         Definition(
             "path",
             "Path",

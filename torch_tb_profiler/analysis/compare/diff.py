@@ -176,7 +176,7 @@ class Program:
         )
 
     def everything(self) -> tuple[OperatorSums, KernelSums]:
-        """All operators and kernels of the trace, whoever launched them; but work launched before the recording."""
+        """All operators and kernels of the trace, wherever launched, but not work launched before the recording."""
         recorded = ~self.model.launched_before
         return self.operators(np.arange(len(self.timed.tree))), self.kernels(np.flatnonzero(recorded))
 

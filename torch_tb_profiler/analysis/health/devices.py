@@ -78,7 +78,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
 
 
 def _unverifiable(model: Model) -> Iterator[Note]:
-    """Without launches nobody can see whether kernels are missing."""
+    """Without launches it is not known whether kernels are missing."""
     if model.has_kernels and not model.has_runtime and _has_zero_timestamps(model):
         yield Note(
             "kernels_may_be_lost",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category, Note
+from torch_tb_profiler.trace import Category, Note, Phase
 
+_EVERY_VIEW = ("overview", "steps", "operators", "kernels", "trace", "stacks", "memory", "distributed", "modules")
 _ACTIVITIES = "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
 
 NO_KERNELS = Note(
@@ -34,6 +37,21 @@ NO_STACKS = Note(
     touches=("operators",),
     remedy="profile(with_stack=True)",
 )
+
+
+def _no_events(model: Model) -> Iterator[Note]:
+    events = model.trace.events
+    lasts = np.isin(events.phase, (Phase.COMPLETE, Phase.BEGIN, Phase.COUNTER)) & (events.category != Category.SPAN)
+    if not lasts.any() and not (events.category == Category.MEMORY).any():
+        yield Note(
+            "no_events",
+            "error",
+            f"No events were recorded: none of the {len(events)} entries of the file has a duration or a value. They "
+            "name processes and threads, or mark moments of the recording.",
+            touches=_EVERY_VIEW,
+            remedy="prof.step()  # at the end of every iteration",
+            values={"entries": len(events)},
+        )
 
 
 def _no_operators(model: Model) -> Iterator[Note]:
@@ -137,6 +155,7 @@ def _has_operators(model: Model) -> bool:
 
 
 RULES: tuple[Callable[[Model], Iterator[Note]], ...] = (
+    _no_events,
     _no_operators,
     _no_kernels,
     _no_shapes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
 KERNELS = by_key(
+    "kernels",
     Definition("name", "Name", "string", None, "Name of the kernel."),
     Definition(
         "short_name",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
 MEMORY = by_key(
+    "memory",
     Definition("name", "Operator", "string", None, "Name of the operator."),
     Definition(
         "calls",

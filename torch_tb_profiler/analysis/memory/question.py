@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import positions
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace import Note
 
 MOST_BINS = 2000
@@ -311,7 +312,7 @@ def _device_index(model: Model, device: str | None) -> int:
     """Which device is asked about; by default the first, an accelerator if there is one."""
     index = 0 if device is None else memory_records(model).device_index(device)
     if index is None:
-        raise NotFound(f"no memory of {device!r} was recorded")
+        raise NotFound(Reason("no_memory_of", f"no memory of {device!r} was recorded", {"device": device or ""}))
     return index
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
 MODULES = by_key(
+    "modules",
     Definition("id", "Id", "number", None, "Number of the entry; entries stand in the order of first calls."),
     Definition("parent", "Parent", "number", None, "Id of the module that calls it; -1 at the top."),
     Definition(
@@ -54,6 +55,7 @@ MODULES = by_key(
 )
 
 HOOKS = by_key(
+    "hooks",
     Definition("name", "Hook", "string", None, "What Lightning called, as it names it."),
     Definition("calls", "Calls", "number", "count", "How often."),
     Definition("host_total_ns", "Total", "number", "ns", "Σ durations on the host."),

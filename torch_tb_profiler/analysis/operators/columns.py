@@ -14,6 +14,7 @@ CALL_STACK = Definition(
 )
 
 OPERATORS = by_key(
+    "operators",
     Definition("name", "Name", "string", None, "Name of the operator."),
     Definition(
         "input_shape",

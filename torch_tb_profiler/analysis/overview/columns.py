@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
 OVERVIEW = by_key(
+    "overview",
     Definition(
         "kernel",
         "Kernel",
@@ -68,9 +69,10 @@ OVERVIEW = by_key(
         "Step time",
         "number",
         "ns",
-        "From the start of a step on the host to its end there, or to the end of the last device work it "
-        "launched if that is later. A step starts where the one before ended at the earliest. The categories of a "
-        "step add up to its time exactly.",
+        "The period of a step: from the end of the step before to its own end. A step ends when its mark on the host "
+        "has ended, the last device work launched in it, and the step before. The first begins with its mark, or when "
+        "the streams it uses are done with work launched before it. The categories of a step add up to its time "
+        "exactly.",
     ),
     Definition(
         "busy",

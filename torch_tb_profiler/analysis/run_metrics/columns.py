@@ -6,6 +6,7 @@ from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.overview.columns import OVERVIEW
 
 TRACES = by_key(
+    "traces",
     Definition("trace", "Trace", "string", None, "Run, worker, and the span where there are several."),
     Definition("run", "Run", "string", None, "The directory of the trace."),
     Definition("worker", "Worker", "string", None, "The process that was recorded."),
@@ -46,6 +47,7 @@ TRACES = by_key(
 )
 
 TRACES_BY_NAME = by_key(
+    "traces_by_name",
     Definition("name", "Name", "string", None, "Name of the operator or kernel."),
     Definition(
         "spread",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,8 @@ def side_by_side(
     spreads = TRACES_BY_NAME["spread"]
     defined = [
         TRACES_BY_NAME["name"],
-        *(Definition(f"t{at}", title, "number", measured.unit, measured.help) for at, title in enumerate(titles)),
-        Definition(spreads.key, spreads.label, "number", measured.unit, spreads.help),
+        *(replace(measured, key=f"t{at}", label=title, id=f"help {measured.id}") for at, title in enumerate(titles)),
+        replace(spreads, unit=measured.unit),
     ]
     cells = cells[order]
     values: dict[str, Any] = {"name": [names[row] for row in order.tolist()], "spread": spread[order]}

@@ -1,4 +1,4 @@
-"""Who started each piece of device work: an operator, an API call outside operators, or nobody in the trace."""
+"""What started each piece of device work: an operator, an API call outside operators, or nothing in the trace."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def use_of_device_work(model: Model) -> Int8:
 
 @remembered
 def eligible_device_work(model: Model) -> Bool:
-    """Kernels whose work tensor cores could do, shape (device_work,): by their own kind, or by their operator.
+    """Compute kernels whose work tensor cores could do, shape (device_work,): by their own kind, or by their operator.
 
     Inside graphs and compiled functions no operator tells it, so the kind of the kernel counts as well.
     """
@@ -138,8 +138,9 @@ def eligible_device_work(model: Model) -> Bool:
     if len(tree):
         named = model.trace.strings.where(ELIGIBLE_OPERATORS.__contains__, tree.name)
         found |= (node >= 0) & named[tree.name[node]]
-    kernels: Bool = found & (model.device_category == Category.KERNEL)
-    return kernels
+    kernels = model.device_category == Category.KERNEL
+    compute: Bool = found & kernels & ~model.device_links.is_communication
+    return compute
 
 
 def _of_names(model: Model, judge: Callable[[str], int]) -> Int8:

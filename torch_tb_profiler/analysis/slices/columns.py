@@ -5,6 +5,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.definition import Definition, by_key
 
 SLICES = by_key(
+    "slices",
     Definition("row", "Event", "number", None, "Number of the event in the file, counted from 0."),
     Definition("name", "Name", "string", None, "Name of the event, as the file has it."),
     Definition(

@@ -123,7 +123,7 @@ def bottom_up(found: StackEntries, weight: Weight, root: int, smallest_share: fl
     hashes = found.labels.hashes()
     limit = _limit(whole.all_ns, smallest_share)
     while root:
-        # what an id stands for is known when somebody has walked there
+        # what an id stands for is known when that place was walked to
         shown, reached = _callers(found, hashes, ends, state, limit, root)
         if reached is not None:
             above = whole.chain(shown, shown.chain_to(root))

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stack_weights, stacks
 from torch_tb_profiler.analysis.stacks.recorded import all_stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction
+from torch_tb_profiler.reason import Reason
 
 #: of file filters: longer ones are no words that anybody typed
 LONGEST_FILTER = 1000
@@ -83,7 +84,7 @@ def _stacks(subject: Subject, asked: WhichStacks) -> StacksAnswer:
     model, files = subject.model, asked.files.strip()[:LONGEST_FILTER]
     found = stacks(model, asked.weight, asked.direction, files, asked.root, asked.smallest_share)
     if found is None:
-        raise NotFound(f"there is no call stack {asked.root} here")
+        raise NotFound(Reason("no_such_stack", f"there is no call stack {asked.root} here", {"root": asked.root}))
     has_frames = all_stacks(model).has_frames
     columns = list(COLUMNS.values())
     meta = StacksMeta(

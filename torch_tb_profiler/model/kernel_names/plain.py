@@ -53,8 +53,9 @@ def is_mangled(name: str) -> bool:
 
 
 def _without_parameters(name: str) -> str:
-    """Cuts from the first parenthesis outside of template arguments, and what stands before the name."""
+    """Cuts parameters, from the first parenthesis outside of template arguments, and the type that is returned."""
     depth = begin = 0
+    has_type = name.startswith(("void ", "std::"))
     end = len(name)
     for found in _BRACKET.finditer(name):
         sign = found.group()
@@ -62,13 +63,11 @@ def _without_parameters(name: str) -> str:
             depth += 1
         elif sign == ">":
             depth = max(depth - 1, 0)
-        elif sign == "(" and not depth and found.start():
+        elif sign == "(" and not depth and found.start() > begin and name[found.start() - 1] != " ":
             end = found.start()
             break
-        elif sign == " " and not depth:
+        elif sign == " " and not depth and has_type:
             begin = found.end()
-    if end == len(name) and not name.startswith("void "):
-        begin = 0  # not a declaration of C++
     return name[begin:end].strip()
 
 

@@ -25,6 +25,8 @@ _TYPE = re.compile(
     r"(?:(?:un)?signed |const )*(?:bf16|fp16|fp8|fp4|float2?|double|bool|char|short|int|long(?: long)?"
     r"|(?:c10|thrust|std)::complex<\w+>|u?int(?:8|16|32|64)_t)(?: const)?$"
 )
+#: a name of C++ with a namespace or with arguments of a template
+_QUALIFIED = re.compile(r"\w+(?:::|<)[^=]*$")
 _LAMBDA = re.compile(r"\{lambda\(([\w: ]+)[,)]")
 _TRAITS = re.compile(r"\w*kernel_traits\w*<(\d+)")
 _TILE = re.compile(r"tuple<(?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>, (?:cute::)?C<(\d+)>")
@@ -49,7 +51,7 @@ def short_name(name: str) -> str:
         return _of_tensile(plain, tensile)
     if is_mangled(name):
         return _of_identifiers(plain)
-    return _of_template(plain) if "<" in plain or "::" in plain else _TAIL.sub("", plain)
+    return _of_template(plain) if _QUALIFIED.match(plain) else _TAIL.sub("", plain)
 
 
 def _of_tensile(plain: str, found: re.Match[str]) -> str:

@@ -11,16 +11,13 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import greatest_at
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
-from torch_tb_profiler.model.call_tree import CallTree
+from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
 from torch_tb_profiler.model.steps.launched import is_work, launched_in
 from torch_tb_profiler.model.steps.types import HostSteps
 from torch_tb_profiler.trace import Category, Phase, Trace
 from torch_tb_profiler.trace.schema import DEVICE_WORK
 from torch_tb_profiler.trace.vocabulary import is_annotation_name
-
-#: starts and durations are rounded apart, so a mark may seem to begin this long before the one before it has ended, ns
-ROUNDING_NS = 1
 
 #: the part of the trace that what repeats must cover to be taken for the steps
 LEAST_COVERAGE = 0.5

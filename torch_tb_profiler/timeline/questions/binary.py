@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.question import NotFound, Refused
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.question import TimelineQuestion
 from torch_tb_profiler.timeline.questions.parameters import (
     MOST_NUMBERS,
@@ -74,7 +75,7 @@ def _counters(timeline: Timeline, asked: CountersOfTile) -> bytes:
     if len(ids) > MOST_NUMBERS:
         raise Refused(f"ids must be at most {MOST_NUMBERS}")
     if unknown := [each for each in ids if each not in known]:
-        raise NotFound(f"there is no counter {unknown[0]!r}")
+        raise NotFound(Reason("no_such_counter", f"there is no counter {unknown[0]!r}", {"counter": unknown[0]}))
     return counters_bytes(timeline, asked.level, asked.tile, [known[each] for each in ids])
 
 

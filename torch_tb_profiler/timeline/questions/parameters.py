@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.question import NotFound, Refused
 from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.timeline.timeline import Timeline
 
 T = TypeVar("T")
@@ -27,7 +28,11 @@ LaneNumbers = Annotated[
 ]
 WindowBegin = Annotated[int, Meta(description="Begin of the window, ns.")]
 WindowEnd = Annotated[int, Meta(description="End of the window, ns; not in it.")]
-Level = Annotated[int, Meta(ge=0, description="How coarse, as in levels.")]
+#: how many levels there are depends on the trace: `check_level` refuses
+Level = Annotated[
+    int,
+    Meta(description="How coarse, as in levels.", extra_json_schema={"minimum": 0}, extra={"bounded": "later"}),
+]
 TileNumber = Annotated[int, Meta(ge=1 - 2**31, le=2**31 - 1, description="Which stretch of the level.")]
 
 
@@ -64,7 +69,7 @@ def lanes_of(timeline: Timeline, text: str) -> Int64:
 
 def check_level(timeline: Timeline, level: int) -> None:
     """Raises Refused: there is no such level."""
-    if level > timeline.highest_level:
+    if not 0 <= level <= timeline.highest_level:
         raise Refused(f"level must be a whole number from 0 to {timeline.highest_level}")
 
 
@@ -77,4 +82,4 @@ def check_window(start: int, end: int) -> None:
 def check_row(timeline: Timeline, row: int) -> None:
     """Raises NotFound: it is no slice or instant."""
     if row >= len(timeline.placed.of_row) or timeline.placed.of_row[row] < 0:
-        raise NotFound(f"row {row} is no slice")
+        raise NotFound(Reason("no_such_slice", f"row {row} is no slice", {"row": row}))

@@ -64,7 +64,8 @@ def waittime(found: Distributed) -> Json:
     per_step: dict[str, Json] = {}
     average: Json = {}
     for rank, waits in zip(found.ranks, found.waits, strict=True):
-        parts = np.stack([waits.transfer_ns, waits.wait_ns])
+        # here what cannot be matched moves data all the time
+        parts = np.stack([np.maximum(waits.transfer_ns, 0) + waits.unmatched_ns, np.maximum(waits.wait_ns, 0)])
         with_communication = np.flatnonzero(waits.calls).tolist()
         average[rank.worker] = _mean(parts, len(with_communication))
         for i in with_communication:
@@ -87,7 +88,8 @@ def commops(found: Distributed) -> Json:
     data: Json = {rank.worker: {"columns": columns, "rows": []} for rank in found.ranks}
     for i, worker in enumerate(table.worker):
         calls, size = int(table.calls[i]), int(np.nan_to_num(table.total_bytes[i]))
-        latency, transfer = int(table.latency_ns[i]), int(table.transfer_ns[i])
+        latency = int(table.latency_ns[i])
+        transfer = max(int(table.transfer_ns[i]), 0) + int(table.unmatched_ns[i])
         data[worker]["rows"].append(
             [
                 table.name[i],

@@ -21,6 +21,7 @@ from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web.json_schema import Json
 
 _METRICS = by_key(
+    "overview",
     Definition(
         "utilization",
         "GPU utilization",

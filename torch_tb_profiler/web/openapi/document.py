@@ -38,6 +38,15 @@ _TAGS = {
 }
 
 _ERROR = {"error": described(TEXT, "what is wrong, for a person")}
+_WHY = described(
+    closed(
+        {
+            "kind": described(TEXT, "what it says"),
+            "values": described({"type": "object"}, "of this one, by name"),
+        }
+    ),
+    "what the message says, for saying it in another language",
+)
 _PROBLEM = described(
     closed(
         {
@@ -61,16 +70,16 @@ _PROGRESS = described(
 )
 
 _RESPONSES: dict[str, tuple[str, Json]] = {
-    "BadRequest": ("A parameter is missing or has a bad value.", closed(_ERROR, {"problem": _PROBLEM})),
+    "BadRequest": ("A parameter is missing or has a bad value.", closed(_ERROR, {"problem": _PROBLEM, "why": _WHY})),
     "NotFound": (
         "There is no such run, worker, span, step, row, or nothing of what is asked was recorded.",
-        closed(_ERROR, {"version": described(TEXT, "of the timeline, when the request names another")}),
+        closed(_ERROR, {"version": described(TEXT, "of the timeline, when the request names another"), "why": _WHY}),
     ),
     "Loading": (
         "The trace is still being read.",
         closed({**_ERROR, "state": _LOADING, "progress": _PROGRESS}),
     ),
-    "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR)),
+    "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR, {"why": _WHY})),
     "Mistake": ("A mistake of the server; error holds a mark under which the log tells more.", closed(_ERROR)),
 }
 

@@ -21,7 +21,7 @@ from torch_tb_profiler.workspace.lru import Lru
 FIRST_PAGE = 1_000
 MOST_SORTS = 10
 
-#: orders, and rows that passed a filter: whoever scrolls asks for the same again and again
+#: orders, and rows that passed a filter: scrolling asks for the same again and again
 _REMEMBERED = 4
 
 
@@ -111,6 +111,7 @@ class TableAnswer:
             type=defined.type,
             unit=defined.unit,
             help=defined.help,
+            id=defined.id,
             total=self.table.totals.get(key) or UNSET,
             average=True if key in self.table.averages else UNSET,
             largest=kept.largest() if is_large and isinstance(kept, Numbers) else UNSET,

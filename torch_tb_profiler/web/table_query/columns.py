@@ -184,7 +184,7 @@ class Texts:
             return condition.search(folded)
         return np.zeros(len(folded), np.bool_)
 
-    # made when first needed: whoever only wants the first page does without
+    # made when first needed: the first page does without
 
     @cached_property
     def _distinct(self) -> list[str | None]:

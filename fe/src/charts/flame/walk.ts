@@ -35,7 +35,7 @@ function largestChild({ order, after, place, total }: Layout, entry: number): nu
   return found;
 }
 
-/** The next box of the same level, whoever's child it is. */
+/** The next box of the same level, whatever its parent is. */
 function neighbour(layout: Layout, entry: number, focus: number, step: 1 | -1): number | undefined {
   const { order, after, place, depth, total } = layout;
   const from = focus < 0 ? 0 : at(place, focus);

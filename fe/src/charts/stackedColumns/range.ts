@@ -39,14 +39,17 @@ export function openRange({ from, to }: Range, total: number): Range | null {
   return clampRange({ from: Math.floor(from - spare), to: Math.ceil(to + spare) }, total);
 }
 
-/** `120-260`: positions counted from 0, the last one not included. */
-export function parseRange(text: string, total: number): Range | null {
-  const match = /^(\d{1,9})-(\d{1,9})$/.exec(text);
-  if (!match) return null;
-  const range = { from: Number(match[1]), to: Number(match[2]) };
-  return range.from < range.to && range.from < total ? clampRange(range, total) : null;
+/** Of a range that was wanted what there is of it; null for all, and when nothing of it is there. */
+export function rangeWithin(wanted: Range | null, total: number): Range | null {
+  return wanted && wanted.from < total ? clampRange(wanted, total) : null;
 }
 
-export function formatRange(range: Range | null): string {
-  return range ? `${range.from}-${range.to}` : "";
-}
+/** As the address has it, `120-260`: positions counted from 0, the last one not included. */
+export const RANGE = {
+  parse(text: string): Range | null {
+    const match = /^(\d{1,9})-(\d{1,9})$/.exec(text);
+    const range = { from: Number(match?.[1]), to: Number(match?.[2]) };
+    return range.from < range.to ? range : null;
+  },
+  format: (range: Range | null): string => (range ? `${range.from}-${range.to}` : ""),
+};

@@ -186,6 +186,8 @@ export const compare = area("compare", {
     communication: "communication",
     operator: "operator",
     group: "group",
+    before: "launched before the recording",
+    rest: "the rest",
   },
 
   tables: {

@@ -44,6 +44,7 @@ export const distributed = area("distributed", {
     waitingHelp:
       "Synchronizing ÷ (synchronizing + data transfer), median over the ranks: the part of the time in operations that was spent on waiting for other ranks",
     waitingUnknown: "cannot be known from one rank",
+    waitingUnmatched: "no operation could be matched with another rank's",
     median: "median",
     min: "min",
     max: "max",
@@ -60,6 +61,8 @@ export const distributed = area("distributed", {
     unexplained: "It neither computes longer nor has more other time than the others.",
     none: (share: string) =>
       `No rank stands out: the rank that waits least waits less than ${share} of the step below the median of the others.`,
+    unknown:
+      "The operations of the ranks could not be matched with each other, so nothing says who waits for whom.",
     one: "There is one trace only, so nothing says who waits for whom.",
     show: (view: string) => `Show it in ${view}`,
     rank: (name: string) => `Rank ${name}`,
@@ -125,7 +128,7 @@ export const distributed = area("distributed", {
     group: "Process group",
     allGroups: "all groups",
     noGroup: "not named",
-    waitHelp: "Synchronizing ÷ total latency.",
+    waitHelp: "Synchronizing ÷ (synchronizing + data transfer).",
     empty: "No communication operations were recorded",
     emptyReason: "None of the traces of this span holds a collective or a send or receive.",
     noMatch: "This worker has no operations in this group.",

@@ -48,6 +48,9 @@ export const shell = {
     inference_engine: "marks of an inference engine",
     training_framework: "marks of a training framework",
     repeated_annotation: "the annotation that repeats",
+    optimizer: "the steps of the optimizer",
+    repeated_module: "the calls of the model",
+    repeated_kernels: "the sequence of kernels that repeats",
     whole_trace: "nothing: the whole trace is one step",
     pattern: "your pattern",
     none: "nothing: there are no steps",
@@ -194,6 +197,7 @@ export const shell = {
     others: "Other files",
     more: (n: string) => `${n} more: see “Files” below`,
     failedTitle: (file: string) => `${file} could not be read`,
+    noEventsTitle: "No events were recorded",
     failedHelp:
       "It is read again when it changes, or when what was in the way is gone. Other runs are not affected.",
     unreachable: "The server is not reachable",

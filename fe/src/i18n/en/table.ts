@@ -29,6 +29,9 @@ export const table = area("table", {
   pattern: {
     tooLong: (most: number) => `A regular expression has at most ${most} characters here.`,
     unknown: (what: string) => `Regular expressions with ${what} are not known here.`,
+    tooSlow: "The regular expression takes too long to match.",
+    noWorker:
+      "Regular expressions with groups or repetitions are not matched here: the browser allows no Web Worker.",
   },
 
   share: (column: string) => `% ${column.charAt(0).toLowerCase()}${column.slice(1)}`,

@@ -162,6 +162,8 @@ export const compare: typeof en = {
     communication: "通信",
     operator: "算子",
     group: "组",
+    before: "记录开始前启动",
+    rest: "其余",
   },
 
   tables: {

@@ -42,6 +42,7 @@ export const distributed: typeof en = {
     waitingHelp:
       "同步等待 ÷（同步等待 + 数据传输），取各 rank 的中位数：通信操作的时间中用于等待其他 rank 的部分",
     waitingUnknown: "只有一个 rank，无法得知",
+    waitingUnmatched: "没有操作能与其他 rank 的操作配对",
     median: "中位数",
     min: "最小",
     max: "最大",
@@ -57,6 +58,7 @@ export const distributed: typeof en = {
     unexplained: "它的计算时间和“其他”时间都不比其他 rank 长。",
     none: (share) =>
       `没有明显落后的 rank：等待最少的 rank 比其他 rank 的中位数少等待的时间，不到每步时间的 ${share}。`,
+    unknown: "各 rank 的操作无法相互配对，因此无法判断谁在等待谁。",
     one: "只有一个跟踪，无法判断谁在等待谁。",
     show: (view) => `在“${view}”中查看`,
     rank: (name) => `Rank ${name}`,
@@ -119,7 +121,7 @@ export const distributed: typeof en = {
     group: "进程组",
     allGroups: "所有进程组",
     noGroup: "未命名",
-    waitHelp: "同步等待 ÷ 总延迟。",
+    waitHelp: "同步等待 ÷（同步等待 + 数据传输）。",
     empty: "没有记录到通信操作",
     emptyReason: "此 span 的跟踪中没有集合通信，也没有发送或接收操作。",
     noMatch: "此 worker 在该进程组中没有操作。",

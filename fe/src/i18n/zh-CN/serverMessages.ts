@@ -1,5 +1,6 @@
 import type { ServerMessages, Values } from "../values";
-import { server } from "./server";
+import { columns } from "./serverColumns";
+import { reasons } from "./serverReasons";
 
 const percent = (share: Values[string] | undefined, digits = 1) =>
   `${(100 * Number(share)).toFixed(digits)} %`;
@@ -7,78 +8,20 @@ const percent = (share: Values[string] | undefined, digits = 1) =>
 const ZERO_TIMESTAMPS =
   "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，profiler 会丢弃这些内核（pytorch#192021）。";
 
+const NEWER_CUDA = "CUDA 13.1 或更新版本";
+
 const REPAIRED = "文件内容不是有效的 JSON；";
 
-const TROUBLES: Record<string, string> = {
-  credentials: "凭据未被接受",
-  permission: "没有权限",
-  missing: "不存在",
-  throttled: "存储服务要求减少请求",
-  unreachable: "存储服务没有响应",
-  endpoint: "区域或端点不正确",
-  clock: "本机的时钟不正确",
-  changed: "读取时文件被替换；稍后会重新读取",
-  package: "缺少软件包",
-  failed: "存储服务返回错误",
-};
-
-/** What stood in the way: the words of the system, or what a store said and what to do about it. */
-function cause({ why, trouble, code, advice }: Values): string {
-  if (why !== undefined) return server[String(why)] ?? String(why);
-  const said = TROUBLES[String(trouble)] ?? String(trouble);
-  const toDo = advice ? `。${server[String(advice)] ?? advice}` : "";
-  return `${said}${code ? `（${code}）` : ""}${toDo}`;
-}
-
-const reasons: ServerMessages["reasons"] = {
-  // Files that are no traces.
-  empty: () => "文件为空",
-  not_json: () => "不是 JSON 文件",
-  no_trace_events: ({ first }) =>
-    first
-      ? `不是 PyTorch 的跟踪：前 ${first} 中没有 traceEvents`
-      : "不是 PyTorch 的跟踪：没有 traceEvents",
-  no_events_in_list: ({ first }) =>
-    first ? `是 JSON 但不是跟踪：前 ${first} 中没有事件` : "是 JSON 但不是跟踪：没有事件",
-  numbers: () => "是 JSON 但不是跟踪：是数字列表，如内存时间线（export_memory_timeline）",
-  chakra: () => "是 Chakra 执行跟踪（ExecutionTraceObserver）：它附属于跟踪，本身不是跟踪",
-  memory_snapshot: () => "是内存快照（torch.cuda.memory），不是跟踪",
-  rocprofv3: () => "是 rocprofv3 的输出，不是 torch.profiler 的跟踪",
-  speedscope: () => "是 speedscope 的分析文件，不是 torch.profiler 的跟踪",
-  other_packing: () => "压缩方式不受支持：可以读取 .json、.json.gz 和 .json.zst",
-  other_ending: () => "文件名的结尾不是跟踪的：应为 .json、.json.gz 或 .json.zst",
-  same_recording: ({ shown }) => `与已显示的 ${shown} 是同一次记录`,
-  more_files: ({ count }) => `另有 ${count} 个文件`,
-
-  // Damaged ones.
-  no_events: () => "没有事件",
-  cut_off: () => "在第一个事件之前被截断",
-  long_event: ({ bytes }) => `有一个事件超过 ${bytes} 字节`,
-  expansion: ({ times }) => `解压后超过原大小的 ${times} 倍，没有跟踪会这样`,
-  gzip_cut_off: () => "gzip 数据被截断",
-  damaged_packing: ({ packing, error }) => `${packing} 数据已损坏：${error}`,
-
-  // What stands in the way of reading.
-  unlistable: ({ place, ...values }) =>
-    place ? `无法列出 ${place}：${cause(values)}` : `无法列出：${cause(values)}`,
-  unreadable: ({ place, ...values }) =>
-    place ? `无法从 ${place} 读取：${cause(values)}` : `无法读取：${cause(values)}`,
-  no_file: () => "不是文件",
-  changed: () => "读取之后文件已改变；稍后会重新读取",
-  still_written: () => "仍在写入；写完后会重新读取",
-  no_memory: () => "所需内存超过现有内存",
-  not_written: ({ error }) => `无法读取，或无法写入其列数据：${error}`,
-  unforeseen: ({ error }) => `无法读取：${error}`,
-  no_process: ({ error }) => `无法读取：无法为它启动进程（${error}）`,
-  killed: () => "无法读取：读取它的进程被终止，可能是内存不足",
-  crashed: ({ signal }) => `无法读取：读取它的进程崩溃（${signal}）`,
-  hung: ({ seconds }) => `无法读取：读取它的进程在 ${seconds} 秒内没有任何进展，已被结束`,
-  withdrawn: () => "读取时已被撤回",
-  ended: ({ status }) => `无法读取：读取它的进程提前结束（状态 ${status}）`,
+/** Before the id of a column: see `Definition` of the server. */
+const sides: ServerMessages["sides"] = {
+  baseline: (label, help) => [`基线 ${label}`, `基线：${help}`],
+  experiment: (label, help) => [`实验 ${label}`, `实验：${help}`],
+  delta: (label, help) => [`Δ ${label}`, `实验 − 基线：${help}`],
 };
 
 export const serverMessages: ServerMessages = {
-  reasons,
+  columns,
+  sides,
 
   notes: {
     // Repaired while reading.
@@ -144,6 +87,8 @@ export const serverMessages: ServerMessages = {
       "profiler 丢弃了时间在采集范围之外的记录，其中总有预热步的记录；若有内核缺失，原因就在这里。",
 
     // Not recorded.
+    no_events: ({ entries }) =>
+      `没有采集到事件：文件中的 ${entries} 个条目都没有时长或数值，只是进程和线程的名称，或标记采集的时刻。`,
     no_operators: () => "跟踪中没有算子：没有采集主机，因此设备工作不属于任何算子。",
     no_kernels: ({ called }) =>
       called
@@ -166,17 +111,18 @@ export const serverMessages: ServerMessages = {
     no_communication: ({ workers, more }) =>
       `在 ${workers}${more ? ` 等（另有 ${more} 个）` : ""} 的跟踪中没有找到通信：程序在采集期间没有通信，或者使用了内核未知的通信库。`,
     one_rank: () =>
-      "只有一个 rank 的跟踪，无法区分等待与传输：操作的全部时间都显示为传输。要看出谁在等待，请把所有 rank 采集到同一目录。",
+      "只有一个 rank 的跟踪，无法区分等待与传输：操作的时间中有多少是等待是未知的。要看出谁在等待，请把所有 rank 采集到同一目录。",
     missing_ranks: ({ groups }) =>
       `缺少部分 rank 的跟踪（${groups}）。传输时间取现有各 rank 中的最短时间，因此可能偏长，而等待时间偏短。`,
     unknown_groups: () =>
       "跟踪没有写明每次操作所属的进程组（PyTorch 2.3 起才会记录）：全部视为由所有 rank 组成的一个组。",
     point_to_point: () =>
-      "发送和接收发生在两个 rank 之间，而跟踪没有写明是哪两个。它们没有被配对，其全部时间显示为传输。",
+      "发送和接收发生在两个 rank 之间，而跟踪没有写明是哪两个。它们没有被配对：其时间中有多少是等待是未知的。",
     unknown_sizes: () => "部分操作的大小不在跟踪中，因此不计入合计和带宽。",
     no_kernel: () => "部分操作在采集期间被调用，但其内核不在跟踪中。它们只计次数，没有时间。",
-    unequal_counts: ({ operations }) =>
-      `各 rank 记录的操作次数不同（${operations}）。没有序号的操作按其在每步中的次序配对，剩余的单独处理：此处的等待时间不确定。`,
+    unequal_counts: ({ operations }) => `各 rank 记录的操作次数不同（${operations}）。`,
+    unmatched_operations: ({ unmatched, all, operations }) =>
+      `${all} 次操作中有 ${unmatched} 次无法与其他 rank 的操作配对（${operations}）。它们是否在等待是未知的：其时间既不计为等待，也不计为传输。`,
     traces_loading: ({ files }) => `此 span 的部分跟踪仍在读取，未计入这些数字：${files}。`,
     traces_failed: ({ files }) => `此 span 的部分跟踪无法读取，未计入这些数字：${files}。`,
   },
@@ -191,6 +137,11 @@ export const serverMessages: ServerMessages = {
       title: "各步在等待通信",
       detail: ({ share }) =>
         `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
+    },
+    slow_communication: {
+      title: "通信在等待迟到的 rank，或者链路有故障",
+      detail: ({ share, slow, calls, gigabytes }) =>
+        `平均每步有 ${percent(share)} 的时间是没有被掩盖的通信，而所有通信操作的时间中有 ${percent(slow)} 用在 ${calls} 次大的操作上，它们在一个节点内的总线带宽只有 ${gigabytes} GB/s：没有链路会这么慢。要么此 rank 在等待迟到的 rank（请在分布式视图中比较所有 rank 的跟踪），要么数据走了错误的路径（NCCL_DEBUG=INFO 会显示路径；nvidia-smi topo -m 和 nvidia-smi nvlink -s 会显示链路）。`,
     },
     data_parallel: {
       title: "DataParallel 比 DistributedDataParallel 慢",
@@ -210,7 +161,7 @@ export const serverMessages: ServerMessages = {
     tensor_cores: {
       title: "没有使用 Tensor Core",
       detail: ({ share }) =>
-        `占时间 ${percent(share, 0)} 的内核由可以使用 Tensor Core 的算子启动，但都没有使用。自动混合精度以 16 位在 Tensor Core 上运行它们；对 32 位乘积，Ampere 及更新的架构可使用 TF32。`,
+        `占时间 ${percent(share, 0)} 的内核所做的工作可以由 Tensor Core 完成，但都没有使用。自动混合精度以 16 位在 Tensor Core 上运行它们；对 32 位乘积，Ampere 及更新的架构可使用 TF32。`,
     },
     memory_limit: {
       title: "设备内存几乎用满",
@@ -223,15 +174,55 @@ export const serverMessages: ServerMessages = {
     dataloader_per_step: () => "DataLoader，每步平均",
     communication_per_step: () => "通信，每步平均",
     exposed_communication_per_step: () => "暴露的通信，每步平均",
+    slow_operations: () => "低于 5 GB/s 的大操作",
+    slow_share: () => "它们在通信时间中所占的比例",
     share_of_step: () => "占平均每步时间的比例",
     devices_in_use: () => "使用中的设备",
     nccl_gpus: () => "可以使用 NCCL 的 GPU",
     busy: (gpu) => `设备忙碌，GPU ${gpu}`,
     computing: (gpu) => `计算中，GPU ${gpu}`,
-    eligible_kernel_time: () => "可用 Tensor Core 的算子的内核时间",
-    eligible_share: () => "占所有算子内核时间的比例",
+    eligible_kernel_time: () => "可用 Tensor Core 的内核时间",
+    eligible_share: () => "占计算内核时间的比例",
     tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
     peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
     gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
+  },
+
+  links: {
+    data_loading: "单进程与多进程数据加载",
+    ddp_hooks: "DDP 通信钩子",
+    gradient_accumulation: "梯度累积",
+    lamb: "LAMB 优化器",
+    ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
+    which_backend: "如何选择后端",
+    mixed_precision: "自动混合精度",
+    checkpointing: "梯度检查点",
+    nccl_troubleshooting: "NCCL 故障排查",
+  },
+
+  // Remedies that are not code alone.
+  remedies: {
+    kernels_lost_at_start: ({ zero_timestamps }) => (zero_timestamps ? NEWER_CUDA : null),
+    kernels_may_be_lost: () => NEWER_CUDA,
+    kernels_after_end: () => "torch.cuda.synchronize()  # 在 profiler 停止之前",
+    rounded_kernels: () => "PyTorch 2.4 或更新版本以纳秒记录",
+    profiler_overhead: () => "profile(with_stack=False, profile_memory=False)  # 或者采集更少的步",
+    frames_cost_time: () => "profile(with_stack=False)  # 不需要调用栈时",
+    no_modules: () => "profile(with_modules=True) 或 profile(with_stack=True)",
+    no_steps: () => "prof.step()  # 在每次迭代结束时",
+    no_events: () => "prof.step()  # 在每次迭代结束时",
+    no_distributed_info: () => "torch.distributed.init_process_group()  # 在 profiler 启动之前",
+  },
+
+  counters: {
+    busy: "设备忙碌",
+    computing: "计算中",
+    sm_efficiency: "估算 SM 效率",
+    kernels_running: "正在运行的内核",
+    queue_length: "已启动未开始",
+    memcpy_bandwidth: "拷贝带宽",
+    exposed_communication: "暴露的通信",
+    memory_allocated: "已分配内存",
+    memory_reserved: "已预留内存",
   },
 };

@@ -28,6 +28,8 @@ export const table: typeof en = {
   pattern: {
     tooLong: (most) => `此处的正则表达式最多 ${most} 个字符。`,
     unknown: (what) => `此处的正则表达式不支持 ${what}。`,
+    tooSlow: "该正则表达式的匹配时间过长。",
+    noWorker: "此处无法匹配带有分组或重复的正则表达式：浏览器不允许使用 Web Worker。",
   },
 
   share: (column) => `${column}占比 %`,

@@ -1,7 +1,7 @@
 /** Says above a view that it does not show all steps, and takes that back. */
 import { count } from "../../format";
 import { t } from "../../i18n";
-import { type CurrentTrace, findView, useStepRange, type ViewId } from "../../state";
+import { type CurrentTrace, findView, page, useAddress, type ViewId } from "../../state";
 import { Icon } from "../../ui";
 import "./brush.css";
 
@@ -11,7 +11,7 @@ interface Props {
 }
 
 export function RangeChip({ view, current: { steps, range } }: Props) {
-  const [, setRange] = useStepRange();
+  const [, setRange] = useAddress(page.steps);
   if (!steps || !range) return null;
   const from = steps.names[range.first] ?? "";
   const to = steps.names[range.last] ?? "";

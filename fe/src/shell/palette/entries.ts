@@ -12,10 +12,11 @@ import {
   homeOf,
   type Picked,
   type PickedKind,
+  page,
   selectTrace,
   spansOf,
+  useAddress,
   usePicked,
-  useStepRange,
   workersOf,
 } from "../../state";
 import { textAt, useWhole } from "../../table";
@@ -113,7 +114,7 @@ function moduleEntries(modules: ModulesTable): Entry[] {
 
 function useActions(current: CurrentTrace, commands: Commands): Entry[] {
   const [theme, setTheme] = useThemeChoice();
-  const [, setRange] = useStepRange();
+  const [, setRange] = useAddress(page.steps);
   const [selected, setSelected] = usePicked();
   const { range, steps } = current;
   const only = selected?.kind === "step" ? (steps?.names.indexOf(selected.name) ?? -1) : -1;
@@ -147,7 +148,7 @@ function useActions(current: CurrentTrace, commands: Commands): Entry[] {
 }
 
 function open(selected: Picked): void {
-  goToView(homeOf(selected.kind), selected, { q: "" });
+  goToView(homeOf(selected.kind), selected, { filter: "" });
 }
 
 function entry(kind: EntryKind, label: string, run: () => void): Entry {

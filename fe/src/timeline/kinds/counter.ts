@@ -3,7 +3,7 @@
 import type { TimelineCounter } from "../../api";
 import { momentIn } from "../../draw";
 import { bytes, decimal, fraction, rate } from "../../format";
-import { serverText, timelineTexts } from "../../i18n";
+import { counterName, timelineTexts } from "../../i18n";
 import { type Camera, nsPerPixel, timeAt, xOf } from "../camera";
 import { levelFor } from "../levels";
 import type { RankTiles } from "../rankTiles";
@@ -45,8 +45,15 @@ export const counter: TrackRenderer = {
 };
 
 /** Counters stand below the process of their device, those of no device below the rank. */
-function trackOf({ id, name, device }: TimelineCounter, { key, ofDevice }: Omit<Rank, "meta">) {
-  return { key: key(id), parent: ofDevice(deviceNumber(device)), name: serverText(name) };
+function trackOf(
+  { id, kind, name, device }: TimelineCounter,
+  { key, ofDevice }: Omit<Rank, "meta">,
+) {
+  return {
+    key: key(id),
+    parent: ofDevice(deviceNumber(device)),
+    name: counterName({ kind, name }),
+  };
 }
 
 /** `GPU0`: 0. */

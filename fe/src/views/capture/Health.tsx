@@ -1,6 +1,6 @@
 import type { Note } from "../../api";
 import { count } from "../../format";
-import { captureTexts, noteText, serverText, t } from "../../i18n";
+import { captureTexts, noteText, remedyText, t } from "../../i18n";
 import { bySeverity } from "../../shell";
 import { goToView, isViewId, viewName } from "../../state";
 import { Code, Panel } from "../../ui";
@@ -52,7 +52,7 @@ function HealthNote({ note }: { note: Note }) {
             </span>
           )}
         </p>
-        {note.remedy && <Code text={serverText(note.remedy)} />}
+        {note.remedy && <Code text={remedyText({ ...note, remedy: note.remedy })} />}
       </div>
     </li>
   );

@@ -25,7 +25,7 @@ export interface OptionRow {
 
 const HOST = ["operator", "user_annotation"];
 const DEVICE = ["kernel", "memcpy", "memset"];
-const NOT_MARKED = ["whole_trace", "none"];
+const NOT_MARKED = ["optimizer", "repeated_module", "repeated_kernels", "whole_trace", "none"];
 
 export function optionRows(capture: Capture): OptionRow[] {
   return OPTION_IDS.map((id) => {

@@ -2,10 +2,10 @@ import { type ReactNode, useMemo } from "react";
 import { type Overview, type TraceKey, useCompare, useOverview } from "../../api";
 import { change, count, duration, percentChange } from "../../format";
 import { categoryName, compareTexts } from "../../i18n";
-import { EVERYTHING } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import { Async, Panel } from "../../ui";
 import { deviceNames, type StepChange, stepChange } from "./headline";
+import { EVERYTHING } from "./params";
 
 const text = compareTexts.headline;
 

@@ -11,18 +11,18 @@ import {
 import { count } from "../../format";
 import { compareTexts } from "../../i18n";
 import { PartialNotes } from "../../shell";
-import { selectTrace, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { selectTrace, useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, textAt } from "../../table";
 import { QueryPanel, Segmented } from "../../ui";
 import { byNameTable, MEASURES, SCOPES, titleOf, tracesTable } from "./many";
+import { params } from "./params";
 
 const text = compareTexts.many;
 const WHATS: readonly ByNameWhat[] = ["operators", "kernels"];
 
 export function Many() {
   const { sel } = useTrace();
-  const [wanted, setScope] = useParam<TraceScope>("d", "runs");
-  const of = SCOPES.includes(wanted) ? wanted : "runs";
+  const [of, setScope] = useAddress(params.scope);
   const query = useTraces(sel, of);
   const scope = (
     <Segmented
@@ -53,7 +53,7 @@ export function Many() {
 function Traces({ answer }: { answer: TracesTable }) {
   const { sel } = useTrace();
   const table = useMemo(() => tracesTable(answer), [answer]);
-  const params = useTableParams("");
+  const state = useTableParams(params.filter, params.sort);
   return (
     <>
       <PartialNotes notes={answer.meta.notes} />
@@ -62,7 +62,7 @@ function Traces({ answer }: { answer: TracesTable }) {
         label={text.title}
         table={table}
         nameKey="trace"
-        {...params}
+        {...state}
         selected={sel && titleOf(answer, sel)}
         onSelect={(row) =>
           selectTrace({
@@ -78,10 +78,9 @@ function Traces({ answer }: { answer: TracesTable }) {
 
 function ByName({ of }: { of: TraceScope }) {
   const { sel } = useTrace();
-  const [wantedWhat, setWhat] = useParam<ByNameWhat>("a", "operators");
-  const what = WHATS.includes(wantedWhat) ? wantedWhat : "operators";
+  const [what, setWhat] = useAddress(params.what);
   const measures = MEASURES[what];
-  const [wantedMeasure, setMeasure] = useParam<string>("h", "");
+  const [wantedMeasure, setMeasure] = useAddress(params.manyMeasure);
   const measure = measures.find((each) => each === wantedMeasure) ?? measures[0] ?? "";
   const query = useTracesByName(sel, of, what, measure);
   return (
@@ -119,7 +118,7 @@ function ByName({ of }: { of: TraceScope }) {
 function Names({ answer }: { answer: TracesByName }) {
   const { what, per, left_out: leftOut, traces } = answer.meta;
   const table = useMemo(() => byNameTable(answer), [answer]);
-  const params = useTableParams("2");
+  const state = useTableParams(params.filter2, params.sort2);
   const [selected, select] = usePicked();
   const kind = what === "operators" ? "op" : "kernel";
   return (
@@ -132,7 +131,7 @@ function Names({ answer }: { answer: TracesByName }) {
         id={`compare-traces-${what}`}
         label={text.byName}
         table={table}
-        {...params}
+        {...state}
         selected={selected?.kind === kind ? selected.name : null}
         onSelect={(row) => select({ kind, name: textAt(answer.rows, "name", row) })}
       />

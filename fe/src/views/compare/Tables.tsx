@@ -7,6 +7,7 @@ import { DataTable, rowCount, type Table, textAt } from "../../table";
 import { QueryPanel } from "../../ui";
 import { kernelsTable, operatorsTable, partsTable } from "./columns";
 import type { Look } from "./look";
+import { params } from "./params";
 import type { Part } from "./parts";
 
 const text = compareTexts.tables;
@@ -42,7 +43,7 @@ interface PartRowsProps {
 
 function PartRows({ answer, look, onPick }: PartRowsProps) {
   const { parts, measure, grouped } = look;
-  const params = useTableParams();
+  const state = useTableParams(params.filter, params.sort);
   const box = useRef<HTMLDivElement>(null);
   const picked = useRef(false);
   const table = useMemo(
@@ -64,7 +65,7 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
         label={text.parts}
         table={table}
         nameKey="part"
-        {...params}
+        {...state}
         onSelect={(row) => {
           const part = parts[row];
           if (!part) return;
@@ -77,7 +78,7 @@ function PartRows({ answer, look, onPick }: PartRowsProps) {
 }
 
 export function Operators({ query, look }: Props) {
-  const params = useTableParams("2");
+  const state = useTableParams(params.filter2, params.sort2);
   const [selected, select] = usePicked();
   return (
     <QueryPanel
@@ -95,7 +96,7 @@ export function Operators({ query, look }: Props) {
           answer={answer}
           look={look}
           build={operatorsTable}
-          {...params}
+          {...state}
           selected={selected?.kind === "op" ? selected.name : null}
           onSelect={(name) => select({ kind: "op", name })}
         />
@@ -105,7 +106,7 @@ export function Operators({ query, look }: Props) {
 }
 
 export function Kernels({ query, look }: Props) {
-  const params = useTableParams("3");
+  const state = useTableParams(params.filter3, params.sort3);
   const [selected, select] = usePicked();
   return (
     <QueryPanel
@@ -123,7 +124,7 @@ export function Kernels({ query, look }: Props) {
           answer={answer}
           look={look}
           build={kernelsTable}
-          {...params}
+          {...state}
           selected={selected?.kind === "kernel" ? selected.name : null}
           onSelect={(name) => select({ kind: "kernel", name })}
         />

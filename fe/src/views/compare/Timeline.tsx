@@ -3,11 +3,11 @@ import type { Compared, CompareMeasure, Result } from "../../api";
 import { PairedBars, type PairedItem } from "../../charts";
 import { change, count, duration, percentChange } from "../../format";
 import { compareTexts } from "../../i18n";
-import { EVERYTHING } from "../../state";
 import { Empty, QueryPanel, Segmented } from "../../ui";
 import { Amount } from "./HeadlinePanel";
 import type { Look } from "./look";
-import { type Part, SHOWN, sumOf, titleOf, windowOf } from "./parts";
+import { EVERYTHING } from "./params";
+import { type Part, SHOWN, sumOf, titleOf, totalOf, windowOf } from "./parts";
 
 const text = compareTexts.timeline;
 
@@ -86,8 +86,7 @@ function Level({ answer, look, onPick, onOpen }: LevelProps) {
   const totals = (["duration_ns", "device_ns"] as const)
     .map((key) => ({
       label: key === "device_ns" ? text.device : text.host,
-      before: answer.totals[key] / divisors.before,
-      after: answer.totals[`exp_${key}`] / divisors.after,
+      ...totalOf(answer, key, divisors),
     }))
     .filter(({ before, after }) => before > 0 || after > 0);
   return (

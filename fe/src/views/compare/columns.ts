@@ -1,7 +1,7 @@
 /** The tables of the comparison, with the changes in percent and what became of each row. Pure. */
 import type { Compared, ComparedTable, CompareMeasure } from "../../api";
 import { percentChange } from "../../format";
-import { serverText, compareTexts as text } from "../../i18n";
+import { columnWords, compareTexts as text } from "../../i18n";
 import {
   type Cell,
   type Column,
@@ -108,7 +108,7 @@ function comparedTable(table: ComparedTable, divisors: Divisors, choice: Choice)
 function completed(column: Column, of: string, percentShown: boolean): Column[] {
   if (column.key !== deltaOf(of)) return [column];
   const change = changeOf(column);
-  const label = serverText(column.label.replace(/^Δ /, ""));
+  const label = columnWords(column).label.replace(/^Δ /, "");
   return [
     { ...column, change },
     {

@@ -10,6 +10,7 @@ import {
   SHOWN,
   sumOf,
   titleOf,
+  totalOf,
   UNDIVIDED,
   windowOf,
 } from "./parts";
@@ -25,14 +26,21 @@ function sides(rows: Record<string, [number[], number[]]>) {
       ["exp_", "Experiment ", after],
       ["delta_", "Δ ", after.map((value, i) => value - (before[i] ?? 0))],
     ] as const) {
-      columns.push({ key: prefix + key, label: label + key, type: "number", unit, help: "" });
+      columns.push({
+        key: prefix + key,
+        label: label + key,
+        type: "number",
+        unit,
+        help: "",
+        id: "",
+      });
       cells[prefix + key] = values;
     }
   }
   return { columns, cells };
 }
 
-const NAME: Column = { key: "name", label: "Name", type: "string", unit: null, help: "" };
+const NAME: Column = { key: "name", label: "Name", type: "string", unit: null, help: "", id: "" };
 
 function named(names: string[], rows: Record<string, [number[], number[]]>) {
   const { columns, cells } = sides(rows);
@@ -157,6 +165,33 @@ describe("parts", () => {
     );
   });
 
+  it("add up to everything, per step without work launched before the recording", () => {
+    const asked = answer();
+    const { rows } = asked.parts;
+    const more: Record<string, Cell> = {
+      name: null,
+      exp_name: "rest",
+      path: null,
+      has_parts: false,
+    };
+    for (const kind of ["before", "rest"]) {
+      for (const key of Object.keys(rows)) {
+        (rows[key] as Cell[]).push(key === "kind" ? kind : key in more ? (more[key] ?? null) : 8);
+      }
+    }
+    asked.totals = { total_ns: 96, exp_total_ns: 129 } as Compared["totals"];
+    const all = partsOf(asked, UNDIVIDED);
+    expect(all.slice(-2)).toMatchObject([
+      { path: null, title: "launched before the recording" },
+      { path: null, title: "the rest", times: 1 },
+    ]);
+    expect(sumOf(all, "total_ns")).toEqual(totalOf(asked, "total_ns", UNDIVIDED));
+    const perStep = { before: 2, after: 4 };
+    expect(partsOf(asked, perStep).map(({ kind }) => kind)).not.toContain("before");
+    expect(sumOf(partsOf(asked, perStep), "total_ns")).toEqual({ before: 44, after: 30.25 });
+    expect(totalOf(asked, "total_ns", perStep)).toEqual({ before: 44, after: 30.25 });
+  });
+
   it("come as a table with what became of them", () => {
     const parts = partsOf(answer(), UNDIVIDED);
     const { columns, rows } = partsTable(answer().parts, parts, "total_ns", false);
@@ -188,8 +223,8 @@ describe("pictures of many parts", () => {
 
 describe("sums", () => {
   it("are per step when asked for, or when the numbers of steps differ", () => {
-    expect(dividesBySteps("", 6, 6)).toBe(false);
-    expect(dividesBySteps("", 6, 4)).toBe(true);
+    expect(dividesBySteps(null, 6, 6)).toBe(false);
+    expect(dividesBySteps(null, 6, 4)).toBe(true);
     expect(dividesBySteps("all", 6, 4)).toBe(false);
     expect(dividesBySteps("step", 6, 6)).toBe(true);
     expect(dividesBySteps("step", 0, 6)).toBe(false);

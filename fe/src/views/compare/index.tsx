@@ -1,17 +1,15 @@
 /** What is slower than in another trace, and where. */
-import { useCallback } from "react";
 import { reportMade, type Status, type TraceStatus, useCompare, useStatus } from "../../api";
 import { bytes, equals, fraction } from "../../format";
 import { compareTexts, reasonText } from "../../i18n";
 import { traceProgress, traceTitle } from "../../shell";
 import {
   baselineKey,
-  EVERYTHING,
+  change,
   type FoundTrace,
   sameTraceName,
-  useMany,
-  useParam,
-  usePart,
+  setAddress,
+  useAddress,
   useTrace,
 } from "../../state";
 import { Empty, NotInReport, Panel, ProgressBar, Segmented } from "../../ui";
@@ -19,6 +17,7 @@ import { Headline } from "./HeadlinePanel";
 import { useLook } from "./look";
 import { Many } from "./ManyTraces";
 import { Pickers } from "./Pickers";
+import { EVERYTHING, params } from "./params";
 import type { Part } from "./parts";
 import { Kernels, Operators, Parts } from "./Tables";
 import { Timeline } from "./Timeline";
@@ -32,20 +31,36 @@ const HOW_MANY = [
 ] as const;
 
 export default function Compare() {
-  const [many, setMany] = useMany();
+  const [howMany] = useAddress(params.howMany);
   return (
     <>
       <div className="compare-how-many">
         <Segmented
           label={compareTexts.many.howMany}
-          value={many ? "many" : "two"}
+          value={howMany}
           options={HOW_MANY}
-          onChange={(next) => setMany(next === "many")}
+          onChange={showHowMany}
         />
       </div>
-      {many ? <Many /> : <Two />}
+      {howMany === "many" ? <Many /> : <Two />}
     </>
   );
+}
+
+/** Filters and orders were those of other tables. */
+function showHowMany(next: "two" | "many"): void {
+  setAddress(
+    change(params.howMany, next),
+    change(params.filter, ""),
+    change(params.sort, ""),
+    change(params.filter2, ""),
+    change(params.sort2, ""),
+  );
+}
+
+/** Going into a part is a step that Back undoes; the filter and the page were those of another level. */
+function openPart(path: string): void {
+  setAddress(change(params.part, path), change(params.filter, ""), change(params.page, 1));
 }
 
 function Two() {
@@ -116,28 +131,21 @@ function NotReady({ trace, title }: { trace: TraceStatus; title: string }) {
   );
 }
 
+function pick(part: Part): void {
+  if (part.path !== null) openPart(part.path);
+  // Several of one name: shown one by one.
+  else if (part.times > 1)
+    setAddress(change(params.filter, equals("part", part.title)), change(params.order, "each"));
+}
+
 function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace }) {
   const { sel, trace: after } = useTrace();
-  const [path, open] = usePart();
-  const [, setFilter] = useParam<string>("q", "");
+  const [path] = useAddress(params.part);
   const key = sel && baselineKey(name, sel);
   const versions = [before, after].map(versionOf).join(" ");
   const query = useCompare(key, sel, path, versions);
   const look = useLook(query.data);
-  const { setOrder } = look;
 
-  const pick = useCallback(
-    (part: Part) => {
-      if (part.path !== null) {
-        open(part.path);
-        return;
-      }
-      // Several of one name: shown one by one.
-      setFilter(equals("part", part.title));
-      setOrder("each");
-    },
-    [open, setFilter, setOrder],
-  );
   if (!sel || !key) return null;
 
   if (query.error?.status === 404 && path !== EVERYTHING) {
@@ -145,7 +153,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
       <Panel title={compareTexts.timeline.title}>
         <Empty title={text.noPart} reason={text.noPartReason} />
         <p className="compare-back">
-          <button type="button" className="button" onClick={() => open(EVERYTHING)}>
+          <button type="button" className="button" onClick={() => openPart(EVERYTHING)}>
             {text.showAll}
           </button>
         </p>
@@ -155,7 +163,7 @@ function Compared({ baseline: { name, trace: before } }: { baseline: FoundTrace 
   return (
     <>
       <Headline baseline={key} experiment={sel} versions={versions} />
-      <Timeline query={query} look={look} onPick={pick} onOpen={open} />
+      <Timeline query={query} look={look} onPick={pick} onOpen={openPart} />
       <Parts query={query} look={look} onPick={pick} />
       <Operators query={query} look={look} />
       <Kernels query={query} look={look} />

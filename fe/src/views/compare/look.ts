@@ -1,16 +1,9 @@
 /** How the view looks, as the address says it. */
 import { useMemo } from "react";
 import type { Compared, CompareMeasure } from "../../api";
-import { useParam } from "../../state";
-import {
-  byName,
-  type Divisors,
-  dividesBySteps,
-  MEASURES,
-  type Part,
-  partsOf,
-  UNDIVIDED,
-} from "./parts";
+import { useAddress } from "../../state";
+import { params } from "./params";
+import { byName, type Divisors, dividesBySteps, type Part, partsOf, UNDIVIDED } from "./parts";
 
 export interface Look {
   readonly measure: CompareMeasure;
@@ -30,10 +23,10 @@ export interface Look {
 }
 
 export function useLook(answer: Compared | undefined): Look {
-  const [m, setMeasure] = useParam<string>("m", "total_ns");
-  const [order, setOrder] = useParam<string>("g", "each");
-  const [sum, setSum] = useParam<string>("c", "");
-  const [n, setN] = useParam<string>("n", "1");
+  const [wanted, setMeasure] = useAddress(params.measure);
+  const [order, setOrder] = useAddress(params.order);
+  const [sum, setSum] = useAddress(params.sum);
+  const [page, setPage] = useAddress(params.page);
   const before = answer?.meta.steps ?? 0;
   const after = answer?.meta.exp_steps ?? 0;
   const perStep = dividesBySteps(sum, before, after);
@@ -50,17 +43,18 @@ export function useLook(answer: Compared | undefined): Look {
   const device = answer ? answer.totals.device_ns > 0 || answer.totals.exp_device_ns > 0 : true;
   return {
     // On a host without a device all times are those of the host.
-    measure: (device && MEASURES.find((measure) => measure === m)) || "total_ns",
+    measure: device ? wanted : "total_ns",
     setMeasure,
     grouped,
     setOrder,
     canDivide: before > 0 && after > 0 && (before > 1 || after > 1),
     perStep,
     // What would be chosen anyway is not written.
-    setSum: (next) => setSum((next === "step") === dividesBySteps("", before, after) ? "" : next),
+    setSum: (next) =>
+      setSum((next === "step") === dividesBySteps(null, before, after) ? null : next),
     divisors,
-    page: Number(n),
-    setPage: (page) => setN(String(page)),
+    page,
+    setPage,
     parts,
   };
 }

@@ -8,6 +8,7 @@ const column = (key: string, type: Column["type"] = "number"): Column => ({
   type,
   unit: null,
   help: "",
+  id: "",
 });
 
 const TRACES: TracesTable = {

@@ -1,5 +1,6 @@
 /** The parts of a comparison, as the chart and the table show them. Pure. */
 import type { Compared, CompareMeasure, ComparePart } from "../../api";
+import { compareTexts } from "../../i18n";
 import { numberAt, textAt } from "../../table";
 
 /** What the numbers of each side are divided by. */
@@ -11,7 +12,7 @@ export interface Divisors {
 export const UNDIVIDED: Divisors = { before: 1, after: 1 };
 
 export interface Part {
-  /** Null for several of one name. */
+  /** Null for several of one name, and where there is nothing to open. */
   readonly path: string | null;
   readonly title: string;
   readonly kind: string;
@@ -58,9 +59,38 @@ export function titleOf({ name, exp_name: other }: Pick<ComparePart, "name" | "e
   return role && role === sameRole ? `${role} (${one} → ${another})` : `${before} → ${after}`;
 }
 
-export function partsOf({ parts: { rows } }: Compared, { before, after }: Divisors): Part[] {
+/** What everything has besides its parts, by kind: their names are words of the page. */
+const OTHERS: Readonly<Record<string, string>> = {
+  before: compareTexts.kinds.before,
+  rest: compareTexts.kinds.rest,
+};
+
+const isDivided = ({ before, after }: Divisors) => before !== 1 || after !== 1;
+
+/** Work launched before the recording is of no step: sums per step are without it. */
+export function partsOf(answer: Compared, divisors: Divisors): Part[] {
+  const parts = allParts(answer, divisors);
+  return isDivided(divisors) ? parts.filter(({ kind }) => kind !== "before") : parts;
+}
+
+/** What is shown adds up to this. */
+export function totalOf(
+  { totals, parts: { rows } }: Compared,
+  measure: CompareMeasure,
+  divisors: Divisors,
+): Sides {
+  const row = isDivided(divisors) ? (rows.kind ?? []).indexOf("before") : -1;
+  const without = (key: string) => (row < 0 ? 0 : (numberAt(rows, key, row) ?? 0));
+  return {
+    before: (totals[measure] - without(measure)) / divisors.before,
+    after: (totals[`exp_${measure}`] - without(`exp_${measure}`)) / divisors.after,
+  };
+}
+
+function allParts({ parts: { rows } }: Compared, { before, after }: Divisors): Part[] {
   const side = (key: string, row: number, by: number) => (numberAt(rows, key, row) ?? 0) / by;
   return (rows.path ?? []).map((path, row) => {
+    const kind = textAt(rows, "kind", row);
     const name = rows.name?.[row] == null ? null : textAt(rows, "name", row);
     const other = rows.exp_name?.[row] == null ? null : textAt(rows, "exp_name", row);
     const sides = (measure: CompareMeasure) => ({
@@ -68,9 +98,9 @@ export function partsOf({ parts: { rows } }: Compared, { before, after }: Diviso
       after: side(`exp_${measure}`, row, after),
     });
     return {
-      path: String(path),
-      title: titleOf({ name, exp_name: other }),
-      kind: textAt(rows, "kind", row),
+      path: path === null ? null : String(path),
+      title: OTHERS[kind] ?? titleOf({ name, exp_name: other }),
+      kind,
       hasParts: rows.has_parts?.[row] === true,
       times: 1,
       inBaseline: name !== null,
@@ -144,7 +174,11 @@ export function sumOf(parts: readonly Part[], measure: CompareMeasure): Sides {
 }
 
 /** Per step where both have steps, when asked for; without being asked where their numbers differ. */
-export function dividesBySteps(wanted: string, before: number, after: number): boolean {
+export function dividesBySteps(
+  wanted: "all" | "step" | null,
+  before: number,
+  after: number,
+): boolean {
   if (before === 0 || after === 0) return false;
   return wanted === "step" || (wanted !== "all" && before !== after);
 }

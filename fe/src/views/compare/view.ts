@@ -1,5 +1,6 @@
 import { inLanguage } from "../../i18n/current";
 import type { View } from "../../state/views";
+import { params } from "./params";
 
 export const view: View = {
   id: "compare",
@@ -7,5 +8,6 @@ export const view: View = {
   group: "compare",
   key: "v",
   icon: "M2.5 3h4.5v10H2.5zM9 3h4.5v10H9zM8 1.5v13",
+  params,
   load: () => import("./index"),
 };

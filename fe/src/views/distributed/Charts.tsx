@@ -2,15 +2,15 @@ import { useMemo } from "react";
 import {
   type ColumnSeries,
   Columns,
-  formatRange,
   largestFirst,
-  parseRange,
+  type Range,
+  rangeWithin,
   totalsOf,
 } from "../../charts/stackedColumns";
 import { distributedTexts as text } from "../../i18n";
 import type { Column } from "../../table";
 import { Panel } from "../../ui";
-import { PARTS, type Part, type RankRow, WAITS } from "./ranks";
+import { PARTS, type Part, type RankRow, waitParts } from "./ranks";
 
 /** As in the old plugin's charts; communication has its colour of the other views. */
 const COLORS: Partial<Record<Part, string>> = {
@@ -20,6 +20,7 @@ const COLORS: Partial<Record<Part, string>> = {
   other_ns: "var(--cat-other)",
   transfer_ns: "var(--series-3)",
   wait_ns: "var(--series-6)",
+  unmatched_ns: "var(--series-8)",
 };
 
 interface Props {
@@ -29,17 +30,18 @@ interface Props {
   readonly definitions: readonly Column[];
   readonly order: "rank" | "slowest";
   readonly mode: "absolute" | "percent";
-  readonly range: string;
-  readonly onRange: (range: string) => void;
+  readonly range: Range | null;
+  readonly onRange: (range: Range | null) => void;
   readonly selected: string | null;
   readonly onPick: (worker: string) => void;
 }
 
 export function Charts(props: Props) {
+  const waits = useMemo(() => waitParts(props.rows), [props.rows]);
   return (
     <div className="distributed-charts">
       <Chart {...props} title={text.overlap} help={text.overlapHelp} parts={PARTS} />
-      <Chart {...props} title={text.waits} help={text.waitsHelp} parts={WAITS} />
+      <Chart {...props} title={text.waits} help={text.waitsHelp} parts={waits} />
     </div>
   );
 }
@@ -72,7 +74,7 @@ function Chart({ rows, definitions, order, mode, range, onRange, ...props }: Cha
         : rows.map((_, index) => index),
     [order, series, rows],
   );
-  const shown = useMemo(() => parseRange(range, positions.length), [range, positions.length]);
+  const shown = useMemo(() => rangeWithin(range, positions.length), [range, positions.length]);
   const at = rows.findIndex(({ worker }) => worker.worker === selected);
   return (
     <Panel title={title} help={<Definitions text={help} parts={parts} definitions={definitions} />}>
@@ -90,7 +92,7 @@ function Chart({ rows, definitions, order, mode, range, onRange, ...props }: Cha
         mode={mode}
         order={positions}
         range={shown}
-        onRange={(next) => onRange(formatRange(next))}
+        onRange={onRange}
         selected={at < 0 ? null : at}
         flagged={flagged}
         onPick={(index) => {

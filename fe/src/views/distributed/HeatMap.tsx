@@ -5,9 +5,10 @@ import { crisp, readTheme, useBoxWidth } from "../../draw";
 import { count, duration } from "../../format";
 import { useTheme } from "../../host";
 import { stackedColumnsTexts, distributedTexts as text } from "../../i18n";
-import { useParam } from "../../state";
+import { useAddress } from "../../state";
 import { Panel, Segmented } from "../../ui";
 import { type Grid, heatGrid, heatOf } from "./heat";
+import { params } from "./params";
 
 const METRICS = (
   ["duration_ns", "computation_ns", "communication_only_ns", "wait_ns"] as const
@@ -33,8 +34,7 @@ interface Props {
 }
 
 export function HeatMap({ workers, steps, step, selected, onPick }: Props) {
-  const [wanted, setMetric] = useParam<Metric>("m", "duration_ns");
-  const metric = METRICS.some(({ value }) => value === wanted) ? wanted : "duration_ns";
+  const [metric, setMetric] = useAddress(params.heat);
   return (
     <Panel
       title={text.heat}
@@ -194,8 +194,8 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
           metricName,
           count(workers.length),
           count(steps.length),
-          duration(grid.least),
-          duration(grid.most),
+          duration(known(grid.least)),
+          duration(known(grid.most)),
         )}
         onPointerMove={(event) => setPointed(cellAt(event))}
         onPointerLeave={() => setPointed(null)}
@@ -218,9 +218,9 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
         )}
       </div>
       <p className="heat-foot num">
-        <span className="muted">{duration(grid.least)}</span>
+        <span className="muted">{duration(known(grid.least))}</span>
         <i className="heat-scale" aria-hidden="true" />
-        <span className="muted">{duration(grid.most)}</span>
+        <span className="muted">{duration(known(grid.most))}</span>
         <span aria-live="off">
           {told ? cellText(grid, workers, steps, told.row, told.column) : ""}
         </span>
@@ -288,6 +288,9 @@ function cellText(
     : text.heatCell(ranks, names, shown);
 }
 
+/** Null for the bounds of a grid in which nothing is known. */
+const known = (value: number): number | null => (Number.isFinite(value) ? value : null);
+
 /** The rank and step whose value a cell shows. */
 function largestIn(
   grid: Grid,
@@ -302,8 +305,8 @@ function largestIn(
   for (const worker of workers.slice(row * grid.ranksPerRow, (row + 1) * grid.ranksPerRow)) {
     for (const step of names) {
       const at = worker.steps.names.indexOf(step);
-      const value = at < 0 ? undefined : worker.steps[metric][at];
-      if (value !== undefined && (best === null || value > best.value)) {
+      const value = (at < 0 ? null : worker.steps[metric][at]) ?? null;
+      if (value !== null && (best === null || value > best.value)) {
         best = { worker: worker.worker, step, value };
       }
     }

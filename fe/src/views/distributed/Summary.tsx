@@ -3,7 +3,7 @@ import { count, duration, fraction, percentile } from "../../format";
 import { distributedTexts as text } from "../../i18n";
 import { goToView, viewName } from "../../state";
 import { Tile } from "../../ui";
-import { presence, type RankNumbers, type RankRow, rangesOf } from "./ranks";
+import { presence, type RankNumbers, type RankRow, rangesOf, waitingOf } from "./ranks";
 import { LEAST_SHARE, type Straggler } from "./straggler";
 
 /** Median over the ranks, with the least and the most. */
@@ -37,6 +37,10 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
       const some = part(of);
       return some !== null && whole(of) > 0 ? [some / whole(of)] : [];
     });
+  const waiting = known.flatMap((of) => {
+    const [part, whole] = waitingOf(of) ?? [0, 0];
+    return whole > 0 ? [part / whole] : [];
+  });
   return (
     <dl className="tiles">
       <Tile
@@ -73,24 +77,16 @@ export function Tiles({ answer, rows }: { answer: Distributed; rows: readonly Ra
         ),
         fraction,
       )}
-      {answer.meta.notes.some(({ kind }) => kind === "one_rank") ? (
-        // All its time counts as transfer: 0 % would say that nobody waits.
+      {waiting.length === 0 ? (
+        // Nothing was matched, or nothing ran: 0 % would say that no rank waits.
         <Tile
           label={text.tiles.waiting}
           help={text.tiles.waitingHelp}
           value={fraction(null)}
-          remark={text.tiles.waitingUnknown}
+          remark={rows.length < 2 ? text.tiles.waitingUnknown : text.tiles.waitingUnmatched}
         />
       ) : (
-        tile(
-          text.tiles.waiting,
-          text.tiles.waitingHelp,
-          shares(
-            (of) => of.wait_ns,
-            (of) => of.wait_ns + of.transfer_ns,
-          ),
-          fraction,
-        )
+        tile(text.tiles.waiting, text.tiles.waitingHelp, waiting, fraction)
       )}
     </dl>
   );
@@ -104,17 +100,19 @@ function brief(list: string): string {
 
 interface RemarkProps {
   readonly ranks: number;
+  /** Whether the waiting of at least two ranks is known. */
+  readonly known: boolean;
   readonly found: Straggler | null;
   readonly onPick: (worker: string) => void;
 }
 
 /** Who comes last, and what keeps it. */
-export function Remark({ ranks, found, onPick }: RemarkProps) {
+export function Remark({ ranks, known, found, onPick }: RemarkProps) {
   const words = text.straggler;
   if (!found) {
     return (
       <p className="distributed-remark none" role="note" aria-label={words.label}>
-        {ranks < 2 ? words.one : words.none(fraction(LEAST_SHARE, 0))}
+        {ranks < 2 ? words.one : known ? words.none(fraction(LEAST_SHARE, 0)) : words.unknown}
       </p>
     );
   }

@@ -1,9 +1,10 @@
 import { useMemo } from "react";
 import type { Distributed } from "../../api";
 import { noteText, distributedTexts as text } from "../../i18n";
-import { useParam, useTableParams, useTrace } from "../../state";
+import { useAddress, useTableParams, useTrace } from "../../state";
 import { type Column, DataTable, rowCount, SimpleTable, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
+import { params } from "./params";
 import type { RankRow } from "./ranks";
 import { deviceTable, groupTable, operationTable, rankTable } from "./tables";
 
@@ -18,7 +19,7 @@ interface RanksProps {
 
 export function Ranks({ rows, definitions, onPick }: RanksProps) {
   const { sel } = useTrace();
-  const params = useTableParams("2", "-duration_ns");
+  const state = useTableParams(params.filter2, params.sort2);
   const table = useMemo(() => rankTable(rows, definitions), [rows, definitions]);
   return (
     <Panel title={text.ranks}>
@@ -27,7 +28,7 @@ export function Ranks({ rows, definitions, onPick }: RanksProps) {
         label={text.ranks}
         table={table}
         nameKey="worker"
-        {...params}
+        {...state}
         selected={sel?.worker ?? null}
         onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
       />
@@ -62,16 +63,17 @@ export function Operations({ answer, worker }: OperationsProps) {
 
 function OperationRows({ answer, fallback }: { answer: Distributed; fallback: string }) {
   const { operations, workers } = answer;
-  const [wanted, setWorker] = useParam<string>("d", fallback);
-  const [wantedGroup, setGroup] = useParam<string>("g", "");
-  const params = useTableParams("", "-latency_ns");
+  const [named, setWorker] = useAddress(params.worker);
+  const [wantedGroup, setGroup] = useAddress(params.group);
+  const wanted = named ?? fallback;
+  const state = useTableParams(params.filter, params.sort);
   const groups = useMemo(
     () => [...new Set((operations.rows.group ?? []).map(String))],
     [operations],
   );
   const worker =
     wanted === ALL ? null : workers.some((each) => each.worker === wanted) ? wanted : null;
-  const group = groups.includes(wantedGroup) && wantedGroup !== "" ? wantedGroup : null;
+  const group = groups.find((each) => each === wantedGroup) ?? null;
   const table = useMemo(
     () => operationTable(operations, worker, group),
     [operations, worker, group],
@@ -92,7 +94,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
                 detail: each.node,
               })),
             ]}
-            onChange={setWorker}
+            onChange={(next) => setWorker(next === fallback ? null : next)}
           />
           {groups.length > 1 && (
             <Combo
@@ -119,7 +121,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
           key={String(worker === null)}
           label={text.operations.title}
           table={table}
-          {...params}
+          {...state}
         />
       )}
     </Panel>
@@ -129,7 +131,7 @@ function OperationRows({ answer, fallback }: { answer: Distributed; fallback: st
 export function Devices(props: { answer: Distributed; onPick: (worker: string) => void }) {
   const { answer, onPick } = props;
   const { sel } = useTrace();
-  const params = useTableParams("3", "node,process,device");
+  const state = useTableParams(params.filter3, params.sort3);
   const table = useMemo(() => deviceTable(answer), [answer]);
   return (
     <Panel title={text.devices.title} help={text.devices.help}>
@@ -138,7 +140,7 @@ export function Devices(props: { answer: Distributed; onPick: (worker: string) =
         label={text.devices.title}
         table={table}
         nameKey="worker"
-        {...params}
+        {...state}
         selected={sel?.worker ?? null}
         onSelect={(row) => onPick(textAt(table.rows, "worker", row))}
       />

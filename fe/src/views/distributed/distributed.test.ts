@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Distributed, type RankWorker, type Status, stateOfSpan } from "../../api";
 import { heatGrid, heatOf } from "./heat";
-import { groupsOf, numbersOf, presence, rangesOf, rankRows, stepNames } from "./ranks";
+import { groupsOf, numbersOf, presence, rangesOf, rankRows, stepNames, waitParts } from "./ranks";
 import { straggler } from "./straggler";
 import { deviceTable, groupTable, operationTable, rankTable } from "./tables";
 
@@ -11,7 +11,8 @@ interface Spent {
   communication?: number;
   other?: number;
   transfer?: number;
-  wait?: number;
+  wait?: number | null;
+  unmatched?: number;
 }
 
 function worker(
@@ -20,7 +21,7 @@ function worker(
   more: Partial<RankWorker> = {},
 ): RankWorker {
   const of = Object.values(steps);
-  const column = (key: keyof Spent) => of.map((step) => step[key] ?? 0);
+  const column = (key: Exclude<keyof Spent, "wait">) => of.map((step) => step[key] ?? 0);
   return {
     worker: `rank${rank}`,
     rank,
@@ -42,9 +43,10 @@ function worker(
       communication_only_ns: column("communication"),
       exposed_communication_ns: column("communication"),
       other_ns: column("other"),
-      transfer_ns: column("transfer"),
-      wait_ns: column("wait"),
-      outside: { transfer_ns: 0, wait_ns: 0 },
+      transfer_ns: of.map(({ transfer = 0, wait = 0 }) => (wait === null ? null : transfer)),
+      wait_ns: of.map(({ wait = 0 }) => wait),
+      unmatched_ns: column("unmatched"),
+      outside: { transfer_ns: 0, wait_ns: 0, unmatched_ns: 0 },
     },
     ...more,
   };
@@ -129,7 +131,7 @@ describe("who is waited for", () => {
     expect(neither?.excess).toBeNull();
   });
 
-  it("is nobody where the difference is below 5 % of the step, or with one rank", () => {
+  it("is none where the difference is below 5 % of the step, or with one rank", () => {
     expect(straggler(rows({ ...usual, wait: 42 }))).toBeNull();
     expect(straggler(rows({ ...usual, wait: 41 }))?.row.name).toBe("1");
     expect(straggler(rankRows([worker(0, { 1: usual })], null))).toBeNull();
@@ -139,6 +141,36 @@ describe("who is waited for", () => {
   it("leaves out ranks without the step", () => {
     const mixed = [worker(0, { 1: usual }), worker(1, { 2: { ...usual, wait: 0 } })];
     expect(straggler(rankRows(mixed, "1"))).toBeNull();
+  });
+});
+
+describe("operations that no other rank has", () => {
+  const alone: Spent = { communication: 60, wait: null, unmatched: 60 };
+  const half: Spent = { communication: 60, wait: 20, transfer: 20, unmatched: 20 };
+
+  it("leave waiting unknown, never 0", () => {
+    const rows = rankRows([worker(0, { 1: alone })], null);
+    expect(rows[0]?.numbers).toMatchObject({ wait_ns: null, transfer_ns: null, unmatched_ns: 60 });
+    const table = rankTable(rows, []);
+    expect(table.rows).toMatchObject({ wait_ns: [null], unmatched_ns: [60], wait_percent: [null] });
+    const mixed = rankRows([worker(0, { 1: alone, 2: half })], null)[0]?.numbers;
+    expect(mixed).toMatchObject({ wait_ns: 20, transfer_ns: 20, unmatched_ns: 40 });
+  });
+
+  it("are in the chart and the table where there are any", () => {
+    expect(waitParts(rankRows([worker(0, { 1: half })], null))).toContain("unmatched_ns");
+    const none = waitParts(rankRows([worker(0, { 1: { wait: 1, transfer: 1 } })], null));
+    expect(none).toEqual(["transfer_ns", "wait_ns"]);
+  });
+
+  it("name nobody as the one who is waited for", () => {
+    const others = [worker(1, { 1: alone }), worker(2, { 1: half })];
+    expect(straggler(rankRows([worker(0, { 1: alone }), ...others], null))).toBeNull();
+  });
+
+  it("have no colour in ranks and steps", () => {
+    const ranks = [worker(0, { 1: alone }), worker(1, { 1: half })];
+    expect([...heatGrid(ranks, ["1"], "wait_ns", 2, 1).values]).toEqual([Number.NaN, 20]);
   });
 });
 
@@ -206,6 +238,7 @@ function large(): Distributed {
         type: "number",
         unit: "ns",
         help: "as the server says",
+        id: "",
       },
     ],
     operations: {
@@ -215,6 +248,7 @@ function large(): Distributed {
         type: typeof operations[0]?.[key] === "string" ? "string" : "number",
         unit: key === "busbw" ? "bytes_per_second" : null,
         help: "",
+        id: "",
       })),
       rows: Object.fromEntries(keys.map((key) => [key, operations.map((row) => row[key])])),
     },

@@ -34,7 +34,7 @@ export function heatGrid(
     of.names.forEach((name, step) => {
       const value = of[part][step];
       const at = place.get(name);
-      if (value === undefined || at === undefined) return;
+      if (value === undefined || value === null || at === undefined) return;
       const cell = row * columns + Math.floor(at / stepsPerColumn);
       const before = values[cell] as number;
       values[cell] = Number.isNaN(before) ? value : Math.max(before, value);

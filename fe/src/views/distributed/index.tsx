@@ -3,11 +3,12 @@ import { useMemo } from "react";
 import { type Distributed as Answer, useDistributed } from "../../api";
 import { distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
-import { selectTrace, useChoice, useParam, useTrace } from "../../state";
+import { change, selectTrace, setAddress, useAddress, useTrace } from "../../state";
 import { inWords } from "../../table";
 import { Async, Combo, Empty, Panel, Segmented } from "../../ui";
 import { Charts } from "./Charts";
 import { HeatMap } from "./HeatMap";
+import { params } from "./params";
 import { rankRows, stepNames } from "./ranks";
 import { Remark, Tiles } from "./Summary";
 import { straggler } from "./straggler";
@@ -41,15 +42,15 @@ export default function Distributed() {
 
 function Content({ answer }: { answer: Answer }) {
   const { sel } = useTrace();
-  const [stepText, setStep] = useParam<string>("t", "");
-  const [order, setOrder] = useChoice("p", ["rank", "slowest"]);
-  const [mode, setMode] = useChoice("c", ["absolute", "percent"]);
-  const [range, setRange] = useParam<string>("x", "");
+  const [wantedStep, setStep] = useAddress(params.step);
+  const [order] = useAddress(params.order);
+  const [mode, setMode] = useAddress(params.mode);
+  const [range, setRange] = useAddress(params.range);
   const { workers, meta } = answer;
   const definitions = useMemo(() => answer.definitions.map(inWords), [answer.definitions]);
   const steps = useMemo(() => stepNames(workers), [workers]);
   // A step of another run means all.
-  const step = steps.includes(stepText) ? stepText : null;
+  const step = steps.find((name) => name === wantedStep) ?? null;
   const rows = useMemo(() => rankRows(workers, step), [workers, step]);
   const last = useMemo(() => straggler(rows), [rows]);
   const without = rows.filter(({ numbers }) => numbers === null).length;
@@ -71,7 +72,7 @@ function Content({ answer }: { answer: Answer }) {
                 { value: ALL, label: text.allSteps },
                 ...steps.map((name) => ({ value: name, label: text.stepOption(name) })),
               ]}
-              onChange={(next) => setStep(next === ALL ? "" : next)}
+              onChange={(next) => setStep(next === ALL ? null : next)}
             />
             {workers.length > 1 && (
               <Segmented
@@ -79,18 +80,22 @@ function Content({ answer }: { answer: Answer }) {
                 label={text.order}
                 value={order}
                 options={ORDERS}
-                onChange={(next) => {
-                  setOrder(next);
-                  // Positions mean other ranks in another order.
-                  setRange("");
-                }}
+                // Positions mean other ranks in another order.
+                onChange={(next) =>
+                  setAddress(change(params.order, next), change(params.range, null))
+                }
               />
             )}
             <Segmented labelled label={text.mode} value={mode} options={MODES} onChange={setMode} />
             {without > 0 && <span className="muted">{text.stepMissing(String(without))}</span>}
           </section>
           <Tiles answer={answer} rows={rows} />
-          <Remark ranks={rows.length} found={last} onPick={pick} />
+          <Remark
+            ranks={rows.length}
+            known={rows.filter(({ numbers }) => numbers?.wait_ns != null).length > 1}
+            found={last}
+            onPick={pick}
+          />
           <Charts
             rows={rows}
             last={last?.row.worker.worker ?? null}

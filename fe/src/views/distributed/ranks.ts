@@ -4,13 +4,19 @@ import { mean } from "../../format";
 
 export const PARTS = ["computation_ns", "overlap_ns", "communication_only_ns", "other_ns"] as const;
 export const WAITS = ["transfer_ns", "wait_ns"] as const;
-export type Part = (typeof PARTS)[number] | (typeof WAITS)[number] | "duration_ns";
-const ALL: readonly Part[] = ["duration_ns", ...PARTS, ...WAITS];
+export const UNMATCHED = "unmatched_ns";
+type Split = (typeof WAITS)[number];
+type Sure = (typeof PARTS)[number] | "duration_ns" | typeof UNMATCHED;
+export type Part = Sure | Split;
+const SURE: readonly Sure[] = ["duration_ns", ...PARTS, UNMATCHED];
 
-export type RankNumbers = Readonly<Record<Part, Nanoseconds>> & {
-  /** Of devices; null where communication is only known from calls on the host. */
-  readonly exposed_communication_ns: Nanoseconds | null;
-};
+/**
+ * Transfer and waiting are null where no operation could be matched with another rank's, exposed communication (of
+ * devices) where communication is only known from calls on the host.
+ */
+export type RankNumbers = Readonly<
+  Record<Sure, Nanoseconds> & Record<Split | "exposed_communication_ns", Nanoseconds | null>
+>;
 
 const collator = new Intl.Collator("en", { numeric: true });
 
@@ -23,18 +29,36 @@ export function stepNames(workers: readonly RankWorker[]): string[] {
 export function numbersOf(steps: RankSteps, step: string | null): RankNumbers | null {
   if (step !== null) {
     const at = steps.names.indexOf(step);
-    return at < 0 ? null : pick(steps, (values) => values[at] ?? 0);
+    return at < 0 ? null : pick(steps, (values) => values[at] ?? null);
   }
-  return steps.names.length === 0 ? null : pick(steps, (values) => mean(values) ?? 0);
+  return steps.names.length === 0
+    ? null
+    : pick(steps, (values) => mean([...values].filter((ns) => ns !== null)));
 }
 
-function pick(steps: RankSteps, value: (values: readonly number[]) => number): RankNumbers {
+function pick(
+  steps: RankSteps,
+  value: (values: readonly (number | null)[]) => number | null,
+): RankNumbers {
   const exposed = steps.exposed_communication_ns;
-  const parts = Object.fromEntries(ALL.map((part) => [part, value(steps[part])]));
+  const sure = Object.fromEntries(SURE.map((part) => [part, value(steps[part]) ?? 0]));
   return {
-    ...(parts as Record<Part, number>),
+    ...(sure as Record<Sure, number>),
+    transfer_ns: value(steps.transfer_ns),
+    wait_ns: value(steps.wait_ns),
     exposed_communication_ns: exposed && value(exposed),
   };
+}
+
+/** Waiting and the time that it is a part of; null where it cannot be told from transferring. */
+export function waitingOf({ wait_ns, transfer_ns }: RankNumbers): readonly [number, number] | null {
+  return wait_ns === null || transfer_ns === null ? null : [wait_ns, wait_ns + transfer_ns];
+}
+
+/** The parts of the time in operations that there are: what could not be matched only where there is any. */
+export function waitParts(rows: readonly RankRow[]): readonly Part[] {
+  const some = rows.some(({ numbers }) => (numbers?.unmatched_ns ?? 0) > 0);
+  return some ? [...WAITS, UNMATCHED] : WAITS;
 }
 
 export interface RankRow {

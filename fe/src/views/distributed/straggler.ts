@@ -19,10 +19,15 @@ export interface Straggler {
 
 /**
  * The rank that waits least, if the others wait so much more that it shows in the step. All ranks leave a collective
- * together, so the one that waits least comes last. Null when nobody stands out, or with less than two ranks.
+ * together, so the one that waits least comes last. Null when no rank stands out, or when the waiting of less
+ * than two ranks is known.
  */
 export function straggler(rows: readonly RankRow[]): Straggler | null {
-  const known = rows.flatMap(({ numbers, ...row }) => (numbers ? [{ row, numbers }] : []));
+  const known = rows.flatMap(({ numbers, ...row }) =>
+    numbers && numbers.wait_ns !== null
+      ? [{ row, numbers: { ...numbers, wait_ns: numbers.wait_ns } }]
+      : [],
+  );
   const step = mean(known.map(({ numbers }) => numbers.duration_ns)) ?? 0;
   if (known.length < 2 || step <= 0) return null;
   const last = known.reduce((least, each) =>

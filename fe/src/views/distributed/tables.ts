@@ -3,7 +3,16 @@ import type { Distributed, RankDevice, RankWorker } from "../../api";
 import { median } from "../../format";
 import { distributedTexts as text } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
-import { groupLabel, groupsOf, PARTS, type Part, type RankRow, rangesOf, WAITS } from "./ranks";
+import {
+  groupLabel,
+  groupsOf,
+  PARTS,
+  type Part,
+  type RankRow,
+  rangesOf,
+  waitingOf,
+  waitParts,
+} from "./ranks";
 
 /** A row for each rank; `definitions` are those of the answer. */
 export function rankTable(rows: readonly RankRow[], definitions: readonly Column[]): Table {
@@ -22,7 +31,7 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
   const percent = (
     key: string,
     words: { readonly label: string; readonly help: string },
-    share: (numbers: NonNullable<RankRow["numbers"]>) => readonly [number | null, number],
+    share: (numbers: NonNullable<RankRow["numbers"]>) => readonly [number | null, number] | null,
   ) => ({
     column: {
       key,
@@ -34,7 +43,7 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
     },
     cell: ({ numbers }: RankRow): Cell => {
       if (!numbers) return null;
-      const [part, whole] = share(numbers);
+      const [part, whole] = share(numbers) ?? [null, 0];
       return part !== null && whole > 0 ? (part / whole) * 100 : null;
     },
   });
@@ -96,11 +105,8 @@ export function rankTable(rows: readonly RankRow[], definitions: readonly Column
       of.overlap_ns,
       of.overlap_ns + of.communication_only_ns,
     ]),
-    ...WAITS.map(number),
-    percent("wait_percent", text.columns.waitShare, (of) => [
-      of.wait_ns,
-      of.wait_ns + of.transfer_ns,
-    ]),
+    ...waitParts(rows).map(number),
+    percent("wait_percent", text.columns.waitShare, waitingOf),
     {
       column: {
         key: "steps",
@@ -199,6 +205,9 @@ export function groupTable(groups: Distributed["groups"]): Table {
 /** Shown when asked for. */
 const HIDDEN = ["kind", "mean_transfer_ns", "recognised"];
 
+/** What could not be matched is shown where there is any. */
+const OF_UNMATCHED = ["matched", "unmatched_ns"];
+
 /** The operations of one worker and group, or of all (null), with the share of waiting. */
 export function operationTable(
   { columns, rows }: Distributed["operations"],
@@ -220,6 +229,9 @@ export function operationTable(
     JSON.stringify(["worker", "name", "group"].map((key) => rows[key]?.[row])),
   );
   const hidden = new Set(new Set(names).size < names.length ? HIDDEN : [...HIDDEN, "dtype"]);
+  if (!chosen.some((row) => Number(rows.unmatched_ns?.[row] ?? 0) > 0)) {
+    for (const key of OF_UNMATCHED) hidden.add(key);
+  }
   const waited = {
     column: {
       key: "wait_percent",
@@ -231,10 +243,8 @@ export function operationTable(
     },
     cell: (row: number): Cell => {
       const wait = rows.wait_ns?.[row];
-      const latency = rows.latency_ns?.[row];
-      return typeof wait === "number" && typeof latency === "number" && latency > 0
-        ? (wait / latency) * 100
-        : null;
+      const split = Number(rows.latency_ns?.[row] ?? 0) - Number(rows.unmatched_ns?.[row] ?? 0);
+      return typeof wait === "number" && split > 0 ? (wait / split) * 100 : null;
     },
   };
   return tableOf(

@@ -66,7 +66,9 @@ function Launches({ answer, name, compact }: Props & { readonly answer: KernelsT
           <button
             type="button"
             className="link"
-            onClick={() => goToView("kernels", null, { g: BY_LAUNCH, q: equals("name", name) })}
+            onClick={() =>
+              goToView("kernels", null, { group: BY_LAUNCH, filter: equals("name", name) })
+            }
           >
             {text.allLaunches}
           </button>

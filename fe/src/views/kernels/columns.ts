@@ -43,6 +43,7 @@ export function kernelTable(answer: KernelsTable, baseline: KernelsTable | null 
       : HIDDEN;
   const shown = columns.map((column) => ({
     ...column,
+    ...(column.key === "kind" && { words: kernelsTexts.kinds }),
     ...(column.key === "mean_achieved_occupancy" && { missing: kernelsTexts.occupancyUnknown }),
     hidden: hidden.includes(column.key),
   }));

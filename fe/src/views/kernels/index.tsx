@@ -1,27 +1,11 @@
 /** Which kernels take the device's time. */
 import { useMemo } from "react";
-import {
-  type KernelGroup,
-  type KernelsTable,
-  type Result,
-  settled,
-  tables,
-  useTable,
-} from "../../api";
-import {
-  DEFAULT_TOP,
-  Donut,
-  HBars,
-  largest,
-  parseTopN,
-  slicesWithRest,
-  type TopN,
-  TopNControl,
-} from "../../charts";
+import { type KernelsTable, type Result, settled, tables, useTable } from "../../api";
+import { Donut, HBars, largest, slicesWithRest, type TopN, TopNControl } from "../../charts";
 import { duration } from "../../format";
 import { chartsTexts, compareTexts, noteText, kernelsTexts as text } from "../../i18n";
-import { BaselineNote } from "../../shell";
-import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { BaselineNote, useCompared } from "../../shell";
+import { useAddress, useBaseline, usePicked, useTableParams, useTrace } from "../../state";
 import {
   byName,
   DataTable,
@@ -37,6 +21,7 @@ import { Empty, Panel, QueryPanel, Segmented, Skeleton } from "../../ui";
 import { ByOperator } from "./ByOperator";
 import { CopiesPanel } from "./CopiesPanel";
 import { kernelTable } from "./columns";
+import { params } from "./params";
 import { TensorShare } from "./TensorShare";
 import "./kernels.css";
 
@@ -81,9 +66,8 @@ function NoKernels({ answer: { meta } }: { answer: KernelsTable }) {
 }
 
 function LargestPanel({ query }: { query: Result<KernelsTable> }) {
-  const [chart, setChart] = useChoice("c", ["bars", "donut"]);
-  const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
-  const top = parseTopN(n) ?? DEFAULT_TOP;
+  const [chart, setChart] = useAddress(params.chart);
+  const [top, setTop] = useAddress(params.top);
   return (
     <QueryPanel
       title={text.largest}
@@ -92,7 +76,7 @@ function LargestPanel({ query }: { query: Result<KernelsTable> }) {
       actions={
         <>
           <Segmented label={text.chart} value={chart} options={CHARTS} onChange={setChart} />
-          <TopNControl value={top} onChange={(next) => setN(String(next))} />
+          <TopNControl value={top} onChange={setTop} />
         </>
       }
     >
@@ -160,30 +144,22 @@ function LargestChart({
 }
 
 function TablePanel() {
-  const { sel } = useTrace();
-  const [group, setGroup] = useParam<KernelGroup>("g", "name");
-  const known = GROUPS.some(({ value }) => value === group) ? group : "name";
-  const shown = tables.kernels(sel, known);
-  const query = useTable(shown);
-  const baseline = useBaseline();
-  const against = baseline?.key ?? null;
-  const compared = useWhole(tables.kernels(against, known));
-  // First pages cannot be compared: a row of one may be on a later page of the other.
-  const whole = useWhole(shown, against !== null);
-  const before = against && settled(compared);
-  const after = before && (whole.data ?? null);
+  const [group, setGroup] = useAddress(params.group);
+  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
+    tables.kernels(sel, group),
+  );
   return (
     <QueryPanel
       title={text.table}
       query={query}
       actions={
-        <Segmented labelled label={text.group} value={known} options={GROUPS} onChange={setGroup} />
+        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
       }
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <KernelRows answer={after ?? answer} shown={shown} baseline={after && before} />
+          <BaselineNote baseline={baseline} query={awaited} />
+          <KernelRows answer={after ?? answer} shown={shown} baseline={before} />
         </>
       )}
     </QueryPanel>
@@ -198,7 +174,7 @@ interface RowsProps {
 }
 
 function KernelRows({ answer, shown, baseline }: RowsProps) {
-  const params = useTableParams("", "-total_ns");
+  const state = useTableParams(params.filter, params.sort);
   const [selected, setSelected] = usePicked();
   const table = useMemo(() => kernelTable(answer, baseline), [answer, baseline]);
   const remote = useRemoteTable(answer, shown, kernelTable);
@@ -210,7 +186,7 @@ function KernelRows({ answer, shown, baseline }: RowsProps) {
         label={text.table}
         table={table}
         remote={remote}
-        {...params}
+        {...state}
         selected={selected?.kind === "kernel" ? selected.name : null}
         onSelect={(row, rows) => setSelected({ kind: "kernel", name: textAt(rows, "name", row) })}
         renderExpanded={(row, rows) => (

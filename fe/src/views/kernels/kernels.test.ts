@@ -26,6 +26,14 @@ it("orders copies and gives their bandwidth", () => {
   expect(rows.bandwidth).toEqual([null, 12, null]);
 });
 
+it("leaves sizes out where none is known, as of waits", () => {
+  const { columns } = copiesTable([
+    { name: "Stream Sync", calls: 1, total_ns: 500, bytes: null },
+    { name: "event_wait", calls: 1, total_ns: 100, bytes: null },
+  ]);
+  expect(columns.map(({ key }) => key)).toEqual(["name", "calls", "total_ns"]);
+});
+
 it("picks the rows of one kernel", () => {
   const table: Table = {
     columns: [

@@ -9,6 +9,7 @@ import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { aliveTable, holdersTable } from "./columns";
 import { MOST_BLOCKS, type Moment } from "./look";
+import { params } from "./params";
 import type { TableProps } from "./RangeLine";
 import { useSettled } from "./useSettled";
 
@@ -48,7 +49,7 @@ export function AlivePanel({ look, device, tabs, grouped, moment }: Props) {
 }
 
 function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & AnswerProps) {
-  const params = useTableParams("", "-bytes");
+  const state = useTableParams(params.filter, params.sort, "-bytes");
   const [selected, select] = usePicked();
   const table = useMemo<Table>(
     () => (grouped ? holdersTable(answer) : aliveTable(answer)),
@@ -68,7 +69,7 @@ function Blocks({ answer, look, grouped }: Pick<Props, "look" | "grouped"> & Ans
         label={text.alive}
         table={table}
         nameKey="operator"
-        {...params}
+        {...state}
         selected={selected?.kind === "op" ? selected.name : null}
         onSelect={(row) => {
           const name = textAt(table.rows, "operator", row);

@@ -1,7 +1,7 @@
 import { momentIn } from "../../draw";
 import { exact } from "../../format";
 import { t, memoryTexts as text } from "../../i18n";
-import { goToView, viewName } from "../../state";
+import { goToView, type ViewLook, viewName } from "../../state";
 import { numberAt, type Rows } from "../../table";
 import type { Look } from "./useLook";
 
@@ -63,11 +63,11 @@ export function BlockDetails({ rows, row, look }: Props) {
 }
 
 /** The timeline around a block's life, which is marked there. */
-function lifetime(start: number, end: number): { a: string; e: string; t: string } {
+function lifetime(start: number, end: number): ViewLook {
   const around = Math.max(1_000, Math.round((end - start) / 4));
   return {
-    a: `m${start}-${Math.max(end, start + 1)}`,
-    e: "",
-    t: `${Math.max(0, start - around)}-${end + around}`,
+    mark: { kind: "measure", window: { start, end: Math.max(end, start + 1) } },
+    event: null,
+    window: { start: start - around, end: end + around },
   };
 }

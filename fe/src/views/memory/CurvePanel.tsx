@@ -4,7 +4,7 @@ import { type CurveLine, type CurveMark, type CurveSpan, TimeCurve, TimeRange } 
 import { bytesAxis, contains, momentIn, type TimeWindow } from "../../draw";
 import { bytes, exact } from "../../format";
 import { noteText, t, memoryTexts as text } from "../../i18n";
-import { useChoice, useParam, useTrace } from "../../state";
+import { useAddress, useTrace } from "../../state";
 import { Failure, QueryPanel, Segmented } from "../../ui";
 import {
   availableLines,
@@ -19,6 +19,7 @@ import {
 } from "./curve";
 import { Facts } from "./Facts";
 import { momentOf } from "./look";
+import { params } from "./params";
 import type { Look } from "./useLook";
 
 const COLORS: Record<LineKey, string> = {
@@ -44,7 +45,7 @@ interface PanelProps {
 }
 
 export function CurvePanel({ query, detail, whole, here, look }: PanelProps) {
-  const [scale, setScale] = useChoice("x", ["zero", "fit"]);
+  const [scale, setScale] = useAddress(params.scale);
   return (
     <QueryPanel
       title={text.curve}
@@ -143,7 +144,7 @@ interface CurveProps {
 function DeviceCurve({ whole, here, look, fit }: CurveProps) {
   const { sel } = useTrace();
   const { range, setRange, cursor, setCursor } = look;
-  const [wantedLines, setLines] = useParam<string>("m", "");
+  const [wantedLines, setLines] = useAddress(params.lines);
   // Until the detail is here the coarse curve shows the same window.
   const curve = here ?? whole;
   const steps = useOverview(sel).data?.steps;

@@ -6,6 +6,7 @@ import { DataTable, textAt, useRemoteTable } from "../../table";
 import { QueryPanel } from "../../ui";
 import { BlockDetails } from "./BlockDetails";
 import { eventsTable } from "./columns";
+import { params } from "./params";
 import { RangeLine, type TableProps } from "./RangeLine";
 
 export function EventsPanel({ look, device, tabs }: TableProps) {
@@ -42,7 +43,7 @@ interface RowsProps extends Pick<TableProps, "look"> {
 }
 
 function Rows({ answer, shown, look }: RowsProps) {
-  const params = useTableParams();
+  const state = useTableParams(params.filter, params.sort);
   const [selected, select] = usePicked();
   const table = useMemo(() => eventsTable(answer), [answer]);
   const remote = useRemoteTable(answer, shown, eventsTable);
@@ -53,7 +54,7 @@ function Rows({ answer, shown, look }: RowsProps) {
       table={table}
       remote={remote}
       nameKey="operator"
-      {...params}
+      {...state}
       selected={selected?.kind === "op" ? selected.name : null}
       onSelect={(row, rows) => {
         const name = textAt(rows, "operator", row);

@@ -6,6 +6,7 @@ import { usePicked, useTableParams, useTrace } from "../../state";
 import { DataTable, rowCount, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel } from "../../ui";
 import { operatorsTable } from "./columns";
+import { params } from "./params";
 import { RangeLine, type TableProps } from "./RangeLine";
 
 export function OperatorsPanel({ look, device, tabs }: TableProps) {
@@ -36,7 +37,7 @@ interface RowsProps {
 }
 
 function Rows({ answer, shown }: RowsProps) {
-  const params = useTableParams("", "-self_size_increase");
+  const state = useTableParams(params.filter, params.sort, "-self_size_increase");
   const [selected, select] = usePicked();
   const table = useMemo(() => operatorsTable(answer), [answer]);
   const remote = useRemoteTable(answer, shown, operatorsTable);
@@ -46,7 +47,7 @@ function Rows({ answer, shown }: RowsProps) {
       label={text.operators}
       table={table}
       remote={remote}
-      {...params}
+      {...state}
       selected={selected?.kind === "op" ? selected.name : null}
       onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
     />

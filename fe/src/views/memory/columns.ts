@@ -2,7 +2,16 @@
 import type { MemoryAliveTable, MemoryEventsTable, MemoryOperatorsTable } from "../../api";
 import { MISSING, NS_PER } from "../../format";
 import { memoryTexts as text } from "../../i18n";
-import { type Column, declared, derive, numberAt, shareOf, type Table, textAt } from "../../table";
+import {
+  type Column,
+  declared,
+  derive,
+  inWords,
+  numberAt,
+  shareOf,
+  type Table,
+  textAt,
+} from "../../table";
 
 const MOMENTS: ReadonlySet<string> = new Set(["alloc_ns", "release_ns"]);
 
@@ -77,7 +86,7 @@ export function holdersTable({ columns, rows, meta }: MemoryAliveTable): Table {
       ...column("operator"),
       ...column("parent"),
       { key: "blocks", label: text.blocks, type: "number", unit: "count", help: text.blocksHelp },
-      ...column("bytes").map((bytes) => ({ ...bytes, help: text.holdersBytesHelp })),
+      ...column("bytes").map((bytes) => ({ ...inWords(bytes), help: text.holdersBytesHelp })),
       {
         key: "largest",
         label: text.largest,

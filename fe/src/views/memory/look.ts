@@ -1,13 +1,10 @@
 /** What the address says about this view. Pure. */
 import type { DeviceMemory } from "../../api";
-import { NARROWEST_NS, parseWindow, type TimeWindow, within } from "../../draw";
+import { formatWindow, NARROWEST_NS, parseWindow, type TimeWindow, within } from "../../draw";
+import type { Codec } from "../../state/address";
 
 export const TABS = ["alive", "holders", "events", "operators"] as const;
 export type Tab = (typeof TABS)[number];
-
-export function tabOf(text: string): Tab | null {
-  return TABS.find((tab) => tab === text) ?? null;
-}
 
 /** That are asked for at a moment. */
 export const MOST_BLOCKS = 10_000;
@@ -17,17 +14,29 @@ export function wholeOf(start: number, end: number): TimeWindow {
   return { start, end: Math.max(end, start + NARROWEST_NS) };
 }
 
+/** In ns since the start of the trace; null for none. */
+export const MOMENT: Codec<number | null> = {
+  parse: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null),
+  format: (time) => (time === null ? "" : String(time)),
+};
+
+/** A part of the recording; null for all of it, `unknown` for what is no range. */
+export const RANGE: Codec<TimeWindow | "unknown" | null> = {
+  parse: (text) => (text === "" ? null : (parseWindow(text) ?? "unknown")),
+  format: (range) => (range === null || range === "unknown" ? (range ?? "") : formatWindow(range)),
+};
+
 /** A moment inside the recording, or null. */
-export function parseMoment(text: string, whole: TimeWindow): number | null {
-  if (!/^\d{1,15}$/.test(text)) return null;
-  const time = Number(text);
-  return time >= whole.start && time <= whole.end ? time : null;
+export function momentWithin(time: number | null, whole: TimeWindow): number | null {
+  return time !== null && time >= whole.start && time <= whole.end ? time : null;
 }
 
 /** The part of the recording to show; null for all of it, and for what is no part of it. */
-export function parseRange(text: string, whole: TimeWindow): TimeWindow | null {
-  const wanted = parseWindow(text);
-  return wanted && within(wanted, whole);
+export function rangeWithin(
+  wanted: TimeWindow | "unknown" | null,
+  whole: TimeWindow,
+): TimeWindow | null {
+  return wanted === null || wanted === "unknown" ? null : within(wanted, whole);
 }
 
 /** The moment whose blocks are listed. */
@@ -54,8 +63,7 @@ export function momentOf(
 }
 
 /** The range of a link that this trace has nothing of. */
-export function isForeign(text: string, whole: TimeWindow): boolean {
-  if (text === "") return false;
-  const wanted = parseWindow(text);
-  return wanted === null || wanted.end <= whole.start || wanted.start >= whole.end;
+export function isForeign(wanted: TimeWindow | "unknown" | null, whole: TimeWindow): boolean {
+  if (wanted === null) return false;
+  return wanted === "unknown" || wanted.end <= whole.start || wanted.start >= whole.end;
 }

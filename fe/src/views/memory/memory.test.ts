@@ -12,7 +12,8 @@ import {
   stepSpans,
   toggleLine,
 } from "./curve";
-import { isForeign, momentOf, parseMoment, parseRange, tabOf, wholeOf } from "./look";
+import { isForeign, momentOf, momentWithin, rangeWithin, wholeOf } from "./look";
+import { params } from "./params";
 
 const whole = { start: 100, end: 1100 };
 
@@ -170,16 +171,21 @@ describe("the address", () => {
   });
 
   it("keeps tab, range and moment, if they can be meant", () => {
-    expect(tabOf("events")).toBe("events");
-    expect(tabOf("x")).toBeNull();
-    expect(parseRange("200-300", whole)).toEqual({ start: 200, end: 300 });
-    expect(parseRange("0-5000", whole)).toBeNull();
-    expect(parseRange("x", whole)).toBeNull();
+    expect(params.tab.parse("events")).toBe("events");
+    expect(params.tab.parse("x")).toBeNull();
+    const range = (text: string) => rangeWithin(params.range.parse(text), whole);
+    expect(range("200-300")).toEqual({ start: 200, end: 300 });
+    expect(range("0-5000")).toBeNull();
+    expect(range("x")).toBeNull();
     expect(
-      ["", "0-5000", "200-300", "2000-3000", "x"].map((text) => isForeign(text, whole)),
+      ["", "0-5000", "200-300", "2000-3000", "x"].map((text) =>
+        isForeign(params.range.parse(text), whole),
+      ),
     ).toEqual([false, false, false, true, true]);
     expect(
-      ["", "99", "100", "1100", "1101", "1e3"].map((text) => parseMoment(text, whole)),
+      ["", "99", "100", "1100", "1101", "1e3"].map((text) =>
+        momentWithin(params.cursor.parse(text), whole),
+      ),
     ).toEqual([null, null, 100, 1100, null, null]);
   });
 });
@@ -219,11 +225,11 @@ const alive: MemoryAliveTable = {
     unknown_bytes: 50,
   },
   columns: [
-    { key: "device", label: "Device", type: "string", unit: null, help: "" },
-    { key: "operator", label: "Operator", type: "string", unit: null, help: "" },
-    { key: "parent", label: "Called by", type: "string", unit: null, help: "" },
-    { key: "bytes", label: "Size", type: "number", unit: "bytes", help: "" },
-    { key: "alloc_ns", label: "Allocated at", type: "number", unit: "ns", help: "" },
+    { key: "device", label: "Device", type: "string", unit: null, help: "", id: "" },
+    { key: "operator", label: "Operator", type: "string", unit: null, help: "", id: "" },
+    { key: "parent", label: "Called by", type: "string", unit: null, help: "", id: "" },
+    { key: "bytes", label: "Size", type: "number", unit: "bytes", help: "", id: "" },
+    { key: "alloc_ns", label: "Allocated at", type: "number", unit: "ns", help: "", id: "" },
   ],
   rows: {
     device: ["GPU0", "GPU0", "GPU0", "GPU0"],

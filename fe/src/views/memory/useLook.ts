@@ -1,8 +1,9 @@
 import { useCallback, useMemo } from "react";
 import type { MemoryCurves } from "../../api";
-import { formatWindow, type TimeWindow, within } from "../../draw";
-import { useParam } from "../../state";
-import { isForeign, parseMoment, parseRange, type Tab, tabOf, wholeOf } from "./look";
+import { type TimeWindow, within } from "../../draw";
+import { change, setAddress, useAddress } from "../../state";
+import { isForeign, momentWithin, rangeWithin, type Tab, wholeOf } from "./look";
+import { params } from "./params";
 
 export interface Look {
   readonly device: string | null;
@@ -23,69 +24,55 @@ export interface Look {
 
 /** Device, time range and moment, kept in the address. */
 export function useLook(curves: MemoryCurves): Look {
-  const [wanted, setDevice] = useParam<string>("d", "");
-  const [rangeText, setRangeText] = useParam<string>("t", "");
-  const [cursorText, setCursorText] = useParam<string>("c", "");
-  const [, setPage] = useParam<string>("p", "");
+  const [wanted, setDevice] = useAddress(params.device);
+  const [wantedRange, setWantedRange] = useAddress(params.range);
+  const [cursor, setCursor] = useAddress(params.cursor);
   const { devices } = curves.meta;
   const whole = useMemo(
     () => wholeOf(curves.start_ns, curves.end_ns),
     [curves.start_ns, curves.end_ns],
   );
-  const range = useMemo(() => parseRange(rangeText, whole), [rangeText, whole]);
+  const range = useMemo(() => rangeWithin(wantedRange, whole), [wantedRange, whole]);
   const setRange = useCallback(
-    (next: TimeWindow | null) => {
-      const part = next && within(next, whole);
-      setRangeText(part ? formatWindow(part) : "");
-      setPage("");
-    },
-    [whole, setRangeText, setPage],
+    (next: TimeWindow | null) => setWantedRange(next && within(next, whole)),
+    [whole, setWantedRange],
   );
-  const setCursor = useCallback(
-    (time: number | null) => setCursorText(time === null ? "" : String(time)),
-    [setCursorText],
-  );
-  const known = devices.includes(wanted);
+  const known = devices.find((device) => device === wanted);
   return {
-    device: known ? wanted : (devices[0] ?? null),
-    missingDevice: wanted !== "" && !known ? wanted : null,
+    device: known ?? devices[0] ?? null,
+    missingDevice: known === undefined ? wanted : null,
     setDevice: useCallback(
-      (device: string) => {
-        setDevice(device === devices[0] ? "" : device);
-        setPage("");
-      },
-      [devices, setDevice, setPage],
+      (device: string) => setDevice(device === devices[0] ? null : device),
+      [devices, setDevice],
     ),
     whole,
     range,
-    missingRange: curves.devices.length > 0 && isForeign(rangeText, whole),
+    missingRange: curves.devices.length > 0 && isForeign(wantedRange, whole),
     setRange,
-    cursor: parseMoment(cursorText, whole),
+    cursor: momentWithin(cursor, whole),
     setCursor,
   };
 }
 
 /** How each table was left: they share the keys of the address. */
-const left = new Map<Tab, { q: string; o: string; p: string; n: string }>();
+const left = new Map<Tab, { filter: string; sort: string }>();
 
-export function useTab(fallback: Tab): [Tab, (tab: Tab) => void] {
-  const [text, setTab] = useParam<string>("g", fallback);
-  const [q, setQ] = useParam<string>("q", "");
-  const [o, setO] = useParam<string>("o", "");
-  const [p, setP] = useParam<string>("p", "");
-  const [n, setN] = useParam<string>("n", "");
-  const tab = tabOf(text) ?? fallback;
+export function useTab(usual: Tab): [Tab, (tab: Tab) => void] {
+  const [wanted] = useAddress(params.tab);
+  const [filter] = useAddress(params.filter);
+  const [sort] = useAddress(params.sort);
+  const tab = wanted ?? usual;
   return [
     tab,
     (next) => {
       if (next === tab) return;
-      left.set(tab, { q, o, p, n });
-      const look = left.get(next) ?? { q: "", o: "", p: "", n: "" };
-      setTab(next);
-      setQ(look.q);
-      setO(look.o);
-      setP(look.p);
-      setN(look.n);
+      left.set(tab, { filter, sort });
+      const look = left.get(next) ?? { filter: "", sort: "" };
+      setAddress(
+        change(params.tab, next === usual ? null : next),
+        change(params.filter, look.filter),
+        change(params.sort, look.sort),
+      );
     },
   ];
 }

@@ -12,7 +12,7 @@ import { hash } from "../../draw";
 import { duration, fraction } from "../../format";
 import { stacksTexts, modulesTexts as text } from "../../i18n";
 import { modulePath, rowOfModule } from "../../shell";
-import { useParam, usePicked, useTableParams, useTrace } from "../../state";
+import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
 import {
   numberAt,
   rowCount,
@@ -26,6 +26,7 @@ import { Empty, Panel, QueryPanel, Segmented } from "../../ui";
 import { hookTable, moduleTable } from "./columns";
 import { chosenMetric, type Metric, metricsOf, ownValues, wholeOf } from "./metrics";
 import { moduleClass } from "./moduleClass";
+import { params } from "./params";
 import "./modules.css";
 
 const SOURCES = (["nn", "lightning"] as const).map((value) => ({
@@ -36,7 +37,7 @@ const SOURCES = (["nn", "lightning"] as const).map((value) => ({
 /** `usual`: the source that is shown unless another is chosen. */
 export function ModulesView({ usual }: { usual: ModuleSource }) {
   const { query, source, setSource } = useSource(usual);
-  const [wanted, setMetric] = useParam<string>("m", "");
+  const [wanted, setMetric] = useAddress(params.metric);
   const { data } = query;
   const metrics = data ? metricsOf(data) : [];
   const metric = chosenMetric(wanted, metrics);
@@ -95,8 +96,8 @@ export function ModulesView({ usual }: { usual: ModuleSource }) {
 /** What the address says; else the view's own source; else, where only the other one is recorded, that. */
 function useSource(usual: ModuleSource) {
   const { sel } = useTrace();
-  const [wanted, setWanted] = useParam<string>("g", "");
-  const chosen = SOURCES.find(({ value }) => value === wanted)?.value;
+  const [wanted, setWanted] = useAddress(params.source);
+  const chosen = wanted ?? undefined;
   const first = useModules(sel, chosen ?? usual);
   const instead =
     chosen === undefined && usual === "nn" && first.data && rowCount(first.data) === 0
@@ -104,7 +105,7 @@ function useSource(usual: ModuleSource) {
       : undefined;
   const second = useModules(instead ? sel : null, instead);
   const source = instead ?? chosen ?? usual;
-  const setSource = (next: ModuleSource) => setWanted(next === usual && !instead ? "" : next);
+  const setSource = (next: ModuleSource) => setWanted(next === usual && !instead ? null : next);
   return { query: instead ? second : first, source, setSource };
 }
 
@@ -136,8 +137,8 @@ function useSelectedModule(answer: ModulesTable): [number, (row: number) => void
 }
 
 function ModuleRows({ answer, metric }: Shown) {
-  const params = useTableParams();
-  const [expansion, setExpansion] = useParam<string>("x", "");
+  const state = useTableParams(params.filter, params.sort);
+  const [expansion, setExpansion] = useAddress(params.expansion);
   const [selected, select] = useSelectedModule(answer);
   const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
   return (
@@ -147,7 +148,7 @@ function ModuleRows({ answer, metric }: Shown) {
         label={text.table}
         table={table}
         parent={answer.rows.parent as number[]}
-        {...params}
+        {...state}
         expansion={expansion}
         onExpansion={setExpansion}
         selected={selected}
@@ -161,8 +162,8 @@ function ModuleRows({ answer, metric }: Shown) {
 const CLASS_HUES: readonly FlameKind[] = ["module", "frame", "operator", "device", "annotation"];
 
 function ModuleFlame({ answer, metric }: Shown) {
-  const [path, setPath] = useParam<string>("f", "");
-  const [filter] = useParam<string>("q", "");
+  const [path, setPath] = useAddress(params.zoom);
+  const [filter] = useAddress(params.filter);
   const [selected, select] = useSelectedModule(answer);
   const table: Table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
   const { hits } = useMatches(table, filter);

@@ -3,11 +3,12 @@ import { useMemo } from "react";
 import { type ModuleSource, type ModulesTable, useModules } from "../../api";
 import { modulesTexts as text } from "../../i18n";
 import { modulePath, rowOfModule } from "../../shell";
-import { useParam, usePicked, useTrace } from "../../state";
+import { useAddress, usePicked, useTrace } from "../../state";
 import { numberAt, RowNumbers, rowCount, SimpleTable, textAt } from "../../table";
 import { Async } from "../../ui";
 import { insideOf, moduleTable } from "./columns";
 import { chosenMetric, metricsOf } from "./metrics";
+import { params } from "./params";
 import "./modules.css";
 
 export default function ModuleInspector({ name }: { name: string }) {
@@ -37,7 +38,7 @@ function InSource({ answer, name }: { answer: ModulesTable; name: string }) {
 
 function Numbers({ answer, row }: { answer: ModulesTable; row: number }) {
   const [, select] = usePicked();
-  const [wanted] = useParam<string>("m", "");
+  const [wanted] = useAddress(params.metric);
   const metric = chosenMetric(wanted, metricsOf(answer));
   const table = useMemo(() => moduleTable(answer, metric), [answer, metric]);
   const inside = useMemo(() => insideOf(answer, row, metric), [answer, row, metric]);

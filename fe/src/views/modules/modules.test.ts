@@ -11,6 +11,7 @@ const column = (key: string, unit: Column["unit"] = "ns"): Column => ({
   type: key === "name" ? "string" : "number",
   unit,
   help: "",
+  id: "",
 });
 
 function answer(rows: ModulesTable["rows"], source: "nn" | "lightning" = "nn"): ModulesTable {

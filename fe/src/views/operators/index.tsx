@@ -1,26 +1,19 @@
 /** Which operators take the time. */
 import { useMemo } from "react";
-import { type OperatorGroup, type OperatorsTable, settled, tables, useTable } from "../../api";
-import { DEFAULT_TOP, parseTopN, TopNControl } from "../../charts";
+import { type OperatorsTable, tables, useTable } from "../../api";
+import { TopNControl } from "../../charts";
 import { count, duration, fraction } from "../../format";
 import { compareTexts, ownersTexts, operatorsTexts as text } from "../../i18n";
-import { BaselineNote } from "../../shell";
-import { useBaseline, useChoice, useParam, usePicked, useTableParams, useTrace } from "../../state";
-import {
-  DataTable,
-  hasColumn,
-  rowCount,
-  SimpleTable,
-  textAt,
-  useRemoteTable,
-  useWhole,
-} from "../../table";
+import { BaselineNote, useCompared } from "../../shell";
+import { useAddress, usePicked, useTableParams, useTrace } from "../../state";
+import { DataTable, hasColumn, rowCount, SimpleTable, textAt, useRemoteTable } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { operatorTable } from "./columns";
 import { Details } from "./Details";
 import { LargestBars, LargestDonut } from "./Largest";
 import { chosenMetric, type Metric, metricsOf } from "./metrics";
 import { ownersTable } from "./owners";
+import { params } from "./params";
 import "./operators.css";
 
 const GROUPS = (["name", "name_shape", "name_stack"] as const).map((value) => ({
@@ -48,10 +41,9 @@ export default function Operators() {
 function LargestPanel() {
   const { sel } = useTrace();
   const query = useTable(tables.operators(sel));
-  const [wanted, setMetric] = useParam<string>("m", "");
-  const [chart, setChart] = useChoice("c", ["bars", "donuts"]);
-  const [n, setN] = useParam<string>("n", String(DEFAULT_TOP));
-  const top = parseTopN(n) ?? DEFAULT_TOP;
+  const [wanted, setMetric] = useAddress(params.metric);
+  const [chart, setChart] = useAddress(params.chart);
+  const [top, setTop] = useAddress(params.top);
   const metrics = query.data ? metricsOf(query.data) : [];
   const metric = chosenMetric(wanted, metrics);
 
@@ -72,7 +64,7 @@ function LargestPanel() {
             />
           )}
           <Segmented label={text.chart} value={chart} options={CHARTS} onChange={setChart} />
-          <TopNControl value={top} onChange={(next) => setN(String(next))} />
+          <TopNControl value={top} onChange={setTop} />
         </>
       }
     >
@@ -92,31 +84,23 @@ function LargestPanel() {
 }
 
 function TablePanel() {
-  const { sel } = useTrace();
-  const [group, setGroup] = useParam<OperatorGroup>("g", "name");
-  const known = GROUPS.some(({ value }) => value === group) ? group : "name";
-  const shown = tables.operators(sel, known);
-  const query = useTable(shown);
-  const baseline = useBaseline();
-  const against = baseline?.key ?? null;
-  const compared = useWhole(tables.operators(against, known));
-  // First pages cannot be compared: a row of one may be on a later page of the other.
-  const whole = useWhole(shown, against !== null);
-  const before = against && settled(compared);
-  const after = before && (whole.data ?? null);
+  const [group, setGroup] = useAddress(params.group);
+  const { shown, query, baseline, awaited, after, before } = useCompared((sel) =>
+    tables.operators(sel, group),
+  );
   return (
     <QueryPanel
       title={text.table}
       query={query}
       empty={(data) => (rowCount(data) === 0 ? NOTHING : null)}
       actions={
-        <Segmented labelled label={text.group} value={known} options={GROUPS} onChange={setGroup} />
+        <Segmented labelled label={text.group} value={group} options={GROUPS} onChange={setGroup} />
       }
     >
       {(answer) => (
         <>
-          <BaselineNote baseline={baseline} query={before && !after ? whole : compared} />
-          <OperatorRows answer={after ?? answer} shown={shown} baseline={after && before} />
+          <BaselineNote baseline={baseline} query={awaited} />
+          <OperatorRows answer={after ?? answer} shown={shown} baseline={before} />
         </>
       )}
     </QueryPanel>
@@ -132,7 +116,11 @@ interface RowsProps {
 
 function OperatorRows({ answer, shown, baseline }: RowsProps) {
   const hasDevice = hasColumn(answer, "device_self_ns");
-  const params = useTableParams("", hasDevice ? "-device_self_ns" : "-host_self_ns");
+  const state = useTableParams(
+    params.filter,
+    params.sort,
+    hasDevice ? "-device_self_ns" : "-host_self_ns",
+  );
   const [selected, select] = usePicked();
   const table = useMemo(() => operatorTable(answer, baseline), [answer, baseline]);
   const remote = useRemoteTable(answer, shown, operatorTable);
@@ -145,7 +133,7 @@ function OperatorRows({ answer, shown, baseline }: RowsProps) {
         label={text.table}
         table={table}
         remote={remote}
-        {...params}
+        {...state}
         selected={selected?.kind === "op" ? selected.name : null}
         onSelect={(row, rows) => select({ kind: "op", name: textAt(rows, "name", row) })}
         renderExpanded={(row, rows) =>

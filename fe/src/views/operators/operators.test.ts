@@ -46,14 +46,15 @@ const table: OperatorsTable = {
     unattributed_device_ns: null,
   },
   columns: [
-    { key: "name", label: "Name", type: "string", unit: null, help: "" },
-    { key: "calls", label: "Calls", type: "number", unit: "count", help: "" },
+    { key: "name", label: "Name", type: "string", unit: null, help: "", id: "" },
+    { key: "calls", label: "Calls", type: "number", unit: "count", help: "", id: "" },
     {
       key: "host_self_ns",
       label: "Host self",
       type: "number",
       unit: "ns",
       help: "",
+      id: "",
       total: 400,
     },
     {
@@ -62,6 +63,7 @@ const table: OperatorsTable = {
       type: "number",
       unit: "ns",
       help: "",
+      id: "",
       average: true,
     },
   ],

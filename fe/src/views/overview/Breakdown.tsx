@@ -2,8 +2,9 @@ import { useMemo } from "react";
 import type { Definitions, Overview } from "../../api";
 import { StackedBars } from "../../charts";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
-import { useChoice, useStepParams } from "../../state";
+import { useAddress, useStepParams } from "../../state";
 import { categoryColor, Empty, Panel, Segmented } from "../../ui";
+import { params } from "./params";
 
 const text = overviewTexts.breakdown;
 const MODES = [
@@ -12,7 +13,7 @@ const MODES = [
 ] as const;
 
 export function Breakdown({ overview: { steps, definitions } }: { overview: Overview }) {
-  const [mode, setMode] = useChoice("m", ["absolute", "percent"]);
+  const [mode, setMode] = useAddress(params.mode);
   const [{ rule }] = useStepParams();
   const series = useMemo(
     () =>

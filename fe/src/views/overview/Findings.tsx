@@ -1,7 +1,7 @@
 import type { Evidence, Finding } from "../../api";
 import { duration, value } from "../../format";
 import { isEmbedded } from "../../host";
-import { evidenceLabel, findingDetail, findingTitle, overviewTexts, serverText } from "../../i18n";
+import { evidenceLabel, findingDetail, findingTitle, linkText, overviewTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
 import { goToView, isViewId, parsePicked, viewName } from "../../state";
 import { Panel } from "../../ui";
@@ -55,7 +55,7 @@ function FindingItem({ finding }: { finding: Finding }) {
       {links.length > 0 && (
         <p className="finding-links">
           {links.map((link) => (
-            <WebLink key={link.url} {...link} />
+            <WebLink key={link.url} link={link} />
           ))}
         </p>
       )}
@@ -87,8 +87,9 @@ function Where({ evidence: { view, select } }: { evidence: Evidence }) {
 }
 
 /** Only the web's own schemes: an address from elsewhere must not become a script. */
-function WebLink({ text: english, url }: { text: string; url: string }) {
-  const label = serverText(english);
+function WebLink({ link }: { link: Finding["links"][number] }) {
+  const { url } = link;
+  const label = linkText(link);
   if (!/^https?:\/\//i.test(url)) return <span>{label}</span>;
   // A sandbox around us opens no windows: the address is shown to be copied.
   if (isEmbedded()) {

@@ -38,8 +38,8 @@ const FINDING: Overview["findings"][number] = {
     },
   ],
   links: [
-    { text: "docs", url: "https://pytorch.org/docs" },
-    { text: "bad", url: "javascript:alert(1)" },
+    { key: "k", text: "docs", url: "https://pytorch.org/docs" },
+    { key: "k", text: "bad", url: "javascript:alert(1)" },
   ],
 };
 

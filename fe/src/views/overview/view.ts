@@ -1,5 +1,6 @@
 import { inLanguage } from "../../i18n/current";
 import type { View } from "../../state/views";
+import { params } from "./params";
 
 export const view: View = {
   id: "overview",
@@ -7,5 +8,6 @@ export const view: View = {
   group: "summary",
   key: "o",
   icon: "M2 13.5h12M4 11V8M8 11V3.5M12 11V6",
+  params,
   load: () => import("./index"),
 };

@@ -5,12 +5,13 @@ import { Crumbs, chainOf, Flame, found, KINDS, Legend, useLayout } from "../../c
 import { count, duration, fraction } from "../../format";
 import { flameTexts, stacksTexts as text } from "../../i18n";
 import { NoteList } from "../../shell";
-import { useParam, useTableParams } from "../../state";
+import { change, setAddress, useAddress, useTableParams } from "../../state";
 import { FilterBox, TreeTable, useMatches } from "../../table";
 import { Help, QueryPanel, Segmented } from "../../ui";
 import { Details } from "./Details";
 import { Files } from "./Files";
 import { entriesOf, kindsOf } from "./looks";
+import { params } from "./params";
 import { stackTable, withAbove } from "./rows";
 import { useZoom } from "./useZoom";
 import "./stacks.css";
@@ -21,27 +22,23 @@ const MODES = (["top_down", "left_heavy", "bottom_up"] as const).map((value) => 
 }));
 type Mode = (typeof MODES)[number]["value"];
 const SHOWS = (["flame", "table"] as const).map((value) => ({ value, label: text.shows[value] }));
-type Show = (typeof SHOWS)[number]["value"];
 
 const NOTHING = { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy };
 
 export default function Stacks() {
-  const [weightParam, setWeight] = useParam<string>("m", "");
-  const [modeParam, setMode] = useParam<Mode>("g", "top_down");
-  const [show, setShow] = useParam<Show>("c", "flame");
-  const [files, setFiles] = useParam<string>("p", "");
-  const [zoom, setZoom] = useParam<string>("f", "");
-  const mode = MODES.some(({ value }) => value === modeParam) ? modeParam : "top_down";
-  const weight = weightParam === "host" || weightParam === "device" ? weightParam : undefined;
+  const [weight, setWeight] = useAddress(params.weight);
+  const [mode] = useAddress(params.mode);
+  const [show, setShow] = useAddress(params.show);
+  const [files, setFiles] = useAddress(params.files);
+  const [root, setRoot] = useAddress(params.zoom);
   const direction = mode === "bottom_up" ? "bottom_up" : "top_down";
-  const root = /^\d{1,16}$/.test(zoom) ? Number(zoom) : 0;
-  const { query, shown, gone } = useZoom({ weight, direction, files }, root);
+  const { query, shown, gone } = useZoom({ weight: weight ?? undefined, direction, files }, root);
   const weights = query.data?.meta.weights ?? [];
   const shownWeight = query.data?.meta.weight ?? "host";
   // What is zoomed into from the top is something else seen from the bottom.
   const chooseMode = (next: Mode) => {
-    if ((next === "bottom_up") !== (mode === "bottom_up")) setZoom("");
-    setMode(next);
+    const turned = (next === "bottom_up") !== (mode === "bottom_up");
+    setAddress(change(params.mode, next), ...(turned ? [change(params.zoom, 0)] : []));
   };
   return (
     <QueryPanel
@@ -56,7 +53,7 @@ export default function Stacks() {
               label={text.weight}
               value={shownWeight}
               options={weights.map((value) => ({ value, label: text.weights[value] }))}
-              onChange={(next: StackWeight) => setWeight(next === weights[0] ? "" : next)}
+              onChange={(next: StackWeight) => setWeight(next === weights[0] ? null : next)}
             />
           )}
           <Segmented label={text.mode} value={mode} options={MODES} onChange={chooseMode} />
@@ -79,13 +76,13 @@ export default function Stacks() {
               </p>
             )}
             {show === "table" ? (
-              <StackTree answer={drawn} root={root} onRoot={setZoom} files={filesField} />
+              <StackTree answer={drawn} root={root} onRoot={setRoot} files={filesField} />
             ) : (
               <StackFlame
                 answer={drawn}
                 heavy={mode !== "top_down"}
                 root={root}
-                onRoot={setZoom}
+                onRoot={setRoot}
                 files={filesField}
               />
             )}
@@ -117,7 +114,7 @@ interface PartProps {
   readonly answer: StacksTable;
   /** Id of what is zoomed into, 0 for everything. */
   readonly root: number;
-  readonly onRoot: (root: string) => void;
+  readonly onRoot: (root: number) => void;
   /** The field for files, which stands beside the search. */
   readonly files: ReactNode;
 }
@@ -136,7 +133,7 @@ function StackFlame({
   onRoot,
   files,
 }: PartProps & { readonly heavy: boolean }) {
-  const [filter, setFilter] = useParam<string>("q", "");
+  const [filter, setFilter] = useAddress(params.filter);
   const [chosen, setChosen] = useState(0);
   const { rows, table } = useRows(answer);
   const entries = useMemo(() => entriesOf(answer, rows), [answer, rows]);
@@ -144,7 +141,7 @@ function StackFlame({
   const { hits, problem } = useMatches(table, filter);
   const focus = root ? rows.id.indexOf(root) : -1;
   const selected = chosen ? rows.id.indexOf(chosen) : -1;
-  const setFocus = (row: number) => onRoot(row < 0 ? "" : String(rows.id[row]));
+  const setFocus = (row: number) => onRoot(rows.id[row] ?? 0);
   const hit = hits && found(layout, hits, focus);
   const { meta } = answer;
   return (
@@ -188,8 +185,8 @@ function StackFlame({
 const HOT = 0.1;
 
 function StackTree({ answer, root, onRoot, files }: PartProps) {
-  const params = useTableParams("", "-total_ns");
-  const [expansion, setExpansion] = useParam<string>("x", "");
+  const state = useTableParams(params.filter, params.sort);
+  const [expansion, setExpansion] = useAddress(params.expansion);
   const [chosen, setChosen] = useState(root);
   const { rows, table } = useRows(answer);
   const selected = chosen ? rows.id.indexOf(chosen) : -1;
@@ -201,7 +198,7 @@ function StackTree({ answer, root, onRoot, files }: PartProps) {
       {files}
       <Crumbs
         chain={chain(rows, focus).map((row) => ({ key: row, label: rows.name[row] ?? "" }))}
-        onFocus={(row) => onRoot(row < 0 ? "" : String(rows.id[row]))}
+        onFocus={(row) => onRoot(rows.id[row] ?? 0)}
       />
       <TreeTable
         id="stacks"
@@ -209,7 +206,7 @@ function StackTree({ answer, root, onRoot, files }: PartProps) {
         table={table}
         parent={rows.parent}
         keys={rows.id}
-        {...params}
+        {...state}
         usuallyOpen={usuallyOpen}
         expansion={expansion}
         onExpansion={setExpansion}
@@ -220,7 +217,7 @@ function StackTree({ answer, root, onRoot, files }: PartProps) {
         answer={answer}
         rows={rows}
         row={selected >= 0 ? selected : focus}
-        onZoom={(row) => onRoot(String(rows.id[row]))}
+        onZoom={(row) => onRoot(rows.id[row] ?? 0)}
       />
     </>
   );

@@ -45,6 +45,7 @@ function answer(shown: StackRows, above: StackRows | null = null): StacksTable {
       type: key === "name" ? "string" : "number",
       unit: key === "total_ns" ? "ns" : null,
       help: "",
+      id: "",
     })),
     rows: shown,
   };
@@ -104,7 +105,14 @@ describe("entries", () => {
   });
 
   it("have a time of their own only when they are seen from the top", () => {
-    const self = { key: "self_ns", label: "Self", type: "number", unit: "ns", help: "" } as const;
+    const self = {
+      key: "self_ns",
+      label: "Self",
+      type: "number",
+      unit: "ns",
+      help: "",
+      id: "",
+    } as const;
     const seen = (direction: StacksTable["meta"]["direction"]) => {
       const top = answer(part);
       return { ...top, meta: { ...top.meta, direction }, columns: [...top.columns, self] };

@@ -1,5 +1,6 @@
 import { inLanguage } from "../../i18n/current";
 import type { View } from "../../state/views";
+import { params } from "./params";
 
 export const view: View = {
   id: "stacks",
@@ -8,5 +9,6 @@ export const view: View = {
   key: "f",
   icon: "M2 12.5h12M3 9.5h10M4.5 6.5h6M6 3.5h3",
   mayLackData: true,
+  params,
   load: () => import("./index"),
 };

@@ -1,19 +1,14 @@
 /** Which steps are slow, and what makes them so. */
 import { useMemo } from "react";
 import { type Overview, type Steps as StepTimes, useOverview } from "../../api";
-import {
-  type ColumnSeries,
-  Columns,
-  formatRange,
-  largestFirst,
-  parseRange,
-} from "../../charts/stackedColumns";
+import { type ColumnSeries, Columns, largestFirst, rangeWithin } from "../../charts/stackedColumns";
 import { count, duration } from "../../format";
 import { categoryName, stepsTexts as text } from "../../i18n";
 import { PartialNotes, StepChoice } from "../../shell";
 import {
-  useChoice,
-  useParam,
+  change,
+  setAddress,
+  useAddress,
   usePicked,
   useStepParams,
   useTableParams,
@@ -24,6 +19,7 @@ import { Async, categoryColor, Empty, Panel, Segmented } from "../../ui";
 import { stepTable } from "./columns";
 import { Outliers } from "./OutlierPanel";
 import { cause, outliers, type Usual, usualStep } from "./outliers";
+import { params } from "./params";
 import { Tiles } from "./Tiles";
 import "./steps.css";
 
@@ -80,9 +76,9 @@ interface ShownProps {
 
 /** The chart, and the table of what it shows. */
 function Shown({ steps, usual, slow }: ShownProps) {
-  const [mode, setMode] = useChoice("m", ["absolute", "percent"]);
-  const [by, setBy] = useChoice("c", ["time", "duration"]);
-  const [rangeText, setRange] = useParam<string>("t", "");
+  const [mode, setMode] = useAddress(params.mode);
+  const [by] = useAddress(params.order);
+  const [wanted, setRange] = useAddress(params.range);
   const [selected, setSelected] = usePicked();
   const series = useMemo(() => seriesOf(steps), [steps]);
   const order = useMemo(
@@ -90,7 +86,7 @@ function Shown({ steps, usual, slow }: ShownProps) {
       by === "duration" ? largestFirst(steps.duration_ns) : steps.names.map((_, step) => step),
     [steps, by],
   );
-  const range = useMemo(() => parseRange(rangeText, order.length), [rangeText, order.length]);
+  const range = useMemo(() => rangeWithin(wanted, order.length), [wanted, order.length]);
   const step = selected?.kind === "step" ? steps.names.indexOf(selected.name) : -1;
   const select = (index: number) =>
     setSelected({ kind: "step", name: steps.names[index] ?? String(index) });
@@ -106,11 +102,10 @@ function Shown({ steps, usual, slow }: ShownProps) {
               label={text.order}
               value={by}
               options={ORDERS}
-              onChange={(next) => {
-                setBy(next);
-                // Positions mean other steps in another order.
-                setRange("");
-              }}
+              // Positions mean other steps in another order.
+              onChange={(next) =>
+                setAddress(change(params.order, next), change(params.range, null))
+              }
             />
             <Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />
           </>
@@ -127,7 +122,7 @@ function Shown({ steps, usual, slow }: ShownProps) {
           mode={mode}
           order={order}
           range={range}
-          onRange={(next) => setRange(formatRange(next))}
+          onRange={setRange}
           selected={step < 0 ? null : step}
           flagged={slow}
           onPick={select}
@@ -162,7 +157,7 @@ interface RowsProps extends ShownProps {
 }
 
 function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
-  const params = useTableParams("", "start_ns");
+  const state = useTableParams(params.filter, params.sort);
   const [selected, setSelected] = usePicked();
   const definitions = useOverview(useTrace().sel).data?.definitions;
   const table = useMemo(
@@ -177,7 +172,7 @@ function StepRows({ steps, usual, slow, mode, rows }: RowsProps) {
       key={mode}
       label={text.table}
       table={table}
-      {...params}
+      {...state}
       selected={selected?.kind === "step" ? selected.name : null}
       onSelect={(row) => setSelected({ kind: "step", name: textAt(table.rows, "name", row) })}
     />

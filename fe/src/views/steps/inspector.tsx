@@ -1,6 +1,8 @@
 /** The selected step, whatever view is shown. */
+
 import { useMemo } from "react";
 import { type Overview, useOverview } from "../../api";
+import type { TimeWindow } from "../../draw";
 import { duration } from "../../format";
 import { categoryName, stepsTexts } from "../../i18n";
 import { longestSlice } from "../../shell";
@@ -39,7 +41,7 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
       <RowNumbers table={table} row={0} without={detailed(table)} />
       <SimpleTable caption={text.byCategory} table={categoryTable({ steps, usual, step })} />
       <Links
-        window={`${start}-${start + (steps.duration_ns[step] ?? 0)}`}
+        window={{ start, end: start + (steps.duration_ns[step] ?? 0) }}
         step={name}
         label={steps.labels[step] ?? null}
       />
@@ -48,7 +50,7 @@ function Numbers({ answer: { steps, definitions }, name }: { answer: Overview; n
 }
 
 interface LinksProps {
-  readonly window: string;
+  readonly window: TimeWindow;
   readonly step: string;
   /** The annotation that marks it. */
   readonly label: string | null;
@@ -59,8 +61,8 @@ function Links({ window, step, label }: LinksProps) {
   const [view] = useViewId();
   const targets = [
     { id: "overview", look: {} },
-    { id: "trace", look: label === null ? { t: window } : longestSlice(label, window) },
-    { id: "distributed", look: { t: step } },
+    { id: "trace", look: label === null ? { window } : longestSlice(label, window) },
+    { id: "distributed", look: { step } },
   ] as const;
   return (
     <div className="step-links">

@@ -7,7 +7,7 @@ export const FEWEST_STEPS = 3;
 /** Median absolute deviations; × 1.4826 makes them standard deviations where times are normally distributed. */
 export const DEVIATIONS = 3;
 const NORMAL = 1.4826;
-/** Nobody cares about less, however steady the others are. */
+/** Less does not matter, however steady the others are. */
 export const LEAST_SHARE = 0.05;
 
 export interface Difference {

@@ -1,10 +1,11 @@
-import { useCallback, useMemo } from "react";
+import { useCallback } from "react";
 import { momentIn, type TimeWindow } from "../../draw";
 import { duration } from "../../format";
 import { traceTexts as text } from "../../i18n";
-import { useParam } from "../../state";
+import { useAddress } from "../../state";
 import { Popup } from "../../ui";
-import { formatBookmarks, formatTimes, parseBookmarks } from "./look";
+import { formatTimes } from "./look";
+import { params } from "./params";
 
 export interface BookmarksState {
   readonly windows: readonly TimeWindow[];
@@ -13,17 +14,16 @@ export interface BookmarksState {
 }
 
 export function useBookmarks(): BookmarksState {
-  const [written, set] = useParam<string>("y", "");
-  const windows = useMemo(() => parseBookmarks(written), [written]);
+  const [windows, set] = useAddress(params.bookmarks);
   const add = useCallback(
     (window: TimeWindow) => {
       if (windows.some((each) => formatTimes(each) === formatTimes(window))) return;
-      set(formatBookmarks([...windows, window]));
+      set([...windows, window]);
     },
     [windows, set],
   );
   const remove = useCallback(
-    (at: number) => set(formatBookmarks(windows.filter((_, each) => each !== at))),
+    (at: number) => set(windows.filter((_, each) => each !== at)),
     [windows, set],
   );
   return { windows, add, remove };

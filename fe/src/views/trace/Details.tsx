@@ -220,7 +220,7 @@ function Args({ args }: { args: SliceDetails["args"] }) {
   );
 }
 
-/** The file is read for them, so only when somebody asks. */
+/** The file is read for them, so only on request. */
 function RawArgs({ row, source }: { row: number; source: RankTiles | null }) {
   const [wanted, setWanted] = useState(false);
   const query = useTimelineArgs(source?.key ?? null, wanted ? row : null);

@@ -8,6 +8,7 @@ import { useTableParams } from "../../state";
 import { DataTable, SimpleTable, type Table, textAt } from "../../table";
 import type { Mark, PickedSlice, RankTiles, TrackRows } from "../../timeline";
 import { QueryPanel, Segmented } from "../../ui";
+import { params } from "./params";
 import { shownLanes } from "./shownLanes";
 import { type AllSums, mergeSums } from "./sums";
 
@@ -81,7 +82,7 @@ interface SumsProps extends Pick<Props, "mark" | "onPick"> {
 }
 
 function Sums({ sums, mark: { window }, several, onPick }: SumsProps) {
-  const params = useTableParams("2", "-total_ns");
+  const state = useTableParams(params.filter2, params.sort2);
   const byName = useMemo(() => nameTable(sums), [sums]);
   const whole = { start: 0, end: window.end };
   return (
@@ -108,7 +109,7 @@ function Sums({ sums, mark: { window }, several, onPick }: SumsProps) {
         id="trace-range"
         label={text.byName}
         table={byName}
-        {...params}
+        {...state}
         onSelect={(row) => {
           const name = textAt(byName.rows, "name", row);
           const found = sums.by_name.find((each) => each.name === name);

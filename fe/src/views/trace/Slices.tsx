@@ -1,44 +1,51 @@
 import { type FormEvent, useDeferredValue, useId, useMemo, useState } from "react";
 import { type SlicesTable, useSlices } from "../../api";
+import type { TimeWindow } from "../../draw";
 import { bareName, count } from "../../format";
 import { traceTexts as text } from "../../i18n";
-import { goToView, type PickedKind, useParam, useTrace } from "../../state";
+import {
+  change,
+  goToView,
+  type Param,
+  type PickedKind,
+  setAddress,
+  useAddress,
+  useTrace,
+} from "../../state";
 import { rowCount, SimpleTable, type Table, textAt } from "../../table";
 import { Async, Panel } from "../../ui";
-import { formatWindow, milliseconds, parseWindow, windowOf } from "./window";
+import { WINDOW } from "./look";
+import { params } from "./params";
+import { milliseconds, windowOf } from "./window";
 
 const PAGE = 100;
 
 /** The longest events, a page at a time: the server looks through them, so a trace of millions is no matter. */
 export function Slices() {
   const { sel } = useTrace();
-  const [name, setName] = useParam<string>("q", "");
-  const [category, setCategory] = useParam<string>("g", "");
-  const [windowText, setWindow] = useParam<string>("t", "");
-  const [pageText, setPage] = useParam<string>("n", "0");
-  const window = useMemo(() => parseWindow(windowText), [windowText]);
-  const page = /^\d{1,6}$/.test(pageText) ? Number(pageText) : 0;
+  const [name] = useAddress(params.search);
+  const [category] = useAddress(params.category);
+  const [window] = useAddress(params.window);
+  const [page, setPage] = useAddress(params.page);
   const query = useSlices(sel, {
     name: useDeferredValue(name) || null,
     category: category in text.categories ? category : null,
-    start_ns: window?.start_ns ?? null,
-    end_ns: window?.end_ns ?? null,
+    start_ns: window?.start ?? null,
+    end_ns: window?.end ?? null,
     offset: page * PAGE,
     limit: PAGE,
   });
   /** Another question begins with its first page. */
-  const first = <T,>(set: (value: T) => void) => {
-    return (value: T) => {
-      set(value);
-      setPage("0");
-    };
+  const first = <T,>(param: Param<T>) => {
+    return (value: T) => setAddress(change(param, value), change(params.page, 0));
   };
-  const reset = () => {
-    setName("");
-    setCategory("");
-    setWindow("");
-    setPage("0");
-  };
+  const reset = () =>
+    setAddress(
+      change(params.search, ""),
+      change(params.category, ""),
+      change(params.window, null),
+      change(params.page, 0),
+    );
   const meta = query.data?.meta;
   return (
     <Panel title={text.slices} help={text.slicesHelp}>
@@ -47,11 +54,11 @@ export function Slices() {
         <Filters
           meta={meta}
           name={name}
-          onName={first(setName)}
+          onName={first(params.search)}
           category={category}
-          onCategory={first(setCategory)}
-          window={windowText}
-          onWindow={first(setWindow)}
+          onCategory={first(params.category)}
+          window={window}
+          onWindow={first(params.window)}
         />
       )}
       <Async
@@ -72,7 +79,7 @@ export function Slices() {
             </p>
           ) : (
             <>
-              <Pages answer={answer} page={page} onPage={(next) => setPage(String(next))} />
+              <Pages answer={answer} page={page} onPage={setPage} />
               <SliceRows answer={answer} />
             </>
           )
@@ -88,8 +95,8 @@ interface FiltersProps {
   readonly onName: (name: string) => void;
   readonly category: string;
   readonly onCategory: (category: string) => void;
-  readonly window: string;
-  readonly onWindow: (window: string) => void;
+  readonly window: TimeWindow | null;
+  readonly onWindow: (window: TimeWindow | null) => void;
 }
 
 function Filters({ meta, window, onWindow, ...props }: FiltersProps) {
@@ -120,27 +127,31 @@ function Filters({ meta, window, onWindow, ...props }: FiltersProps) {
           </option>
         ))}
       </select>
-      <WindowFields key={window} window={window} end_ns={meta.duration_ns} onWindow={onWindow} />
+      <WindowFields
+        key={WINDOW.format(window)}
+        window={window}
+        end_ns={meta.duration_ns}
+        onWindow={onWindow}
+      />
     </div>
   );
 }
 
 interface WindowProps {
-  readonly window: string;
+  readonly window: TimeWindow | null;
   readonly end_ns: number;
-  readonly onWindow: (window: string) => void;
+  readonly onWindow: (window: TimeWindow | null) => void;
 }
 
 function WindowFields({ window, end_ns, onWindow }: WindowProps) {
-  const given = parseWindow(window);
-  const [from, setFrom] = useState(given ? milliseconds(given.start_ns) : "");
-  const [to, setTo] = useState(given ? milliseconds(given.end_ns) : "");
+  const [from, setFrom] = useState(window ? milliseconds(window.start) : "");
+  const [to, setTo] = useState(window ? milliseconds(window.end) : "");
   const id = useId();
   const wanted = windowOf(from, to, end_ns);
   const wrong = wanted === "wrong";
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (wanted !== "wrong") onWindow(formatWindow(wanted));
+    if (wanted !== "wrong") onWindow(wanted);
   };
   const field = (name: string, value: string, set: (value: string) => void) => (
     <>
@@ -164,12 +175,12 @@ function WindowFields({ window, end_ns, onWindow }: WindowProps) {
       <button
         type="submit"
         className="button"
-        disabled={wrong || formatWindow(wanted) === formatWindow(given)}
+        disabled={wanted === "wrong" || WINDOW.format(wanted) === WINDOW.format(window)}
       >
         {text.apply}
       </button>
-      {given && (
-        <button type="button" className="button quiet" onClick={() => onWindow("")}>
+      {window && (
+        <button type="button" className="button quiet" onClick={() => onWindow(null)}>
           {text.clear}
         </button>
       )}

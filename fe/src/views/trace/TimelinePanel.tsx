@@ -1,14 +1,13 @@
 /** The timeline with its tools, and what belongs to it in the address. */
-import { useCallback, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import type { RunOverview, SliceDetails, TimelineMeta } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { count } from "../../format";
 import { traceTexts } from "../../i18n";
-import { useParam, useTrace } from "../../state";
+import { useAddress, useTrace } from "../../state";
 import {
   type KeyAction,
   type Look,
-  type Mark,
   type PickedSlice,
   type RankTiles,
   type Stage,
@@ -19,7 +18,8 @@ import {
 import { useBookmarks } from "./Bookmarks";
 import { densityOf } from "./density";
 import { FlowNote, useFlows } from "./flows";
-import { formatMark, formatTimes, parseLeast, parseMark, stepAt } from "./look";
+import { leastOf, stepAt } from "./look";
+import { params } from "./params";
 import type { Search } from "./search";
 import { Tools } from "./Tools";
 import type { TracksState } from "./useArrangement";
@@ -45,15 +45,14 @@ interface Props {
 export function TimelinePanel(props: Props) {
   const { meta, sources, overview, stage, whole, window, rows, search, selected, details } = props;
   const { sel } = useTrace();
-  const [, setWindow] = useParam<string>("t", "");
-  const [markText, setMark] = useParam<string>("a", "");
-  const [colorBy] = useParam<Look["colorBy"]>("c", "category");
-  const [leastText] = useParam<string>("h", "");
+  const [, setWindow] = useAddress(params.window);
+  const [mark, setMark] = useAddress(params.mark);
+  const [colorBy] = useAddress(params.colorBy);
+  const [leastText] = useAddress(params.least);
   const [tool, setTool] = useState<Tool>("pan");
   const bookmarks = useBookmarks();
   const { arrangement, act, setFilter, showAll } = props.tracks;
-  const mark = useMemo(() => parseMark(markText), [markText]);
-  const least = parseLeast(leastText);
+  const least = leastOf(leastText);
   const found = search.found;
   const look = useMemo<Look>(() => ({ colorBy, least, found }), [colorBy, least, found]);
   const steps = useMemo(
@@ -66,7 +65,6 @@ export function TimelinePanel(props: Props) {
     [overview, sel, search.density, steps],
   );
 
-  const markOf = useCallback((next: Mark | null) => setMark(formatMark(next)), [setMark]);
   const onAction = (action: KeyAction) => {
     const at = stage.current;
     if (!at) return;
@@ -90,12 +88,11 @@ export function TimelinePanel(props: Props) {
       case "all":
         return at.look(whole);
       case "range":
-        if (mark) return setMark("");
-        return setMark(
-          selected && end !== null
-            ? formatTimes({ start: selected.start, end })
-            : formatTimes(at.window),
-        );
+        if (mark) return setMark(null);
+        return setMark({
+          kind: "range",
+          window: selected && end !== null ? { start: selected.start, end } : at.window,
+        });
       case "pin": {
         const source = sources.find(({ worker }) => worker === selected?.worker);
         const key = selected && source?.trackOf(selected.lane);
@@ -109,7 +106,7 @@ export function TimelinePanel(props: Props) {
         return props.onInspect();
       case "back":
         if (selected) props.onPick(null);
-        else if (mark) setMark("");
+        else if (mark) setMark(null);
         return;
     }
   };
@@ -130,7 +127,7 @@ export function TimelinePanel(props: Props) {
         whole={whole}
         window={window}
         onWindow={(next) =>
-          setWindow(next.start <= whole.start && next.end >= whole.end ? "" : formatTimes(next))
+          setWindow(next.start <= whole.start && next.end >= whole.end ? null : next)
         }
         look={look}
         tool={tool}
@@ -138,7 +135,7 @@ export function TimelinePanel(props: Props) {
         selectedName={details?.name ?? ""}
         onSelect={(picked) => props.onPick(picked, true)}
         mark={mark}
-        onMark={markOf}
+        onMark={setMark}
         steps={steps}
         flows={flows}
         strip={strip}

@@ -2,12 +2,12 @@
 import { useId } from "react";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
-import { useParam, useTrace, workersOf } from "../../state";
+import { useAddress, useTrace, workersOf } from "../../state";
 import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
 import { Popup, Segmented } from "../../ui";
 import { Bookmarks, type BookmarksState } from "./Bookmarks";
-import { FLOW_MODES, type FlowMode } from "./flows";
-import { formatList, parseList } from "./look";
+import { FLOW_MODES } from "./look";
+import { params } from "./params";
 
 interface Props {
   readonly tool: Tool;
@@ -18,9 +18,9 @@ interface Props {
 }
 
 export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
-  const [colorBy, setColorBy] = useParam<ColorBy>("c", "category");
-  const [flows, setFlows] = useParam<FlowMode>("m", "selected");
-  const [least, setLeast] = useParam<string>("h", "");
+  const [colorBy, setColorBy] = useAddress(params.colorBy);
+  const [flows, setFlows] = useAddress(params.flows);
+  const [least, setLeast] = useAddress(params.least);
   const id = useId();
   return (
     <div className="trace-tools">
@@ -44,7 +44,7 @@ export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
       <select
         id={`${id}color`}
         className="select"
-        value={COLOR_BY.includes(colorBy) ? colorBy : "category"}
+        value={colorBy}
         onChange={(event) => setColorBy(event.target.value as ColorBy)}
       >
         {COLOR_BY.map((value) => (
@@ -71,21 +71,21 @@ export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
 /** Further ranks of the run, stacked below the one that is shown. */
 function Ranks() {
   const { run, sel } = useTrace();
-  const [w, setW] = useParam<string>("w", "");
+  const [wanted, setWanted] = useAddress(params.workers);
   if (!run || !sel) return null;
   const others = workersOf(run).filter((worker) => worker !== sel.worker);
   if (others.length === 0) return null;
-  const shown = parseList(w).filter((worker) => others.includes(worker));
+  const shown = wanted.filter((worker) => others.includes(worker));
   return (
     <Popup label={text.ranks(shown.length, others.length)}>
       {() => (
         <fieldset className="trace-menu">
           <legend className="visually-hidden">{text.ranksHelp}</legend>
           <div className="trace-ranks-all">
-            <button type="button" className="link" onClick={() => setW(formatList(others))}>
+            <button type="button" className="link" onClick={() => setWanted(others)}>
               {text.allRanks}
             </button>
-            <button type="button" className="link" onClick={() => setW("")}>
+            <button type="button" className="link" onClick={() => setWanted([])}>
               {text.noRanks}
             </button>
           </div>
@@ -95,12 +95,10 @@ function Ranks() {
                 type="checkbox"
                 checked={shown.includes(worker)}
                 onChange={() =>
-                  setW(
-                    formatList(
-                      shown.includes(worker)
-                        ? shown.filter((each) => each !== worker)
-                        : others.filter((each) => each === worker || shown.includes(each)),
-                    ),
+                  setWanted(
+                    shown.includes(worker)
+                      ? shown.filter((each) => each !== worker)
+                      : others.filter((each) => each === worker || shown.includes(each)),
                   )
                 }
               />{" "}

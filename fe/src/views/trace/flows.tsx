@@ -4,7 +4,7 @@ import { type SliceDetails, type SliceRef, useCollective, useTimelineFlows } fro
 import type { TimeWindow } from "../../draw";
 import { count } from "../../format";
 import { traceTexts } from "../../i18n";
-import { useParam } from "../../state";
+import { useAddress } from "../../state";
 import {
   type Flow,
   type PickedSlice,
@@ -12,9 +12,7 @@ import {
   type RankTiles,
   type TrackRows,
 } from "../../timeline";
-
-export const FLOW_MODES = ["off", "selected", "all"] as const;
-export type FlowMode = (typeof FLOW_MODES)[number];
+import { params } from "./params";
 
 /** Arrows that are drawn at once, of all ranks together. */
 const MOST_FLOWS = 2_000;
@@ -39,7 +37,7 @@ export function useFlows({ sources, rows, details, selected, window }: Wanted): 
   flows: readonly Flow[];
   note: string | null;
 } {
-  const [mode] = useParam<FlowMode>("m", "selected");
+  const [mode] = useAddress(params.flows);
   const source = sources.find(({ worker }) => worker === selected?.worker) ?? null;
   const isCollective = details !== null && mode !== "off" && sources.length > 1;
   const collective = useCollective(

@@ -1,14 +1,14 @@
 /** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
 import { useMemo, useRef } from "react";
 import { timelineNext } from "../../api";
-import { parseWindow, type TimeWindow } from "../../draw";
+import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
-import { useParam, useTrace } from "../../state";
+import { useAddress, useTrace } from "../../state";
 import { layOut, type RankTiles, type Stage } from "../../timeline";
 import { Async, Panel } from "../../ui";
 import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
-import { parseList, parseMark } from "./look";
+import { params } from "./params";
 import { pickedSlice } from "./pickedSlice";
 import { RangePanel } from "./RangePanel";
 import { SearchField } from "./SearchField";
@@ -21,12 +21,11 @@ import { useRankTiles } from "./useRankTiles";
 import "./trace.css";
 
 export default function Trace() {
-  const [w] = useParam<string>("w", "");
-  const [list, setList] = useParam<string>("l", "");
-  const [markText, setMark] = useParam<string>("a", "");
+  const [workers] = useAddress(params.workers);
+  const [list, setList] = useAddress(params.list);
+  const [mark, setMark] = useAddress(params.mark);
   const stage = useRef<Stage | null>(null);
   const below = useRef<HTMLDivElement>(null);
-  const workers = useMemo(() => parseList(w), [w]);
   const { query, sources, failed, overview } = useRankTiles(workers, () => stage.current?.ask());
   const tracks = useMemo(() => sources.flatMap((source) => source.tracks), [sources]);
   const arranged = useArrangement(tracks);
@@ -36,7 +35,6 @@ export default function Trace() {
   const main = sources[0] ?? null;
   const search = useSearch(sources, picked);
   const { whole, window } = useWindow(sources);
-  const mark = useMemo(() => parseMark(markText), [markText]);
   const sameName = async (by: -1 | 1) => {
     if (!source || !picked) return;
     const next = await timelineNext(source.key, picked.row, by < 0 ? "previous" : "next");
@@ -54,8 +52,8 @@ export default function Trace() {
             <button
               type="button"
               className="button"
-              aria-pressed={list !== ""}
-              onClick={() => setList(list === "" ? "1" : "")}
+              aria-pressed={list}
+              onClick={() => setList(!list)}
             >
               {text.list}
             </button>
@@ -118,10 +116,10 @@ export default function Trace() {
             sources={sources}
             rows={rows}
             onPick={pick}
-            onClear={() => setMark("")}
+            onClear={() => setMark(null)}
           />
         )}
-        {list !== "" && <Slices />}
+        {list && <Slices />}
       </div>
     </div>
   );
@@ -129,7 +127,7 @@ export default function Trace() {
 
 /** All that can be seen, and what the address wants to be seen: else the chosen steps, else everything. */
 function useWindow(sources: readonly RankTiles[]): { whole: TimeWindow; window: TimeWindow } {
-  const [written] = useParam<string>("t", "");
+  const [wanted] = useAddress(params.window);
   const { range } = useTrace();
   const whole = useMemo<TimeWindow>(
     () =>
@@ -143,12 +141,11 @@ function useWindow(sources: readonly RankTiles[]): { whole: TimeWindow; window: 
   );
   const steps = sources[0]?.meta.steps;
   const window = useMemo(() => {
-    const wanted = parseWindow(written);
-    if (wanted) return wanted;
+    if (wanted && wanted.start < wanted.end) return wanted;
     const [first, last] = [range?.first ?? -1, range?.last ?? -1];
     const [start, end] = [steps?.start_ns[first], steps?.start_ns[last]];
     if (start === undefined || end === undefined) return whole;
     return { start, end: end + (steps?.duration_ns[last] ?? 0) };
-  }, [written, whole, range, steps]);
+  }, [wanted, whole, range, steps]);
   return { whole, window };
 }

@@ -1,60 +1,42 @@
 import { describe, expect, it } from "vitest";
-import {
-  formatBookmarks,
-  formatEvent,
-  formatList,
-  formatMark,
-  parseBookmarks,
-  parseEvent,
-  parseLeast,
-  parseList,
-  parseMark,
-  stepAt,
-} from "./look";
-
-it.each([[[]], [["rank0:1"]], [["a,b", "50%", "%2C", "<b>", "c"]]])(
-  "writes a list %j and reads it",
-  (list) => expect(parseList(formatList(list))).toEqual(list),
-);
+import { BOOKMARKS, EVENT, leastOf, MARK, stepAt } from "./look";
 
 describe("the selected event", () => {
   it("is a number, on the rank that is shown or on another one", () => {
-    expect(parseEvent(formatEvent(null, 12))).toEqual({ type: "row", worker: null, row: 12 });
+    expect(EVENT.parse("12")).toEqual({ type: "row", worker: null, row: 12 });
     for (const worker of ["rank1", "host~1", "1~2"])
-      expect(parseEvent(formatEvent(worker, 12))).toEqual({ type: "row", worker, row: 12 });
+      expect(EVENT.parse(`${worker}~12`)).toEqual({ type: "row", worker, row: 12 });
   });
 
   it("may be yet to be looked up by its name", () => {
-    expect(parseEvent("longest:aten::mm")).toEqual({ type: "longest", name: "aten::mm" });
-    expect(parseEvent("longest:a~12")).toEqual({ type: "longest", name: "a~12" });
+    expect(EVENT.parse("longest:aten::mm")).toEqual({ type: "longest", name: "aten::mm" });
+    expect(EVENT.parse("longest:a~12")).toEqual({ type: "longest", name: "a~12" });
   });
 
   it.each(["", "x", "-1", "1.5", "longest:", "rank1~", "99999999999"])("is none: %j", (text) =>
-    expect(parseEvent(text)).toBeNull(),
+    expect(EVENT.parse(text)).toBeNull(),
   );
 });
 
 it("writes marks and reads them", () => {
   for (const kind of ["range", "measure"] as const) {
     const mark = { kind, window: { start: 5, end: 90 } };
-    expect(parseMark(formatMark(mark))).toEqual(mark);
+    expect(MARK.parse(MARK.format(mark))).toEqual(mark);
   }
-  expect(formatMark(null)).toBe("");
-  for (const text of ["", "m", "9-3", "x5-9"]) expect(parseMark(text)).toBeNull();
+  expect(MARK.format(null)).toBe("");
+  for (const text of ["", "m", "9-3", "x5-9"]) expect(MARK.parse(text)).toBeNull();
 });
 
 it("writes bookmarks in whole nanoseconds, and leaves out what is none", () => {
-  expect(formatBookmarks([{ start: 1.2, end: 8.9 }])).toBe("1-9");
-  expect(parseBookmarks("1-9,x,20-30")).toEqual([
+  expect(BOOKMARKS.format([{ start: 1.2, end: 8.9 }])).toBe("1-9");
+  expect(BOOKMARKS.parse("1-9,x,20-30")).toEqual([
     { start: 1, end: 9 },
     { start: 20, end: 30 },
   ]);
 });
 
 it("reads the least duration in µs", () => {
-  expect([parseLeast("10"), parseLeast("0,5"), parseLeast("x"), parseLeast("-3")]).toEqual([
-    10_000, 500, 0, 0,
-  ]);
+  expect([leastOf("10"), leastOf("0,5"), leastOf("x"), leastOf("-3")]).toEqual([10_000, 500, 0, 0]);
 });
 
 it("knows the step in the middle of a window", () => {

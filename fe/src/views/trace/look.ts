@@ -1,20 +1,10 @@
 /** How the timeline looks, as the address has it. Pure. */
 import { parseWindow, type TimeWindow } from "../../draw";
+import type { Codec } from "../../state/address";
 import type { Mark } from "../../timeline";
 
-/** A list of texts that may hold anything. */
-export function parseList(text: string): string[] {
-  return text
-    .split(",")
-    .filter((part) => part !== "")
-    .map((part) => part.replace(/%(2c|25)/gi, (code) => (code === "%25" ? "%" : ",")));
-}
-
-export function formatList(texts: Iterable<string>): string {
-  return [...texts]
-    .map((text) => text.replace(/[%,]/g, (sign) => (sign === "%" ? "%25" : "%2C")))
-    .join(",");
-}
+export const FLOW_MODES = ["off", "selected", "all"] as const;
+export type FlowMode = (typeof FLOW_MODES)[number];
 
 /** The event that is selected: by its number, on the rank that is shown or on another one; or yet to be looked up. */
 export type WantedEvent =
@@ -23,7 +13,7 @@ export type WantedEvent =
 
 const LONGEST = "longest:";
 
-export function parseEvent(text: string): WantedEvent | null {
+function parseEvent(text: string): WantedEvent | null {
   if (text.startsWith(LONGEST)) {
     const name = text.slice(LONGEST.length);
     return name === "" ? null : { type: "longest", name };
@@ -32,37 +22,47 @@ export function parseEvent(text: string): WantedEvent | null {
   return match ? { type: "row", worker: match[1] ?? null, row: Number(match[2]) } : null;
 }
 
-export function formatEvent(worker: string | null, row: number): string {
-  return worker === null ? String(row) : `${worker}~${row}`;
+function formatEvent(event: WantedEvent | null): string {
+  if (event === null) return "";
+  if (event.type === "longest") return `${LONGEST}${event.name}`;
+  return event.worker === null ? String(event.row) : `${event.worker}~${event.row}`;
 }
+
+export const EVENT: Codec<WantedEvent | null> = { parse: parseEvent, format: formatEvent };
 
 /** `12000-45000`, or `m12000-45000` for a measure, which asks for no sums. */
-export function parseMark(text: string): Mark | null {
-  const measure = text.startsWith("m");
-  const window = parseWindow(measure ? text.slice(1) : text);
-  return window && { kind: measure ? "measure" : "range", window };
-}
+export const MARK: Codec<Mark | null> = {
+  parse(text) {
+    const measure = text.startsWith("m");
+    const window = parseWindow(measure ? text.slice(1) : text);
+    return window && { kind: measure ? "measure" : "range", window };
+  },
+  format: (mark) =>
+    mark === null ? "" : `${mark.kind === "measure" ? "m" : ""}${formatTimes(mark.window)}`,
+};
 
-export function formatMark(mark: Mark | null): string {
-  if (!mark) return "";
-  return `${mark.kind === "measure" ? "m" : ""}${formatTimes(mark.window)}`;
-}
+/** What is in sight, and what is listed; null for what is usual. */
+export const WINDOW: Codec<TimeWindow | null> = {
+  parse(text) {
+    const [start, end] = /^(\d{1,15})-(\d{1,15})$/.exec(text)?.slice(1).map(Number) ?? [];
+    // A moment can be listed, but not looked at.
+    return start !== undefined && end !== undefined && start <= end ? { start, end } : null;
+  },
+  format: (window) => (window === null ? "" : formatTimes(window)),
+};
 
 /** In whole ns; times before the start of the trace cannot be written and are its start. */
 export function formatTimes({ start, end }: TimeWindow): string {
   return `${Math.max(0, Math.floor(start))}-${Math.max(0, Math.ceil(end))}`;
 }
 
-export function parseBookmarks(text: string): TimeWindow[] {
-  return text.split(",").flatMap((part) => parseWindow(part) ?? []);
-}
-
-export function formatBookmarks(windows: readonly TimeWindow[]): string {
-  return windows.map(formatTimes).join(",");
-}
+export const BOOKMARKS: Codec<readonly TimeWindow[]> = {
+  parse: (text) => text.split(",").flatMap((part) => parseWindow(part) ?? []),
+  format: (windows) => windows.map(formatTimes).join(","),
+};
 
 /** What was typed as a least duration, in µs; 0 for none. */
-export function parseLeast(text: string): number {
+export function leastOf(text: string): number {
   const number = Number(text.replace(",", "."));
   return Number.isFinite(number) && number > 0 ? number * 1e3 : 0;
 }

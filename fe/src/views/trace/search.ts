@@ -1,9 +1,10 @@
 /** The search over names: what it finds on the ranks shown, and going from hit to hit. */
 import { useDeferredValue, useMemo } from "react";
 import { type ApiError, timelineSearch, useTimelineSearch } from "../../api";
-import { useParam } from "../../state";
+import { useAddress } from "../../state";
 import type { Density, Look, PickedSlice, RankTiles } from "../../timeline";
 import { densityOfHits, type Hits, hitAt, mergeHits, placeAmong } from "./hits";
+import { params } from "./params";
 
 export interface Search {
   readonly text: string;
@@ -25,9 +26,8 @@ const KNOWN = 2_000;
 const LEAST_KNOWN = 100;
 
 export function useSearch(sources: readonly RankTiles[], selected: PickedSlice | null): Search {
-  const [text, setText] = useParam<string>("q", "");
-  const [written, setMode] = useParam<"text" | "regex">("j", "text");
-  const mode = written === "regex" ? "regex" : "text";
+  const [text, setText] = useAddress(params.search);
+  const [mode, setMode] = useAddress(params.searchMode);
   const asked = useDeferredValue(text);
   const keys = useMemo(() => sources.map(({ key }) => key), [sources]);
   const each = Math.max(LEAST_KNOWN, Math.floor(KNOWN / Math.max(1, sources.length)));

@@ -1,6 +1,6 @@
 /** How the tracks are arranged, kept in the address. */
 import { useCallback, useMemo } from "react";
-import { useParam } from "../../state";
+import { change, setAddress, useAddress } from "../../state";
 import {
   type Arrangement,
   reordered,
@@ -8,7 +8,7 @@ import {
   type TrackAction,
   type TrackRow,
 } from "../../timeline";
-import { formatList, parseList } from "./look";
+import { params } from "./params";
 
 export interface TracksState {
   readonly arrangement: Arrangement;
@@ -18,49 +18,48 @@ export interface TracksState {
 }
 
 export function useArrangement(tracks: readonly Track[]): TracksState {
-  const [x, setX] = useParam<string>("x", "");
-  const [p, setP] = useParam<string>("p", "");
-  const [d, setD] = useParam<string>("d", "");
-  const [o, setO] = useParam<string>("o", "");
-  const [filter, setFilter] = useParam<string>("f", "");
+  const [toggled, setToggled] = useAddress(params.toggled);
+  const [pinned, setPinned] = useAddress(params.pinned);
+  const [hidden, setHidden] = useAddress(params.hidden);
+  const [order, setOrder] = useAddress(params.order);
+  const [filter, setFilter] = useAddress(params.tracks);
   const arrangement = useMemo<Arrangement>(
     () => ({
-      toggled: new Set(parseList(x)),
-      pinned: parseList(p),
-      hidden: new Set(parseList(d)),
-      order: parseList(o),
+      toggled: new Set(toggled),
+      pinned,
+      hidden: new Set(hidden),
+      order,
       filter,
     }),
-    [x, p, d, o, filter],
+    [toggled, pinned, hidden, order, filter],
   );
   const act = useCallback(
     ({ track: { key } }: TrackRow, action: TrackAction) => {
-      const { toggled, pinned, hidden } = arrangement;
       switch (action) {
         case "toggle":
-          return setX(formatList(without(toggled, key)));
+          return setToggled(without(toggled, key));
         case "pin":
-          return setP(formatList(without(pinned, key)));
+          return setPinned(without(pinned, key));
         case "hide":
-          return setD(formatList([...hidden, key]));
+          return setHidden([...hidden, key]);
         case "up":
         case "down": {
           const next = reordered(tracks, arrangement, key, action === "up" ? -1 : 1);
-          if (next) setO(formatList(next));
+          if (next) setOrder(next);
         }
       }
     },
-    [arrangement, tracks, setX, setP, setD, setO],
+    [arrangement, tracks, toggled, pinned, hidden, setToggled, setPinned, setHidden, setOrder],
   );
-  const showAll = useCallback(() => {
-    setD("");
-    setFilter("");
-  }, [setD, setFilter]);
   return { arrangement, act, setFilter, showAll };
 }
 
+function showAll(): void {
+  setAddress(change(params.hidden, []), change(params.tracks, ""));
+}
+
 /** Taken out if it is in it, else put at its end. */
-function without(keys: Iterable<string>, key: string): string[] {
-  const others = [...keys].filter((each) => each !== key);
-  return others.length < [...keys].length ? others : [...others, key];
+function without(keys: readonly string[], key: string): string[] {
+  const others = keys.filter((each) => each !== key);
+  return others.length < keys.length ? others : [...others, key];
 }

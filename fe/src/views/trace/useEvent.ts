@@ -1,7 +1,7 @@
 /** The selected event: from the address to what the server knows of it, and into sight. */
 import { type RefObject, useCallback, useEffect, useMemo, useRef } from "react";
 import { type Result, type SliceDetails, timelineSearch, useTimelineSlice } from "../../api";
-import { useParam } from "../../state";
+import { change, setAddress, useAddress } from "../../state";
 import {
   type PickedSlice,
   placeOf,
@@ -9,7 +9,8 @@ import {
   type Stage,
   type TrackRows,
 } from "../../timeline";
-import { formatEvent, parseEvent } from "./look";
+import { EVENT, type WantedEvent } from "./look";
+import { params } from "./params";
 import { pickedSlice } from "./pickedSlice";
 
 export interface EventState {
@@ -31,11 +32,9 @@ export function useEvent(
   rows: TrackRows,
   stage: RefObject<Stage | null>,
 ): EventState {
-  const [written, setWritten] = useParam<string>("e", "");
-  const [window] = useParam<string>("t", "");
-  const [, setSearch] = useParam<string>("q", "");
+  const [wanted, setWanted] = useAddress(params.event);
+  const [window] = useAddress(params.window);
   const main = sources[0] ?? null;
-  const wanted = useMemo(() => parseEvent(written), [written]);
   const source =
     wanted?.type === "row"
       ? (sources.find(({ worker }) => worker === (wanted.worker ?? main?.worker)) ?? null)
@@ -44,7 +43,7 @@ export function useEvent(
   const query = useTimelineSlice(source?.key ?? null, row);
   const details = query.data && query.data.row === row ? query.data : null;
   const clicked = useRef<PickedSlice | null>(null);
-  const seen = useRef("");
+  const seen = useRef<WantedEvent | null>(null);
   const atOnce =
     clicked.current && clicked.current.row === row && clicked.current.worker === source?.worker
       ? clicked.current
@@ -57,13 +56,15 @@ export function useEvent(
   const pick = useCallback(
     (next: PickedSlice | null, inSight = false) => {
       clicked.current = next && next.lane >= 0 ? next : null;
-      const text = next
-        ? formatEvent(next.worker === main?.worker ? null : next.worker, next.row)
-        : "";
-      if (inSight) seen.current = text;
-      setWritten(text);
+      const event: WantedEvent | null = next && {
+        type: "row",
+        worker: next.worker === main?.worker ? null : next.worker,
+        row: next.row,
+      };
+      if (inSight) seen.current = event;
+      setWanted(event);
     },
-    [main, setWritten],
+    [main, setWanted],
   );
 
   // A name's longest slice is looked up once; from then on the address has its number.
@@ -78,26 +79,27 @@ export function useEvent(
     ).then(
       ({ names }) => {
         const found = names.find((each) => each.name === name) ?? names[0];
-        if (found) setWritten(String(found.longest_row));
-        else {
-          setWritten("");
-          setSearch(name);
-        }
+        if (found) setWanted({ type: "row", worker: null, row: found.longest_row });
+        else setAddress(change(params.event, null), change(params.search, name));
       },
       () => undefined,
     );
     return () => controller.abort();
-  }, [name, main, setWritten, setSearch]);
+  }, [name, main, setWanted]);
 
-  // Whoever comes with a link wants to see it; whoever clicked on it does.
+  // After opening a link it must be brought into sight; after a click it is.
   useEffect(() => {
-    if (!source || !details || seen.current === written || !stage.current) return;
-    seen.current = written;
+    if (!source || !details || sameEvent(seen.current, wanted) || !stage.current) return;
+    seen.current = wanted;
     const now = pickedSlice(source, details);
-    if (window === "")
+    if (window === null)
       stage.current.fit({ start: now.start, end: now.start + now.duration }, MARGIN);
     stage.current.reveal(now, placeOf(rows, source, now.lane));
   });
 
   return { source, query, details, picked, wanted: row !== null, pick };
+}
+
+function sameEvent(a: WantedEvent | null, b: WantedEvent | null): boolean {
+  return EVENT.format(a) === EVENT.format(b);
 }

@@ -12,7 +12,7 @@ import {
 } from "../../api";
 import { timelineTexts } from "../../i18n";
 import { useTrace } from "../../state";
-import { RankTiles, tracksOf } from "../../timeline";
+import { RankTiles, TimelineMemory, tracksOf } from "../../timeline";
 import { useLatest } from "../../ui";
 
 const BINS = 400;
@@ -41,13 +41,14 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
   );
   const answers = useTimelines(others);
   const kept = useRef(new Map<string, RankTiles>());
+  const [memory] = useState(() => new TimelineMemory());
   const [made, setMade] = useState<readonly RankTiles[]>([]);
   const change = useLatest(onChange);
 
   const metas = [query.data, ...answers.map(({ data }) => data)];
   const versions = metas.map((meta) => meta?.version ?? "").join(" ");
   const keys = useMemo(() => (sel ? [sel, ...others] : []), [sel, others]);
-  // In an effect, because a rank's tiles are on their way until somebody closes it: React may run anything else twice, or
+  // In an effect, because a rank's tiles are on their way until it is closed: React may run anything else twice, or
   // throw its result away. Before the page is painted, so that it never shows the ranks of another choice.
   // biome-ignore lint/correctness/useExhaustiveDependencies: an answer is its version
   useLayoutEffect(() => {
@@ -63,15 +64,20 @@ export function useRankTiles(workers: readonly string[], onChange: () => void): 
       next.set(
         id,
         kept.current.get(id) ??
-          new RankTiles(key, meta, offset, tracksOf(worker, worker, meta, timelineTexts), () =>
-            change.current(),
+          new RankTiles(
+            key,
+            meta,
+            offset,
+            tracksOf(worker, worker, meta, timelineTexts),
+            () => change.current(),
+            memory,
           ),
       );
     }
     for (const [id, source] of kept.current) if (!next.has(id)) source.close();
     kept.current = next;
     setMade([...next.values()]);
-  }, [keys, versions, overview]);
+  }, [keys, versions, overview, memory]);
   useLayoutEffect(
     () => () => {
       for (const source of kept.current.values()) source.close();

@@ -1,5 +1,6 @@
 import { inLanguage } from "../../i18n/current";
 import type { View } from "../../state/views";
+import { params } from "./params";
 
 export const view: View = {
   id: "trace",
@@ -8,5 +9,6 @@ export const view: View = {
   key: "t",
   icon: "M2 3.5h7M5 6.5h8M3 9.5h4M9 9.5h5M6 12.5h6",
   needsServer: true,
+  params,
   load: () => import("./index"),
 };

@@ -1,22 +1,6 @@
-/** A stretch of time, as the address and two fields write it. Pure. */
+/** A stretch of time, as two fields have it. Pure. */
 import type { Nanoseconds } from "../../api";
-
-export interface TimeWindow {
-  readonly start_ns: Nanoseconds;
-  readonly end_ns: Nanoseconds;
-}
-
-/** `12000000-45000000`: whole nanoseconds since the start of the trace. */
-export function parseWindow(text: string): TimeWindow | null {
-  const match = /^(\d{1,15})-(\d{1,15})$/.exec(text);
-  if (!match) return null;
-  const window = { start_ns: Number(match[1]), end_ns: Number(match[2]) };
-  return window.start_ns <= window.end_ns ? window : null;
-}
-
-export function formatWindow(window: TimeWindow | null): string {
-  return window ? `${Math.round(window.start_ns)}-${Math.round(window.end_ns)}` : "";
-}
+import type { TimeWindow } from "../../draw";
 
 const NS_PER_MS = 1e6;
 
@@ -25,7 +9,7 @@ export function milliseconds(ns: Nanoseconds): string {
   return String(ns / NS_PER_MS);
 }
 
-/** What somebody typed, as nanoseconds; null when it is no time. Comma and point both divide. */
+/** A typed time, as nanoseconds; null when it is no time. Comma and point both divide. */
 export function fromMilliseconds(text: string): Nanoseconds | null {
   const plain = text.trim().replace(",", ".");
   if (!/^\d+(\.\d*)?$|^\.\d+$/.test(plain)) return null;
@@ -42,5 +26,5 @@ export function windowOf(
   const start = from.trim() === "" ? 0 : fromMilliseconds(from);
   const end = to.trim() === "" ? Math.round(end_ns) : fromMilliseconds(to);
   if (start === null || end === null || start > end) return "wrong";
-  return { start_ns: start, end_ns: end };
+  return { start, end };
 }

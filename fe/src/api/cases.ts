@@ -1,0 +1,24 @@
+/** For tests. */
+import type { TraceStatus } from "./types";
+
+/** What the server says of a trace that is ready; `more` is what is different. */
+export function traceStatus(more: Partial<TraceStatus> = {}): TraceStatus {
+  return {
+    worker: "w0",
+    span: "1",
+    file: "w0.1.pt.trace.json",
+    size: 10,
+    state: "ready",
+    bytes_done: 10,
+    bytes_total: 10,
+    events: 1,
+    reason: null,
+    why: null,
+    rank: null,
+    world_size: null,
+    host_name: null,
+    notes: 0,
+    views: [],
+    ...more,
+  };
+}

@@ -1,0 +1,39 @@
+/** The parameters of this view in the address. */
+import {
+  choice,
+  oneOf,
+  param,
+  table2Params,
+  table3Params,
+  tableParams,
+  text,
+  whole,
+} from "../../state/address";
+
+/** The path of the whole comparison. */
+export const EVERYTHING = "0";
+
+export const params = {
+  howMany: param("x", choice(["two", "many"])),
+
+  // Of two traces.
+  /** Path of the part that is shown, of `/api/compare`. */
+  part: param("p", text(EVERYTHING), { isStep: true, ofTraces: true }),
+  measure: param("m", choice(["total_ns", "device_ns", "duration_ns"])),
+  order: param("g", choice(["each", "name"])),
+  /** Null: as the numbers of steps suggest. */
+  sum: param("c", oneOf(["all", "step"])),
+  /** Of the parts, from 1. */
+  page: param("n", whole(1)),
+
+  // Of any number.
+  scope: param("d", choice(["runs", "run", "all"])),
+  what: param("a", choice(["operators", "kernels"])),
+  /** A measure of `many.ts`; else its first one. */
+  manyMeasure: param("h", text()),
+
+  /** Parts, operators, kernels; or traces, and what they are compared by. */
+  ...tableParams(),
+  ...table2Params(),
+  ...table3Params(),
+};

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { allViews, page } from "../state";
+import type { ParamSet } from "../state/address";
+
+const SOURCES = import.meta.glob<string>("../**/*.{ts,tsx}", {
+  query: "?raw",
+  import: "default",
+  eager: true,
+});
+
+const VIEWS = allViews().flatMap(({ id, params }) => (params ? [{ id, params }] : []));
+const ALL: readonly { id: string; params: ParamSet }[] = [{ id: "page", params: page }, ...VIEWS];
+const EACH = ALL.flatMap(({ id, params }) =>
+  Object.entries(params).map(([name, param]) => ({ of: `${id}.${name}`, param })),
+);
+
+/**
+ * Letters as links have had them since they exist. A letter that is here may not come to mean something else: old links
+ * would show something that nobody asked for.
+ */
+const LETTERS: Readonly<Record<string, string>> = {
+  page: "b k r s sel sp sr st v z",
+  overview: "m",
+  steps: "c m o q t",
+  operators: "c g m n o q",
+  kernels: "c g n o q",
+  trace: "a c d e f g h j l m n o o2 p q q2 t w x y",
+  stacks: "c f g m o p q x",
+  memory: "c d g m o q t x",
+  distributed: "c d g m o o2 o3 p q q2 q3 t x",
+  modules: "f g m o q x",
+  lightning: "f g m o q x",
+  compare: "a c d g h m n o o2 o3 p q q2 q3 x",
+};
+
+describe("parameters of the address", () => {
+  it("have the letters that links have had", () => {
+    const letters = ALL.map(({ id, params }) => [
+      id,
+      Object.values(params)
+        .map(({ key }) => key)
+        .sort()
+        .join(" "),
+    ]);
+    expect(Object.fromEntries(letters)).toEqual(LETTERS);
+  });
+
+  it.each(VIEWS)("of $id: no letter twice, and none of the page", ({ params }) => {
+    const keys = [...Object.values(page), ...Object.values(params)].map(({ key }) => key);
+    expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
+  });
+
+  it("are each read by some component", () => {
+    const unread = ALL.flatMap(({ id, params }) => {
+      const folder = id === "page" ? "" : `./${id === "lightning" ? "modules" : id}/`;
+      const handle = id === "page" ? "page" : "params";
+      const code = Object.entries(SOURCES)
+        .filter(([path]) => (folder === "" || path.startsWith(folder)) && !path.includes(".test."))
+        .map(([, source]) => source)
+        .join("\n");
+      return Object.keys(params)
+        .filter((name) => !new RegExp(`use\\w+\\([^;]*\\b${handle}\\.${name}\\b`).test(code))
+        .map((name) => `${id}.${name}`);
+    });
+    expect(unread).toEqual([]);
+  });
+});
+
+/** The same texts in every run. */
+function* random(seed: number): Generator<number, never> {
+  let state = seed;
+  for (;;) {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    yield state / 2 ** 32;
+  }
+}
+
+const PIECES =
+  "0 1 7 12 007 999999 123456789012345 9999999999999999 - ~ , % %2C %25 m : . a B ä 中 < op: longest: all none absolute percent name name_shape duration_ns device host regex off time rank slowest run many two step events".split(
+    " ",
+  );
+
+/** What somebody may have in an address: pieces of what means something, put together anyhow. */
+function texts(count: number): string[] {
+  const next = random(20_260_101);
+  const draw = (n: number) => Math.floor(next.next().value * n);
+  return Array.from({ length: count }, () =>
+    Array.from({ length: 1 + draw(5) }, () => PIECES[draw(PIECES.length)]).join(""),
+  );
+}
+
+describe("the codec", () => {
+  const written = [...PIECES, ...texts(3_000)];
+
+  it.each(EACH)("of $of reads back what it writes", ({ param }) => {
+    for (const text of ["", ...written]) {
+      const value = param.parse(text);
+      const again = param.format(value);
+      expect(param.parse(again), text).toEqual(value);
+      expect(param.format(param.parse(again)), text).toBe(again);
+    }
+  });
+
+  it.each(EACH)("of $of never writes its default", ({ param }) => {
+    expect(param.format(param.parse(""))).toBe("");
+  });
+});

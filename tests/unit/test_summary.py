@@ -1,0 +1,143 @@
+"""The summary of a trace: the same from the command, Python and the route, and true."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import msgspec
+import pytest
+
+import torch_tb_profiler
+from tests.events import US, annotation, copy, kernel, launch, model_of, op
+from tests.served import client_of, everything_read
+from torch_tb_profiler.analysis.health import troubles
+from torch_tb_profiler.analysis.question import Subject
+from torch_tb_profiler.analysis.summary.summary import SummaryAnswer, as_text, summary
+from torch_tb_profiler.cli import main
+from torch_tb_profiler.model import Model
+
+REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+
+
+def of(model: Model) -> SummaryAnswer:
+    return summary(Subject(model, "run", "w0", "1", 10, 1, troubles))
+
+
+def two_steps() -> Model:
+    """Periods of 100 and 100 µs. Computing 40 + 60, a copy 10, communication 30 of which 10 are hidden."""
+    return model_of(
+        [
+            annotation("ProfilerStep#0", 0, 90),
+            annotation("ProfilerStep#1", 100, 100),
+            op("aten::mm", 0, 20),
+            op("aten::mm", 100, 20),
+            launch(1, 1, 2),
+            kernel(10, 40, 1, "volta_h884gemm", **{"est. achieved occupancy %": 0, "shared memory": 50_000}),
+            launch(5, 2, 2),
+            kernel(40, 30, 2, REDUCE, stream=9),
+            launch(101, 3, 2),
+            kernel(110, 60, 3, "volta_sgemm_32x128_nt", **{"est. achieved occupancy %": 50, "shared memory": 0}),
+            launch(105, 4, 2),
+            copy(180, 20, 4),
+            launch(80, 5, 2),
+            kernel(90, 10, 5, "volta_sgemm_32x128_nt", **{"est. achieved occupancy %": 50, "shared memory": 0}),
+        ]
+    )
+
+
+def test_the_numbers_are_right() -> None:
+    found = of(two_steps())
+    assert found.steps.period_ns == [100 * US, 100 * US]
+    assert (found.steps.rule, found.steps.count, found.steps.median_ns, found.steps.mean_ns) == (
+        "profiler_step",
+        2,
+        100 * US,
+        100 * US,
+    )
+    device = found.device
+    assert device is not None
+    # 10–70, 90–100, 110–170, 180–200; kernels of compute 10–50, 90–100, 110–170; of communication 40–70
+    assert device.busy == pytest.approx(150 / 200)
+    assert device.computing == pytest.approx(110 / 200)
+    assert device.communicating == pytest.approx(30 / 200)
+    assert device.exposed_communication == pytest.approx(20 / 200)
+    cores = device.tensor_cores
+    assert cores is not None
+    assert (cores.yes, cores.no, cores.unknown) == pytest.approx((40 / 110, 70 / 110, 0))
+    assert device.occupancy.mean == pytest.approx(0.5)
+    assert device.occupancy.known_share == pytest.approx(70 / 110)
+    assert found.owners is not None
+    assert (found.owners.linked, found.owners.inferred, found.owners.unowned) == (1, 0, 0)
+
+
+def test_what_is_not_known_is_null_and_said_so() -> None:
+    found = of(model_of([op("aten::mm", 0, 20)]))
+    assert (found.device, found.owners) == (None, None)
+    assert found.steps.rule == "whole_trace"
+    text = as_text(found)
+    assert "no device work" in text
+    assert "Device busy" not in text
+    without_occupancy = of(model_of([launch(0, 1, 2), kernel(5, 10, 1, "volta_sgemm_32x128_nt")]))
+    assert "Occupancy: mean unknown, known for 0.0%" in as_text(without_occupancy)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert main(["summary", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_command_python_and_route_say_the_same(
+    samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = samples / "generated_4gpu_h100"
+    names = {"run": run.name, "worker": "rank1", "span": "1"}
+    command = [run, "--worker", "rank1", "--cache-dir", tmp_path]
+    printed: dict[str, Any] = json.loads(said(capsys, *command, "--json"))
+    assert {key: printed["trace"][key] for key in names} == names
+    from_python = torch_tb_profiler.open(run, cache_dir=tmp_path).trace(worker="rank1").summary()
+    assert json.loads(msgspec.json.encode(from_python)) == printed
+    with everything_read(samples, tmp_path / "served") as workspace:
+        answer = client_of(workspace).get("/api/summary", query_string=names)
+    assert answer.status_code == 200
+    assert json.loads(answer.data) == printed
+    assert said(capsys, *command).startswith("generated_4gpu_h100 · rank1 · span 1: ")
+
+
+def test_the_schema_in_the_docs_holds(
+    repository: Path, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (repository / "docs" / "api.md").read_text("utf-8")
+    section = text[text.index("## GET /api/summary") :]
+    schema = json.loads(section[section.index("```json schema") + len("```json schema") : section.index("\n```\n")])
+    for run, worker in (("generated_4gpu_h100", "rank0"), ("cnn_workers0", "worker0")):
+        printed = json.loads(said(capsys, samples / run, "--worker", worker, "--json", "--cache-dir", tmp_path))
+        jsonschema.validate(printed, schema, cls=jsonschema.Draft202012Validator)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**printed, "steps": {}}, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_paths_and_what_is_wrong_with_them(samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = next((samples / "cnn_workers0").iterdir())
+    assert json.loads(said(capsys, file, "--json", "--cache-dir", tmp_path))["steps"]["count"] > 1
+    chosen = said(capsys, samples, "--run", "cnn_workers0", "--json", "--cache-dir", tmp_path)
+    assert json.loads(chosen)["trace"]["run"] == "cnn_workers0"
+    assert main(["summary", str(samples / "generated_4gpu_h100"), "--cache-dir", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("generated_4gpu_h100 · rank0")
+    assert "the first of 4 traces" in err
+    damaged = tmp_path / "damaged.pt.trace.json"
+    damaged.write_text('{"traceEvents": [')
+    for arguments, message in (
+        ([samples], "runs, one must be named with --run"),
+        ([samples, "--run", "nothing"], "has no run 'nothing'"),
+        ([samples / "cnn_workers0", "--worker", "nothing"], "has no such worker or span"),
+        ([tmp_path / "missing"], "cannot be listed"),
+        ([damaged], "damaged.pt.trace.json"),
+    ):
+        assert main(["summary", *map(str, arguments), "--json"]) == 1
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert message in err

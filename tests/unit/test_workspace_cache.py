@@ -1,0 +1,201 @@
+"""What a workspace keeps: columns and answers, and what becomes of them when they are broken or gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import write_trace
+from tests.workspaces import Opener, count_of, settled, traces
+from torch_tb_profiler.discovery import Root, parse_logdir
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace import (
+    Key,
+    Loading,
+    Workspace,
+    cache,
+    open_workspace,
+    pack,
+)
+from torch_tb_profiler.workspace.lru import Lru
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Opener]:
+    """Opens workspaces over tmp_path/logs with a quick reload and a cache of the test's own."""
+    workspaces: list[Workspace] = []
+
+    def open_one(reload_interval: float = 0.05, *roots: Root) -> Workspace:
+        workspace = open_workspace(
+            roots or parse_logdir(str(tmp_path / "logs")), tmp_path / "cache", 2, reload_interval
+        )
+        workspaces.append(workspace)
+        return workspace
+
+    yield open_one
+    for workspace in workspaces:
+        workspace.close()
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    (tmp_path / "logs").mkdir()
+    return tmp_path / "logs"
+
+
+def test_a_change_of_an_analysis_keeps_the_columns(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    before = columns.stat().st_ino
+    second = opened()
+    assert settled(second) == {"run/w.pt.trace.json": "ready"}
+    assert traces(second)["run/w.pt.trace.json"].events == 8
+    assert [path.stat().st_ino for path in (tmp_path / "cache").glob("*.columns")] == [before]
+
+
+def test_unusable_columns_of_other_code_are_made_anew(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    columns.write_bytes(b"nonsense")
+    second = opened()
+    assert settled(second) == {"run/w.pt.trace.json": "ready"}
+    assert count_of(second, "run", "w") == 8
+
+
+def test_broken_columns_are_made_anew(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    first = opened()
+    settled(first)
+    first.close()
+    (columns,) = (tmp_path / "cache").glob("*.columns")
+    columns.write_bytes(b"nonsense")
+    second = opened()
+    settled(second)
+    with pytest.raises(Loading):
+        count_of(second, "run", "w")
+    settled(second)
+    assert count_of(second, "run", "w") == 8
+
+
+def test_columns_that_were_cleaned_away_are_made_anew(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    for file in (tmp_path / "cache").iterdir():
+        file.unlink()
+    with pytest.raises(Loading):
+        count_of(workspace, "run", "w")
+    settled(workspace)
+    assert count_of(workspace, "run", "w") == 8
+
+
+def test_answers_are_computed_once(logs: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    asked: list[Model] = []
+
+    def compute(model: Model) -> bytes:
+        asked.append(model)
+        return b"answer"
+
+    def ask(workspace: Workspace, question: str) -> bytes:
+        trace = workspace.find("run", "w")
+        return workspace.remember(Key((trace,), question), lambda: pack(workspace.ask(trace, compute)), "disk").body
+
+    assert [ask(workspace, question) for question in ("a", "a", "b")] == [b"answer"] * 3
+    assert len(asked) == 2
+    assert asked[0] is asked[1]
+    workspace.close()
+    again = opened()
+    settled(again)
+    assert ask(again, "a") == b"answer"
+    assert len(asked) == 2
+
+
+def test_an_error_of_a_question_is_not_taken_for_broken_columns(logs: Path, tmp_path: Path, opened: Opener) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    kept = sorted((tmp_path / "cache").iterdir())
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        workspace.ask(trace, lambda _: (tmp_path / "nowhere").read_bytes())
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        workspace.ask_two((trace, trace), lambda *_: (tmp_path / "nowhere").read_bytes())
+    assert workspace.find("run", "w") == trace
+    assert sorted((tmp_path / "cache").iterdir()) == kept
+
+
+def test_of_two_traces_only_the_one_with_broken_columns_is_read_again(
+    logs: Path, tmp_path: Path, opened: Opener
+) -> None:
+    write_trace(logs / "run" / "a.pt.trace.json")
+    write_trace(logs / "run" / "b.pt.trace.json", steps=3)
+    workspace = opened()
+    settled(workspace)
+    a, b = workspace.find("run", "a"), workspace.find("run", "b")
+    broken, whole = (tmp_path / "cache" / f"{trace.key}.columns" for trace in (b, a))
+    before = whole.stat().st_ino
+    broken.write_bytes(b"nonsense")
+    for pair in ((a, b), (b, a)):
+        with pytest.raises(Loading) as raised:
+            workspace.ask_two(pair, lambda *models: [len(model.trace.events) for model in models])
+        assert raised.value.trace.worker == "b"
+        settled(workspace)
+        broken.write_bytes(b"nonsense")
+        workspace._models.drop(b.key)
+    assert whole.stat().st_ino == before
+
+
+def test_who_asks_while_it_is_computed_waits_for_it(
+    logs: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    computed: list[Model] = []
+
+    def compute(model: Model) -> bytes:
+        computed.append(model)
+        time.sleep(0.2)  # the others come meanwhile
+        return b"answer"
+
+    # the memory of answers is slow: what is put there late is not found by those who waited
+    put = Lru.put
+
+    def slowly(lru: Lru[object, object], key: object, value: object) -> None:
+        time.sleep(0.1)
+        put(lru, key, value)
+
+    monkeypatch.setattr(Lru, "put", slowly)
+    with ThreadPoolExecutor(4) as askers:
+        key = Key((trace,), "slow")
+        make = partial(workspace.ask, trace, lambda model: pack(compute(model)))
+        asked = [askers.submit(workspace.remember, key, make, "disk") for _ in range(4)]
+        assert {each.result().body for each in asked} == {b"answer"}
+    assert len(computed) == 1
+
+
+def test_an_address_that_cannot_be_right_is_refused_in_words(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="only Azure Blob Storage can be read"):
+        open_workspace(parse_logdir("https://example.com/logs"), tmp_path)

@@ -1,0 +1,68 @@
+"""What to say about operations that belong to no other rank's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.process_groups import ProcessGroup
+from torch_tb_profiler.ranks.operations import Operations, Together
+from torch_tb_profiler.trace import Note
+
+_TOUCHES = ("distributed",)
+
+
+def notes_about(found: Together, matched: Bool) -> tuple[Note, ...]:
+    """About collectives of groups of which several ranks are here."""
+    of = found.operations
+    chosen = np.flatnonzero(~of.is_between_two & _has_company(of, len(found.groups)))
+    return (*_unequal_counts(of, found.groups, chosen), *_unmatched(of, chosen, matched))
+
+
+def _has_company(of: Operations, groups: int) -> Bool:
+    """Of each operation whether another rank has operations of its group."""
+    pairs = np.unique(np.stack([of.group, of.rank]), axis=1)
+    ranks: Bool = np.bincount(pairs[0], minlength=groups + 1)[of.group] > 1
+    return ranks
+
+
+def _unequal_counts(of: Operations, groups: tuple[ProcessGroup, ...], chosen: Int64) -> Iterator[Note]:
+    said: list[str] = []
+    told: list[str] = []
+    kinds, place = np.unique(np.stack([of.group[chosen], of.kind[chosen]]), axis=1, return_inverse=True)
+    for number, (at, kind) in enumerate(kinds.T.tolist()):
+        ranks = np.unique(of.rank[chosen[of.group[chosen] == at]])
+        counts = np.bincount(of.rank[chosen[place.ravel() == number]], minlength=int(ranks.max()) + 1)[ranks]
+        if counts.min() == counts.max():
+            continue
+        label = groups[at].description or groups[at].name
+        said.append(f"{KINDS[kind]}{f' in group {label}' if label else ''}: {counts.min()} to {counts.max()}")
+        told.append(f"{KINDS[kind]} {label}: {counts.min()}–{counts.max()}")
+    if said:
+        yield Note(
+            "unequal_counts",
+            "warning",
+            f"The ranks recorded different numbers of operations ({'; '.join(said)}).",
+            count=len(said),
+            touches=_TOUCHES,
+            values={"operations": "; ".join(told)},
+        )
+
+
+def _unmatched(of: Operations, chosen: Int64, matched: Bool) -> Iterator[Note]:
+    alone = chosen[~matched[chosen]]
+    if len(alone):
+        kinds, counts = np.unique(of.kind[alone], return_counts=True)
+        told = "; ".join(f"{KINDS[kind]}: {count}" for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True))
+        yield Note(
+            "unmatched_operations",
+            "warning",
+            f"{len(alone)} of {len(chosen)} operations could not be matched with those of other ranks ({told}). "
+            "Whether they waited is not known: their time counts as neither waiting nor transfer.",
+            count=len(alone),
+            touches=_TOUCHES,
+            values={"unmatched": len(alone), "all": len(chosen), "operations": told},
+        )
