@@ -150,7 +150,7 @@ class JointGraph:
             length[matched] = np.rint(self.transfer[matched] * factor).astype(np.int64)
         delay = np.maximum(length + self.lag, 0)
         chosen = np.flatnonzero(kept)
-        time = solve(len(self.time), self.source[chosen], self.target[chosen], delay[chosen])
+        time = solve(len(self.time), self.source[chosen].tolist(), self.target[chosen].tolist(), delay[chosen])
         return [np.diff(time[number[graph.ends]]) for graph, number in zip(self.graphs, self.number, strict=True)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -97,6 +98,11 @@ class Graph:
     def origin_ns(self) -> int:
         """When the root is, ns."""
         return int(self.time[0])
+
+    @cached_property
+    def links(self) -> tuple[list[int], list[int]]:
+        """`source` and `target` as lists: the same for all scenarios."""
+        return self.source.tolist(), self.target.tolist()
 
     @property
     def item_nodes(self) -> Int64:

@@ -144,15 +144,17 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
         return changed(model.trace, graph, [change for place in chosen for change in remedies[place]]).step_ns
 
     usable = [place for place, why in enumerate(refused) if why is None]
-    order, steps_after = greedy(usable, after)
-    alone = {place: int((before - after([place])).sum()) for place in usable}
-    all_after = after(usable)
+    order, steps_after, first = greedy(usable, after)
+    alone = {place: int((before - steps).sum()) for place, steps in first.items()}
+    all_after = steps_after[-1] if usable else before
     found = []
     reached = before
     for place, then in zip(order, steps_after, strict=True):
         bound = any(map(is_bound, remedies[place]))
         low, high = interval(reached - then, int(before.sum()), bound)
-        rest = after([each for each in usable if each != place])
+        # without the one that comes last in the order is known
+        without = steps_after[-2] if place == order[-1] and len(order) > 1 else None
+        rest = after([each for each in usable if each != place]) if without is None else without
         last_in = int((rest - all_after).sum())
         found.append(Saving(place, alone[place], int((reached - then).sum()), last_in, low, high, bound, None))
         reached = then
@@ -163,21 +165,25 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
     return Savings(int(before.sum()), int((before - reached).sum()), tuple(found))
 
 
-def greedy(places: Sequence[int], after: Callable[[Sequence[int]], Int64]) -> tuple[list[int], list[Int64]]:
-    """The order in which changes save most beyond those before, and the steps after each more of them.
+def greedy(
+    places: Sequence[int], after: Callable[[Sequence[int]], Int64]
+) -> tuple[list[int], list[Int64], dict[int, Int64]]:
+    """In which order changes save most beyond those before, the steps after each more of them, and after each alone.
 
     after   the steps after some changes, ns
     """
     chosen: list[int] = []
     steps: list[Int64] = []
     left = list(places)
+    alone: dict[int, Int64] = {}
     while left:
         tried = [(after([*chosen, place]), place) for place in left]
+        alone = alone or {place: found for found, place in tried}
         best, place = min(tried, key=lambda each: (int(each[0].sum()), each[1]))
         chosen.append(place)
         steps.append(best)
         left.remove(place)
-    return chosen, steps
+    return chosen, steps, alone
 
 
 def interval(saved: Int64, total: int, bound: bool) -> tuple[int | None, int | None]:

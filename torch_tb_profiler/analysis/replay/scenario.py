@@ -61,9 +61,9 @@ class Scenario:
         """Shape (nodes,), ns from the root: when each node comes."""
         graph = self.graph
         if self.kept.all():
-            return solve(graph.nodes, graph.source, graph.target, self.delay)
+            return solve(graph.nodes, *graph.links, self.delay)
         kept = np.flatnonzero(self.kept)
-        return solve(graph.nodes, graph.source[kept], graph.target[kept], self.delay[kept])
+        return solve(graph.nodes, graph.source[kept].tolist(), graph.target[kept].tolist(), self.delay[kept])
 
     @property
     def step_ns(self) -> Int64:
