@@ -19,6 +19,7 @@ import torch_tb_profiler
 from tests.served import client_of, everything_read, get
 from tests.tiny import write_trace
 from torch_tb_profiler import Profile, ProfileError
+from torch_tb_profiler.analysis.replay.changes import free, kernels, scale
 
 RUN, WORKER = "generated_4gpu_h100", "rank0"
 TRACE = f"run={RUN}&worker={WORKER}"
@@ -224,6 +225,39 @@ def test_the_guide(repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatc
     for block in blocks:
         exec(compile(block, "docs/python.md", "exec"), namespace)
     assert namespace["trace"].worker == "worker0"
+
+
+# what limits the steps ----------------------------------------------------------------------------------------
+
+
+def test_critical_path_and_what_if(profile: Profile) -> None:
+    trace = profile.trace("cnn_workers0")
+    path = trace.critical_path()
+    assert path.composition.sum(axis=1).tolist() == path.step_ns.tolist()
+    one = trace.critical_path(steps=[path.names[1]])
+    assert (one.names, one.step_ns.tolist()) == ((path.names[1],), [path.step_ns[1]])
+    found = trace.what_if(free("data"))
+    assert found.saved_ns == sum(path.composition[:, path.parts.index("data")])
+    assert trace.what_if(free("data"), steps=[path.names[1]]).names == (path.names[1],)
+    assert trace.savings([free("data")], [scale("operator", 0.5)]).changes[0].place == 0
+    for wrong in (lambda: trace.what_if(scale(None, -1)), lambda: trace.critical_path(steps=["no such"])):
+        with pytest.raises(ProfileError):
+            wrong()
+
+
+def test_what_if_over_ranks(profile: Profile) -> None:
+    run = profile.run("generated_4gpu_h100")
+    both = run.what_if(kernels(0.5))
+    assert [rank.worker for rank in both.ranks] == list(run.workers)
+    slow = run.what_if(kernels(0.5), workers=["rank2"])
+    saved = [rank.before_ns - (rank.after_ns or 0) for rank in slow.ranks]
+    # the others wait for rank 2
+    assert min(saved) > 0
+    assert sum(saved) <= sum(rank.before_ns - (rank.after_ns or 0) for rank in both.ranks)
+    with pytest.raises(ProfileError):
+        run.what_if(kernels(0.5), workers=["rank9"])
+    with pytest.raises(ProfileError):
+        run.what_if(kernels(float("nan")))
 
 
 # opening -----------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from torch_tb_profiler import discovery
+from torch_tb_profiler.analysis.replay.changes import Change, check
 from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.rows import Rows
@@ -15,6 +16,7 @@ from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import Skipped
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
+from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
 
@@ -63,6 +65,24 @@ class Run:
     def communication(self, span: str | int | None = None, by_group: bool = True) -> OperationTable:
         """The communication operations of every rank."""
         return operation_table(self.distributed(span), by_group)
+
+    def what_if(
+        self, *changes: Change, span: str | int | None = None, workers: Sequence[str] | None = None
+    ) -> JointWhatIf:
+        """How long the steps of each rank would take after all of some changes, on all ranks or those of some workers.
+
+        Ranks are replayed together: a collective begins when the last of them is there (docs/replay.md).
+        """
+        name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
+        for worker in workers or ():
+            _one("worker", worker, self.workers, f"run {self.name!r}")
+        try:
+            for change in changes:
+                check(change)
+        except ValueError as error:
+            raise ProfileError(str(error)) from None
+        ranks = [t.ask(partial(replay_rank, worker=t.worker)) for t in self.traces if t.span == name]
+        return joint_what_if(ranks, changes, workers)
 
 
 class Profile:

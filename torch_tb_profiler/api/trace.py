@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -42,6 +42,11 @@ from torch_tb_profiler.analysis.operators.table import (
 )
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
 from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.changes import Change, check
+from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
+from torch_tb_profiler.analysis.replay.savings import Savings, WhatIf, savings, what_if
+from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.stacks.entries import Weight
@@ -186,6 +191,23 @@ class TraceProfile:
     def findings(self) -> Rows[Finding]:
         """What to do about it."""
         return Rows(self.ask(findings))
+
+    # what limits the steps --------------------------------------------------------------------------------
+
+    def critical_path(self, steps: Sequence[str] | None = None) -> CriticalPath:
+        """What the steps, or those of some names, could not have been shorter without (docs/replay.md)."""
+        return self.ask(lambda model: critical_path(unchanged(graph_of(model)), _places(model, steps)))
+
+    def what_if(self, *changes: Change, steps: Sequence[str] | None = None) -> WhatIf:
+        """How long the steps, or those of some names, would take after all of some changes (`replay.changes`)."""
+        _check(changes)
+        return self.ask(lambda model: what_if(model, changes, _places(model, steps)))
+
+    def savings(self, *remedies: Sequence[Change]) -> Savings:
+        """What each of several remedies saves, alone and after those that save more; each is one change or more."""
+        for remedy in remedies:
+            _check(remedy)
+        return self.ask(partial(savings, remedies=remedies))
 
     # operators and kernels --------------------------------------------------------------------------------
 
@@ -352,3 +374,20 @@ class TraceProfile:
         if device not in known:
             raise ProfileError(f"{self.file} has no memory of {device!r}, only of {', '.join(known)}")
         return device
+
+
+def _check(changes: Sequence[Change]) -> None:
+    try:
+        for change in changes:
+            check(change)
+    except ValueError as error:
+        raise ProfileError(str(error)) from None
+
+
+def _places(model: Model, names: Sequence[str] | None) -> list[int] | None:
+    """Indexes of steps by their names."""
+    known = model.steps.names
+    for name in names or ():
+        if name not in known:
+            raise ProfileError(f"there is no step {name!r}")
+    return None if names is None else sorted({known.index(name) for name in names})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import compress
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from torch_tb_profiler.trace.schema import (
     Flows,
     Operators,
     Phase,
+    Syncs,
     Table,
 )
 from torch_tb_profiler.trace.store import Header
@@ -52,7 +54,12 @@ _HEADS = np.dtype([("phase", "u1"), ("category", "u1"), ("table", "u1"), ("name"
 _TABLE_AT = 2
 _Key = tuple[str, str | None, str | None, int | str | None, int | str | None]
 
-_collective_names = getter(attribute(Collectives.schema()[1].source[0]))
+# Tables with a second row for some of the events that have one in another table: those in which the first column with a
+# source has a value; and what tables these have their first row in.
+_SECOND: tuple[tuple[type[Table], tuple[type[Table], ...], Callable[..., Any]], ...] = (
+    (Collectives, (Operators, DeviceWork), getter(attribute(Collectives.schema()[1].source[0]))),
+    (Syncs, (DeviceWork,), getter(attribute(Syncs.schema()[1].source[0]))),
+)
 
 
 class Collector:
@@ -73,8 +80,8 @@ class Collector:
         self._chunks: list[tuple[int, int, int]] = []
         self._arguments = {kind: Arguments(kind, self._strings.code) for kind in _TABLES if kind and kind is not Flows}
         self._flow_ids: list[Int64] = []
-        self._collectives = Arguments(Collectives, self._strings.code)
-        self._collective_rows: list[int] = []
+        self._second = {kind: Arguments(kind, self._strings.code) for kind, _, _ in _SECOND}
+        self._second_rows: dict[type[Table], list[int]] = {kind: [] for kind, _, _ in _SECOND}
 
     def _new_head(self, key: _Key) -> bytes:
         ph, cat, name, pid, tid = key
@@ -121,10 +128,11 @@ class Collector:
             elif kind:
                 args = [event.args or NO_ARGS for event in chosen]
                 self._arguments[kind].add(args)
-                if kind in (Operators, DeviceWork) and any(names := _collective_names(args)):
-                    rows = [row for row, table in enumerate(tables, first_row) if table == number]
-                    self._collective_rows += compress(rows, names)
-                    self._collectives.add([*compress(args, names)])
+                for second, of, values_of in _SECOND:
+                    if kind in of and any(values := values_of(args)):
+                        rows = [row for row, table in enumerate(tables, first_row) if table == number]
+                        self._second_rows[second] += compress(rows, values)
+                        self._second[second].add([*compress(args, values)])
 
     # writing, row group by row group ------------------------------------------------------------------------
 
@@ -154,13 +162,15 @@ class Collector:
             rows = np.flatnonzero(tables == number)
             if kind and len(rows):
                 self._write_table(kind, rows, first_row, heads["track"])
-        if self._collective_rows:
-            columns = self._collectives.take()
-            columns["row"] = np.array(self._collective_rows)
-            self._collective_rows.clear()
-            # those of operators and of device work, chunk by chunk
+        for second, numbers in self._second_rows.items():
+            if not numbers:
+                continue
+            columns = self._second[second].take()
+            columns["row"] = np.array(numbers)
+            numbers.clear()
+            # those of several tables, chunk by chunk
             order = np.argsort(columns["row"], kind="stable")
-            self._writer.add(Collectives, {name: values[order] for name, values in columns.items()})
+            self._writer.add(second, {name: values[order] for name, values in columns.items()})
 
     def _write_table(self, kind: type[Table], rows: Int64, first_row: int, track: Int32) -> None:
         """`rows`: which of the events since `first_row` have a row in the table; `track`: of all of these."""

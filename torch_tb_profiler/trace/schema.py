@@ -343,6 +343,27 @@ class Collectives(Table):
 
 
 @dataclass(frozen=True)
+class Syncs(Table):
+    """Waits that CUPTI recorded: one row per event of the category SYNC that has a kind. Its stream is in `DeviceWork`.
+
+    Only in files recorded with `enable_cuda_sync_events`.
+    """
+
+    table_name: ClassVar[str] = "syncs"
+    row: Int32 = column("row", "an event of the category SYNC", follows=True)
+    kind: Int32 = column(STRING, "Stream Sync, Event Sync, Context Sync, Stream Wait Event", source="cuda_sync_kind")
+    wait_on_stream: Int64 = column(
+        "stream number", "where the event was recorded", source="wait_on_stream", also_missing=2**32 - 1
+    )
+    record_correlation: Int64 = column(
+        "id",
+        "correlation of the call that recorded the event",
+        source="wait_on_cuda_event_record_corr_id",
+        also_missing=2**32 - 1,
+    )
+
+
+@dataclass(frozen=True)
 class Chunks(Table):
     """Where the text of each stretch of events stands in the (uncompressed) file."""
 
@@ -361,5 +382,6 @@ TRACE_TABLES: tuple[type[Table], ...] = (
     Memory,
     Flows,
     Collectives,
+    Syncs,
     Chunks,
 )

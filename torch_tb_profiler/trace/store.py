@@ -20,6 +20,7 @@ from torch_tb_profiler.trace.schema import (
     Memory,
     Operators,
     PythonFrames,
+    Syncs,
     Table,
 )
 
@@ -200,6 +201,10 @@ class Trace:
     @property
     def collectives(self) -> Collectives:
         return self.table(Collectives)
+
+    @property
+    def syncs(self) -> Syncs:
+        return self.table(Syncs)
 
     @property
     def chunks(self) -> Chunks:

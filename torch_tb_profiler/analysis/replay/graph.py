@@ -1,0 +1,146 @@
+"""The graph of a trace: its nodes in time order, and its edges, which explain every recorded time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.host_time import HostTime, Waits
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items
+from torch_tb_profiler.analysis.replay.lags import Lags
+from torch_tb_profiler.arrays.types import Int8, Int64
+from torch_tb_profiler.model.steps import Steps
+
+
+class Node(IntEnum):
+    """What a node is. Of nodes at one time, those of a lower number come first."""
+
+    ROOT = 0  # the beginning of the recording
+    POINT = 1  # a moment of a host thread
+    ITEM = 2  # the start of a piece of work
+    MEET = 3  # all ranks of a collective have come
+    STEP_END = 4  # the end of the period of a step
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What had to be done to make the graph give the recorded times.
+
+    over      edges whose delay was lowered: something did not wait for what it should have
+    under     nodes later than all that is known of them, by something that the trace does not show
+    dropped   edges left out because their source is not before their target
+    early     pieces of work that began before the call that launched them
+    """
+
+    over: int
+    under: int
+    dropped: int
+    early: int
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes in time order and edges by target: a source is always a lower number than its target.
+
+    time         shape (nodes,), ns: as recorded
+    kind         shape (nodes,), a Node
+    reference    shape (nodes,): of a point the track, of an item its index, of a step end its step + 1 (0: where the
+                 first one begins)
+    source, target, edge   shape (edges,); edge is an Edge
+    lag          shape (edges,), ns: beside host time and the duration of the source
+    unexplained  shape (edges,), ns: the part of `lag` that nothing in the trace explains
+    item         shape (edges,): the piece of work whose duration the edge has, -1 for none
+    lane_row     shape (edges,): row of `lane_times`, -1 for edges without host time
+    lane_times   shape (lane edges, labels), ns
+    lane_from, lane_to   shape (lane edges,): the points, as rows of `points`
+    point_lane, point_time   shape (points,)
+    ends         shape (steps + 1,): the node where the first step begins, then where each ends
+    marks        shape (steps, 2): the nodes where the mark of each step begins and ends; -1 without a main thread
+    """
+
+    time: Int64
+    kind: Int8
+    reference: Int64
+    source: Int64
+    target: Int64
+    edge: Int8
+    lag: Int64
+    unexplained: Int64
+    item: Int64
+    lane_row: Int64
+    lane_times: Int64
+    lane_from: Int64
+    lane_to: Int64
+    point_lane: Int64
+    point_time: Int64
+    ends: Int64
+    marks: Int64
+    items: Items
+    item_step: Int64
+    calls: Calls
+    host: HostTime
+    waits: Waits
+    lags: Lags
+    steps: Steps
+    main: int
+    calibration: Calibration
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return len(self.time)
+
+    @property
+    def origin_ns(self) -> int:
+        """When the root is, ns."""
+        return int(self.time[0])
+
+    @cached_property
+    def links(self) -> tuple[list[int], list[int]]:
+        """`source` and `target` as lists: the same for all scenarios."""
+        return self.source.tolist(), self.target.tolist()
+
+    @property
+    def item_nodes(self) -> Int64:
+        """Shape (items,): the node of each piece of work."""
+        nodes = np.flatnonzero(self.kind == Node.ITEM)
+        found = np.empty(len(nodes), np.int64)
+        found[self.reference[nodes]] = nodes
+        return found
+
+
+def binding_of(target: Int64, arrival: Int64, preference: Int64 | None = None) -> Int64:
+    """Of the edges of each target the one that arrives last; of several the one preferred.
+
+    target       shape (edges,), ascending
+    arrival      shape (edges,), ns
+    preference   shape (edges,): the largest wins
+    Returns shape (targets with edges,): positions of edges, by target.
+
+    >>> binding_of(np.array([1, 1, 4]), np.array([3, 8, 0])).tolist()
+    [1, 2]
+    """
+    if not len(target):
+        return np.empty(0, np.int64)
+    begins = np.flatnonzero(np.append(True, target[1:] != target[:-1]))
+    count = np.diff(np.append(begins, len(target)))
+    best = np.repeat(np.maximum.reduceat(arrival, begins), count)
+    if preference is None:
+        preference = np.zeros(len(target), np.int64)
+    rank = np.where(arrival == best, preference, np.int64(-1))
+    wanted = np.repeat(np.maximum.reduceat(rank, begins), count)
+    hits = np.flatnonzero(rank == wanted)
+    found = np.empty(len(begins), np.int64)
+    group = np.repeat(np.arange(len(begins)), count)[hits]
+    found[group] = hits
+    return found
+
+
+#: of causes that are equally late: work on a device, then the same thread
+PREFERENCE = np.zeros(len(Edge), np.int64)
+PREFERENCE[[Edge.STREAM, Edge.STREAM_WAIT, Edge.COINCIDENCE, Edge.SYNC, Edge.BLOCKING_COPY, Edge.STEP_END]] = 2
+PREFERENCE[[Edge.LANE]] = 1

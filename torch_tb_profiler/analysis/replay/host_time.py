@@ -1,0 +1,176 @@
+"""How much time of each label a host thread had spent by a moment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES, Label, labels_of
+from torch_tb_profiler.arrays.nesting import Nesting
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
+from torch_tb_profiler.model.call_tree import nest_category
+from torch_tb_profiler.trace import Trace
+
+LABELS = len(Label)
+
+
+@dataclass(frozen=True)
+class HostTime:
+    """The time of all host threads, cut where an operator, an annotation or a call begins or ends.
+
+    row        shape (nodes,): the events, in the preorder of `nesting`
+    lane       shape (pieces,): index into Trace.tracks; ascending
+    start      shape (pieces,), ns: ascending within a lane; a piece ends where the next one of its lane begins
+    label      shape (pieces,)
+    node       shape (pieces,): position of the innermost event in `nesting`, -1 for none
+    lanes      number of tracks
+    """
+
+    row: Int32
+    nesting: Nesting
+    lane: Int32
+    start: Int64
+    label: Int8
+    node: Int64
+    lanes: int
+
+    @cached_property
+    def length(self) -> Int64:
+        """Shape (pieces,), ns: 0 for the last of each lane, which has no end."""
+        length = np.zeros(len(self.start), np.int64)
+        if len(length):
+            length[:-1] = np.where(self.lane[1:] == self.lane[:-1], self.start[1:] - self.start[:-1], 0)
+        return length
+
+    @cached_property
+    def first(self) -> Int64:
+        """Shape (lanes + 1,): where the pieces of each lane begin."""
+        return np.searchsorted(self.lane, np.arange(self.lanes + 1)).astype(np.int64)
+
+    def boundaries(self, lane: int) -> Int64:
+        """ns, ascending: when the pieces of a lane begin."""
+        return self.start[self.first[lane] : self.first[lane + 1]]
+
+    def place(self, lane: Int64, time: Int64) -> Int64:
+        """The piece of a lane at each time; the first of the lane before it, -1 where the lane has none."""
+        found = np.full(len(time), -1, np.int64)
+        order = stable_order(lane)
+        bounds = np.searchsorted(lane[order], np.arange(self.lanes + 1))
+        for on in np.flatnonzero(np.diff(bounds)).tolist():
+            low, high = int(self.first[on]), int(self.first[on + 1])
+            if high > low:
+                asked = order[bounds[on] : bounds[on + 1]]
+                at = np.searchsorted(self.start[low:high], time[asked], side="right") - 1
+                found[asked] = np.maximum(at, 0) + low
+        return found
+
+    def by_label(self, lane: Int64, time: Int64, only: Bool | None = None) -> Int64:
+        """Time of each label from some moment of a lane, the same for all its times, to each time.
+
+        lane, time   shape (m,)
+        only         shape (pieces,): which pieces count, all without it
+        Returns shape (m, labels), ns. Before the first piece of a lane no time passes.
+        """
+        place = self.place(lane, time)
+        known = place >= 0
+        at = np.where(known, place, 0)
+        found = np.zeros((len(time), LABELS), np.int64)
+        if not len(self.start):
+            return found
+        within = np.where(known, np.maximum(time - self.start[at], 0), 0)
+        for label in range(LABELS):
+            counts = self.label == label
+            if only is not None:
+                counts &= only
+            if not counts.any():
+                continue
+            before = np.cumsum(np.where(counts, self.length, 0)) - np.where(counts, self.length, 0)
+            found[:, label] = np.where(known, before[at] + np.where(counts[at], within, 0), 0)
+        return found
+
+
+def host_time(trace: Trace, launches: Bool, marks: tuple[int, int] | None) -> HostTime:
+    """Cut the time of every host thread.
+
+    launches   shape (events,): the calls that started device work
+    marks      the track of the main thread and the start of its first step: its time counts from there at least
+    """
+    row, nesting = nest_category(trace, HOST_CATEGORIES)
+    label = labels_of(trace, row, nesting, launches)
+    long = np.flatnonzero(nesting.end > nesting.start)
+    back = long[::-1]
+    # what ends comes before what begins; of several ends the outermost last, of several beginnings the innermost
+    extra = [] if marks is None or (len(long) and _covers(nesting, long, marks)) else [marks]
+    lane = np.concatenate((nesting.lane[back], nesting.lane[long], np.array([m[0] for m in extra], np.int32)))
+    time = np.concatenate((nesting.end[back], nesting.start[long], np.array([m[1] for m in extra], np.int64)))
+    node = np.concatenate((nesting.parent[back].astype(np.int64), long, np.full(len(extra), -1)))
+    order = stable_order(time)
+    order = order[stable_order(lane[order])]
+    lane, time, node = lane[order], time[order], node[order]
+    if len(time):
+        last = np.append((time[1:] != time[:-1]) | (lane[1:] != lane[:-1]), True)
+        lane, time, node = lane[last], time[last], node[last]
+    of_piece = np.append(label, np.int8(Label.PYTHON))[node]  # the last place is that of -1
+    return HostTime(row, nesting, lane, time, of_piece, node, len(trace.tracks))
+
+
+def _covers(nesting: Nesting, long: Int64, marks: tuple[int, int]) -> bool:
+    """Whether the lane of the marks has begun when the first one does."""
+    mine = long[nesting.lane[long] == marks[0]]
+    return len(mine) > 0 and int(nesting.start[mine].min()) <= marks[1]
+
+
+@dataclass(frozen=True)
+class Waits:
+    """When host threads waited: disjoint, by lane and start; parallel, shape (n,)."""
+
+    lane: Int64
+    start: Int64
+    end: Int64
+
+
+def merged(lane: Int64, start: Int64, end: Int64) -> Waits:
+    """Waits that touch or overlap become one.
+
+    >>> found = merged(np.array([1, 0, 1]), np.array([5, 2, 3]), np.array([9, 4, 6]))
+    >>> found.lane.tolist(), found.start.tolist(), found.end.tolist()
+    ([0, 1], [2, 3], [4, 9])
+    """
+    kept = np.flatnonzero(end > start)
+    order = kept[np.lexsort((start[kept], lane[kept]))]
+    found: list[list[int]] = []
+    for on, low, high in zip(lane[order].tolist(), start[order].tolist(), end[order].tolist(), strict=True):
+        if found and found[-1][0] == on and low <= found[-1][2]:
+            found[-1][2] = max(found[-1][2], high)
+        else:
+            found.append([on, low, high])
+    columns = np.array(found, np.int64).reshape(-1, 3)
+    return Waits(columns[:, 0], columns[:, 1], columns[:, 2])
+
+
+def worked(host: HostTime, waits: Waits, lane: Int64, time: Int64, only: Bool | None = None) -> Int64:
+    """As `HostTime.by_label`, without the time spent waiting. Shape (m, labels), ns."""
+    found = host.by_label(lane, time, only)
+    if not len(waits.lane):
+        return found
+    begins = host.by_label(waits.lane, waits.start, only)
+    in_wait = host.by_label(waits.lane, waits.end, only) - begins
+    total = np.concatenate((np.zeros((1, LABELS), np.int64), np.cumsum(in_wait, axis=0)))
+    after = np.empty(len(time), np.int64)
+    bounds = np.searchsorted(waits.lane, np.arange(host.lanes + 1))
+    order = stable_order(lane)
+    asked_bounds = np.searchsorted(lane[order], np.arange(host.lanes + 1))
+    for on in np.flatnonzero(np.diff(asked_bounds)).tolist():
+        asked = order[asked_bounds[on] : asked_bounds[on + 1]]
+        low, high = bounds[on], bounds[on + 1]
+        after[asked] = low + np.searchsorted(waits.start[low:high], time[asked], side="left")
+    waited = total[after]
+    last = np.maximum(after - 1, 0)
+    inside = np.flatnonzero((after > 0) & (waits.lane[last] == lane) & (time < waits.end[last]))
+    rest = in_wait[last[inside]] - (found[inside] - begins[last[inside]])
+    waited[inside] -= rest
+    left: Int64 = found - waited
+    return left

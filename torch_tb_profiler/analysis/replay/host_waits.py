@@ -1,0 +1,154 @@
+"""Calls that wait: for the device, for their own copy, for a place in the launch queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
+from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Launched
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.trace import Trace
+
+#: pieces of work that wait when the queue is taken as full, and when it surely is not
+FULL, NOT_FULL = 900, 800
+#: a call that is held takes so many times as long as those that are not
+HELD = 1.5
+
+
+@dataclass(frozen=True)
+class HostWait:
+    """Calls that waited for work. Parallel, shape (waits,).
+
+    call     index into Calls
+    item     index into Items: what was waited for
+    since    ns: when the waiting began; what the call took before is its own time
+    """
+
+    call: Int64
+    item: Int64
+    since: Int64
+
+
+def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[HostWait, Int64]:
+    """What calls that synchronise waited for, and the calls that really had to wait, each once.
+
+    A device or a context waits for all streams, another call for the one it names; without a record of it, for what
+    ended last.
+    """
+    is_sync = trace.strings.where(SYNCHRONIZE.search, calls.name)[calls.name]
+    chosen = np.flatnonzero(is_sync)
+    nothing = np.empty(0, np.int64)
+    if not len(chosen) or not len(launched.item):
+        return HostWait(nothing, nothing, nothing), nothing
+    of_all = trace.strings.where(lambda name: "Device" in name or "Ctx" in name or "Context" in name, calls.name)
+    of_event = trace.strings.where(lambda name: "Event" in name, calls.name)
+    recorded = _recorded(trace)
+    streams = distinct(items.stream[launched.item]).tolist()
+    last = np.stack([launched.last_before(stream, calls.start[chosen]) for stream in streams], axis=1)
+    end = np.append(items.end, np.iinfo(np.int64).max)
+    usable = (last >= 0) & (end[last] <= calls.end[chosen][:, None] + TOLERANCE_NS)
+    call, item, blocked = [], [], []
+    for i, at in enumerate(chosen.tolist()):
+        candidates = last[i][usable[i]].tolist()
+        if not candidates:
+            continue
+        sync = recorded.get(int(trace.launches.correlation[at]))
+        if sync is not None and sync[0] != "Context Sync":
+            _, stream, record = sync
+            on = {_stream_of(trace, items, each): each for each in candidates}
+            if stream in on:
+                candidates = [on[stream]]
+                begun = _before(calls, launched, items, record, candidates[0])
+                if begun >= 0 and end[begun] <= calls.end[at] + TOLERANCE_NS:
+                    candidates = [begun]
+        elif not of_all[calls.name[at]]:
+            candidates = [max(candidates, key=lambda each: int(end[each]))]
+        waited = max(int(end[each]) for each in candidates) > int(calls.start[at])
+        if not waited and of_event[calls.name[at]]:
+            continue
+        call += [at] * len(candidates)
+        item += candidates
+        if waited:
+            blocked.append(at)
+    waited_in = np.array(call, np.int64)
+    return HostWait(waited_in, np.array(item, np.int64), calls.start[waited_in]), np.array(blocked, np.int64)
+
+
+def _recorded(trace: Trace) -> dict[int, tuple[str, int, int]]:
+    """By correlation: kind, stream that is waited for, correlation of the record (-1) of waits of the host."""
+    syncs, work = trace.syncs, trace.device_work
+    found = {}
+    place = np.searchsorted(work.row, syncs.row)
+    for i, at in enumerate(place.tolist()):
+        kind = trace.strings[int(syncs.kind[i])]
+        waited = int(syncs.wait_on_stream[i])
+        stream = waited if waited >= 0 else int(work.stream[at])
+        found[int(work.correlation[at])] = kind, stream, int(syncs.record_correlation[i])
+    return found
+
+
+def _stream_of(trace: Trace, items: Items, item: int) -> int:
+    return int(trace.device_work.stream[items.work[item]])
+
+
+def _before(calls: Calls, launched: Launched, items: Items, record: int, item: int) -> int:
+    """The last item of the stream of `item` that was launched before an event was recorded; -1 for none."""
+    at = np.flatnonzero(calls.correlation == record)
+    if not len(at):
+        return -1
+    return int(launched.last_before(int(items.stream[item]), calls.start[at[:1]])[0])
+
+
+def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
+    """Calls that returned only when their own copy was done: synchronous ones, and those of pageable memory."""
+    synchronous = trace.strings.where(lambda name: "emcpy" in name and "Async" not in name, calls.name)
+    asynchronous = trace.strings.where(lambda name: "emcpy" in name and "Async" in name, calls.name)
+    chosen = np.flatnonzero((items.kind == Work.COPY) & (items.call >= 0))
+    call = items.call[chosen]
+    within = items.end[chosen] <= calls.end[call]
+    names = trace.events.name[items.row[chosen]]
+    waits = trace.strings.where(_waits, names)[names]
+    kept: Bool = within & (synchronous[calls.name[call]] | (asynchronous[calls.name[call]] & waits))
+    return HostWait(call[kept], chosen[kept], calls.release[call[kept]])
+
+
+def _waits(name: str) -> bool:
+    if "Pinned" in name or "DtoD" in name or "PtoP" in name or "DeviceToDevice" in name:
+        return False
+    return "DtoH" in name or "DeviceToHost" in name or "Pageable" in name
+
+
+def full_queue(items: Items, calls: Calls, launched: Launched) -> HostWait:
+    """Launches that were held because the queue of their stream was full, and the item that began before they returned.
+
+    Launches count, not items: a graph is one.
+    """
+    calls_held, sources, since = [], [], []
+    for stream in range(len(launched.first) - 1):
+        on = launched.item[launched.first[stream] : launched.first[stream + 1]]
+        if len(on) < FULL:
+            continue
+        call = items.call[on]
+        one = np.append(True, call[1:] != call[:-1])
+        lead, call = on[one], call[one]
+        began = np.sort(items.start[lead])
+        begin, finish = calls.start[call], calls.end[call]
+        outstanding = np.arange(len(call)) - np.searchsorted(began, begin, side="right")
+        easy = outstanding < NOT_FULL
+        if not easy.any():
+            continue
+        usual = float(np.median((finish - begin)[easy]))
+        held = np.flatnonzero((outstanding >= FULL) & (finish - begin > HELD * usual))
+        by_start = lead[np.argsort(items.start[lead], kind="stable")]
+        place = np.searchsorted(items.start[by_start], finish[held], side="left") - 1
+        known = place >= 0
+        calls_held.append(call[held[known]])
+        sources.append(by_start[place[known]])
+        since.append(np.minimum(begin[held[known]] + int(usual), finish[held[known]]))
+    if not calls_held:
+        return HostWait(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
+    return HostWait(np.concatenate(calls_held), np.concatenate(sources), np.concatenate(since))

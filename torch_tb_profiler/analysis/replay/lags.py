@@ -1,0 +1,65 @@
+"""How long things usually take to follow one another: measured in the trace, where nothing else delays them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items
+from torch_tb_profiler.arrays.types import Int64
+
+#: ns: with more than this between two possible causes, the later one is the cause
+CLEAR_NS = 20_000
+#: samples that a median needs
+FEWEST = 5
+#: ns: of the launch and of the gap; a graph of many kernels would make them much longer
+LARGEST_NS = 20_000
+DEFAULT_LAUNCH_NS, DEFAULT_GAP_NS, DEFAULT_WAKE_NS = 5_000, 1_500, 3_000
+
+
+@dataclass(frozen=True)
+class Lags:
+    """Typical delays, ns.
+
+    launch   λ: from a launch to the start of its work, on an idle stream
+    gap      γ: from the end of a piece of work to the start of the next, that was launched long before
+    wake     ω: from the end of the work that is waited for to the return of the call that waits
+    """
+
+    launch: int
+    gap: int
+    wake: int
+
+
+def previous_on_stream(items: Items) -> Int64:
+    """The piece of work before each one on its stream, by start; -1 for the first. Shape (items,)."""
+    order = np.argsort(items.stream, kind="stable")
+    found = np.full(len(items), -1, np.int64)
+    if len(items):
+        same = items.stream[order[1:]] == items.stream[order[:-1]]
+        found[order[1:][same]] = order[:-1][same]
+    return found
+
+
+def launch_and_gap(items: Items, calls: Calls, previous: Int64) -> tuple[int, int]:
+    """λ and γ: medians over pieces that the launch alone, or the piece before alone, can have delayed."""
+    never = -(2**62)
+    release = np.full(len(items), never)
+    known = items.call >= 0
+    release[known] = calls.release[items.call[known]]
+    free = np.where(previous >= 0, items.end[previous], never) if len(items) else np.empty(0, np.int64)
+    alone = known & ~items.is_communication & (release > free + CLEAR_NS)
+    launch = _median(items.start[alone] - release[alone], DEFAULT_LAUNCH_NS, LARGEST_NS)
+    queued = known & (previous >= 0) & (release + launch + CLEAR_NS < free)
+    gap = _median(items.start[queued] - free[queued], DEFAULT_GAP_NS, LARGEST_NS)
+    return launch, gap
+
+
+def wake_of(late: Int64) -> int:
+    """ω of how much later than the work that they waited for calls returned."""
+    return int(np.median(late)) if len(late) else DEFAULT_WAKE_NS
+
+
+def _median(samples: Int64, default: int, largest: int) -> int:
+    return max(0, min(int(np.median(samples)), largest)) if len(samples) >= FEWEST else default

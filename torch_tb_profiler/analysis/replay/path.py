@@ -1,0 +1,225 @@
+"""The critical path of each step: what it could not have been shorter without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, binding_of
+from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.analysis.replay.scenario import Scenario
+from torch_tb_profiler.arrays.types import Int8, Int64
+
+#: what time on the path is spent on; the first are those of Label
+PARTS = (
+    *(label.name.lower() for label in Label),
+    "compute",
+    "communication",
+    "copy",
+    "launch_latency",
+    "device_gap",
+    "dependency",
+    "wake_up",
+    "hand_over",
+    "unexplained",
+    "fixed",
+)
+_PART = {name: number for number, name in enumerate(PARTS)}
+_OF_EDGE = {
+    Edge.LAUNCH: "launch_latency",
+    Edge.STREAM: "device_gap",
+    Edge.STREAM_WAIT: "dependency",
+    Edge.COINCIDENCE: "dependency",
+    Edge.SYNC: "wake_up",
+    Edge.BLOCKING_COPY: "wake_up",
+    Edge.FULL_QUEUE: "wake_up",
+    Edge.HAND_OVER: "hand_over",
+    Edge.HOST_COLLECTIVE: "hand_over",
+    Edge.STEP_END: "fixed",
+    Edge.ROOT: "fixed",
+    Edge.MEET: "dependency",
+}
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Pieces of the path, from the end of each step back to its beginning. Parallel, shape (segments,).
+
+    step            index of the step
+    start, end      ns from the root, in the scenario
+    part            index into PARTS
+    edge            position of the edge in the graph
+    item            the piece of work that ran, as a row of its event; -1 for other parts
+    """
+
+    step: Int64
+    start: Int64
+    end: Int64
+    part: Int8
+    edge: Int64
+    item: Int64
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+@dataclass(frozen=True)
+class CriticalPath:
+    """The critical path of the steps of one trace.
+
+    names         of the steps
+    step_ns       shape (steps,), ns: how long each takes, and what its path adds up to exactly
+    composition   shape (steps, len(PARTS)), ns: what the path is spent on
+    parts         the names of the columns of `composition`
+    segments      the pieces; those of host time have one for each label, in no order within the edge
+    unexplained   share of the time of the steps that nothing in the trace explains: the quality of all answers
+    """
+
+    names: tuple[str, ...]
+    step_ns: Int64
+    composition: Int64
+    parts: tuple[str, ...] = field(repr=False)
+    segments: Segments = field(repr=False)
+    unexplained: float | None
+
+    def share(self, *parts: str) -> float | None:
+        """Which share of the steps' time the path spends on some parts; None without any time."""
+        total = int(self.step_ns.sum())
+        chosen = [self.parts.index(part) for part in parts]
+        return int(self.composition[:, chosen].sum()) / total if total else None
+
+
+def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> CriticalPath:
+    """The path of all steps of a graph, or of some, by index."""
+    graph, time = scenario.graph, scenario.time
+    kept = np.flatnonzero(scenario.kept)
+    arrival = time[graph.source[kept]] + scenario.delay[kept]
+    binding = kept[binding_of(graph.target[kept], arrival, PREFERENCE[graph.edge[kept]])]
+    cause = np.full(graph.nodes, -1, np.int64)
+    cause[graph.target[binding]] = binding
+    chosen = range(len(graph.steps)) if steps is None else steps
+    walked = _walk(graph, time, cause, list(chosen))
+    segments = _segments(scenario, *walked)
+    composition = np.zeros((len(chosen), len(PARTS)), np.int64)
+    index = np.full(max(len(graph.steps), 1), -1, np.int64)
+    index[list(chosen)] = np.arange(len(chosen))
+    np.add.at(composition, (index[segments.step], segments.part), segments.end - segments.start)
+    step_ns = np.diff(time[graph.ends])[list(chosen)]
+    total = int(step_ns.sum())
+    unknown = int(composition[:, [_PART["unexplained"], _PART["fixed"]]].sum())
+    return CriticalPath(
+        names=tuple(graph.steps.names[k] for k in chosen),
+        step_ns=step_ns,
+        composition=composition,
+        parts=PARTS,
+        segments=segments,
+        unexplained=unknown / total if total else None,
+    )
+
+
+def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[Int64, Int64, Int64]:
+    """Edges of the path with their step, and from when on they count, ns."""
+    times, causes, sources = time.tolist(), cause.tolist(), graph.source.tolist()
+    ends = graph.ends.tolist()
+    step, edge, since = [], [], []
+    for k in chosen:
+        floor, node = times[ends[k]], ends[k + 1]
+        while times[node] > floor:
+            by = causes[node]
+            if by < 0:
+                break
+            node = sources[by]
+            step.append(k)
+            edge.append(by)
+            since.append(max(times[node], floor))
+    return np.array(step, np.int64), np.array(edge, np.int64), np.array(since, np.int64)
+
+
+def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Segments:
+    """Cut each edge into what its time is spent on. A piece before `since` belongs to the step before."""
+    graph, time = scenario.graph, scenario.time
+    end = time[graph.target[edge]]
+    item, row = graph.item[edge], graph.lane_row[edge]
+    lag_part = np.array([_PART[_OF_EDGE.get(Edge(kind), "unexplained")] for kind in Edge], np.int8)[graph.edge[edge]]
+    lengths = np.zeros((len(edge), len(PARTS)), np.int64)
+    on_item = np.flatnonzero(item >= 0)
+    full = end - time[graph.source[edge]]
+    lengths[on_item, _part_of_items(graph)[item[on_item]]] = np.minimum(scenario.length[edge[on_item]], full[on_item])
+    lanes = np.flatnonzero(row >= 0)
+    of_lane = np.rint(scenario.lane_times[row[lanes]]).astype(np.int64)
+    lengths[lanes, : len(Label)] = of_lane
+    rest = full - lengths.sum(axis=1)
+    # rounding of scaled host time
+    largest = np.argmax(of_lane, axis=1) if len(lanes) else lanes
+    lengths[lanes, largest] += np.minimum(rest[lanes], 0)
+    rest = full - lengths.sum(axis=1)
+    unknown = np.minimum(graph.unexplained[edge], rest)
+    unknown[lanes] = rest[lanes]
+    lengths[:, _PART["unexplained"]] += unknown
+    lengths[np.arange(len(edge)), lag_part] += rest - unknown
+    # time before the step ended goes first to what came first: the work, then the lag; of host time a share of each
+    over = since - time[graph.source[edge]]
+    for cut in np.flatnonzero(over > 0).tolist():
+        lengths[cut] = _cut(lengths[cut], int(over[cut]), bool(row[cut] >= 0))
+    at, part = np.nonzero(lengths)
+    order = np.lexsort((-np.arange(len(at)), at))
+    at, part = at[order], part[order]
+    length = lengths[at, part]
+    before = np.cumsum(length) - length
+    first = np.searchsorted(at, at, side="left")
+    stop = end[at] - (before - before[first])
+    is_work = (part >= len(Label)) & (part < _PART["launch_latency"])
+    return Segments(
+        step=step[at],
+        start=stop - length,
+        end=stop,
+        part=part.astype(np.int8),
+        edge=edge[at],
+        item=np.where(is_work, graph.items.row[item[at]] if len(graph.items) else -1, -1).astype(np.int64),
+    )
+
+
+def _cut(lengths: Int64, over: int, share: bool) -> Int64:
+    """Lengths with so much less: of each its share, or from the first."""
+    if not share:
+        until = np.cumsum(lengths)
+        later: Int64 = np.maximum(until - over, 0) - np.maximum(until - lengths - over, 0)
+        return later
+    total = int(lengths.sum())
+    left = lengths * (total - over) // max(total, 1)
+    left[int(np.argmax(lengths))] += total - over - int(left.sum())
+    found: Int64 = left
+    return found
+
+
+def _part_of_items(graph: Graph) -> Int64:
+    items = graph.items
+    part = np.full(len(items), _PART["compute"], np.int64)
+    part[(items.kind == Work.COPY) | (items.kind == Work.SET)] = _PART["copy"]
+    part[items.is_communication] = _PART["communication"]
+    return part
+
+
+def slack_of(scenario: Scenario) -> Int64:
+    """Shape (nodes,), ns: how much later each node could come without the end of the last step moving.
+
+    One pass from the last node to the first: the latest time of a source is the least of (latest time of target −
+    delay). What nothing of the steps depends on has the slack until the end of the last node.
+    """
+    graph, time = scenario.graph, scenario.time
+    latest = np.full(graph.nodes, int(time.max(initial=0)))
+    if len(graph.steps):
+        latest[:] = max(int(time.max()), int(time[graph.ends[-1]]))
+        latest[graph.ends[-1]] = time[graph.ends[-1]]
+    late = latest.tolist()
+    kept = np.flatnonzero(scenario.kept)[::-1]
+    for source, target, delay in zip(
+        graph.source[kept].tolist(), graph.target[kept].tolist(), scenario.delay[kept].tolist(), strict=True
+    ):
+        limit = late[target] - delay
+        late[source] = min(late[source], limit)
+    return np.array(late, np.int64) - time

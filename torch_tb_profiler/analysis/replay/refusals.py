@@ -1,0 +1,113 @@
+"""What a trace is too poor to answer, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.changes import Change, ScaleWork, WithoutWaits
+from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
+from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.trace import Trace
+
+Scope = Literal["everything", "savings", "host", "device"]
+Confidence = Literal["normal", "low", "none"]
+
+#: shares of the work of the steps without a launch, of launches without work, of work before its launch
+MOST_WITHOUT_LAUNCH, MOST_WITHOUT_WORK, MOST_EARLY = 0.2, 0.01, 0.01
+#: shares of the time of the steps that nothing explains: numbers are doubtful, savings are refused
+DOUBTFUL, USELESS = 0.1, 0.4
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """One thing that is not answered.
+
+    id      what is wrong with the trace
+    scope   what is refused: everything, all savings, changes of host time, changes of work on devices
+    text    why, in one sentence
+    share   the measure that decided, where there is one
+    """
+
+    id: str
+    scope: Scope
+    text: str
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How far the answers of a graph can be trusted.
+
+    unexplained   share of the time of the steps that nothing in the trace explains; None without steps
+    confidence    "low": numbers are shown with a warning; "none": savings are refused
+    """
+
+    unexplained: float | None
+    confidence: Confidence
+    refusals: tuple[Refusal, ...]
+
+    def of(self, change: Change) -> Refusal | None:
+        """Why a change is refused; None when it is not."""
+        mine = "device" if isinstance(change, ScaleWork | WithoutWaits) else "host"
+        return next((each for each in self.refusals if each.scope in ("everything", "savings", mine)), None)
+
+
+def quality_of(trace: Trace, graph: Graph, path: CriticalPath | None = None) -> Quality:
+    """Look at what the trace lacks. `path`: of the unchanged graph, when it is known already."""
+    steps = graph.steps
+    if not len(steps) or int(steps.end[-1]) <= int(steps.start[0]):
+        return Quality(None, "none", (Refusal("no_step", "everything", "Nothing in the trace has a duration."),))
+    found = [*_lost(trace, graph)]
+    if not len(graph.point_lane) or graph.main < 0:
+        text = "The trace has no events of the host: what started the work, and when, is not known."
+        found.append(Refusal("no_host", "everything", text))
+    unexplained = (path or critical_path(unchanged(graph))).unexplained
+    confidence: Confidence = "normal"
+    if unexplained is not None and unexplained > USELESS:
+        text = f"{100 * unexplained:.0f} % of the time of the steps has no cause in the trace."
+        found.append(Refusal("unexplained", "savings", text, unexplained))
+        confidence = "none"
+    elif unexplained is not None and unexplained > DOUBTFUL:
+        confidence = "low"
+    return Quality(unexplained, confidence, tuple(found))
+
+
+def _lost(trace: Trace, graph: Graph) -> list[Refusal]:
+    items, calls = graph.items, graph.calls
+    on_device = (items.work >= 0) & (items.start < graph.steps.end[-1]) & (items.end > graph.steps.start[0])
+    n = int(np.count_nonzero(on_device))
+    found = []
+    if n:
+        share = float(np.count_nonzero(on_device & (items.call < 0))) / n
+        if share > MOST_WITHOUT_LAUNCH:
+            text = f"{100 * share:.0f} % of the work on devices has no recorded launch."
+            found.append(Refusal("no_launches", "host", text, share))
+        share = graph.calibration.early / n
+        if share > MOST_EARLY:
+            text = f"{100 * share:.0f} % of the work begins before its launch: the clocks do not agree."
+            found.append(Refusal("clocks", "everything", text, share))
+    starts = trace.strings.where(lambda name: "LaunchKernel" in name or "GraphLaunch" in name, calls.name)[calls.name]
+    starts &= _outermost(graph)
+    if starts.any() and (items.kind == Work.KERNEL).any():
+        share = float(np.count_nonzero(starts & (calls.release < 0))) / int(np.count_nonzero(starts))
+        if share > MOST_WITHOUT_WORK:
+            text = f"{100 * share:.0f} % of the launches have no recorded work: the profiler lost it."
+            found.append(Refusal("lost_work", "device", text, share))
+    elif starts.any():
+        found.append(Refusal("lost_work", "device", "No kernel was recorded, while launches were.", 1.0))
+    return found
+
+
+def _outermost(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Shape (calls,): calls that share their correlation with no call that started something, or that did."""
+    calls = graph.calls
+    doing = np.unique(calls.correlation[calls.release >= 0])
+    place = np.minimum(np.searchsorted(doing, calls.correlation), max(len(doing) - 1, 0))
+    repeated = (doing[place] == calls.correlation) if len(doing) else np.zeros(len(calls), np.bool_)
+    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (calls.release >= 0) | ~repeated
+    return found

@@ -1,0 +1,151 @@
+"""What delays work on a device: its launch, the work before it, other streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.trace import Trace
+
+#: ns: how much later than the start of what waits the end of what it waits for may lie, for rounding
+TOLERANCE_NS = 3_000
+#: ns: an item that begins so much later than all that is known has another cause
+LATE_NS = 10_000
+#: ns, and share of the delay: how long before it another stream may have ended for that to be the cause
+COINCIDENCE_NS, COINCIDENCE_SHARE, COINCIDENCE_MOST_NS = 10_000, 0.05, 50_000
+#: ended items that are looked at
+_LOOK_BACK = 8
+
+
+@dataclass(frozen=True)
+class Launched:
+    """Items with a known call, stream by stream in the order of their launches.
+
+    item      shape (n,): index into Items
+    release   shape (n,), ns: ascending within a stream
+    first     shape (streams + 1,): where each stream begins
+    """
+
+    item: Int64
+    release: Int64
+    first: Int64
+
+    @classmethod
+    def of(cls, items: Items, calls: Calls) -> Launched:
+        known = np.flatnonzero(items.call >= 0)
+        at = calls.start[items.call[known]]
+        order = np.lexsort((known, at, items.stream[known]))
+        streams = int(items.stream.max(initial=-1)) + 1
+        first = np.searchsorted(items.stream[known][order], np.arange(streams + 1))
+        return cls(known[order], at[order], first.astype(np.int64))
+
+    def last_before(self, stream: int, time: Int64) -> Int64:
+        """The last item launched on a stream before each time; -1 for none."""
+        low, high = int(self.first[stream]), int(self.first[stream + 1])
+        place = np.searchsorted(self.release[low:high], time, side="left") - 1
+        return np.where(place >= 0, self.item[low:high][np.maximum(place, 0)], -1) if high > low else place * 0 - 1
+
+
+def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -> tuple[Int64, Int64]:
+    """Pairs of items: the second's stream waited for the first, as `cudaStreamWaitEvent` asked.
+
+    Where the profiler recorded what was waited for, that is taken. Else the next item of the thread that called waits:
+    a collective for the stream that the thread used last, other work for what ends latest on other streams.
+    A source that ends after its target began is not one.
+    """
+    name = trace.strings.where(lambda text: "StreamWaitEvent" in text, calls.name)[calls.name]
+    waits = np.flatnonzero(name)
+    if not len(waits) or not len(launched.item):
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    recorded = _recorded(trace, items, calls, launched)
+    by_lane = launched.item[np.lexsort((launched.release, calls.lane[items.call[launched.item]]))]
+    lane_of, time_of = calls.lane[items.call[by_lane]], calls.start[items.call[by_lane]]
+    sources, targets = [], []
+    streams = distinct(items.stream[launched.item]).tolist()
+    time = calls.start[waits]
+    last = {stream: launched.last_before(stream, time).tolist() for stream in streams}
+    next_ = np.full(len(waits), -1, np.int64)
+    before = np.full(len(waits), -1, np.int64)
+    for lane in distinct(calls.lane[waits]).tolist():
+        mine = np.flatnonzero(calls.lane[waits] == lane)
+        low, high = np.searchsorted(lane_of, [lane, lane + 1])
+        place = np.searchsorted(time_of[low:high], time[mine], side="left")
+        next_[mine] = np.where(place < high - low, np.append(by_lane[low:high], -1)[place], -1)
+        before[mine] = np.where(place > 0, by_lane[low:high][np.maximum(place - 1, 0)], -1) if high > low else -1
+    end, start, stream_of = items.end, items.start, items.stream
+    for i, (call, target, used) in enumerate(zip(waits.tolist(), next_.tolist(), before.tolist(), strict=True)):
+        known = recorded.get(int(trace.launches.correlation[call]))
+        source, waiting = (-1, target) if known is None else known
+        if known is None and target >= 0:
+            own = int(stream_of[target])
+            if items.is_communication[target] and used >= 0 and stream_of[used] != own:
+                source = used
+            else:
+                others = [last[stream][i] for stream in streams if stream != own]
+                source = max((each for each in others if each >= 0), key=lambda each: int(end[each]), default=-1)
+        if source >= 0 and waiting >= 0 and source != waiting and end[source] <= start[waiting] + TOLERANCE_NS:
+            sources.append(source)
+            targets.append(waiting)
+    return np.array(sources, np.int64), np.array(targets, np.int64)
+
+
+def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> dict[int, tuple[int, int]]:
+    """By the correlation of the call: source and target, -1 where there is none, of waits whose event is known."""
+    syncs, work = trace.syncs, trace.device_work
+    chosen = np.flatnonzero(syncs.kind == trace.strings.code("Stream Wait Event"))
+    if not len(chosen):
+        return {}
+    stream_number: dict[tuple[int, int], int] = {}
+    on_device = np.flatnonzero(items.work >= 0)
+    for item in on_device.tolist():
+        at = items.work[item]
+        stream_number.setdefault((int(work.device[at]), int(work.stream[at])), int(items.stream[item]))
+    call_of = dict(zip(trace.launches.correlation.tolist(), range(len(calls)), strict=True))
+    place = np.searchsorted(work.row, syncs.row[chosen])
+    found = {}
+    for sync, at in zip(chosen.tolist(), place.tolist(), strict=True):
+        device, correlation = int(work.device[at]), int(work.correlation[at])
+        record = call_of.get(int(syncs.record_correlation[sync]))
+        waiting = stream_number.get((device, int(work.stream[at])))
+        waited = stream_number.get((device, int(syncs.wait_on_stream[sync])))
+        call = call_of.get(correlation)
+        if record is None or call is None:
+            continue
+        source = target = -1
+        if waited is not None:
+            source = int(launched.last_before(waited, calls.start[[record]])[0])
+        if waiting is not None:
+            low, high = int(launched.first[waiting]), int(launched.first[waiting + 1])
+            after = int(np.searchsorted(launched.release[low:high], calls.start[call], side="right")) + low
+            target = int(launched.item[after]) if after < high else -1
+        found[correlation] = source, target
+    return found
+
+
+def coincidences(items: Items, explained: Int64) -> tuple[Int64, Int64]:
+    """Pairs of items: the second began when the first, of another stream, ended, and late for all that is known.
+
+    explained   shape (items,), ns: when the edges so far let each begin
+    """
+    late = items.start - explained
+    chosen = np.flatnonzero(late > LATE_NS)
+    if not len(chosen):
+        return chosen, chosen
+    end = items.end
+    by_end = np.argsort(end, kind="stable")
+    place = np.searchsorted(end[by_end], items.start[chosen], side="right")
+    window = np.minimum(np.maximum(COINCIDENCE_SHARE * late[chosen], COINCIDENCE_NS), COINCIDENCE_MOST_NS)
+    sources, targets = [], []
+    for target, at, most in zip(chosen.tolist(), place.tolist(), window.tolist(), strict=True):
+        for source in by_end[max(0, at - _LOOK_BACK) : at][::-1].tolist():
+            if items.start[target] - end[source] > most:
+                break
+            if items.stream[source] != items.stream[target] and source < target:
+                sources.append(source)
+                targets.append(target)
+                break
+    return np.array(sources, np.int64), np.array(targets, np.int64)

@@ -1,0 +1,158 @@
+"""How threads wake one another: the autograd engine, and collectives that run on the host."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.host_time import HostTime
+from torch_tb_profiler.analysis.replay.inputs import AUTOGRAD_PREFIX, Calls, Items, Work
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+
+#: ns: a thread that shows no sign of life for so long is silent
+SILENT_NS = 20_000
+#: ns: who was woken so long after is not woken by that
+LATEST_NS = 1_000_000
+_BEFORE_ALL = -(2**62)
+
+
+@dataclass(frozen=True)
+class HandOvers:
+    """One thread wakes another. Parallel, shape (hand-overs,); lanes are indexes into Trace.tracks, times ns.
+
+    wait_from   since when the woken thread was idle, -1 where that is not known: its time until `to_time` is a wait
+    """
+
+    from_lane: Int64
+    from_time: Int64
+    to_lane: Int64
+    to_time: Int64
+    wait_from: Int64
+
+
+def hand_overs(model: Model, host: HostTime, calls: Calls, main: int) -> HandOvers:
+    """From the main thread to those that launch or run a backward, and back to it."""
+    found: list[tuple[int, int, int, int, int]] = []
+    if main >= 0:
+        mine = host.boundaries(main)
+        silence = np.flatnonzero(np.diff(mine) > SILENT_NS)
+        back: dict[int, tuple[int, int]] = {}
+        for lane in _helpers(model, calls):
+            if lane != main:
+                woken = _woken(host, mine, main, lane)
+                found += woken
+                _answers(host, mine, silence, lane, woken, back)
+        found += [(lane, e, main, int(mine[s + 1]), int(mine[s])) for s, (e, lane) in sorted(back.items())]
+    return HandOvers(*np.array(found, np.int64).reshape(-1, 5).T)
+
+
+def _helpers(model: Model, calls: Calls) -> list[int]:
+    """Threads that launch or have operators of the autograd engine."""
+    tree = model.structure.tree
+    engine = model.trace.strings.where(lambda name: name.startswith(AUTOGRAD_PREFIX), tree.name)[tree.name]
+    lanes = np.concatenate((calls.lane[calls.release >= 0], tree.track[engine].astype(np.int64)))
+    return [int(lane) for lane in distinct(lanes)]
+
+
+def _woken(host: HostTime, mine: Int64, main: int, lane: int) -> list[tuple[int, int, int, int, int]]:
+    """Where a thread begins after it was idle, and the main thread had done something since it became so."""
+    first, after = int(host.first[lane]), int(host.first[lane + 1])
+    if first == after:
+        return []
+    start, idle = host.start[first:after], host.node[first:after] < 0
+    gaps = np.flatnonzero(idle[:-1] & (np.diff(start) > SILENT_NS))
+    begins = np.concatenate(([start[0]], start[gaps + 1]))
+    since = np.concatenate(([_BEFORE_ALL], start[gaps]))
+    place = np.searchsorted(mine, begins, side="right") - 1
+    found = []
+    for i, (a, b, at) in enumerate(zip(since.tolist(), begins.tolist(), place.tolist(), strict=True)):
+        if at < 0:
+            continue
+        x = int(mine[at])
+        if x > a and (b - x <= LATEST_NS or i == 0):
+            found.append((main, x, lane, b, a if i else -1))
+    return found
+
+
+def _answers(
+    host: HostTime,
+    mine: Int64,
+    silence: Int64,
+    lane: int,
+    woken: list[tuple[int, int, int, int, int]],
+    back: dict[int, tuple[int, int]],
+) -> None:
+    """Adds, for each silence of the main thread in which this thread was woken, when this thread was done."""
+    begins = np.sort(np.array([each[3] for each in woken], np.int64))
+    theirs = host.boundaries(lane)
+    x, y = mine[silence], mine[silence + 1]
+    inside = np.searchsorted(begins, y, side="left") > np.searchsorted(begins, x, side="left")
+    for at in np.flatnonzero(inside).tolist():
+        place = int(np.searchsorted(theirs, y[at], side="right")) - 1
+        e = int(theirs[place])
+        late = int(y[at]) - e
+        if e > x[at] and late <= max(LATEST_NS, (int(y[at]) - int(x[at])) // 2):
+            before = back.get(int(silence[at]))
+            if before is None or e > before[0]:
+                back[int(silence[at])] = e, lane
+
+
+@dataclass(frozen=True)
+class HostCollectives:
+    """Collectives on the host: who called them, and who waited for them. Items are indexes into Items, times ns.
+
+    called_lane, called_time, called_item         the call that gave each to its thread had returned by then
+    ended_item, ended_lane, ended_from, ended_to  the thread was silent between the two times, and went on with its end
+    """
+
+    called_lane: Int64
+    called_time: Int64
+    called_item: Int64
+    ended_item: Int64
+    ended_lane: Int64
+    ended_from: Int64
+    ended_to: Int64
+
+
+def host_collectives(model: Model, host: HostTime, items: Items, main: int) -> HostCollectives:
+    """The n-th call of a kind gives the n-th range of it to its thread; a silent main thread waits for the last."""
+    trace = model.trace
+    ranges = np.flatnonzero(items.kind == Work.HOST_COLLECTIVE)
+    called: list[tuple[int, int, int]] = []
+    ended: list[tuple[int, int, int, int]] = []
+    if len(ranges):
+        tree = model.structure.tree
+        by_kind: dict[str, list[int]] = {}
+        for item in ranges.tolist():
+            name = trace.strings[int(trace.events.name[items.row[item]])]
+            by_kind.setdefault(_kind(name), []).append(item)
+        calls: dict[str, list[int]] = {}
+        names = trace.strings.where(lambda name: name.startswith("c10d::"), tree.name)[tree.name]
+        for node in np.flatnonzero(names)[np.argsort(tree.start[names], kind="stable")].tolist():
+            calls.setdefault(_kind(trace.strings[int(tree.name[node])]), []).append(node)
+        for kind, found in by_kind.items():
+            nodes = calls.get(kind, [])
+            if len(nodes) == len(found):
+                for node, item in zip(nodes, found, strict=True):
+                    if tree.end[node] <= items.start[item]:
+                        called.append((int(tree.track[node]), int(tree.end[node]), item))
+                    elif tree.start[node] <= items.start[item]:
+                        called.append((int(tree.track[node]), int(tree.start[node]), item))
+        if main >= 0:
+            mine = host.boundaries(main)
+            elsewhere = ranges[trace.events.track[items.row[ranges]] != main]
+            elsewhere = elsewhere[np.argsort(items.end[elsewhere], kind="stable")]
+            ends = items.end[elsewhere]
+            for at in np.flatnonzero(np.diff(mine) > SILENT_NS).tolist():
+                x, y = int(mine[at]), int(mine[at + 1])
+                last = int(np.searchsorted(ends, y, side="right")) - 1
+                if last >= 0 and ends[last] > (x + y) // 2:
+                    ended.append((int(elsewhere[last]), main, x, y))
+    return HostCollectives(*np.array(called, np.int64).reshape(-1, 3).T, *np.array(ended, np.int64).reshape(-1, 4).T)
+
+
+def _kind(name: str) -> str:
+    return name.rpartition(":")[2].strip("_").replace("_", "")
