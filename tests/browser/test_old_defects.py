@@ -28,7 +28,7 @@ def test_no_view_fetches_the_whole_trace(on_its_own: Profiler, watch: Watch) -> 
 def test_top_n_leaves_the_tensor_cores_alone(on_its_own: Profiler) -> None:
     on_its_own.open(v="kernels", r=GPU_RUN)
     shares = on_its_own.panel("Tensor cores").get_by_role("listitem")
-    expect(shares).to_have_count(2)
+    expect(shares).to_have_count(3)
     before = shares.all_inner_texts()
     panel = on_its_own.panel("Total time of kernels")
     panel.get_by_label("Top").fill("1")

@@ -226,7 +226,9 @@ def test_export_is_what_is_shown(large: Profiler, everything: Answer) -> None:
     grid.panel.get_by_role("checkbox", name="With hidden columns").check()
     grid.panel.get_by_role("button", name="Export").click()
     rows = json.loads(grid.export("JSON"))
-    assert [{key: row[key] for key in everything["rows"]} for row in rows] == kept
+    # a file has whole names only
+    keys = [key for key in everything["rows"] if key != "short_name"]
+    assert [{key: row[key] for key in keys} for row in rows] == [{key: row[key] for key in keys} for row in kept]
 
 
 def test_a_row_opens_and_is_selected(large: Profiler, everything: Answer) -> None:

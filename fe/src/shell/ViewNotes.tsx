@@ -1,8 +1,18 @@
 import { type TraceKey, useHealth } from "../api";
+import { noteText, remedyText, t } from "../i18n";
+import { Empty } from "../ui";
 import { PartialNotes } from "./Notes";
 
-/** "Partial, with notes": once above a view whose data is not the whole story. */
+/** "Partial, with notes": once above a view whose data is not the whole story; or that there is none at all. */
 export default function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
   const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
-  return <PartialNotes notes={notes} />;
+  const nothing = notes.find(({ kind }) => kind === "no_events");
+  if (!nothing) return <PartialNotes notes={notes} />;
+  return (
+    <Empty
+      title={t.loading.noEventsTitle}
+      reason={noteText(nothing)}
+      remedy={nothing.remedy && remedyText({ ...nothing, remedy: nothing.remedy })}
+    />
+  );
 }

@@ -95,10 +95,13 @@ export function byOperator({ columns, rows }: Table): Table {
   };
 }
 
-/** The rows of one kernel, without the column that says so. */
+/** What all launches of a kernel have in common. */
+const OF_NAME = ["name", "short_name", "kind", "library"];
+
+/** The rows of one kernel, without the columns that are the same in all of them; the first is the operator. */
 export function rowsOf({ columns, rows }: Table, name: string): Table {
   const wanted = (rows.name ?? []).flatMap((cell, row) => (cell === name ? [row] : []));
-  const kept = columns.filter(({ key }) => key !== "name");
+  const kept = columns.filter(({ key }) => !OF_NAME.includes(key));
   return {
     columns: kept,
     rows: Object.fromEntries(

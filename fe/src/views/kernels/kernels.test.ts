@@ -38,9 +38,16 @@ it("picks the rows of one kernel", () => {
   const table: Table = {
     columns: [
       { key: "name", label: "Name", type: "string", unit: null },
+      { key: "kind", label: "Kind", type: "string", unit: null },
+      { key: "library", label: "Library", type: "string", unit: null },
       { key: "operator", label: "Operator", type: "string", unit: null },
     ],
-    rows: { name: ["a", "b", "a"], operator: ["x", "y", null] },
+    rows: {
+      name: ["a", "b", "a"],
+      kind: ["gemm", null, "gemm"],
+      library: ["cuBLAS", null, "cuBLAS"],
+      operator: ["x", "y", null],
+    },
   };
   const picked = rowsOf(table, "a");
   expect(picked.columns.map(({ key }) => key)).toEqual(["operator"]);
