@@ -524,16 +524,16 @@ export interface Figures {
   top_kernel: string | null;
 }
 
-/** A trace in a few numbers; keys are added, never changed. */
+/** A trace in a few numbers. Every key is always there; keys are added, never changed. */
 export interface SummaryAnswer {
   /** which one */
   trace: SummaryTrace;
   /** how long they take */
   steps: SummarySteps;
-  /** how devices were used; null where no device ran kernels */
-  device: DeviceSummary | null;
-  /** what is known of who started device work; null without device time */
-  owners: SummaryOwners | null;
+  /** how devices were used */
+  device: SummaryDevice;
+  /** what is known of who started device work */
+  owners: SummaryOwners;
   /** what is wrong with the recording */
   notes: Note[];
 }
@@ -572,14 +572,40 @@ export interface SummarySteps {
   period_ns: number[];
 }
 
-/** Whether device work has an owner: shares of the device time, 0…1, that add up to 1. */
+/** How devices were used. The first four are shares of the step time over all steps, 0…1: means over the devices that ran kernels; null where the trace does not say. */
+export interface SummaryDevice {
+  /** a kernel, copy or fill ran */
+  busy: number | null;
+  /** a compute kernel ran */
+  computing: number | null;
+  /** a communication kernel ran */
+  communicating: number | null;
+  /** one ran and no compute kernel */
+  exposed_communication: number | null;
+  /** of compute kernels */
+  tensor_cores: SummaryTensorCores;
+  /** of compute kernels, weighted by duration */
+  occupancy: Occupancy;
+}
+
+/** Parts of the time of compute kernels, 0…1, that add up to 1; null without compute kernels. */
+export interface SummaryTensorCores {
+  /** of kernels known to use tensor cores */
+  yes: number | null;
+  /** of kernels known not to */
+  no: number | null;
+  /** of kernels of which it is not known */
+  unknown: number | null;
+}
+
+/** Whether device work has an owner: shares of the device time, 0…1, that add up to 1; null without device time. */
 export interface SummaryOwners {
-  /** follows from a launch that was recorded (0…1) */
-  linked: number;
-  /** was launched before the recording; its like in the recording has an owner (0…1) */
-  inferred: number;
-  /** neither (0…1) */
-  unowned: number;
+  /** follows from a launch that was recorded */
+  linked: number | null;
+  /** was launched before the recording; its like in the recording has an owner */
+  inferred: number | null;
+  /** neither */
+  unowned: number | null;
 }
 
 /** What the steps of a trace did, by name: sums over all steps. */

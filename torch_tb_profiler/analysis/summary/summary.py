@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
 from torch_tb_profiler.analysis.question import Subject
+from torch_tb_profiler.analysis.shared.kernel_use import Occupancy
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Note
@@ -56,33 +57,66 @@ class SummarySteps(msgspec.Struct, frozen=True, kw_only=True):
     period_ns: Sequence[Ns]
 
 
+class SummaryTensorCores(msgspec.Struct, frozen=True, kw_only=True):
+    """Parts of the time of compute kernels, 0…1, that add up to 1; null without compute kernels.
+
+    yes      of kernels known to use tensor cores
+    no       of kernels known not to
+    unknown  of kernels of which it is not known
+    """
+
+    yes: Fraction | None
+    no: Fraction | None
+    unknown: Fraction | None
+
+
+class SummaryDevice(msgspec.Struct, frozen=True, kw_only=True):
+    """How devices were used. The first four are shares of the step time over all steps, 0…1: means over the devices
+    that ran kernels; null where the trace does not say.
+
+    busy                   a kernel, copy or fill ran
+    computing              a compute kernel ran
+    communicating          a communication kernel ran
+    exposed_communication  one ran and no compute kernel
+    tensor_cores           of compute kernels
+    occupancy              of compute kernels, weighted by duration
+    """
+
+    busy: Fraction | None
+    computing: Fraction | None
+    communicating: Fraction | None
+    exposed_communication: Fraction | None
+    tensor_cores: SummaryTensorCores
+    occupancy: Occupancy
+
+
 class SummaryOwners(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether device work has an owner: shares of the device time, 0…1, that add up to 1.
+    """Whether device work has an owner: shares of the device time, 0…1, that add up to 1; null without device time.
 
     linked    follows from a launch that was recorded
     inferred  was launched before the recording; its like in the recording has an owner
     unowned   neither
     """
 
-    linked: Fraction
-    inferred: Fraction
-    unowned: Fraction
+    linked: Fraction | None
+    inferred: Fraction | None
+    unowned: Fraction | None
 
 
 class SummaryAnswer(Answer, frozen=True, kw_only=True):
-    """A trace in a few numbers; keys are added, never changed.
+    """A trace in a few numbers. Every key is always there; keys are added, never changed.
 
     trace   which one
     steps   how long they take
-    device  how devices were used; null where no device ran kernels
-    owners  what is known of who started device work; null without device time
+    device  how devices were used
+    owners  what is known of who started device work
     notes   what is wrong with the recording
     """
 
     trace: SummaryTrace
     steps: SummarySteps
-    device: DeviceSummary | None
-    owners: SummaryOwners | None
+    device: SummaryDevice
+    owners: SummaryOwners
     notes: Sequence[Note]
 
 
@@ -92,7 +126,7 @@ def summary(subject: Subject) -> SummaryAnswer:
     return SummaryAnswer(
         trace=_trace(subject),
         steps=_steps(model.steps),
-        device=device_summary(model) if model.has_kernels else None,
+        device=_device(device_summary(model)),
         owners=_owners(owner_shares(model)),
         notes=subject.troubles(model),
     )
@@ -123,9 +157,23 @@ def _steps(steps: Steps) -> SummarySteps:
     )
 
 
-def _owners(shares: OwnerShares | None) -> SummaryOwners | None:
+def _device(found: DeviceSummary) -> SummaryDevice:
+    cores = found.tensor_cores
+    return SummaryDevice(
+        busy=found.busy,
+        computing=found.computing,
+        communicating=found.communicating,
+        exposed_communication=found.exposed_communication,
+        tensor_cores=SummaryTensorCores(yes=None, no=None, unknown=None)
+        if cores is None
+        else SummaryTensorCores(yes=cores.yes, no=cores.no, unknown=cores.unknown),
+        occupancy=found.occupancy,
+    )
+
+
+def _owners(shares: OwnerShares | None) -> SummaryOwners:
     if shares is None:
-        return None
+        return SummaryOwners(linked=None, inferred=None, unowned=None)
     return SummaryOwners(linked=shares.linked, inferred=shares.inferred, unowned=shares.unowned)
 
 
@@ -133,10 +181,10 @@ def as_text(found: SummaryAnswer) -> str:
     """For a terminal: a line for each thing, in English."""
     lines = [_title(found.trace)]
     lines += _steps_lines(found.steps)
-    if found.device is not None:
+    if found.device.busy is not None:
         lines += _device_lines(found.device)
-    if found.owners is not None:
-        owners = found.owners
+    owners = found.owners
+    if owners.linked is not None:
         lines.append(
             f"Owners of device time: linked {_share(owners.linked)}, inferred {_share(owners.inferred)}, "
             f"without {_share(owners.unowned)}"
@@ -161,13 +209,13 @@ def _steps_lines(steps: SummarySteps) -> list[str]:
     return [f"Steps: {steps.count} by {steps.rule}, {times}"]
 
 
-def _device_lines(device: DeviceSummary) -> list[str]:
+def _device_lines(device: SummaryDevice) -> list[str]:
     lines = [
         f"Device busy {_share(device.busy)}, computing {_share(device.computing)}, communicating "
         f"{_share(device.communicating)}, exposed communication {_share(device.exposed_communication)} of the step time"
     ]
     cores = device.tensor_cores
-    if cores is not None:
+    if cores.yes is not None:
         lines.append(
             f"Tensor cores: yes {_share(cores.yes)}, no {_share(cores.no)}, unknown {_share(cores.unknown)} of the "
             "time of compute kernels"
