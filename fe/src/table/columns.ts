@@ -125,7 +125,7 @@ function textColumn(column: Column, values: readonly Cell[], first: boolean): Dr
   const text = brief ? (cell: Cell) => brief(title(cell)) : title;
   // The first one also takes what the others leave, and has an arrow before its text in some tables.
   const needed = Math.max(
-    textWidth([...values, ...Object.values(words ?? {})]),
+    textWidth(values.map((cell) => words?.[String(cell)] ?? cell)),
     headerWidth(column, null),
   );
   const width = first
