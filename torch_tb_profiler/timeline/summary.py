@@ -11,7 +11,6 @@ from torch_tb_profiler.analysis.shared.quantities import (
     NO_ROLE,
     Role,
     roles_of,
-    spans_by_role,
 )
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.timeline.inputs import TimelineInputs
@@ -64,7 +63,7 @@ def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, 
 
     work = trace.device_work.row
     role = roles_of(events.category[work], inputs.links.work.is_communication > 0)
-    by_role = spans_by_role(events.start[work], events.end[work], role)
+    of_work = events.start[work], events.end[work], role
     operators = np.flatnonzero(events.category == Category.OPERATOR)
     return Summary(
         origin_ns=trace.origin_ns,
@@ -73,9 +72,9 @@ def summarize(trace: Trace, inputs: TimelineInputs, placed: Placed, begin: int, 
         end_ns=end,
         events=len(events),
         slices=int(np.count_nonzero(placed.of_row >= 0)),
-        device=covered(BUSY.spans(by_role), int(np.count_nonzero(role != NO_ROLE))),
+        device=covered(BUSY.spans_of(*of_work), int(np.count_nonzero(role != NO_ROLE))),
         host=covered(intervals.union(events.start[operators], events.end[operators]), len(operators)),
-        communication=covered(COMMUNICATING.spans(by_role), int(np.count_nonzero(role == Role.COMMUNICATION))),
+        communication=covered(COMMUNICATING.spans_of(*of_work), int(np.count_nonzero(role == Role.COMMUNICATION))),
         step_ns=list(inputs.step_ns),
     )
 

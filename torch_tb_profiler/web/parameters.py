@@ -30,10 +30,14 @@ def _fields(kind: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
 
 def read_parameters(kind: type[P], parameters: Parameters) -> P:
     """The parameters of a question. Raises HttpError: one is missing, or has a value that it cannot have."""
-    has_defaults = len(kind.__struct_defaults__) == len(kind.__struct_fields__)
-    needs_none = has_defaults and NODEFAULT not in kind.__struct_defaults__
-    if needs_none and all(parameters.get(name) is None for name in kind.__struct_encode_fields__):
-        return kind()  # nothing to look up in the types
+    asked = {name: text for name in kind.__struct_encode_fields__ if (text := parameters.get(name)) is not None}
+    try:
+        own = msgspec.convert(asked, kind)
+    except msgspec.ValidationError:
+        pass  # numbers, and what is wrong: by the types of the fields, which are slow to look up
+    else:
+        if not any(isinstance(getattr(own, name), Decimal) for name in kind.__struct_fields__):
+            return own
     found: dict[str, Any] = {}
     for field in _fields(kind):
         if field.required:

@@ -65,6 +65,13 @@ class Quantity:
             return found
         return intervals.subtraction(found, intervals.union_of([by_role[role] for role in self.without]))
 
+    def spans_of(self, start: Int64, end: Int64, role: UInt8) -> Spans:
+        """These moments, where no other quantity is asked of the same work; arrays as in `spans_by_role`."""
+        if self.without:
+            return self.spans(spans_by_role(start, end, role))
+        mask = one_of(role, self.of)
+        return intervals.union(start[mask], end[mask])
+
     def between(self, by_role: Sequence[Spans], start: Int64, end: Int64) -> Int64:
         """ns of it in each of the windows [start, end)."""
         return Coverage(self.spans(by_role)).between(start, end)
