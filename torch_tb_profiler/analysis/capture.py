@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category, Phase
@@ -107,6 +108,7 @@ class Capture:
     devices: tuple[RecordedDevice, ...]
 
 
+@remembered
 def capture(model: Model) -> Capture:
     trace = model.trace
     header, events = trace.header, trace.events

@@ -224,7 +224,6 @@ STEP_NAMES = TraceQuestion(
     compute=_step_names,
     tag="several traces",
     of_steps=False,
-    first=(NamesAsked(), NamesAsked("kernels")),
     more="What belongs to no step is left out: what was launched before the recording or before the first step, what "
     "follows the last.",
 )
