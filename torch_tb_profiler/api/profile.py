@@ -18,7 +18,7 @@ from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
 from torch_tb_profiler.storage import StorageError, shown
-from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
 
 class Run:
@@ -142,7 +142,7 @@ def open(  # noqa: A001
     except StorageError as error:
         raise ProfileError(str(error)) from None
     if not found.runs:
-        raise ProfileError(f"{shown(url)} holds no trace{_why(found.skipped)}")
+        raise ProfileError(without_traces(url, found))
     if workers:
         workspace.read_ahead([file for run in found.runs for file in run.traces], workers)
     return Profile(shown(url), workspace, found)
@@ -157,7 +157,3 @@ def _one(what: str, wanted: str | None, known: Sequence[str], where: str) -> str
     if wanted not in known:
         raise ProfileError(f"{where} has no {what} {wanted!r}, only {listed}")
     return wanted
-
-
-def _why(skipped: Sequence[Skipped]) -> str:
-    return f": {skipped[0].file} {skipped[0].reason}" if skipped else ""

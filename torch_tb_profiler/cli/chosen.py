@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import Run, TraceFile
 from torch_tb_profiler.storage import StorageError, shown
-from torch_tb_profiler.workspace.local_workspace import find_traces
+from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
 
 #: of names in a message
 _MOST_NAMES = 20
@@ -21,8 +21,7 @@ def chosen_run(path: str, name: str | None) -> Run:
         raise UserError(str(error)) from None
     runs = [run.name for run in found.runs]
     if not runs:
-        why = f": {found.skipped[0].file} {found.skipped[0].reason}" if found.skipped else ""
-        raise UserError(f"{shown(path)} holds no trace{why}")
+        raise UserError(without_traces(path, found))
     if name is None and len(runs) > 1:
         raise UserError(f"{shown(path)} has {len(runs)} runs, one must be named with --run: {_listed(runs)}")
     if name is not None and name not in runs:

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run, TraceFile, discover, parse_logdir
 from torch_tb_profiler.model import Model, StepChoice
-from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key
@@ -162,6 +162,12 @@ def find_traces(path: str) -> Found:
             raise  # listing would meet the same
         return list_runs([Root(root.url, root.name) for root in parse_logdir(url)])
     return _single(url, entry)
+
+
+def without_traces(path: str, found: Found) -> str:
+    """What is said of a path in which `find_traces` found no run."""
+    why = f": {found.skipped[0].file} {found.skipped[0].reason}" if found.skipped else ""
+    return f"{shown(path)} holds no trace{why}"
 
 
 def _single(url: str, entry: Entry) -> Found:

@@ -1,6 +1,6 @@
-import { type Note, type NoteSeverity, type TraceKey, useHealth } from "../api";
+import type { Note, NoteSeverity } from "../api";
 import { noteText, remedyText, t } from "../i18n";
-import { Code, Empty } from "../ui";
+import { Code } from "../ui";
 import "./notes.css";
 
 const RANK: Record<NoteSeverity, number> = { error: 0, warning: 1, info: 2 };
@@ -27,20 +27,6 @@ export function NoteList({ notes }: { notes: readonly Note[] }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** "Partial, with notes": once above a view whose data is not the whole story; or that there is none at all. */
-export function ViewNotes({ sel, view }: { sel: TraceKey | null; view: string }) {
-  const notes = useHealth(sel).data?.notes.filter((note) => note.touches.includes(view)) ?? [];
-  const nothing = notes.find(({ kind }) => kind === "no_events");
-  if (!nothing) return <PartialNotes notes={notes} />;
-  return (
-    <Empty
-      title={t.loading.noEventsTitle}
-      reason={noteText(nothing)}
-      remedy={nothing.remedy && remedyText({ ...nothing, remedy: nothing.remedy })}
-    />
   );
 }
 
