@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
+from tests.replay_checks import CHANGES, check_base
 from tests.replay_programs import Machine, queue_program, random_program, recorded, truth
 from torch_tb_profiler.analysis.replay import build
 from torch_tb_profiler.analysis.replay.build import graph_of
@@ -32,16 +33,6 @@ from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers
 from torch_tb_profiler.model import Model
 
-#: the change, and the world in which it is true
-CHANGES: dict[str, tuple[Change, dict[str, Any]]] = {
-    "kernels": (kernels(0.8), {"kernels": 0.8}),
-    "kernels free": (kernels(0), {"kernels": 0}),
-    "launch": (scale("launch", 0.5), {"launch": 0.5}),
-    "data": (free("data"), {"data": 0}),
-    "syncs": (without("sync"), {"syncs": False}),
-    "collectives": (collectives(0), {"collectives": 0}),
-    "host": (scale(None, 0.5), {"host": 0.5}),
-}
 SEEDS = range(8)
 
 
@@ -50,17 +41,6 @@ def error(machine: Machine, model: Model, change: Change, real: int) -> float:
     after = what_if(model, [change]).after_ns
     assert after is not None
     return abs(after - real) / machine.total_ns
-
-
-def check_base(model: Model) -> None:
-    graph = graph_of(model)
-    base = unchanged(graph)
-    np.testing.assert_array_equal(base.time + graph.origin_ns, graph.time)
-    np.testing.assert_array_equal(graph.time[graph.ends[1:]], graph.steps.end)
-    path = critical_path(base)
-    np.testing.assert_array_equal(path.composition.sum(axis=1), path.step_ns)
-    np.testing.assert_array_equal(path.step_ns, np.diff(np.append(graph.steps.start[:1], graph.steps.end)))
-    assert (path.composition >= 0).all()
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.events import Event, annotation, kernel, launch, model_of, op
-from tests.unit.test_replay import CHANGES, check_base
+from tests.replay_checks import CHANGES, check_base
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, free, kernels, scale
 from torch_tb_profiler.analysis.replay.graph import Node
