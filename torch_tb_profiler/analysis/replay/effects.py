@@ -36,10 +36,13 @@ class OnHost:
 
 @dataclass(frozen=True)
 class OnWork:
-    """Of some pieces of work (indexes into Items): duration × factor, then at most `cap` ns, then `less` ns less."""
+    """Of some pieces of work (indexes into Items): duration × factor, or what it is instead, whatever other changes
+    make of it; then at most `cap` ns, then `less` ns less.
+    """
 
     item: Int64
     factor: float = 1.0
+    instead: Int64 | None = None
     cap: Int64 | None = None
     less: int = 0
 
@@ -101,7 +104,7 @@ def scale_work(trace: Trace, graph: Graph, change: ScaleWork) -> Effect:
         if change.name is not None:
             known = known[trace.events.name[items.row[item[known]]] == trace.strings.code(change.name)]
         cap = None if change.target_ns is None else np.array(change.target_ns, np.int64)[known]
-        return Effect(work=(OnWork(item[known], change.factor, cap),))
+        return Effect(work=(OnWork(item[known], change.factor, cap=cap),))
     if change.work == "kernels":
         chosen: Bool = (items.kind == Work.KERNEL) & ~items.is_communication
     elif change.work == "copies":

@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_time import LABELS, HostTime
 from torch_tb_profiler.analysis.replay.stretches import Stretches, lanes_of
+from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
@@ -54,6 +55,10 @@ class HostPieces:
         return HostPieces(
             self.lane[chosen], self.start[chosen], self.end[chosen], self.label[chosen], self.edge[chosen]
         )
+
+    def sums(self, edges: int) -> Int64:
+        """Shape (lane edges, labels), ns: Graph.lane_times."""
+        return sums_at(self.place, self.end - self.start, edges * LABELS).reshape(edges, LABELS)
 
     @property
     def place(self) -> Int64:

@@ -9,11 +9,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, check, is_bound
+from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal, quality_of
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.steps import warm_up_ratio
 
 #: both ends of an interval are so much of the time of the steps wider: the error of the model, by simulated programs
 MODEL_ERROR = 0.005
@@ -116,7 +118,7 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
         )
     after_scenario = changed(model.trace, graph, changes)
     after = after_scenario.step_ns[chosen]
-    low, high = interval(before - after, total, bound)
+    low, high = interval(before - after, total, bound, _settled(graph)[chosen])
     return WhatIf(
         names=names,
         before_ns=total,
@@ -156,7 +158,7 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
     reached = before
     for place, then in zip(order, steps_after, strict=True):
         bound = any(map(is_bound, remedies[place]))
-        low, high = interval(reached - then, int(before.sum()), bound)
+        low, high = interval(reached - then, int(before.sum()), bound, _settled(graph))
         # without the one that comes last in the order is known
         without = steps_after[-2] if place == order[-1] and len(order) > 1 else None
         rest = after([each for each in usable if each != place]) if without is None else without
@@ -191,14 +193,28 @@ def greedy(
     return chosen, steps, alone
 
 
-def interval(saved: Int64, total: int, bound: bool) -> tuple[int | None, int | None]:
+def _settled(graph: Graph) -> Bool:
+    """Shape (steps,): all steps but a first one that was still warming up."""
+    found = np.ones(len(graph.steps), np.bool_)
+    found[:1] = warm_up_ratio(graph.steps) is None
+    return found
+
+
+def interval(saved: Int64, total: int, bound: bool, settled: Bool | None = None) -> tuple[int | None, int | None]:
     """Between what and what the sum of paired savings of steps lies, ns.
 
-    saved   shape (steps,), ns; total: time of the steps before, ns; bound: something was made free
+    saved     shape (steps,), ns
+    total     time of the steps before, ns
+    bound     something was made free
+    settled   shape (steps,): those that show how much steps differ; what the others save is added as it is
     Percentiles 2.5 and 97.5 of the mean of resampled steps (bootstrap, seeded), widened by the error of the model. Of a
     bound the upper end is the value, the lower 0.75 of the lower end. With fewer than 4 steps the least and the most of
     any step; None for fewer than 2.
     """
+    value = float(saved.sum())
+    if settled is not None:
+        saved = saved[settled]
+    fixed = value - float(saved.sum())
     n = len(saved)
     if n < 2:
         return None, None
@@ -208,8 +224,7 @@ def interval(saved: Int64, total: int, bound: bool) -> tuple[int | None, int | N
         drawn = np.random.default_rng(0).integers(0, n, (_DRAWS, n))
         sums = saved[drawn].sum(axis=1)
         low, high = (float(x) for x in np.percentile(sums, (_LOW, _HIGH)))
-    low, high = low - MODEL_ERROR * total, high + MODEL_ERROR * total
+    low, high = fixed + low - MODEL_ERROR * total, fixed + high + MODEL_ERROR * total
     if bound:
-        value = float(saved.sum())
         low, high = min(LEAST_OF_BOUND * low, value), value
     return round(max(low, 0.0)), round(max(high, 0.0))

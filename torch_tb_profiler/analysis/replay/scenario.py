@@ -56,6 +56,9 @@ class Scenario:
         for each in work:
             found[each.item] *= each.factor
         for each in work:
+            if each.instead is not None:
+                found[each.item] = each.instead
+        for each in work:
             if each.cap is not None:
                 np.minimum.at(found, each.item, each.cap)
         for each in work:
