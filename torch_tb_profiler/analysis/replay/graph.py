@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
 from torch_tb_profiler.analysis.replay.host_time import HostTime
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.analysis.replay.lags import Lags
+from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
 from torch_tb_profiler.model.steps import Steps
@@ -104,9 +105,9 @@ class Graph:
         return int(self.time[0])
 
     @cached_property
-    def links(self) -> tuple[list[int], list[int]]:
-        """`source` and `target` as lists: the same for all scenarios."""
-        return self.source.tolist(), self.target.tolist()
+    def solver(self) -> Solver:
+        """Works out when nodes come."""
+        return Solver.of(self.nodes, self.source, self.target)
 
     @property
     def since(self) -> int:
