@@ -23,6 +23,7 @@ export {
   counterName,
   definitionText,
   evidenceLabel,
+  findingAdvice,
   findingDetail,
   findingTitle,
   linkText,
