@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, copy, event, kernel, launch, model_of, op
+from tests.events import Event, annotation, event, kernel, launch, model_of, op
 from torch_tb_profiler.insights import Finding, diagnosis, findings
 
 V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
