@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, ite
 from torch_tb_profiler.analysis.replay.lags import launch_and_gap, previous_on_stream
 from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Launched, coincidences, stream_waits
 from torch_tb_profiler.analysis.replay.thread_edges import helpers
-from torch_tb_profiler.analysis.waterfall.causes import LATENCY_FACTOR, LATENCY_NS, Idle
+from torch_tb_profiler.analysis.waterfall.causes import LATENCY_FACTOR, LATENCY_NS, SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.analysis.waterfall.host_lanes import HostLanes
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.intervals import Spans
@@ -183,8 +183,6 @@ def _gaps_of(model: Model, facts: Facts, device: int, idle: Spans) -> _Gaps:
 
 
 def _is_slow(facts: Facts, gaps: _Gaps) -> Bool:
-    from torch_tb_profiler.analysis.waterfall.causes import SLOW_LAUNCH_NS
-
     slow: Bool = (gaps.closing >= 0) & gaps.known & (gaps.released - gaps.called > SLOW_LAUNCH_NS)
     return slow
 

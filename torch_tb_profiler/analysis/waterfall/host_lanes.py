@@ -18,8 +18,9 @@ from torch_tb_profiler.arrays.intervals import EMPTY, Spans
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int64, Ints
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.call_tree import CallTree, FrameTree
+from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree, FrameTree
 from torch_tb_profiler.model.model import DATALOADER_NAME
+from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Category, Trace
 
 #: ranges in which torch.compile, Inductor or Triton compile or tune; not those in which compiled code runs
@@ -95,7 +96,9 @@ class HostLanes:
         collective = np.flatnonzero(_named(trace, tree, HOST_COLLECTIVE, at_start=True))
         self.collectives = intervals.union(tree.start[collective], tree.end[collective])
         self._frames = _of_tree(frames, frames.parent < 0)
-        self._edges = _of_tree(tree, tree.category == Category.USER_ANNOTATION)
+        marks = _around_a_step(model.steps, tree)
+        self._marks = _of_tree(tree, marks)
+        self._annotations = _of_tree(tree, (tree.category == Category.USER_ANNOTATION) & ~marks)
         self._profiler = _overhead(trace, np.concatenate((tree.track, calls.lane)))
         self._made: dict[int, tuple[Spans, ...]] = {}
         self._causes_made: dict[int, tuple[tuple[Spans, ...], tuple[Idle, ...]]] = {}
@@ -124,22 +127,33 @@ class HostLanes:
     def _causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
         own, others = self._on(lane), [self._on(each) for each in self.instead(lane)]
         other = tuple(intervals.union_of(sets) for sets in zip(*others, strict=True)) or (EMPTY,) * len(ACTIVITIES)
-        frames = [self._frames.on(each) for each in (lane, *self.instead(lane))]
-        # where it is not known what a thread did, but hardly time for more than the interpreter takes
-        edges = _ends_of(self._edges, lane)
-        shown = intervals.union_of([*own, *other, *frames, edges])
-        short = shown.start[1:] - shown.end[:-1] <= SILENT_NS
-        between = Spans(shown.end[:-1][short], shown.start[1:][short])
-        sets = (self._profiler(lane), *own, *other, self.collectives, *frames, between)
-        python = (Idle.HOST_PYTHON,) * (len(frames) + 1)
-        return sets, (Idle.PROFILER, *ACTIVITIES, *ACTIVITIES, Idle.HOST_COLLECTIVE, *python)
+        python = [ranges.on(each) for each in (lane, *self.instead(lane)) for ranges in (self._frames, self._annotations)]
+        low, high = np.searchsorted(self._marks.lane, [lane, lane + 1])
+        moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
+        between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
+        sets = (self._profiler(lane), *own, *other, self.collectives, intervals.union_of([*python, between]))
+        return sets, (Idle.PROFILER, *ACTIVITIES, *ACTIVITIES, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
 
 
-def _ends_of(ranges: _Ranges, lane: int) -> Spans:
-    """The first and the last moment of ranges of a thread."""
-    low, high = np.searchsorted(ranges.lane, [lane, lane + 1])
-    start, end = ranges.start[low:high], ranges.end[low:high]
-    return intervals.union(np.concatenate((start, end - 1)), np.concatenate((start + 1, end)))
+def _short_breaks(shown: Spans, moments: Int64) -> Spans:
+    """When a thread showed nothing, but not for longer than `SILENT_NS`: hardly time for more than the interpreter takes.
+
+    moments   at which it showed something as well, in any order
+    """
+    place = np.searchsorted(shown.start, moments, side="right") - 1
+    outside = np.sort(moments[(place < 0) | (np.append(shown.end, 0)[place] < moments)])
+    start = np.sort(np.concatenate((shown.start, outside)))
+    end = np.sort(np.concatenate((shown.end, outside)))
+    short = start[1:] - end[:-1] <= SILENT_NS
+    return intervals.union(end[:-1][short], start[1:][short])
+
+
+def _around_a_step(steps: Steps, tree: CallTree) -> Bool:
+    """Annotations that hold a whole step: they mark it, or say no more than that the program runs."""
+    place = np.searchsorted(steps.host_start, tree.start, side="left")
+    end = np.append(steps.host_end, np.iinfo(np.int64).max)[place]
+    found: Bool = (tree.category == Category.USER_ANNOTATION) & (tree.end >= end - ROUNDING_NS)
+    return found
 
 
 def _overhead(trace: Trace, host: Ints) -> Callable[[int], Spans]:
