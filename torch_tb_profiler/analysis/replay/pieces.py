@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.replay.path import PARTS, CriticalPath, Segments
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.range_sums import positions
-from torch_tb_profiler.arrays.types import Int8, Int64
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
 
@@ -82,7 +82,7 @@ def _running(graph: Graph, lane: Int64, time: Int64) -> Int64:
     return take_known(host.row.astype(np.int64), node)
 
 
-def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Pieces:
+def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: Bool) -> Pieces:
     """Host time, cut where the innermost event changes and where the thread stands still."""
     host, origin = graph.host, graph.origin_ns
     at = np.flatnonzero(on_host)
@@ -102,9 +102,7 @@ def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: np.ndar
     part = np.where(known, take_known(host.label, place, Label.PYTHON), _UNEXPLAINED).astype(np.int8)
     row = np.where(known, take_known(host.row.astype(np.int64), take_known(host.node, place)), -1)
     row = _frames(model, lane, time, row, part)
-    kept = np.flatnonzero(
-        np.append(True, (spans[1:] != spans[:-1]) | (part[1:] != part[:-1]) | (row[1:] != row[:-1]))
-    )
+    kept = np.flatnonzero(np.append(True, (spans[1:] != spans[:-1]) | (part[1:] != part[:-1]) | (row[1:] != row[:-1])))
     last = np.append(kept[1:], len(end)) - 1
     return Pieces(time[kept], end[last], part[kept], np.full(len(kept), Edge.LANE, np.int8), row[kept])
 
@@ -128,7 +126,7 @@ def _cuts(graph: Graph, lane: Int64, low: Int64, high: Int64) -> tuple[Int64, In
     return of[different], when[different]
 
 
-def _stands_still(graph: Graph, lane: Int64, time: Int64) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _stands_still(graph: Graph, lane: Int64, time: Int64) -> Bool:
     """Whether each thread waits at a time."""
     waits = graph.waits
     found = np.zeros(len(lane), np.bool_)

@@ -92,4 +92,5 @@ def _waited(start: Int64, end: Int64, since: Int64, until: Int64) -> Int64:
         spent: Int64 = before[at] + np.clip(time - start[at], 0, (end - start)[at])
         return spent
 
-    return np.maximum(by(until) - by(since), 0)
+    waited: Int64 = np.maximum(by(until) - by(since), 0)
+    return waited
