@@ -41,7 +41,7 @@ class DerivedLane(msgspec.Struct, frozen=True):
     device: int | None
 
 
-class Why(msgspec.Struct, frozen=True):
+class NoLanes(msgspec.Struct, frozen=True):
     """Why there are no such lanes.
 
     id    names the reason
@@ -64,7 +64,7 @@ class About(msgspec.Struct, frozen=True):
     lanes: list[DerivedLane]
     parts: list[str]
     edges: list[str]
-    refused: Why | None = None
+    refused: NoLanes | None = None
     unexplained: float | None = None
     longest_step_ns: int = 0
 
@@ -122,7 +122,7 @@ def _path(subject: Subject) -> bytes:
     refused = next((each for each in quality.refusals if each.scope == "everything"), None)
     if refused is not None:
         nothing = dict.fromkeys(_TYPES, np.empty(0, np.int64))
-        return _encoded(About([], list(PARTS), edges, Why(refused.id, refused.text)), nothing, _NO_SLACK)
+        return _encoded(About([], list(PARTS), edges, NoLanes(refused.id, refused.text)), nothing, _NO_SLACK)
     pieces = pieces_of(model, path)
     slack = slack_of_rows(model)
     about = About(

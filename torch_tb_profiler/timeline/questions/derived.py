@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
 from torch_tb_profiler.analysis.question import NotFound
-from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedKind, Why
+from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedKind, NoLanes
 from torch_tb_profiler.timeline.question import TimelinePartQuestion
 from torch_tb_profiler.timeline.questions.binary import OneTile
 from torch_tb_profiler.timeline.questions.parameters import Level, TileNumber, check_level, lanes_of
@@ -64,7 +64,7 @@ class DerivedAnswer:
     lanes: list[DerivedLaneAnswer]
     parts: list[str]
     edges: list[str]
-    refused: Why | None
+    refused: NoLanes | None
     unexplained: Fraction | None
     longest_step_ns: Ns
     has_slack: bool

@@ -1,0 +1,36 @@
+import { area } from "../translation";
+
+/** Parts of a step, by the last word of their ids; what is alike has the same name everywhere. */
+export const parts = area("parts", {
+  names: {
+    compute: "Computing",
+    communication: "Communication",
+    copy: "Copies",
+    exposed_communication: "Exposed communication",
+    exposed_copy: "Exposed copies",
+    python: "Python",
+    operator: "Operators on the host",
+    data: "Data loading",
+    launch: "Launch calls",
+    blocking: "Synchronising calls",
+    allocator: "Memory allocation",
+    api: "Other API calls",
+    collective: "Collective on the host",
+    launch_latency: "Launch latency",
+    device_gap: "Gap on the device",
+    dependency: "Waits for another stream",
+    communication_dependency: "Waits for communication",
+    wake_up: "Wake-up after a wait",
+    hand_over: "Hand-over between threads",
+    unexplained: "Unexplained",
+    fixed: "Begins as recorded",
+    profiler: "Profiler",
+    sync: "Synchronisation",
+    input: "Input data",
+    compile: "Compilation",
+    host: "Host too slow",
+    gc: "Garbage collection",
+    slow_launch: "Slow launch call",
+    unknown: "Unknown",
+  } as Record<string, string>,
+});
