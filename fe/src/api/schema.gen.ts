@@ -530,6 +530,8 @@ export interface SummaryAnswer {
   trace: SummaryTrace;
   /** how long they take */
   steps: SummarySteps;
+  /** where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps */
+  waterfall: Part[];
   /** how devices were used */
   device: SummaryDevice;
   /** what is known of who started device work */
@@ -570,6 +572,14 @@ export interface SummarySteps {
   names: string[];
   /** of each step, in order */
   period_ns: number[];
+}
+
+/** A part of the average step. */
+export interface Part {
+  /** why the time passed */
+  cause: string;
+  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
+  ns: number;
 }
 
 /** How devices were used. The first four are shares of the step time over all steps, 0…1: means over the devices that ran kernels; null where the trace does not say. */
@@ -1672,7 +1682,7 @@ export interface FlowColumns {
 export interface DerivedAnswer {
   /** their position is the number of the lane */
   lanes: DerivedLaneAnswer[];
-  /** what pieces are, by the codes that tiles have */
+  /** what pieces are, by the codes that tiles have; most time first */
   parts: string[];
   /** why what comes behind a piece could not come earlier, by the codes that tiles have */
   edges: string[];

@@ -53,7 +53,7 @@ class DerivedAnswer:
     """Lanes that are computed.
 
     lanes            their position is the number of the lane
-    parts            what pieces are, by the codes that tiles have
+    parts            what pieces are, by the codes that tiles have; most time first
     edges            why what comes behind a piece could not come earlier, by the codes that tiles have
     refused          why there are none; null when there are
     unexplained      share of the time of the steps that nothing in the trace explains; null where it is not known
@@ -108,7 +108,7 @@ def _check(derived: Derived) -> None:
 
 DERIVED = TimelinePartQuestion(
     name="timeline/derived",
-    summary="Lanes that are computed: the critical path",
+    summary="Lanes that are computed: the critical path, why devices idle",
     answer=DerivedAnswer,
     parameters=WhichDerived,
     part=lambda asked: PARTS_OF_TIMELINE[asked.of],
