@@ -95,29 +95,28 @@ export interface TileColumns {
   readonly slack: StepChoice | null;
 }
 
-/** How the steps of a trace are to be found. */
-export function stepChoice(sel: TraceKey): StepChoice {
-  const { steps, step_pattern } = sel;
+export function stepChoice(steps?: string, step_pattern?: string): StepChoice {
   return { ...(steps ? { steps } : {}), ...(step_pattern ? { step_pattern } : {}) };
 }
 
 /** What lanes of the trace are computed: the critical path, why devices idle. */
-export const DERIVED_KINDS = ["path"] as const;
+export const DERIVED_KINDS = ["path", "idle"] as const;
 export type DerivedKind = (typeof DERIVED_KINDS)[number];
 
-/** What there is of lanes that are computed, of each rank; takes a while when they are first asked for. */
+/** What there is of lanes that are computed: of each kind, of each rank. Takes a while when it is first asked for. */
 export function useDerivedLanes(
   keys: readonly TimelineKey[],
   how: StepChoice,
-  of: DerivedKind,
-  wanted: boolean,
+  kinds: readonly DerivedKind[],
 ): Result<DerivedMeta>[] {
   return useQueries({
-    queries: (wanted ? keys : []).map(({ v, ...trace }) => ({
-      queryKey: ["trace", trace.run, trace.worker, trace.span, how, "timeline/derived", of],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        get("timeline/derived", { ...trace, ...how, v, of }, signal),
-    })),
+    queries: kinds.flatMap((of) =>
+      keys.map(({ v, ...trace }) => ({
+        queryKey: ["trace", trace.run, trace.worker, trace.span, how, "timeline/derived", of],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          get("timeline/derived", { ...trace, ...how, v, of }, signal),
+      })),
+    ),
   }) as Result<DerivedMeta>[];
 }
 

@@ -34,19 +34,30 @@ type PartColor = keyof typeof COLORS;
 /** All colours, in the order of `partNumber`. */
 export const PART_COLORS = Object.keys(COLORS) as readonly PartColor[];
 
-/** By the last word of a part's id that is known here. */
+/** By the id of a part, or the end of one. */
 const OF_PART: Readonly<Record<string, PartColor>> = {
   // devices
   compute: "compute",
   gemm: "compute",
+  gemm_helper: "compute",
+  gemv: "compute",
   attention: "compute-2",
-  convolution: "compute-4",
-  elementwise: "compute-3",
+  attention_helper: "compute-2",
+  linear_attention: "compute-2",
+  conv: "compute-4",
+  conv_helper: "compute-4",
+  pointwise: "compute-3",
+  activation: "compute-3",
+  optimizer: "compute-3",
+  norm: "compute-5",
+  softmax: "compute-5",
   reduction: "compute-5",
   communication: "communication",
   exposed_communication: "communication",
   collective: "communication",
   copy: "copy",
+  "compute.copy": "compute-3",
+  "compute.communication": "communication",
   exposed_copy: "copy",
   // the host
   python: "python",
@@ -66,7 +77,7 @@ const OF_PART: Readonly<Record<string, PartColor>> = {
   launch_latency: "latency",
   device_gap: "gap",
   dependency: "dependency",
-  communication_dependency: "dependency",
+  "dependency.communication": "dependency",
   wake_up: "sync",
   hand_over: "gap",
   profiler: "profiler",
@@ -75,7 +86,10 @@ const OF_PART: Readonly<Record<string, PartColor>> = {
   fixed: "unknown",
 };
 
-/** The colour of a part by its id, such as `idle.host.operator`: of its last word that has one, else that of "unknown". */
+/**
+ * The colour of a part by its id, such as `idle.host.operator` or `host.data`: of the longest end of it that has one, else
+ * of what stands before it, so that `compute.sampler` has that of `compute`.
+ */
 export function partColor(id: string): ChartColor {
   const name = colorName(id);
   return `var(--part-${name}, ${COLORS[name]})`;
@@ -93,17 +107,19 @@ export function partProperty(name: PartColor): string {
 
 /** The name of a part by its id, for people. */
 export function partName(id: string): string {
-  for (const word of id.split(".").toReversed()) {
-    const found = partsTexts.names[word];
-    if (found) return found;
-  }
-  return id;
+  return known(id, partsTexts.names) ?? id;
 }
 
 function colorName(id: string): PartColor {
-  for (const word of id.split(".").toReversed()) {
-    const found = OF_PART[word];
-    if (found) return found;
-  }
-  return "unknown";
+  return known(id, OF_PART) ?? "unknown";
+}
+
+function known<T>(id: string, table: Readonly<Record<string, T>>): T | undefined {
+  const words = id.split(".");
+  for (let end = words.length; end > 0; end--)
+    for (let from = 0; from < end; from++) {
+      const found = table[words.slice(from, end).join(".")];
+      if (found !== undefined) return found;
+    }
+  return undefined;
 }

@@ -52,8 +52,19 @@ export interface TimelineProps {
 const SETTLE_MS = 200;
 
 export function Timeline(props: TimelineProps) {
-  const { sources, rows, whole, window: wanted, look, selected, mark, flags, steps, flows, stage } =
-    props;
+  const {
+    sources,
+    rows,
+    whole,
+    window: wanted,
+    look,
+    selected,
+    mark,
+    flags,
+    steps,
+    flows,
+    stage,
+  } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);

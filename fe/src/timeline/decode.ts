@@ -67,7 +67,10 @@ export function decodeTile(buffer: ArrayBuffer): Tile {
   const [hasOperators, hasSlack] = [WITH_OPERATORS.includes(kind), WITH_SLACK.includes(kind)];
   const lanes = head.getUint32(32, true);
   const items = head.getUint32(36, true);
-  expectSize(buffer, HEAD + 4 * lanes + 4 * (lanes + 1) + (22 + (hasOperators ? 4 : 0) + (hasSlack ? 4 : 0)) * items);
+  expectSize(
+    buffer,
+    HEAD + 4 * lanes + 4 * (lanes + 1) + (22 + (hasOperators ? 4 : 0) + (hasSlack ? 4 : 0)) * items,
+  );
   let at = HEAD;
   const words = (length: number) => {
     const column = new Uint32Array(buffer, at, length);

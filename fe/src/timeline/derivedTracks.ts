@@ -12,7 +12,9 @@ export function derivedTracks(
 ): Track[] {
   const root = trackKey(worker, "");
   return about.lanes.map(({ device, pieces }, lane) => {
-    const process = meta.tracks.find((track) => track.device === device && track.parent !== null)?.parent;
+    const process = meta.tracks.find(
+      (track) => track.device === device && track.parent !== null,
+    )?.parent;
     const inside = device === null || process === undefined || process === null;
     return {
       key: trackKey(worker, device === null ? of : `${of}:${device}`),

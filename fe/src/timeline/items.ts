@@ -21,7 +21,10 @@ export class Items {
   reserve(size: number): void {
     if (this.x0.length >= size) return;
     const room = Math.max(size, 2 * this.x0.length, 1024);
-    const grown = <A extends Float64Array | Float32Array | Uint32Array | Uint8Array>(into: A, from: A): A => {
+    const grown = <A extends Float64Array | Float32Array | Uint32Array | Uint8Array>(
+      into: A,
+      from: A,
+    ): A => {
       into.set(from);
       return into;
     };

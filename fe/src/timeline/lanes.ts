@@ -119,7 +119,7 @@ function colorsFor(
       (least > 0 && short(item)) ||
       (found !== null && !found(source, name)) ||
       // Where the slack is not known, NaN is not larger than anything.
-      (slack !== null && (items.slack[item] ?? 0) > slack.most);
+      (slack !== null && (items.slack[item] ?? 0) > slack);
     return colorIndex(hueBy[colorBy](item, hashed), hashed >>> 8, dimmed);
   };
 }

@@ -60,6 +60,8 @@ export class RankTiles {
   private readonly parents = new Map<string, string | null>();
   private readonly tiles: TileStore<TileRequest, Tile>;
   private readonly counterTiles: TileStore<TileRequest, CounterTile>;
+  /** How steps are to be found for the slack of slices; null when it is not known of this rank, or not wanted. */
+  slack: StepChoice | null = null;
   /** Of the tiles that are wanted now. */
   private columns = PLAIN;
   private readonly derivedTiles = new Map<DerivedKind, DerivedTiles>();
@@ -121,7 +123,10 @@ export class RankTiles {
     this.derivedTiles.delete(of);
     if (about?.refused !== null) return;
     const { key, levels, memory, onChange } = this;
-    this.derivedTiles.set(of, new DerivedTiles(of, about, how, key, levels, memory.tiles, onChange));
+    this.derivedTiles.set(
+      of,
+      new DerivedTiles(of, about, how, key, levels, memory.tiles, onChange),
+    );
   }
 
   get levels(): readonly Level[] {
@@ -259,7 +264,8 @@ export class RankTiles {
       tile * now.tile_ns < this.meta.end_ns && (tile + 1) * now.tile_ns > this.meta.begin_ns;
     for (const tile of [first - 1, last + 1]) if (inside(tile)) ask(ahead, level, tile, blocks);
     this.tiles.want(unique(seen), unique(ahead));
-    for (const each of this.derivedTiles.values()) each.want(level, derived.has(each.of) ? own : null);
+    for (const each of this.derivedTiles.values())
+      each.want(level, derived.has(each.of) ? own : null);
     if (!counters || this.meta.counters.length === 0) return;
     const some: TileRequest[] = [];
     for (let tile = first; tile <= last; tile++)

@@ -1,5 +1,4 @@
 /** What one picture of the tracks shows. */
-import type { StepChoice } from "../api";
 import type { TimeWindow } from "../draw";
 import type { Camera } from "./camera";
 import type { ColorBy } from "./colorBy";
@@ -29,8 +28,8 @@ export interface Look {
   readonly least: number;
   /** Names that a search finds; all others are drawn faintly. Null without a search. */
   readonly found: ((source: RankTiles, name: number) => boolean) | null;
-  /** What could have come later by more than `most` ns without the last step ending later is drawn faintly; null: nothing. */
-  readonly slack: { readonly most: number; readonly how: StepChoice } | null;
+  /** What could have come later by more than so many ns without the last step ending later is drawn faintly; null: nothing. */
+  readonly slack: number | null;
 }
 
 /** Moments that something is about, such as the instances of a finding: drawn over the whole height. */

@@ -19,8 +19,8 @@ import { arrowsOf, type Flow } from "./flows";
 import { Painter } from "./frame";
 import { Items, itemAt } from "./items";
 import { rendererOf } from "./kinds";
-import type { Demand, Hit, View } from "./kinds/renderer";
 import { gatherDerived, NO_ROW, pickedOf } from "./kinds/derived";
+import type { Demand, Hit, View } from "./kinds/renderer";
 import { gatherLane, hitLane, hitOf } from "./lanes";
 import { rowAt, rowsBetween } from "./layout";
 import { levelFor } from "./levels";
@@ -231,7 +231,9 @@ export class Stage {
       }
       if (by < 0 && other && (x1[item] ?? 0) <= x + 0.05) found = item;
     }
-    return found < 0 ? null : pickedOf(this.items, found, source, { window, width: 3 * this.camera.width });
+    return found < 0
+      ? null
+      : pickedOf(this.items, found, source, { window, width: 3 * this.camera.width });
   }
 
   /** Where the arrows begin when nothing is selected: what is nearest to the middle of the first lane in sight. */
@@ -304,7 +306,7 @@ export class Stage {
       const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
       source.want(lanes.get(source.worker) ?? [], level, this.camera.window, {
         counters: counters.has(source.worker),
-        columns: { operators: colorBy === "operator", slack: slack?.how ?? null },
+        columns: { operators: colorBy === "operator", slack: slack === null ? null : source.slack },
         derived: derived.get(source.worker) ?? new Set(),
       });
     }

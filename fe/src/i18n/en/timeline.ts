@@ -51,7 +51,7 @@ export const timeline = area("timeline", {
     meet: "all ranks are there",
   } as Record<string, string>,
   /** Tracks that are computed. */
-  derived: { path: "Critical path" },
+  derived: { path: "Critical path", idle: "Idle, by cause" },
   spoken: (name: string, start: string, duration: string) =>
     `${name}, from ${start}, ${duration} long`,
   bands: {

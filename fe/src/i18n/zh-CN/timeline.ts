@@ -47,7 +47,7 @@ export const timeline: typeof en = {
     root: "按记录：原因未知",
     meet: "所有 rank 已到齐",
   },
-  derived: { path: "关键路径" },
+  derived: { path: "关键路径", idle: "空闲原因" },
   spoken: (name, start, duration) => `${name}，开始于 ${start}，时长 ${duration}`,
   bands: {
     python: "Python 帧",
