@@ -1846,6 +1846,44 @@ export interface FlowColumns {
   to_ns: number[];
 }
 
+/** Lanes that are computed. */
+export interface DerivedAnswer {
+  /** their position is the number of the lane */
+  lanes: DerivedLaneAnswer[];
+  /** what pieces are, by the codes that tiles have; most time first */
+  parts: string[];
+  /** why what comes behind a piece could not come earlier, by the codes that tiles have */
+  edges: string[];
+  /** why there are none; null when there are */
+  refused: NoLanes | null;
+  /** share of the time of the steps that nothing in the trace explains; null where it is not known */
+  unexplained: number | null;
+  /** how long the longest step takes; 0 without steps (nanoseconds) */
+  longest_step_ns: number;
+  /** whether `/api/timeline/slack` can be asked */
+  has_slack: boolean;
+}
+
+/** A lane that is computed. */
+export interface DerivedLaneAnswer {
+  /** number of the device, null for a lane of the whole trace */
+  device: number | null;
+  /** how many stand on it */
+  pieces: number;
+  /** where the first begins, where the last one ends (nanoseconds) */
+  begin_ns: number;
+  /** where the first begins, where the last one ends (nanoseconds) */
+  end_ns: number;
+}
+
+/** Why there are no such lanes. */
+export interface NoLanes {
+  /** names the reason */
+  id: string;
+  /** says it */
+  text: string;
+}
+
 /** All ranks of a run. */
 export interface RunOverview {
   /** name of the run */
@@ -2084,6 +2122,7 @@ export interface Answers {
   "timeline": TimelineAnswer;
   "timeline/args": EventArguments;
   "timeline/collective": SharedCollective;
+  "timeline/derived": DerivedAnswer;
   "timeline/flows": FlowColumns;
   "timeline/names": NamesOfSlices;
   "timeline/next": Neighbour;
