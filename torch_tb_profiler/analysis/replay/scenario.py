@@ -86,6 +86,11 @@ class Scenario:
         found[self.dropped] = False
         return found
 
+    @property
+    def as_recorded(self) -> bool:
+        """Whether nothing is changed."""
+        return not self.effects
+
     @cached_property
     def time(self) -> Int64:
         """Shape (nodes,), ns from the root: when each node comes."""
@@ -184,9 +189,7 @@ def _saved(graph: Graph, parts: Sequence[OnHost]) -> Float64:
 
 def _saved_by_several(pieces: Sequence[HostPieces], factor: Float64) -> tuple[Int64, Float64]:
     """What pieces of host time save, each with its factor, ns, and where it counts; factors of overlaps multiply."""
-    place, start, end = (
-        np.concatenate([getattr(each, name) for each in pieces]) for name in ("place", "start", "end")
-    )
+    place, start, end = (np.concatenate([getattr(each, name) for each in pieces]) for name in ("place", "start", "end"))
     # cut at every start and end; what has begun and not ended counts
     at, where = np.concatenate((start, end)), np.concatenate((place, place))
     free = (factor == 0).astype(np.int64)
