@@ -48,6 +48,8 @@ export interface OverviewAnswer {
   workers: number;
   /** what bounds the steps, by replay */
   bound: Bound;
+  /** where the time of the average step went; the parts add up to the mean of the steps exactly */
+  waterfall: Part[];
   /** causes with the largest saving first, then those without a number, then warnings */
   findings: Finding[];
   /** what all findings with a saving save of the average step together; null without any */
@@ -225,7 +227,7 @@ export interface Bound {
   /** which part of the steps its relief would save, by replay, 0…1; null for `unknown` */
   share: number | null;
   /** what bounds the steps after that; null where nothing stands out */
-  then: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
+  next: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
   /** which part of the steps has a cause in the trace, 0…1; null without steps */
   explained: number | null;
   /** `low` where more than 10 % is not explained */
@@ -244,6 +246,14 @@ export interface Relief {
   kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
   /** of the steps, 0…1; null where the change is refused */
   share: number | null;
+}
+
+/** A part of the average step. */
+export interface Part {
+  /** why the time passed */
+  cause: string;
+  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
+  ns: number;
 }
 
 /** A cause of lost time, or a warning, for one trace. Plain text. */
@@ -692,14 +702,6 @@ export interface SummarySteps {
   names: string[];
   /** of each step, in order */
   period_ns: number[];
-}
-
-/** A part of the average step. */
-export interface Part {
-  /** why the time passed */
-  cause: string;
-  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
-  ns: number;
 }
 
 /** How devices were used. The first four are shares of the step time over all steps, 0…1: means over the devices that ran kernels; null where the trace does not say. */
