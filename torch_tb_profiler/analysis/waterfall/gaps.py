@@ -121,9 +121,7 @@ def host_pieces(facts: Facts, windows: Spans) -> Pieces:
     lane = np.full(windows.size, facts.main)
     never = np.full(windows.size, _NEVER)
     known = np.ones(windows.size, np.bool_)
-    whole = _Gaps(
-        windows.start, windows.end, windows.start, windows.end, nothing, nothing, lane, never, never, known
-    )
+    whole = _Gaps(windows.start, windows.end, windows.start, windows.end, nothing, nothing, lane, never, never, known)
     at = np.arange(windows.size)
     return _joined(whole, windows, at, [_on_host(facts, whole, windows.start, windows.end, at, relaunch=False)])
 

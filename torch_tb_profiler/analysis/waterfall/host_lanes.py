@@ -16,7 +16,7 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import EMPTY, Spans
 from torch_tb_profiler.arrays.order import stable_order
-from torch_tb_profiler.arrays.types import Bool, Int64, Ints
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree, FrameTree
 from torch_tb_profiler.model.model import DATALOADER_NAME
@@ -86,7 +86,9 @@ class HostLanes:
             ),
             _of_calls(calls, allocator),
             _of_tree(tree, _annotated(trace, tree, DATALOADER_NAME)),
-            _joined(_of_tree(tree, _named(trace, tree, COMPILE)), _of_tree(frames, _named(trace, frames, COMPILE_FRAME))),
+            _joined(
+                _of_tree(tree, _named(trace, tree, COMPILE)), _of_tree(frames, _named(trace, frames, COMPILE_FRAME))
+            ),
             _joined(_of_tree(tree, _named(trace, tree, GARBAGE)), _of_tree(frames, _named(trace, frames, GARBAGE))),
             _Ranges.of(calls.lane[slow], calls.start[slow], calls.release[slow]),
             _of_calls(calls, launches),
@@ -127,7 +129,9 @@ class HostLanes:
     def _causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
         own, others = self._on(lane), [self._on(each) for each in self.instead(lane)]
         other = tuple(intervals.union_of(sets) for sets in zip(*others, strict=True)) or (EMPTY,) * len(ACTIVITIES)
-        python = [ranges.on(each) for each in (lane, *self.instead(lane)) for ranges in (self._frames, self._annotations)]
+        python = [
+            ranges.on(each) for each in (lane, *self.instead(lane)) for ranges in (self._frames, self._annotations)
+        ]
         low, high = np.searchsorted(self._marks.lane, [lane, lane + 1])
         moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
         between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
@@ -136,7 +140,7 @@ class HostLanes:
 
 
 def _short_breaks(shown: Spans, moments: Int64) -> Spans:
-    """When a thread showed nothing, but not for longer than `SILENT_NS`: hardly time for more than the interpreter takes.
+    """When a thread showed nothing, but not for longer than `SILENT_NS`, as between two operators.
 
     moments   at which it showed something as well, in any order
     """
@@ -166,7 +170,7 @@ def _overhead(trace: Trace, host: Ints) -> Callable[[int], Spans]:
     return lambda lane: intervals.union_of([ranges.on(lane), everywhere])
 
 
-def _where(trace: Trace, wanted: Callable[[str], object], names: Ints) -> Bool:
+def _where(trace: Trace, wanted: Callable[[str], object], names: Int32) -> Bool:
     found: Bool = trace.strings.where(wanted, names)[names]
     return found
 
