@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.question import Refused, Subject
 from torch_tb_profiler.analysis.summary.summary import as_text, summary
 from torch_tb_profiler.analysis.waterfall import Waterfall, average, gaps, host_lanes
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL, WaterfallAnswer, WhichPieces
-from torch_tb_profiler.model import Model
+from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 
 DATA = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -131,8 +131,8 @@ def test_each_cause_has_its_gap(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("within", "cause"),
     [
-        ([frame("train.py(3): main", 0, 1000)], "idle.host.python"),
-        ([frame("train.py(3): main", 0, 1000), frame("Python GC", 110, 1900)], "idle.host.gc"),
+        ([frame("train.py(3): main", 0, 3000)], "idle.host.python"),
+        ([frame("train.py(3): main", 0, 3000), frame("Python GC", 110, 1900)], "idle.host.gc"),
         ([frame("torch/_inductor/compile_fx.py(9): compile_fx", 0, 2005)], "idle.compile"),
         ([annotation("validation", 90, 1920)], "idle.host.python"),
         ([call("cudaFuncGetAttributes", 90, 1920)], "idle.host.api"),
@@ -181,6 +181,16 @@ def test_a_pageable_copy_holds_the_host() -> None:
     assert parts_of(model_of(first_kernel() + events)) == with_before(expected)
 
 
+def test_work_launched_before_the_recording_was_queued() -> None:
+    """Nobody is to blame for its gaps: 4 µs are what a device takes, of 300 the reason is not known."""
+    events = [annotation("ProfilerStep#0", 0, 1000), op("aten::mm", 0, 1000), launch(500, 9), kernel(800, 200, 9)]
+    events += [kernel(0, 96, 1, stream=8), kernel(100, 100, 2, stream=8), kernel(500, 300, 3, stream=8)]
+    found = check_waterfall(model_of(events).with_steps(StepChoice(rule="whole_trace")))
+    assert found.ns.sum() == 1000 * US
+    parts = dict(zip(found.causes, (found.ns[0, 0] / US).tolist(), strict=True))
+    assert (parts["idle.launch_latency"], parts["idle.unknown"]) == (4, 300)
+
+
 def test_kinds_of_graph_work_and_communication() -> None:
     """Of what runs at the same time products count first, then other kernels, communication, copies."""
     model = model_of(
@@ -214,7 +224,8 @@ def two_steps() -> list[Event]:
         annotation("ProfilerStep#1", 400, 400),
         launch(10, 1),
         kernel(20, 80, 1, "volta_sgemm_32x128_nt"),
-        annotation(DATA, 90, 360),
+        annotation(DATA, 90, 310),
+        annotation(DATA, 400, 50),
         op("aten::mm", 450, 160),
         launch(600, 2),
         kernel(610, 191, 2, "volta_sgemm_32x128_nt"),
@@ -266,26 +277,25 @@ def test_pieces_name_what_a_person_can_look_at() -> None:
     assert answer.pieces is not None
     assert answer.pieces.total == 8
     assert answer.pieces.total_ns == 530 * US
-    loading, _, operator = (each for each in answer.pieces.largest[:3] if each.duration_ns != 50 * US or True)
+    loading = answer.pieces.largest[0]
     assert (loading.cause, loading.step, loading.device, loading.host) == ("idle.input", "0", 0, DATA)
-    assert (loading.work, loading.work_row) == ("volta_sgemm_32x128_nt", 7)
+    assert (loading.work, loading.work_row) == ("volta_sgemm_32x128_nt", 8)
     assert (loading.launch, loading.launch_row, loading.owner, loading.owner_row) == (
         "cudaLaunchKernel",
-        6,
+        7,
         "aten::mm",
-        5,
+        6,
     )
     assert (loading.frame, loading.module, loading.gap_ns) == ("train.py(7): main", None, 510 * US)
     gemm = asked(model_of(two_steps()), "compute", 1).pieces
     assert gemm is not None
     assert (gemm.total, gemm.total_ns, len(gemm.largest)) == (2, 271 * US, 1)
     assert (gemm.largest[0].module, gemm.largest[0].frame) == ("Linear_0", "train.py(7): main")
-    del operator
 
 
 def test_a_cause_that_there_is_not_is_refused() -> None:
     model = model_of(two_steps())
-    with pytest.raises(Refused, match="no cause 'idle.hos'"):
+    with pytest.raises(Refused, match=r"no cause 'idle\.hos'"):
         asked(model, "idle.hos")
     nothing = asked(model, "idle.compile").pieces
     assert nothing is not None

@@ -32,15 +32,16 @@ class Piece(Answer, frozen=True, kw_only=True):
     device        number of the device; null of the main thread
     start_ns      since the start of the trace
     duration_ns   how long it lasts
-    gap_ns        length of the whole gap that it is a part of, from the end of work to the start of work; of work itself
+    gap_ns        length of the whole gap that it is a part of, from the end of work to the start of work; of work its
+                  own duration
     work          name of the kernel, copy or fill that ended the gap, or that ran
     work_row      its event
     launch        name of the call that launched it
     launch_row    its event
     owner         the operator, annotation or Python frame that launched it
     owner_row     its event
-    host          what ran on the thread when the piece began: the innermost call, operator or annotation; of waiting for a
-                  batch or a collective, that; of work what ran when it was launched
+    host          what ran on the thread when the piece began: the innermost call, operator or annotation; of waiting
+                  for a batch or a collective, that; of work what ran when it was launched
     host_row      its event
     frame         the innermost Python frame of the user's own code then, as `file(line): function`
     frame_row     its event
