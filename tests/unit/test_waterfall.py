@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Refused, Subject
 from torch_tb_profiler.analysis.summary.summary import as_text, summary
 from torch_tb_profiler.analysis.waterfall import Waterfall, average, gaps, host_lanes
+from torch_tb_profiler.analysis.waterfall.causes import BUSY, HOST, IDLE
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL, WaterfallAnswer, WhichPieces
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
@@ -365,3 +367,13 @@ def test_the_summary_has_the_largest_parts() -> None:
 def test_programs_are_explained(seed: int, jitter: float) -> None:
     found: Waterfall = check_waterfall(model_of(recorded(random_program(seed), jitter).events))
     assert found.of("idle.unknown").sum() == 0
+
+
+def test_the_docs_repeat_the_definitions(repository: Path) -> None:
+    text = (repository / "docs" / "waterfall.md").read_text("utf-8")
+    shown = [meaning for meaning in (*BUSY, *IDLE, *HOST) if not meaning.cause.startswith("compute.")]
+    occurring = [m for m in shown if not m.cause.startswith(("host.dependency", "host.launch_latency", "host.sync."))]
+    assert [m.cause for m in occurring if f"| `{m.cause}` | {m.help} |" not in text] == []
+    kinds = [m.cause.removeprefix("compute.") for m in BUSY if m.cause.startswith("compute.")]
+    assert len(kinds) > 30
+    assert ", ".join(f"`{kind}`" for kind in kinds) in text
