@@ -788,6 +788,96 @@ export interface SummaryEvidence {
   step: string | null;
 }
 
+/** Where the time of the steps went. */
+export interface WaterfallAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** devices: the time of the devices that ran kernels; host: that of the main thread where none did */
+  basis: "devices" | "host";
+  /** names of the steps */
+  steps: string[];
+  /** their periods */
+  step_ns: number[];
+  /** those that occur, with their definitions */
+  causes: CauseMeaning[];
+  /** the average step, mean over devices: the parts add up to the mean step time exactly */
+  average: Part[];
+  /** of each step by cause, mean over devices: they add up to step_ns exactly */
+  step_parts: { [key: string]: number[] };
+  /** the average step of each device; empty for a host */
+  devices: DeviceParts[];
+  /** share of the idle time, 0…1, that is due to launching and in gaps below 100 µs; null without idle time */
+  launch_bound_score: number | null;
+  /** of the cause that was asked for; null without one */
+  pieces: Pieces | null;
+}
+
+/** A cause that occurs. */
+export interface CauseMeaning {
+  /** its id; what stands before a dot is a group of causes */
+  cause: string;
+  /** its definition */
+  help: string;
+}
+
+/** The average step of one device. */
+export interface DeviceParts {
+  /** its number */
+  device: number;
+  /** that add up to the mean step time exactly */
+  parts: Part[];
+}
+
+/** The pieces of a cause. */
+export interface Pieces {
+  /** which one */
+  cause: string;
+  /** how many pieces it has in all steps */
+  total: number;
+  /** Σ of their durations, over all steps and devices (nanoseconds) */
+  total_ns: number;
+  /** the longest of them, the longest first */
+  largest: Piece[];
+}
+
+/** A stretch of time with one cause, within one step. Texts and rows are null where the trace does not tell. */
+export interface Piece {
+  /** why the time passed */
+  cause: string;
+  /** name of the step */
+  step: string;
+  /** number of the device; null of the main thread */
+  device: number | null;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** how long it lasts (nanoseconds) */
+  duration_ns: number;
+  /** length of the whole gap that it is a part of, from the end of work to the start of work; of work its own duration (nanoseconds) */
+  gap_ns: number;
+  /** name of the kernel, copy or fill that ended the gap, or that ran */
+  work: string | null;
+  /** its event */
+  work_row: number | null;
+  /** name of the call that launched it */
+  launch: string | null;
+  /** its event */
+  launch_row: number | null;
+  /** the operator, annotation or Python frame that launched it */
+  owner: string | null;
+  /** its event */
+  owner_row: number | null;
+  /** what ran on the thread when the piece began: the innermost call, operator or annotation; of waiting for a batch or a collective, that; of work what ran when it was launched */
+  host: string | null;
+  /** its event */
+  host_row: number | null;
+  /** the innermost Python frame of the user's own code then, as `file(line): function` */
+  frame: string | null;
+  /** its event */
+  frame_row: number | null;
+  /** the innermost nn.Module then */
+  module: string | null;
+}
+
 /** What the steps of a trace did, by name: sums over all steps. */
 export interface StepNames {
   /** which trace */
@@ -2151,4 +2241,5 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "waterfall": WaterfallAnswer;
 }
