@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch_tb_profiler.analysis.summary.summary import as_text, summary
+from torch_tb_profiler.insights.summary.summary import as_text, summary
 
 from tests.events import US, Event, annotation, copy, event, frame, kernel, launch, model_of, op
 from tests.replay_programs import random_program, recorded
