@@ -11,6 +11,7 @@ from torch_tb_profiler.insights.anomaly import anomaly_checks, below
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -32,13 +33,13 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Anomaly detection is on",
             detail=(
                 f"Autograd checks {100 * found.share:.0f} % of its nodes for NaN and waits for each answer: "
-                f"{spent / facts.steps / 1e6:.3g} ms of the average step go into these checks."
+                f"{ms(spent / facts.steps)} of the average step go into these checks."
             ),
             advice=(
                 "Take `torch.autograd.set_detect_anomaly(True)`, or `detect_anomaly()`, out of normal runs: it is for "
                 "finding the operator that makes a NaN."
             ),
-            values={"share": found.share, "spent_ms": spent / facts.steps / 1e6},
+            values={"share": found.share, "spent_ns": spent / facts.steps},
             rows=facts.longest_first(rows),
             changes=tuple(changes),
             evidence=(

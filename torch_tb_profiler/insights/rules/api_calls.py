@@ -14,6 +14,7 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 #: calls that are told one by one
 MOST = 3
@@ -41,8 +42,8 @@ _ADVICE: Mapping[str, str] = {
         "`CUDA_MODULE_LOADING=EAGER`."
     ),
     "query": (
-        "Do not poll in a loop: `event.synchronize()` waits without using a core, and `stream.wait_event(event)` lets the "
-        "device wait."
+        "Do not poll in a loop: `event.synchronize()` waits without using a core, and `stream.wait_event(event)` "
+        "lets the device wait."
     ),
     "setup": (
         "The device is set up at the first calls of its API. Record after a warm-up, "
@@ -77,23 +78,23 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 def _of_call(facts: Facts, name: str, rows: Int32) -> Found:
     spent, longest = int(facts.duration(rows).sum()), int(facts.duration(rows[:1])[0])
-    share, per_step, spent_ms = facts.share(spent), len(rows) / facts.steps, spent / facts.steps / 1e6
+    share, per_step, spent_ns = facts.share(spent), len(rows) / facts.steps, spent / facts.steps
     kind = next((kind for kind, pattern in _KINDS.items() if pattern.search(name)), "other")
     if kind == "setup" and 2 * longest < spent:
         kind = "other"  # it comes again and again
     return Found(
         title=f"Steps spend their time in {name}",
         detail=(
-            f"`{name}` is called {per_step:.3g} times a step and takes {spent_ms:.3g} ms, {100 * share:.1f} % of the "
-            f"average step; the longest call {longest / 1e6:.3g} ms."
+            f"`{name}` is called {per_step:.3g} times a step and takes {ms(spent_ns)}, {100 * share:.1f} % of the "
+            f"average step; the longest call {ms(longest)}."
         ),
         advice=_ADVICE[kind],
         values={
             "call": name,
             "per_step": per_step,
-            "spent_ms": spent_ms,
+            "spent_ns": spent_ns,
             "share": share,
-            "longest_ms": longest / 1e6,
+            "longest_ns": longest,
             "how": kind,
         },
         rows=rows,

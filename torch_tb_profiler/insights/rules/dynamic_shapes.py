@@ -9,6 +9,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
 from torch_tb_profiler.insights.waits import SYNC_DEBUG, Asked, Waits, by_place, wait_evidence, waits
+from torch_tb_profiler.insights.wording import ms
 
 _MASK = "Keep the size fixed: "
 #: by operator; the first whose name begins so
@@ -53,15 +54,15 @@ def _of_group(facts: Facts, group: Waits) -> Found:
     how, advice = next((said for name, said in _ADVICE.items() if operator.startswith(name)), _OTHERWISE)
     waited = int(group.waited_ns.sum())
     share, per_step = facts.share(waited), len(group) / facts.steps
-    waited_ms = waited / facts.steps / 1e6
+    waited_ns = waited / facts.steps
     return Found(
         title=f"{operator} waits for the size of its result",
         detail=(
-            f"How large the result of `{operator}` is, only the device knows: the host waits for it {per_step:.3g} times "
-            f"a step, {waited_ms:.3g} ms, {100 * share:.1f} % of the average step."
+            f"How large the result of `{operator}` is, only the device knows: the host waits for it "
+            f"{per_step:.3g} times a step, {ms(waited_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=advice,
-        values={"operator": operator, "per_step": per_step, "waited_ms": waited_ms, "share": share, "how": how},
+        values={"operator": operator, "per_step": per_step, "waited_ns": waited_ns, "share": share, "how": how},
         rows=group.row,
         changes=(without("sync", rows=group.row),),
         evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -41,17 +42,17 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Kernels are loaded at their first launch within the steps",
             detail=(
-                f"{len(slow)} first launches of a kernel take {spent / 1e6:.3g} ms together, the longest "
-                f"{longest / 1e6:.3g} ms; a launch usually takes {usual / 1000:.1f} µs."
+                f"{len(slow)} first launches of a kernel take {ms(spent)} together, the longest "
+                f"{ms(longest)}; a launch usually takes {usual / 1000:.1f} µs."
             ),
             advice=(
-                "Record after a warm-up: `schedule(wait=1, warmup=2, active=3)`. In a server send requests of all shapes "
-                "before the first user, or load all when it starts: `CUDA_MODULE_LOADING=EAGER`."
+                "Record after a warm-up: `schedule(wait=1, warmup=2, active=3)`. In a server send requests of "
+                "all shapes before the first user, or load all when it starts: `CUDA_MODULE_LOADING=EAGER`."
             ),
             values={
                 "kernels": len(slow),
-                "spent_ms": spent / 1e6,
-                "longest_ms": longest / 1e6,
+                "spent_ns": spent,
+                "longest_ns": longest,
                 "usual_us": usual / 1000,
             },
             rows=rows,

@@ -12,6 +12,7 @@ from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import FRAMES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 #: what the profiler writes around a collection that Python began by itself
 AUTOMATIC = "Python GC"
@@ -24,25 +25,26 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     called = not bool((facts.trace.events.name[rows] == facts.trace.strings.code(AUTOMATIC)).any())
     longest = int(facts.duration(rows).max())
-    share, spent_ms, longest_ms = facts.share(spent), spent / facts.steps / 1e6, longest / 1e6
+    share, spent_ns, longest_ns = facts.share(spent), spent / facts.steps, longest
     return (
         Found(
             title="Garbage collection holds up the steps",
             detail=(
-                f"Python collects garbage {len(rows)} times in {facts.steps} steps, for up to {longest_ms:.3g} ms: "
-                f"{spent_ms:.3g} ms, {100 * share:.1f} % of the average step."
+                f"Python collects garbage {len(rows)} times in {facts.steps} steps, for up to {ms(longest_ns)}: "
+                f"{ms(spent_ns)}, {100 * share:.1f} % of the average step."
             ),
             advice=(
-                "Take `gc.collect()` out of the loop; it is not needed to free tensors, which go with their last reference."
+                "Take `gc.collect()` out of the loop; it is not needed to free tensors, which go with their last "
+                "reference."
                 if called
-                else "After the first steps call `gc.collect()` and `gc.freeze()`, so that what lives long is not looked "
-                "through again; or `gc.disable()`, and `gc.collect()` every few hundred steps."
+                else "After the first steps call `gc.collect()` and `gc.freeze()`, so that what lives long is not "
+                "looked through again; or `gc.disable()`, and `gc.collect()` every few hundred steps."
             ),
             values={
                 "times": len(rows),
                 "steps": facts.steps,
-                "longest_ms": longest_ms,
-                "spent_ms": spent_ms,
+                "longest_ns": longest_ns,
+                "spent_ns": spent_ns,
                 "share": share,
                 "how": "called" if called else "automatic",
             },

@@ -43,7 +43,8 @@ def _find(facts: Facts) -> Sequence[Found]:
     busy = 1 - int(found.of("idle").sum()) / total
     row, own = _self_times(facts)
     in_operators = facts.share(int(own.sum()))
-    if busy >= facts.limit("host_dispatch", "most_busy") or in_operators < facts.limit("host_dispatch", "least_share"):
+    least, most = facts.limit("host_dispatch", "least_busy"), facts.limit("host_dispatch", "most_busy")
+    if not least <= busy <= most or in_operators < facts.limit("host_dispatch", "least_share"):
         return ()
     events, strings = facts.trace.events, facts.trace.strings
     by_name = sums_at(events.name[row], own, len(strings))
@@ -57,8 +58,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Operators keep the host busy, and the device waits",
             detail=(
-                f"The host spends {100 * in_operators:.0f} % of the step in {calls:.0f} operators, most in {named}, while "
-                f"the device is busy {100 * busy:.0f} % of the time."
+                f"The host spends {100 * in_operators:.0f} % of the step in {calls:.0f} operators, most in "
+                f"{named}, while the device is busy {100 * busy:.0f} % of the time."
             ),
             advice=_ADVICE[how],
             values={

@@ -91,8 +91,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Each launch waits for its kernel",
             detail=(
-                f"{100 * share:.0f} % of {n} launches of kernels over 10 µs return only when the kernel is done: host and device never work "
-                "at the same time."
+                f"{100 * share:.0f} % of {n} launches of kernels over 10 µs return only when the kernel is done: "
+                "host and device never work at the same time."
             ),
             advice=(
                 f"Unset it: `{setting}` is for finding errors. If it is not set, look for code that calls "

@@ -27,9 +27,9 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="The device waits for launches of short kernels",
             detail=(
-                f"{found.launches:.0f} launches a step start kernels that take {found.kernel_ns / 1000:.1f} µs on average: "
-                f"the device is busy {100 * found.busy:.0f} % of the time, and {100 * found.of_steps:.0f} % of it waits "
-                "for the next launch."
+                f"{found.launches:.0f} launches a step start kernels that take {found.kernel_ns / 1000:.1f} µs on "
+                f"average: the device is busy {100 * found.busy:.0f} % of the time, and {100 * found.of_steps:.0f} "
+                "% of it waits for the next launch."
             ),
             advice=_ADVICE[how],
             values={
@@ -64,13 +64,13 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 _ADVICE = {
     "training": (
-        'Launch many kernels at once: `model = torch.compile(model, mode="reduce-overhead")` replays them as CUDA graphs, '
-        "`fused=True` makes one kernel of the optimizer. A larger batch gives each kernel more to do."
+        'Launch many kernels at once: `model = torch.compile(model, mode="reduce-overhead")` replays them as CUDA '
+        "graphs, `fused=True` makes one kernel of the optimizer. A larger batch gives each kernel more to do."
     ),
     "inference": (
-        'Launch many kernels at once: `model = torch.compile(model, mode="reduce-overhead")`, or capture the forward pass '
-        "for each batch size with `torch.cuda.graph(graph)` and call `graph.replay()`. Serving more requests in one batch "
-        "gives each kernel more to do."
+        'Launch many kernels at once: `model = torch.compile(model, mode="reduce-overhead")`, or capture the '
+        "forward pass for each batch size with `torch.cuda.graph(graph)` and call `graph.replay()`. Serving more "
+        "requests in one batch gives each kernel more to do."
     ),
 }
 

@@ -12,6 +12,7 @@ from torch_tb_profiler.insights.logging_frames import logging_frame
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
 from torch_tb_profiler.insights.waits import Asked, regular, wait_evidence, waits
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -27,19 +28,19 @@ def _find(facts: Facts) -> Sequence[Found]:
     first = logging_frame(model, group.row[:1])[0]
     logs = str(trace.strings[int(model.structure.frames.name[first])]).rpartition(": ")[2]
     per_step = len(group) / facts.steps
-    waited_ms = int(group.waited_ns.sum()) / facts.steps / 1e6
+    waited_ns = int(group.waited_ns.sum()) / facts.steps
     return (
         Found(
             title="Logging waits for the device in each step",
             detail=(
-                f"`{logs}` reads values of the device {per_step:.3g} times a step; the host waits {waited_ms:.3g} ms for "
-                f"them, {100 * share:.1f} % of the average step."
+                f"`{logs}` reads values of the device {per_step:.3g} times a step; the host waits {ms(waited_ns)} "
+                f" for them, {100 * share:.1f} % of the average step."
             ),
             advice=(
                 "Log every few steps, `if step % 50 == 0: print(loss.item())`, and add up on the device in between: "
                 "`total += loss.detach()`."
             ),
-            values={"function": logs, "per_step": per_step, "waited_ms": waited_ms, "share": share},
+            values={"function": logs, "per_step": per_step, "waited_ns": waited_ns, "share": share},
             rows=group.row,
             changes=(without("sync", rows=group.row),),
             evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),

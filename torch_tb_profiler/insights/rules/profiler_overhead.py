@@ -10,6 +10,7 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import OVERHEAD, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.trace import Category
 
 #: CUPTI tells these as overhead, too: they are the program's own
@@ -34,14 +35,14 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="The profiler itself takes part of the steps",
             detail=(
-                f"{100 * share:.1f} % of the average step, {spent / facts.steps / 1e6:.3g} ms, is work of the profiler, "
-                f"mostly `{name}`: without it the steps are shorter."
+                f"{100 * share:.1f} % of the average step, {ms(spent / facts.steps)}, is work of the "
+                f"profiler, mostly `{name}`: without it the steps are shorter."
             ),
             advice=(
                 "Record fewer steps, after a warm-up: `schedule(wait=1, warmup=2, active=3)`. Leave out `with_stack`, "
                 "`record_shapes` and `profile_memory` when times matter."
             ),
-            values={"share": share, "spent_ms": spent / facts.steps / 1e6, "name": name},
+            values={"share": share, "spent_ns": spent / facts.steps, "name": name},
             rows=longest,
             severity="medium" if share >= facts.limit("profiler_overhead", "high_share") else "low",
             evidence=(

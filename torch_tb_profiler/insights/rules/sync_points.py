@@ -13,6 +13,7 @@ from torch_tb_profiler.insights.logging_frames import in_logging
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
 from torch_tb_profiler.insights.waits import PINNED_MEMORY, SYNC_DEBUG, Asked, Waits, by_place, wait_evidence, waits
+from torch_tb_profiler.insights.wording import ms
 
 #: by what the program asked for
 _ADVICE: Mapping[str, str] = {
@@ -30,7 +31,8 @@ _ADVICE: Mapping[str, str] = {
     ),
     "copy_back": (
         "Copy into pinned memory without waiting: `host = torch.empty_like(x, device='cpu', pin_memory=True)`, "
-        "`host.copy_(x, non_blocking=True)`, `event.record()`. Call `event.synchronize()` only where the values are used."
+        "`host.copy_(x, non_blocking=True)`, `event.record()`. Call `event.synchronize()` only where the values "
+        "are used."
     ),
     "copy_to": (
         "Copy without waiting: `x.pin_memory().to(device, non_blocking=True)`, or create the tensor on the device, "
@@ -41,8 +43,8 @@ _ADVICE: Mapping[str, str] = {
         "`torch.cuda.Event(enable_timing=True)` and read it after the last step."
     ),
     "stream": (
-        "Let streams wait for one another in place of the host: `stream.wait_event(event)`. Wait on the host only where "
-        "a value is used there, as late as can be."
+        "Let streams wait for one another in place of the host: `stream.wait_event(event)`. Wait on the host only "
+        "where a value is used there, as late as can be."
     ),
     "runtime": (
         "Let the engine wait later: start the next batch before it waits for the results of this one, with an "
@@ -83,7 +85,7 @@ def _is_ours(facts: Facts, group: Waits) -> bool:
 def _of_group(facts: Facts, group: Waits) -> Found:
     trace = facts.trace
     waited = int(group.waited_ns.sum())
-    share, per_step, waited_ms = facts.share(waited), len(group) / facts.steps, waited / facts.steps / 1e6
+    share, per_step, waited_ns = facts.share(waited), len(group) / facts.steps, waited / facts.steps
     call = str(trace.strings[int(trace.events.name[group.row[0]])])
     operator = str(trace.strings[int(group.operator[0])]) if group.operator[0] >= 0 else ""
     how = _how(facts, group, call)
@@ -91,14 +93,14 @@ def _of_group(facts: Facts, group: Waits) -> Found:
     return Found(
         title=f"The host waits for the device in {operator or call}",
         detail=(
-            f"{caller} stops the host {per_step:.3g} times a step until the device is done: {waited_ms:.3g} ms, "
+            f"{caller} stops the host {per_step:.3g} times a step until the device is done: {ms(waited_ns)}, "
             f"{100 * share:.1f} % of the average step."
         ),
         advice=_ADVICE[how],
         values={
             "what": operator or call,
             "per_step": per_step,
-            "waited_ms": waited_ms,
+            "waited_ns": waited_ns,
             "share": share,
             "how": how,
         },

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import scale
-from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.tensor_loops import Loops, tensor_loops
+from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.model.model import DATALOADER_NAME
+from torch_tb_profiler.trace import Category
 
 #: places in the code that are told one by one
 MOST = 3
@@ -22,7 +26,9 @@ def _find(facts: Facts) -> Sequence[Found]:
     tree = facts.model.structure.tree
     loops = tensor_loops(facts.model, int(facts.limit("tensor_loop", "fewest_rounds")))
     rows = tree.row[loops.first]
-    inside = np.flatnonzero(facts.step_of(rows) >= 0)
+    # a batch is put together by another thread or process where that matters
+    loading = nearest(tree.parent, _is_loading(facts), loops.first) >= 0
+    inside = np.flatnonzero((facts.step_of(rows) >= 0) & ~loading)
     if not len(inside):
         return ()
     place = groups_of_places(facts.model, rows[inside])
@@ -36,24 +42,31 @@ def _find(facts: Facts) -> Sequence[Found]:
     return found
 
 
+def _is_loading(facts: Facts) -> Bool:
+    tree = facts.model.structure.tree
+    named = facts.trace.strings.where(DATALOADER_NAME.search, tree.name)[tree.name]
+    found: Bool = named & (tree.category == Category.USER_ANNOTATION)
+    return found
+
+
 def _of_place(facts: Facts, loops: Loops, mine: Int64, rows: Int32) -> Found:
     rounds, operators = int(loops.rounds[mine].max()), int(loops.operators[mine[0]])
     spent = int((loops.end[mine] - loops.start[mine]).sum())
-    share, spent_ms = facts.share(spent), spent / facts.steps / 1e6
+    share, spent_ns = facts.share(spent), spent / facts.steps
     stretches = list(zip(loops.track[mine], loops.start[mine], loops.end[mine], strict=True))
     all_rounds = int(loops.rounds[mine].sum())
     return Found(
         title="A Python loop takes the elements of a tensor one by one",
         detail=(
-            f"The same {operators} operators, `aten::select` first, run up to {rounds} times in a row: {spent_ms:.3g} ms, "
-            f"{100 * share:.1f} % of the average step."
+            f"The same {operators} operators, `aten::select` first, run up to {rounds} times in a row: "
+            f"{ms(spent_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=(
             "Write it for the whole tensor, `y = f(x)` in place of `for i in range(len(x)): y[i] = f(x[i])`, or let "
             "`torch.vmap(f)(x)` do so. Where each round needs the result of the one before, use a fused layer such as "
             "`torch.nn.LSTM`, or `torch.compile`."
         ),
-        values={"operators": operators, "rounds": rounds, "spent_ms": spent_ms, "share": share},
+        values={"operators": operators, "rounds": rounds, "spent_ns": spent_ns, "share": share},
         rows=rows[mine],
         # one round is left of each loop
         changes=(scale(None, len(mine) / all_rounds, intervals=stretches),),

@@ -45,8 +45,9 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"{contended / 1000:.1f} µs, alone {usual / 1000:.1f} µs."
             ),
             advice=(
-                "Launch from one thread for each process, as `DistributedDataParallel` does, or let one thread put work of "
-                "all others in a queue. Where threads must be, pin them to cores of their own: `taskset`, `numactl`."
+                "Launch from one thread for each process, as `DistributedDataParallel` does, or let one thread "
+                "put work of all others in a queue. Where threads must be, pin them to cores of their own: "
+                "`taskset`, `numactl`."
             ),
             values={"threads": len(lanes), "beside_us": contended / 1000, "alone_us": usual / 1000},
             rows=facts.longest_first(rows),

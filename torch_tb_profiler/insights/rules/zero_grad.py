@@ -12,6 +12,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.trace import Category
 
 _ZEROES = frozenset(("aten::zero_", "aten::_foreach_zero_"))
@@ -42,8 +43,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Gradients are filled with zeros",
             detail=(
-                f"`zero_grad` fills gradients {fills:.0f} times a step: {on_host / facts.steps / 1e6:.3g} ms on the host"
-                + (f" and {on_device / facts.steps / 1e6:.3g} ms on the device." if len(work) else ".")
+                f"`zero_grad` fills gradients {fills:.0f} times a step: {ms(on_host / facts.steps)} on "
+                "the host" + (f" and {ms(on_device / facts.steps)} on the device." if len(work) else ".")
             ),
             advice=(
                 "Let go of them: `optimizer.zero_grad(set_to_none=True)`, which is the default since torch 2.0. The "
@@ -51,8 +52,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             values={
                 "fills": fills,
-                "host_ms": on_host / facts.steps / 1e6,
-                "device_ms": on_device / facts.steps / 1e6,
+                "host_ns": on_host / facts.steps,
+                "device_ns": on_device / facts.steps,
                 "on_device": len(work) > 0,
             },
             rows=facts.longest_first(rows),
