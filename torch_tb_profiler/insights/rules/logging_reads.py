@@ -34,7 +34,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Logging waits for the device in each step",
             detail=(
                 f"`{logs}` reads values of the device {per_step:.3g} times a step; the host waits {ms(waited_ns)} "
-                f" for them, {100 * share:.1f} % of the average step."
+                f"for them, {100 * share:.1f} % of the average step."
             ),
             advice=(
                 "Log every few steps, `if step % 50 == 0: print(loss.item())`, and add up on the device in between: "
