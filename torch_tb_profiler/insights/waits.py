@@ -14,6 +14,8 @@ from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.range_sums import running_sums
@@ -32,6 +34,11 @@ PINNED_MEMORY = Link(
     "pinned_memory",
     "Pinned memory and non_blocking",
     "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+)
+ASYNCHRONOUS = Link(
+    "asynchronous_execution",
+    "Asynchronous execution",
+    "https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution",
 )
 
 #: operators whose result has a size that only the device knows
@@ -81,6 +88,8 @@ class Waits:
     operator   string: what the program called; the outermost operator that makes the wait; -1 outside of operators
     bytes      what was copied; 0 for none
     is_async   of a copy: the call is one that need not wait
+    place      what makes the calls: the innermost operator, as its row; outside of operators the call itself. One such
+               operator often makes two calls, a copy and a wait for it
     """
 
     row: Int32
@@ -89,9 +98,23 @@ class Waits:
     operator: Int64
     bytes: Int64
     is_async: Bool
+    place: Int32
 
     def __len__(self) -> int:
         return len(self.row)
+
+    @property
+    def times(self) -> int:
+        """How often the program waited: calls of one operator are one wait."""
+        return len(distinct(self.place))
+
+    @property
+    def longest(self) -> Int32:
+        """One call for each wait, the one that took most of it; those that waited longest first."""
+        order = np.argsort(-self.waited_ns, kind="stable")
+        _, first = np.unique(self.place[order], return_index=True)
+        found: Int32 = self.row[order[np.sort(first)]]
+        return found
 
     def take(self, chosen: Bool | Int64) -> Waits:
         """Some of them."""
@@ -121,6 +144,7 @@ def waits(model: Model) -> Waits:
         operator=operator,
         bytes=np.maximum(take_known(trace.device_work.bytes, take_known(items.work, copy)), 0),
         is_async=asynchronous[calls.name[call]],
+        place=np.where(node >= 0, take_known(model.structure.tree.row, node), calls.row[call]).astype(np.int32),
     )
 
 
@@ -225,31 +249,30 @@ def by_place(
     """
     if not len(found):
         return ()
-    place = groups_of_places(facts.model, found.row)
     # one line may make several kinds of wait
-    key = place * len(Asked) + found.asked
-    total = {int(each): int(found.waited_ns[key == each].sum()) for each in np.unique(key)}
+    kinds = group([groups_of_places(facts.model, found.row), found.asked])
+    total = kinds.sum(found.waited_ns)
     chosen: list[Waits] = []
-    rest: list[Bool] = []
-    for each in sorted(total, key=lambda number: -total[number]):
-        group = regular(facts, found.take(key == each))
-        if not len(group) or (wanted is not None and not wanted(group)):
-            continue
-        if len(chosen) < most and facts.share(int(group.waited_ns.sum())) >= least_share:
-            chosen.append(group)
-        else:
-            rest.append(np.isin(found.row, group.row))
-    together = found.take(np.logical_or.reduce(rest)) if rest else found.take(np.empty(0, np.int64))
-    if facts.share(int(together.waited_ns.sum())) >= least_share:
-        chosen.append(together)
-    return [group.take(np.argsort(-group.waited_ns, kind="stable")) for group in chosen]
+    left = np.ones(len(kinds), np.bool_)
+    for at in np.argsort(-total, kind="stable").tolist():
+        if facts.share(int(total[at])) < least_share:
+            break
+        here = regular(facts, found.take(kinds.of == at))
+        is_told = len(here) > 0 and (wanted is None or wanted(here))
+        if is_told and len(chosen) < most and facts.share(int(here.waited_ns.sum())) >= least_share:
+            chosen.append(here)
+        left[at] = is_told and (not chosen or chosen[-1] is not here)
+    rest = regular(facts, found.take(left[kinds.of]))
+    if facts.share(int(rest.waited_ns.sum())) >= least_share:
+        chosen.append(rest)
+    return [each.take(np.argsort(-each.waited_ns, kind="stable")) for each in chosen]
 
 
-def wait_evidence(facts: Facts, group: Waits, call: str) -> tuple[Evidence, ...]:
+def wait_evidence(facts: Facts, found: Waits, call: str) -> tuple[Evidence, ...]:
     """How long and how often calls of a group wait in a step."""
-    waited = int(group.waited_ns.sum())
+    waited = int(found.waited_ns.sum())
     return (
         Evidence("waiting_per_step", "The host waits, average per step", waited / facts.steps, "ns", "trace", call),
-        Evidence("waits_per_step", "Calls that wait, per step", len(group) / facts.steps, "count", "trace", call),
-        Evidence("longest_wait", "The longest wait", int(group.waited_ns.max()), "ns", "trace", call),
+        Evidence("waits_per_step", "Waits per step", found.times / facts.steps, "count", "trace", call),
+        Evidence("longest_wait", "The longest wait", int(found.waited_ns.max()), "ns", "trace", call),
     )

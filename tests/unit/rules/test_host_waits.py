@@ -25,9 +25,9 @@ def test_a_value_that_is_read_in_each_step() -> None:
     assert finding.values["what"] == "aten::item"
     assert finding.values["how"] == "value_inference"
     assert "item" in finding.title
-    assert len(finding.instances) == finding.count == 8
+    assert len(finding.instances) == finding.count == 4
     evidence = {each.key: each.value for each in finding.evidence}
-    assert evidence["waits_per_step"] == 2  # the copy, and the wait after it
+    assert evidence["waits_per_step"] == 1  # the copy, and the wait after it
     assert not {"sync_points", "dynamic_shapes", "logging_reads"} & healthy(step_with(("read", ITEM))).ids
 
 
@@ -89,7 +89,7 @@ def test_an_engine_without_operators() -> None:
         event["name"] = event["name"].replace("cudaMemcpyAsync", "cudaMemcpy")
     events = [each for each in events if each["name"] != "cudaStreamSynchronize"]
     (finding,) = (each for each in diagnosis(model_of(events)).findings if each.id == "sync_points")
-    assert finding.values["what"] == "cudaMemcpy"
+    assert (finding.values["what"], finding.values["how"]) == ("cudaMemcpy", "runtime")
     assert finding.where is None or finding.where.line is None
 
 
@@ -201,3 +201,12 @@ def test_rules_that_need_a_device() -> None:
     assert needs["sync_points"] == needs["dynamic_shapes"] == needs["launch_blocking"] == "device"
     events = [annotation("ProfilerStep#1", 0, 100), launch(5, 1), kernel(12, 5, 1)]
     assert "sync_points" in diagnosis(model_of(events)).checked
+
+
+def test_many_lines_that_wait_are_told_together() -> None:
+    step: list[Instruction] = [
+        ("frame", f"train.py({line}): part", [*kernels(20), ("read", ITEM), ("python", 100 * US)]) for line in range(9)
+    ]
+    found = [each for each in planted(step).found.findings if each.id == "sync_points"]
+    assert len(found) == 4  # three, and the others
+    assert sorted(each.count for each in found) == [4, 4, 4, 24]

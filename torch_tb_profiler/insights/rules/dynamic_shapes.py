@@ -53,7 +53,7 @@ def _of_group(facts: Facts, group: Waits) -> Found:
     operator = str(trace.strings[int(group.operator[0])])
     how, advice = next((said for name, said in _ADVICE.items() if operator.startswith(name)), _OTHERWISE)
     waited = int(group.waited_ns.sum())
-    share, per_step = facts.share(waited), len(group) / facts.steps
+    share, per_step = facts.share(waited), group.times / facts.steps
     waited_ns = waited / facts.steps
     return Found(
         title=f"{operator} waits for the size of its result",
@@ -63,7 +63,7 @@ def _of_group(facts: Facts, group: Waits) -> Found:
         ),
         advice=advice,
         values={"operator": operator, "per_step": per_step, "waited_ns": waited_ns, "share": share, "how": how},
-        rows=group.row,
+        rows=group.longest,
         changes=(without("sync", rows=group.row),),
         evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),
         links=(SYNC_DEBUG,),

@@ -15,7 +15,8 @@ from torch_tb_profiler.arrays.grouping import greatest_at, least_at
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.waits import ASYNCHRONOUS
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 Evidence("launches", "Launches of kernels over 10 µs", n, "count", "trace"),
                 Evidence("in_launches", "Time in these calls, average per step", waited / facts.steps, "ns", "trace"),
             ),
-            links=(
-                Link(
-                    "asynchronous_execution",
-                    "Asynchronous execution",
-                    "https://docs.pytorch.org/docs/stable/notes/cuda.html#asynchronous-execution",
-                ),
-            ),
+            links=(ASYNCHRONOUS,),
         ),
     )
 

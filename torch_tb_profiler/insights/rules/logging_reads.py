@@ -27,7 +27,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     group = group.take(np.argsort(-group.waited_ns, kind="stable"))
     first = logging_frame(model, group.row[:1])[0]
     logs = str(trace.strings[int(model.structure.frames.name[first])]).rpartition(": ")[2]
-    per_step = len(group) / facts.steps
+    per_step = group.times / facts.steps
     waited_ns = int(group.waited_ns.sum()) / facts.steps
     return (
         Found(
@@ -41,7 +41,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "`total += loss.detach()`."
             ),
             values={"function": logs, "per_step": per_step, "waited_ns": waited_ns, "share": share},
-            rows=group.row,
+            rows=group.longest,
             changes=(without("sync", rows=group.row),),
             evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),
             links=(

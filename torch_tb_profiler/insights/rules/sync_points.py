@@ -7,12 +7,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import without
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.anomaly import in_checks
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.logging_frames import in_logging
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
-from torch_tb_profiler.insights.waits import PINNED_MEMORY, SYNC_DEBUG, Asked, Waits, by_place, wait_evidence, waits
+from torch_tb_profiler.insights.waits import (
+    ASYNCHRONOUS,
+    PINNED_MEMORY,
+    SYNC_DEBUG,
+    Asked,
+    Waits,
+    by_place,
+    wait_evidence,
+    waits,
+)
 from torch_tb_profiler.insights.wording import ms
 
 #: by what the program asked for
@@ -62,6 +72,13 @@ _OF: Mapping[Asked, str] = {
     Asked.DEVICE: "device",
     Asked.STREAM: "stream",
 }
+_LINKS = {
+    "copy_back": PINNED_MEMORY,
+    "copy_to": PINNED_MEMORY,
+    "device": ASYNCHRONOUS,
+    "stream": ASYNCHRONOUS,
+    "runtime": ASYNCHRONOUS,
+}
 #: told by rules of their own
 _OTHERS = (Asked.DYNAMIC, Asked.PAGEABLE)
 
@@ -85,30 +102,31 @@ def _is_ours(facts: Facts, group: Waits) -> bool:
 def _of_group(facts: Facts, group: Waits) -> Found:
     trace = facts.trace
     waited = int(group.waited_ns.sum())
-    share, per_step, waited_ns = facts.share(waited), len(group) / facts.steps, waited / facts.steps
+    share, per_step, waited_ns = facts.share(waited), group.times / facts.steps, waited / facts.steps
     call = str(trace.strings[int(trace.events.name[group.row[0]])])
     operator = str(trace.strings[int(group.operator[0])]) if group.operator[0] >= 0 else ""
     how = _how(facts, group, call)
-    caller = f"`{operator}`" if operator else f"`{call}`"
+    # what is left of many lines together
+    what = "" if len(distinct(group.operator)) > 1 else operator or call
     return Found(
-        title=f"The host waits for the device in {operator or call}",
+        title=f"The host waits for the device in {what or 'other operators'}",
         detail=(
-            f"{caller} stops the host {per_step:.3g} times a step until the device is done: {ms(waited_ns)}, "
-            f"{100 * share:.1f} % of the average step."
+            f"{f'`{what}` stops' if what else 'Other operators stop'} the host {per_step:.3g} times a step until the "
+            f"device is done: {ms(waited_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=_ADVICE[how],
         values={
-            "what": operator or call,
+            "what": what,
             "per_step": per_step,
             "waited_ns": waited_ns,
             "share": share,
             "how": how,
         },
-        rows=group.row,
+        rows=group.longest,
         changes=(without("sync", rows=group.row),),
         confidence="medium" if how in ("operator", "runtime") else "high",
         evidence=wait_evidence(facts, group, call),
-        links=(PINNED_MEMORY if how in ("copy_back", "copy_to") else SYNC_DEBUG,),
+        links=(_LINKS.get(how, SYNC_DEBUG),),
     )
 
 
@@ -119,10 +137,11 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
     (kind,) = kinds
     if kind == Asked.VALUE:
         return "value" if facts.is_training else "value_inference"
-    is_torch = call.startswith(("cuda", "hip")) and len(facts.trace.operators) > 0
-    if group.operator[0] < 0 and not is_torch:
-        return "runtime"
-    return _OF.get(kind, "operator")
+    if group.operator[0] >= 0:
+        return _OF.get(kind, "operator")
+    # torch copies in operators; what it waits for outside of them is the program's own call
+    is_torch = call.startswith(("cuda", "hip")) and bool(facts.model.structure.tree.is_operator.any())
+    return _OF[kind] if is_torch and kind in (Asked.DEVICE, Asked.STREAM) else "runtime"
 
 
 RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find)
