@@ -66,7 +66,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 Link(
                     "lazy_loading",
                     "Lazy loading",
-                    "https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#lazy-loading",
+                    "https://docs.nvidia.com/cuda/cuda-programming-guide/04-special-topics/lazy-loading.html",
                 ),
             ),
         ),

@@ -40,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "Log every few steps, `if step % 50 == 0: print(loss.item())`, and add up on the device in between: "
                 "`total += loss.detach()`."
             ),
-            values={"function": logs, "per_step": per_step, "waited_ns": waited_ns, "share": share},
+            values={"logger": logs, "per_step": per_step, "waited_ns": waited_ns, "share": share},
             rows=group.longest,
             changes=(without("sync", rows=group.row),),
             evidence=wait_evidence(facts, group, str(trace.strings[int(trace.events.name[group.row[0]])])),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean, Row
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
 from torch_tb_profiler.analysis.question import Subject
@@ -138,7 +138,7 @@ class SummaryEvidence(msgspec.Struct, frozen=True, kw_only=True):
     step         name of the step that it begins in; null outside of the steps
     """
 
-    row: int
+    row: Row
     name: str
     start_ns: Ns
     duration_ns: Ns
