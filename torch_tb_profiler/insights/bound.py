@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.reason import Value
 
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
@@ -181,9 +182,5 @@ NAMES: Mapping[BoundKind, str] = {
 def _sentence(kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None) -> str:
     begin = _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
     after = step_ns * (1 - share)
-    text = f"{begin} a step would take {_ms(after)} instead of {_ms(step_ns)} ({100 * share:.0f} % less)."
+    text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
     return text if following is None else f"{text} What comes next is {NAMES[following]}."
-
-
-def _ms(ns: float) -> str:
-    return f"{ns / 1e6:.3g} ms" if ns < 1e8 else f"{ns / 1e6:.0f} ms"
