@@ -10,7 +10,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.places import places_of
 from torch_tb_profiler.trace import Category
 
-#: without marks of steps: a place of which there is something after so many different kernels is in a loop
+#: a place that the program comes to in so many steps, or with kernels between, is in a loop
 BURSTS = 3
 #: findings of one rule that name a place each
 MOST_PLACES = 3
@@ -22,8 +22,9 @@ def recurring(facts: Facts, rows: Int32) -> Bool:
     """Which of some events of the steps are of a place that the program comes to again and again.
 
     rows   shape (n,): calls, or device work
-    In at least two steps and half of them; in a single marked step all. Without any step known, at three moments at
-    least between which kernels run: the weights that a model begins with are copied once, with no kernel in between.
+    In two steps, of five and more in three: steps that were found by what repeats may be parts of the program's own.
+    In a single marked step all. Without any step known, at three moments between which kernels run: the weights that a
+    model begins with are copied once, with no kernel in between.
     """
     if not len(rows):
         return np.empty(0, np.bool_)
@@ -32,7 +33,7 @@ def recurring(facts: Facts, rows: Int32) -> Bool:
         return np.ones(len(rows), np.bool_)
     place = places_in_code(facts, rows)
     if n > 1:
-        when, least = facts.step_of(rows), max(2, -(-n // 2))
+        when, least = facts.step_of(rows), 2 if n < 5 else BURSTS
     else:
         kernels = np.sort(facts.trace.events.start[model.rows_of(Category.KERNEL)])
         when, least = np.searchsorted(kernels, facts.trace.events.start[rows]), BURSTS
