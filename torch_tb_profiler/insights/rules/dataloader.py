@@ -26,7 +26,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     rows = facts.longest_first(late.row)
     waiting = int(facts.duration(rows).sum())
     share = facts.share(waiting)
-    if not len(rows) or share < facts.limit("dataloader", "least_share"):
+    if not len(rows) or share <= facts.limit("dataloader", "least_share"):
         return ()
     by_workers = bool(late.workers.any())
     p95 = float(np.percentile(facts.duration(rows), 95))
