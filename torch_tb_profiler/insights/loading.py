@@ -9,6 +9,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
+from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
+from torch_tb_profiler.analysis.shared.quantities import BUSY
+from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import parents
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -141,19 +144,27 @@ def launch_inside(facts: Facts, rows: Int32) -> Bool:
     return found
 
 
-def batch_evidence(
-    facts: Facts, rows: Int32, label: str = "DataLoader, average per step", key: str = "dataloader_per_step"
-) -> tuple[Evidence, ...]:
-    """How long batches took: in all, as usual, and the slowest. label, key: of what there is in all."""
-    took = facts.duration(rows)
-    total = float(took.sum())
+def loader_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
+    """How long batches of a DataLoader took."""
+    each = float(facts.duration(rows).sum()) / facts.steps
+    whole = Evidence("dataloader_per_step", "DataLoader, average per step", each, "ns", "overview")
+    return (whole, *batch_evidence(facts, rows))
+
+
+def batch_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
+    """How long batches took as usual, and the slowest, and how long the device had nothing to do in them."""
+    took, events = facts.duration(rows), facts.trace.events
     p50, p95 = np.percentile(took, (50, 95)).tolist()
-    return (
-        Evidence(key, label, total / facts.steps, "ns", "overview"),
-        Evidence("share_of_step", "Share of the average step", facts.share(total), "fraction", "overview"),
+    found = (
+        Evidence("share_of_step", "Share of the average step", facts.share(float(took.sum())), "fraction", "overview"),
         Evidence("batch_p50", "A batch, median", p50, "ns", "trace"),
         Evidence("batch_p95", "A batch, 95th percentile", p95, "ns", "trace"),
     )
+    if not facts.model.has_device_work:
+        return found
+    busy = Coverage(BUSY.spans(all_device_spans(facts.model)))
+    idle = float((took - busy.between(events.start[rows], events.end[rows])).sum()) / facts.steps
+    return (*found, Evidence("idle_meanwhile", "All devices idle meanwhile, average per step", idle, "ns", "trace"))
 
 
 def words_of(ns: float) -> str:

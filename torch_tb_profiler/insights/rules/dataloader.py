@@ -11,9 +11,9 @@ from torch_tb_profiler.insights.loading import (
     DATA_LOADING,
     FEWEST,
     Fetches,
-    batch_evidence,
     beyond,
     fetches_of,
+    loader_evidence,
     words_of,
 )
 from torch_tb_profiler.insights.needs import HOST, STEPS
@@ -49,7 +49,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             values={"share": share, "p95_ns": p95, "workers": by_workers},
             rows=rows,
             changes=(beyond(facts, rows, facts.limit("synchronous_dataloader", "hand_over_ns")),),
-            evidence=batch_evidence(facts, rows),
+            evidence=loader_evidence(facts, rows),
             links=(DATA_LOADING,),
             confidence="high" if by_workers and facts.model.has_device_work else "medium",
         ),

@@ -41,7 +41,7 @@ def _of(facts: Facts, found: Copies) -> Found:
     to_device = bool((found.direction == Direction.TO_DEVICE).all())
     sure = bool((found.memory == HostMemory.PINNED).all())
     return Found(
-        title="Copies to the device hide behind nothing" if to_device else "Copies to the host hide behind nothing",
+        title="Copies hide behind nothing",
         detail=(
             f"{words_of(exposed / n)} of each step the device only copies {'from' if to_device else 'to'} the host "
             f"({size / n / 1e6:.3g} MB); {100 * (1 - exposed / whole):.0f} % of the time of these copies a kernel runs."

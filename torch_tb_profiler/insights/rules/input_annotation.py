@@ -19,7 +19,7 @@ from torch_tb_profiler.insights.loading import (
     words_of,
 )
 from torch_tb_profiler.insights.needs import HOST, STEPS
-from torch_tb_profiler.insights.rule import Found, Link, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.model import DATALOADER_NAME
 
@@ -37,7 +37,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     rows = outermost(model, model.annotation_rows(_NAME.search))
     rows = rows[(facts.step_of(rows) >= 0) & (facts.trace.events.track[rows] == main_lane(model))]
     rows = facts.longest_first(rows[~_around_loader(model, rows)]) if len(rows) else rows
-    took = facts.duration(rows)
+    took, n = facts.duration(rows), facts.steps
     share = facts.share(float(took.sum()))
     hand_over = facts.limit("synchronous_dataloader", "hand_over_ns")
     if not len(rows) or share < facts.limit("input_annotation", "least_share"):
@@ -65,7 +65,10 @@ def _find(facts: Facts) -> Sequence[Found]:
             rows=rows,
             changes=(beyond(facts, rows, hand_over),),
             place_rows=own if len(own) else rows,
-            evidence=batch_evidence(facts, rows, "Loading, average per step", "loading_per_step"),
+            evidence=(
+                Evidence("loading_per_step", "This range, average per step", float(took.sum()) / n, "ns", "overview"),
+                *batch_evidence(facts, rows),
+            ),
             links=(
                 Link(
                     "tuning_data_loading",

@@ -10,10 +10,10 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.loading import (
     DATA_LOADING,
     FEWEST,
-    batch_evidence,
     beyond,
     fetches_of,
     launch_inside,
+    loader_evidence,
     own_code_within,
     words_of,
 )
@@ -62,7 +62,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             rows=rows,
             changes=(beyond(facts, rows, hand_over),),
             place_rows=own if len(own) else rows,
-            evidence=batch_evidence(facts, rows),
+            evidence=loader_evidence(facts, rows),
             links=(DATA_LOADING,),
             confidence="medium" if on_device or usual < SURE * hand_over else "high",
         ),

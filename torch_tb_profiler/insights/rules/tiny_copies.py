@@ -69,7 +69,7 @@ def _of(facts: Facts, found: Copies, way: Direction) -> Found:
     name = str(facts.trace.strings[events.name[rows[0]]])
     whose = _whose(facts, found) if way is Direction.ON_DEVICE else "program"
     return Found(
-        title=f"Many small copies {_WORDS[way]}",
+        title="Many small copies",
         detail=(
             f"{len(rows) / n:.0f} copies {_WORDS[way]} in each step ({name}) move {size / len(rows) / 1024:.2g} KB "
             "each, from the same place: what starts them takes longer than what they move."

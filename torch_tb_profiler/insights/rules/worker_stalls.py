@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import DATA_LOADING, Fetches, batch_evidence, beyond, fetches_of, words_of
+from torch_tb_profiler.insights.loading import DATA_LOADING, Fetches, beyond, fetches_of, loader_evidence, words_of
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 
@@ -50,7 +50,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             rows=rows,
             changes=(beyond(facts, rows, usual),),
             evidence=(
-                *batch_evidence(facts, facts.longest_first(found.row)),
+                *loader_evidence(facts, facts.longest_first(found.row)),
                 Evidence("stall_period", "Batches from one stall to the next", float(period), "count", "trace"),
                 Evidence("stalls", "Stalls", float(len(rows)), "count", "trace"),
             ),
