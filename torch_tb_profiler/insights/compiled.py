@@ -52,7 +52,9 @@ def compiled(model: Model) -> Compiled:
     around = nearest(tree.parent, region | body, tree.parent)
     compilations = np.flatnonzero(compiling & (nearest(tree.parent, compiling, tree.parent) < 0))
     nested = np.flatnonzero(region & (around >= 0))
-    nested = nested[region[around[nested]]]
+    # compiled autograd (`!0/2/0`) compiles the backward pass: that it runs inside is no break
+    backward = strings.where(lambda name: name.startswith(f"{REGION}: !"), tree.name)[tree.name]
+    nested = nested[region[around[nested]] & ~backward[nested]]
     frames = model.frames
     resumed = sorted(
         {

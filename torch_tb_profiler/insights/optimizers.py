@@ -28,6 +28,7 @@ class OptimizerSteps:
     kernel   shape (m,): events of kernels
     of       shape (m,): the index of the call that each kernel belongs to, ascending
     single   shape (m,): whether an operator on one tensor launched it, not one on many
+    fused    whether an operator that does a whole step for many tensors (`aten::_fused_…`) runs in any
     """
 
     node: Int64
@@ -35,6 +36,7 @@ class OptimizerSteps:
     kernel: Int32
     of: Int64
     single: Bool
+    fused: bool
 
 
 @remembered
@@ -47,7 +49,9 @@ def optimizer_steps(model: Model) -> OptimizerSteps:
     backward = strings.where(lambda name: name.startswith(EVALUATE), tree.name)
     began = np.sort(tree.start[backward[tree.name]]) if len(tree) else np.empty(0, np.int64)
     node = np.flatnonzero(chosen)
-    within = np.searchsorted(began, tree.end[node]) - np.searchsorted(began, tree.start[node])
+    events, row = model.trace.events, tree.row[node]
+    # as recorded: in the tree a call that outlives a step is cut
+    within = np.searchsorted(began, events.end[row]) - np.searchsorted(began, events.start[row])
     node = node[within == 0]
     is_step = np.zeros(len(tree), np.bool_)
     is_step[node] = True
@@ -55,6 +59,8 @@ def optimizer_steps(model: Model) -> OptimizerSteps:
     work = np.flatnonzero((around >= 0) & (model.device_category == Category.KERNEL) & ~links.is_communication)
     work = work[np.argsort(around[work], kind="stable")]
     many = strings.where(lambda name: name.startswith(("aten::_foreach", "aten::_fused")), tree.name)
+    named = strings.where(lambda name: name.startswith("aten::_fused"), tree.name)
+    fused = named[tree.name] if len(tree) else np.zeros(0, np.bool_)
     operator = take_known(tree.name, links.operator_node[work], missing=0)
     names = model.trace.events.name[model.device_work.row[work]]
     of_optimizer = strings.where(_is_multi_tensor, names)
@@ -65,6 +71,7 @@ def optimizer_steps(model: Model) -> OptimizerSteps:
         kernel=model.device_work.row[work],
         of=np.searchsorted(node, around[work]).astype(np.int64),
         single=single,
+        fused=bool((nearest(tree.parent, is_step, np.flatnonzero(fused)) >= 0).any()),
     )
 
 

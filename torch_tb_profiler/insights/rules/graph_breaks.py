@@ -64,11 +64,12 @@ def _find(facts: Facts) -> Sequence[Found]:
 
 
 def _outside_of_graphs(facts: Facts, regions: Int64) -> list[tuple[int, int, int]]:
-    """(track, start, end) of what lies in some regions and in no graph of them."""
+    """(track, start, end) of what lies in some regions, and neither in a graph of them nor in a compilation."""
     tree = facts.model.tree
     body = facts.trace.strings.where(lambda name: name.startswith(BODY), tree.name)[tree.name]
     is_region = np.zeros(len(tree), np.bool_)
     is_region[regions] = True
+    body[compiled(facts.model).compilations] = True
     bodies = np.flatnonzero(body & (nearest(tree.parent, is_region, np.arange(len(tree))) >= 0))
     found = []
     for region in regions.tolist():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from torch_tb_profiler.analysis.replay.changes import kernels, scale
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.optimizers import optimizer_steps
@@ -18,9 +21,9 @@ def _find(facts: Facts) -> Sequence[Found]:
     work = facts.in_steps(steps.kernel)
     on_device = facts.model.has_device_work
     host_ns, device_ns = int(facts.duration(rows).sum()), int(facts.duration(work).sum())
-    share = facts.share(max(host_ns, device_ns))
-    if not len(rows) or share < facts.limit("optimizer_share", "least_share"):
+    if not len(rows) or _usual_share(facts, rows, work) < facts.limit("optimizer_share", "least_share"):
         return ()
+    fused = "" if steps.fused else "Write `fused=True` among the arguments of the optimizer, where it has that. "
     evidence = [
         Evidence("optimizer_host_ns", "Optimizer on the host, per step", host_ns / facts.steps, "ns", "operators")
     ]
@@ -37,14 +40,15 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"{facts.step_ns / 1e6:.3g} ms."
             ),
             advice=(
-                "Step less often: add up the gradients of several batches (`if i % 2: optimizer.step(); "
-                "optimizer.zero_grad()`), which makes the batch larger. `fused=True` makes each of its steps shorter."
+                f"{fused}Step less often: add up the gradients of several batches (`if i % 2: optimizer.step(); "
+                "optimizer.zero_grad()`), which makes the batch larger."
             ),
             values={
                 "host_ns": host_ns / facts.steps,
                 "device_ns": device_ns / facts.steps,
                 "on_device": on_device,
                 "step_ns": facts.step_ns,
+                "fused": steps.fused,
             },
             rows=rows,
             changes=(scale(None, 0.5, rows=rows.tolist()), *([kernels(0.5, rows=work.tolist())] if len(work) else [])),
@@ -55,6 +59,14 @@ def _find(facts: Facts) -> Sequence[Found]:
             least_share=facts.limit("optimizer_share", "least_share") / 2,
         ),
     )
+
+
+def _usual_share(facts: Facts, rows: Int32, work: Int32) -> float:
+    """Of a step in the middle, so that what only the first one does (state is made, modules are loaded) is left out."""
+    host, device = (
+        np.bincount(facts.step_of(some), facts.duration(some), minlength=facts.steps) for some in (rows, work)
+    )
+    return float(np.median(np.maximum(host, device) / np.maximum(facts.period_ns, 1)))
 
 
 RULE = Rule("optimizer_share", "R29", (STEPS, HOST), _find)

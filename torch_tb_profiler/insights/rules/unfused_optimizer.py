@@ -11,6 +11,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
 from torch_tb_profiler.insights.optimizers import optimizer_steps
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.model.program_tree import ACCUMULATE
 
 LINK = Link("optimizers", "Implementations of optimizers", "https://docs.pytorch.org/docs/stable/optim.html#algorithms")
 
@@ -24,24 +25,24 @@ def _find(facts: Facts) -> Sequence[Found]:
     slow = np.flatnonzero((singles >= facts.limit("unfused_optimizer", "least_kernels")) & (2 * singles > kernels))
     if not len(slow):
         return ()
-    left = facts.limit("unfused_optimizer", "time_left")
     groups = [steps.kernel[chosen & (steps.of == call)] for call in slow.tolist()]
     spent = [int(facts.duration(rows).sum()) for rows in groups]
+    count, mean_ns = sum(map(len, groups)) / facts.steps, sum(spent) / sum(map(len, groups))
+    left = _left(facts, count, mean_ns)
     name = str(facts.trace.strings[facts.trace.events.name[steps.rows[slow[0]]]])
     optimizer = name.partition("#")[2].removesuffix(".step") or "Optimizer"
-    count = sum(map(len, groups)) / facts.steps
     return (
         Found(
             title="The optimizer updates its parameters one by one",
             detail=(
-                f"`{optimizer}.step` launches {count:.0f} kernels in each step, {sum(spent) / count / facts.steps / 1e3:.1f} µs "
-                "long on average, several for each parameter."
+                f"`{optimizer}.step` launches {count:.0f} kernels in each step, {mean_ns / 1e3:.1f} µs long on average, "
+                "for one tensor each."
             ),
             advice=(
                 f"Write `torch.optim.{optimizer}(…, fused=True)`, one kernel for many parameters, or `foreach=True` where "
-                "the optimizer or the version of torch has no fused one. Both are as exact."
+                "the optimizer or the version of torch has no fused one."
             ),
-            values={"optimizer": optimizer, "kernels": count, "mean_ns": sum(spent) / count / facts.steps},
+            values={"optimizer": optimizer, "kernels": count, "mean_ns": mean_ns},
             rows=facts.longest_first(steps.rows[slow]),
             changes=(fused_groups((rows.tolist(), round(left * ns)) for rows, ns in zip(groups, spent, strict=True)),),
             evidence=(
@@ -50,6 +51,21 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             links=(LINK,),
         ),
+    )
+
+
+def _left(facts: Facts, kernels: float, mean_ns: float) -> float:
+    """Which part of the time of these kernels a fused one takes.
+
+    All of it where each parameter is gone over once already, by kernels that are long enough to be about memory.
+    """
+    model = facts.model
+    accumulated = facts.in_steps(model.tree.row[model.tree.name == facts.trace.strings.code(ACCUMULATE)])
+    once = len(accumulated) > 0 and kernels < 1.5 * len(accumulated) / facts.steps
+    return (
+        1.0
+        if once and mean_ns >= facts.limit("unfused_optimizer", "small_ns")
+        else facts.limit("unfused_optimizer", "time_left")
     )
 
 
