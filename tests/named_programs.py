@@ -95,5 +95,3 @@ def found(program: Machine | list[Event], rule: str, **header: Any) -> list[Find
 def saved(with_fault: Machine, without: Machine) -> float:
     """What a step is really shorter by, ns."""
     return (with_fault.total_ns - without.total_ns) / len(with_fault.step_ends)
-
-
