@@ -42,9 +42,9 @@ _NAMES: Mapping[str, str] = {
     "x": "exp exp_",
     "o": "native_dropout fused_dropout _fused_dropout native_dropout_backward",
     "c": "copy_ clone _to_copy",
-    "p": """abs neg sigmoid sigmoid_ tanh tanh_ relu relu_ silu silu_ gelu gelu_ elu leaky_relu hardtanh hardswish softplus
-    clamp clamp_ clamp_min clamp_max where masked_fill masked_fill_ sin cos log log1p expm1 erf sign floor ceil round
-    eq ne gt ge lt le logical_and logical_or logical_not bitwise_and bitwise_or bitwise_not minimum maximum addcmul
+    "p": """abs neg sigmoid sigmoid_ tanh tanh_ relu relu_ silu silu_ gelu gelu_ elu leaky_relu hardtanh hardswish
+    softplus clamp clamp_ clamp_min clamp_max where masked_fill masked_fill_ sin cos log log1p expm1 erf sign floor ceil
+    round eq ne gt ge lt le logical_and logical_or logical_not bitwise_and bitwise_or bitwise_not minimum maximum addcmul
     addcdiv lerp threshold threshold_backward gelu_backward silu_backward sigmoid_backward tanh_backward
     hardtanh_backward elu_backward leaky_relu_backward hardswish_backward softplus_backward""",
     # reductions
@@ -133,7 +133,7 @@ def operator_line(model: Model) -> OperatorLine:
     places = np.full(len(tree) + 1, -1, np.int64)
     places[node] = place_of
     inner = nearest(tree.parent, kept, model.device_links.operator_node)
-    place = np.where(inner >= 0, places[inner], -1)
+    place: Int64 = np.where(inner >= 0, places[inner], -1)
     owned = np.flatnonzero((place >= 0) & model.is_work)
     start = model.trace.events.start[model.device_work.row[owned]]
     owned = owned[np.lexsort((start, place[owned]))]

@@ -1,4 +1,4 @@
-"""Parts of a program that one kernel could do, found in the order of its operators: attention, norms, softmax, chains."""
+"""Parts of a program that one kernel could do, by the order of its operators: attention, norms, softmax, chains."""
 
 from __future__ import annotations
 

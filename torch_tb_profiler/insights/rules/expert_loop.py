@@ -27,7 +27,7 @@ GROUPED = Link(
 def _find(facts: Facts) -> Sequence[Found]:
     line = operator_line(facts.model)
     least = int(facts.limit("expert_loop", "least_experts"))
-    loops = [loop for loop in _loops(list(line.matches(_EXPERT))) if loop[2] >= least]
+    loops = [loop for loop in _loops(line.text, list(line.matches(_EXPERT))) if loop[2] >= least]
     groups, experts, waiting = [], 0, []
     for first, after, count in loops:
         rows = kernels_of(facts.model, line.rows(first, after))
@@ -49,8 +49,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Experts run one after the other",
             detail=(
-                f"{layers:.3g} times in each step a loop goes over {per_layer:.0f} experts, {kernels / facts.steps:.0f} "
-                f"kernels of {spent / kernels / 1e3:.1f} µs on average."
+                f"{layers:.3g} times in each step a loop goes over {per_layer:.0f} experts, "
+                f"{kernels / facts.steps:.0f} kernels of {spent / kernels / 1e3:.1f} µs on average."
             ),
             advice=(
                 "Sort the tokens by expert and multiply all experts at once: "
@@ -75,11 +75,12 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-def _loops(experts: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """(first, after, experts) of experts that follow one another."""
+def _loops(text: str, experts: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """(first, after, experts) of experts that follow one another, without a product of anything else between."""
     found: list[tuple[int, int, int]] = []
     for first, after in experts:
-        if found and first - found[-1][1] <= _BETWEEN:
+        between = text[found[-1][1] : first] if found else ""
+        if found and len(between) <= _BETWEEN and not set(between) & set("gG\n"):
             found[-1] = (found[-1][0], after, found[-1][2] + 1)
         else:
             found.append((first, after, 1))

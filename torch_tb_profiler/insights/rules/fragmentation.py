@@ -43,7 +43,8 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
         title="Device memory is fragmented",
         detail=(
             f"{len(at)} times the allocator reserved more memory of {curve.device.name} though up to "
-            f"{unused / 2**30:.2f} GB, {100 * unused / total:.0f} % of what it had reserved, were free, in pieces too small."
+            f"{unused / 2**30:.2f} GB, {100 * unused / total:.0f} % of what it had reserved, were free, in pieces too "
+            "small."
         ),
         advice=(
             "Set `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` before the program starts. Where sizes change from "

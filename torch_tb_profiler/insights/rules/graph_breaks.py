@@ -35,8 +35,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Compiled code is interrupted by graph breaks",
             detail=(
                 f"{per_step:.3g} times in each step compiled code goes back to Python and on in another graph"
-                f"{f', behind {lines}' if lines else ''}; {100 * share:.0f} % of the step is in compiled regions, but in "
-                "none of their graphs."
+                f"{f', behind {lines}' if lines else ''}; {100 * share:.0f} % of the step is in compiled regions, but "
+                "in none of their graphs."
             ),
             advice=(
                 "`torch.compile(model, fullgraph=True)` fails at the first break and says why. Usual causes: `print`, "

@@ -40,13 +40,13 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
     return Found(
         title="Memory grows from step to step",
         detail=(
-            f"At the end of each step {mean / 2**20:.3g} MB more of {curve.device.name} are in use than at the end of the "
-            f"step before, {held[0] / 2**20:.4g} MB after the first and {held[-1] / 2**20:.4g} MB after the last of "
-            f"{facts.steps}."
+            f"At the end of each step {mean / 2**20:.3g} MB more of {curve.device.name} are in use than at the end of "
+            f"the step before, {held[0] / 2**20:.4g} MB after the first and {held[-1] / 2**20:.4g} MB after the last "
+            f"of {facts.steps}."
         ),
         advice=(
-            "Keep numbers, not tensors with their graph: `losses.append(loss.detach())`, or `total += loss.item()` every "
-            "few steps. The instances are what was allocated and not released."
+            "Keep numbers, not tensors with their graph: `losses.append(loss.detach())`, or `total += loss.item()` "
+            "every few steps. The instances are what was allocated and not released."
         ),
         values={
             "mean_bytes": mean,

@@ -33,10 +33,11 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=(
                 "`TORCH_LOGS=recompiles` says why. Where it is a size, say so: "
-                "`torch._dynamo.mark_dynamic(x, 0)` or `torch.compile(model, dynamic=True)`, or pad batches to one size."
+                "`torch._dynamo.mark_dynamic(x, 0)` or `torch.compile(model, dynamic=True)`, or pad "
+                "batches to one size."
                 if again
-                else "Run some steps before the recording: `schedule(wait=1, warmup=3, active=3)`. In production keep what "
-                "was compiled: set `TORCHINDUCTOR_CACHE_DIR` to a folder that stays."
+                else "Run some steps before the recording: `schedule(wait=1, warmup=3, active=3)`. In production keep "
+                "what was compiled: set `TORCHINDUCTOR_CACHE_DIR` to a folder that stays."
             ),
             values={"compilations": len(rows), "steps": steps, "of": facts.steps, "share": share, "again": again},
             rows=rows,

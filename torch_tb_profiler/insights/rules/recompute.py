@@ -38,8 +38,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Activations are computed again, though memory is left",
             detail=(
-                f"{100 * share:.0f} % of the time of the steps goes into operators of the forward pass that run again in "
-                f"the backward pass, while {100 * max(used):.0f} % of the memory are used."
+                f"{100 * share:.0f} % of the time of the steps goes into operators of the forward pass that run again "
+                f"in the backward pass, while {100 * max(used):.0f} % of the memory are used."
             ),
             advice=(
                 "Checkpoint fewer blocks, every second one for instance, or keep what is dear to compute: "

@@ -33,7 +33,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=(
                 "Call `torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, dropout_p=…)`, or "
-                '`is_causal=True` in place of a causal mask. Transformers: `from_pretrained(…, attn_implementation="sdpa")`.'
+                "`is_causal=True` in place of a causal mask. Transformers: "
+                '`from_pretrained(…, attn_implementation="sdpa")`.'
             ),
             values={"share": share, "calls": calls},
             rows=found.rows,

@@ -35,12 +35,12 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="The optimizer updates its parameters one by one",
             detail=(
-                f"`{optimizer}.step` launches {count:.0f} kernels in each step, {mean_ns / 1e3:.1f} µs long on average, "
-                "for one tensor each."
+                f"`{optimizer}.step` launches {count:.0f} kernels in each step, {mean_ns / 1e3:.1f} µs long on "
+                "average, for one tensor each."
             ),
             advice=(
-                f"Write `torch.optim.{optimizer}(…, fused=True)`, one kernel for many parameters, or `foreach=True` where "
-                "the optimizer or the version of torch has no fused one."
+                f"Write `torch.optim.{optimizer}(…, fused=True)`, one kernel for many parameters, or `foreach=True` "
+                "where the optimizer or the version of torch has no fused one."
             ),
             values={"optimizer": optimizer, "kernels": count, "mean_ns": mean_ns},
             rows=facts.longest_first(steps.rows[slow]),
