@@ -44,8 +44,8 @@ _NAMES: Mapping[str, str] = {
     "c": "copy_ clone _to_copy",
     "p": """abs neg sigmoid sigmoid_ tanh tanh_ relu relu_ silu silu_ gelu gelu_ elu leaky_relu hardtanh hardswish
     softplus clamp clamp_ clamp_min clamp_max where masked_fill masked_fill_ sin cos log log1p expm1 erf sign floor ceil
-    round eq ne gt ge lt le logical_and logical_or logical_not bitwise_and bitwise_or bitwise_not minimum maximum addcmul
-    addcdiv lerp threshold threshold_backward gelu_backward silu_backward sigmoid_backward tanh_backward
+    round eq ne gt ge lt le logical_and logical_or logical_not bitwise_and bitwise_or bitwise_not minimum maximum
+    addcmul addcdiv lerp threshold threshold_backward gelu_backward silu_backward sigmoid_backward tanh_backward
     hardtanh_backward elu_backward leaky_relu_backward hardswish_backward softplus_backward""",
     # reductions
     "m": "mean",
@@ -60,6 +60,7 @@ _NAMES: Mapping[str, str] = {
     "I": "index index_select gather",
     "A": "index_add_ index_add scatter_add_ scatter_add _index_put_impl_ index_put_",
     "N": "nonzero",
+    "K": "topk",
 }
 #: letter of each known operator
 LETTERS: Mapping[str, str] = {f"aten::{name}": letter for letter, names in _NAMES.items() for name in names.split()}
@@ -97,9 +98,14 @@ class OperatorLine:
         """Where a pattern is found: from a place to another, which is excluded."""
         return (found.span() for found in re.finditer(pattern, self.text))
 
+    def is_soon_after(self, letter: str, place: int, most: int) -> bool:
+        """Whether one of the operators before a place, at most so many, has a letter; on the same thread."""
+        return letter in self.text[max(place - most, 0) : place].rpartition(END)[2]
+
     def rows(self, first: int, after: int) -> Int32:
         """The device work of the places from one to another, in the order of its operators."""
-        return self.work[self.first[first] : self.first[after]]
+        found: Int32 = self.work[self.first[first] : self.first[after]]
+        return found
 
 
 @remembered
@@ -133,7 +139,7 @@ def operator_line(model: Model) -> OperatorLine:
     places = np.full(len(tree) + 1, -1, np.int64)
     places[node] = place_of
     inner = nearest(tree.parent, kept, model.device_links.operator_node)
-    place: Int64 = np.where(inner >= 0, places[inner], -1)
+    place: Int64 = places[inner]  # the last is for "none"
     owned = np.flatnonzero((place >= 0) & model.is_work)
     start = model.trace.events.start[model.device_work.row[owned]]
     owned = owned[np.lexsort((start, place[owned]))]
@@ -145,7 +151,8 @@ def _adds_bias(model: Model, known: Bool) -> Int64:
     """Nodes that add the bias of a convolution."""
     tree, strings = model.tree, model.trace.strings
     adds = np.flatnonzero(known & (tree.name == strings.code("aten::add_")) & (tree.parent >= 0))
-    return adds[tree.name[tree.parent[adds]] == strings.code("aten::_convolution")]
+    found: Int64 = adds[tree.name[tree.parent[adds]] == strings.code("aten::_convolution")]
+    return found
 
 
 @remembered

@@ -27,7 +27,7 @@ class OptimizerSteps:
     rows     shape (n,): their events
     kernel   shape (m,): events of kernels
     of       shape (m,): the index of the call that each kernel belongs to, ascending
-    single   shape (m,): whether an operator on one tensor launched it, not one on many
+    single   shape (m,): whether it is an elementwise kernel that an operator on one tensor launched
     fused    whether an operator that does a whole step for many tensors (`aten::_fused_…`) runs in any
     """
 
@@ -63,8 +63,8 @@ def optimizer_steps(model: Model) -> OptimizerSteps:
     fused = named[tree.name] if len(tree) else np.zeros(0, np.bool_)
     operator = take_known(tree.name, links.operator_node[work], missing=0)
     names = model.trace.events.name[model.device_work.row[work]]
-    of_optimizer = strings.where(_is_multi_tensor, names)
-    single = ~np.append(many, False)[operator] & ~of_optimizer[names] & (links.operator_node[work] >= 0)
+    elementwise = strings.where(_is_elementwise, names)
+    single = ~np.append(many, False)[operator] & elementwise[names] & (links.operator_node[work] >= 0)
     return OptimizerSteps(
         node=node,
         rows=tree.row[node],
@@ -75,6 +75,6 @@ def optimizer_steps(model: Model) -> OptimizerSteps:
     )
 
 
-def _is_multi_tensor(name: str) -> bool:
+def _is_elementwise(name: str) -> bool:
     family = family_of(name)
-    return family is not None and family.kind == Kind.OPTIMIZER
+    return family is not None and family.kind == Kind.POINTWISE and family.library != "Inductor"

@@ -30,24 +30,24 @@ def recomputed(model: Model) -> Int64:
     numbered = (number >= 0) & tree.is_operator & names[tree.name] if len(tree) else np.zeros(0, np.bool_)
     if not numbered.any():
         return np.empty(0, np.int64)
-    outermost = numbered & (nearest(tree.parent, numbered, tree.parent) < 0)
     backward = in_backward(model)
-    inner = np.flatnonzero(outermost & backward)
+    inner = np.flatnonzero(numbered & backward)
     if not len(inner):
         return inner
+    # operators inside others count for the comparison, too: `linear` holds `t` and `addmm`
     letters = np.array([chr(0xE000 + code) for code in range(int(tree.name.max()) + 1)])
-    forward = "".join(letters[tree.name[np.flatnonzero(outermost & ~backward)]])
+    forward = "".join(letters[tree.name[np.flatnonzero(numbered & ~backward)]])
     evaluates = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
     owner = nearest(tree.parent, evaluates, inner)
+    outermost = nearest(tree.parent, numbered, tree.parent[inner]) < 0
     known: dict[str, bool] = {}
-    found = []
+    found = np.zeros(len(inner), np.bool_)
     for begin, after in _runs(owner):
         text = "".join(letters[tree.name[inner[begin:after]]])
         if text not in known:
             known[text] = after - begin >= LEAST and text[: max(LEAST, len(text) - 2)] in forward
-        if known[text]:
-            found.append(inner[begin:after])
-    return np.concatenate(found) if found else np.empty(0, np.int64)
+        found[begin:after] = known[text]
+    return inner[found & outermost]
 
 
 def _runs(values: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[tuple[int, int]]:

@@ -53,14 +53,14 @@ def test_rules_of_memory_need_it_recorded() -> None:
     assert {missing[rule] for rule in ("unused_memory", "fragmentation", "memory_growth", "recompute")} == {"memory"}
 
 
-def growing(allocated: list[float], reserved: list[float]) -> list[Event]:
+def growing(allocated: list[float], reserved: list[float], size: int = 64 * 2**20) -> list[Event]:
     """In use and reserved after each allocation, GB."""
     held = zip(allocated, reserved, strict=True)
     return [
         annotation("ProfilerStep#1", 0, 1000),
         operator("aten::empty", 0, 1000),
         *(
-            memory(10 * (i + 1), 512, address=4096 * (i + 1), total=round(a * GB), reserved=round(r * GB))
+            memory(10 * (i + 1), size, address=4096 * (i + 1), total=round(a * GB), reserved=round(r * GB))
             for i, (a, r) in enumerate(held)
         ),
     ]
@@ -87,6 +87,11 @@ def test_memory_in_pieces() -> None:
 )
 def test_memory_that_is_not_in_pieces(allocated: list[float], reserved: list[float]) -> None:
     assert found(growing(allocated, reserved), "fragmentation", deviceProperties=[CARD]) == []
+
+
+def test_small_requests_have_memory_of_their_own() -> None:
+    events = growing([8, 5, 6], [9, 9, 9.002], size=4096)
+    assert found(events, "fragmentation", deviceProperties=[CARD]) == []
 
 
 def leaking(kept: list[int]) -> list[Event]:

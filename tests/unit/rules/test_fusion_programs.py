@@ -46,6 +46,8 @@ def test_an_optimizer_that_updates_parameters_one_by_one(length: float) -> None:
     assert finding.where is not None
     assert finding.where.annotation == "Optimizer.step#Adam.step"
     assert "torch.optim.Adam(…, fused=True)" in finding.advice
+    (other,) = found(run([PRODUCT, optimizer(*one_by_one(length), name="Lion")]), "unfused_optimizer")
+    assert "fused=True" not in other.advice  # torch has none
     # that it takes most of the step says the same less precisely
     assert found(program, "optimizer_share") == []
 
@@ -66,6 +68,8 @@ def test_operators_on_many_tensors_are_as_they_should_be() -> None:
     many = [op("_foreach_mul_", (ELEMENTWISE.format("Mul"), 3))] * 300
     assert found(run([PRODUCT, optimizer(*many)]), "unfused_optimizer") == []
     assert found(run([PRODUCT, *one_by_one(3)]), "unfused_optimizer") == []
+    products = [op("mm", (GEMM, 3))] * 300  # as Muon makes them
+    assert found(run([PRODUCT, optimizer(*products, name="Muon")]), "unfused_optimizer") == []
 
 
 def test_an_optimizer_that_takes_a_third_of_the_step() -> None:
@@ -226,6 +230,10 @@ def test_a_program_that_trains_needs_its_graph(more: list[Event]) -> None:
     assert found([*inference(numbers=True), *more], "grad_recorded") == []
 
 
+#: chooses the experts of each token
+ROUTE = op("topk", ("void at::native::sbtopk::gatherTopK<float>()", 10))
+
+
 def expert() -> list[Instruction]:
     return [
         op("index", ("void at::native::index_elementwise_kernel<128, 4>()", 3)),
@@ -238,24 +246,28 @@ def expert() -> list[Instruction]:
 
 
 def test_experts_in_a_loop() -> None:
-    program = run([PRODUCT, *expert() * 10, PRODUCT])
+    program = run([PRODUCT, ROUTE, *expert() * 10, PRODUCT])
     (finding,) = found(program, "expert_loop")
     left = 10 * (9 + 9) + 0.15 * 10 * (3 + 2 + 2 + 3)
-    grouped = run([PRODUCT, op("_grouped_mm", (GEMM, left)), PRODUCT])
+    grouped = run([PRODUCT, ROUTE, op("_grouped_mm", (GEMM, left)), PRODUCT])
     assert finding.saving is not None
     assert finding.saving.alone_ns == pytest.approx(saved(program, grouped), rel=0.05)
     assert (finding.values["layers"], finding.values["experts"]) == (1, 10)
-    assert found(run([PRODUCT, *expert() * 3]), "expert_loop") == []
+    assert found(run([PRODUCT, ROUTE, *expert() * 3]), "expert_loop") == []
+    # layers of a graph network take and add up the like, and nothing routes
+    assert found(run([PRODUCT, *expert() * 10]), "expert_loop") == []
 
 
 def test_weights_of_experts_that_are_copied() -> None:
     gather = op("index", ("void at::native::index_elementwise_kernel<128, 4>()", 90), dims=[[8, 512, 256], []])
     product = op("bmm", (GEMM, 120), dims=[[2, 1, 256], [2, 256, 512]])
-    program = run([PRODUCT, gather, product])
+    program = run([PRODUCT, ROUTE, gather, product])
     (finding,) = found(program, "gathered_experts")
     assert finding.saving is not None
-    assert finding.saving.alone_ns == pytest.approx(saved(program, run([PRODUCT, product])), rel=0.03)
+    assert finding.saving.alone_ns == pytest.approx(saved(program, run([PRODUCT, ROUTE, product])), rel=0.03)
+    # a cache that is put in another order
+    assert found(run([PRODUCT, gather, product]), "gathered_experts") == []
     # rows of an embedding
     rows = op("index", ("void at::native::index_elementwise_kernel<128, 4>()", 90), dims=[[4096, 512], []])
     softmax = op("_softmax", (SOFTMAX, 5))
-    assert found(run([PRODUCT, rows, product, softmax]), "gathered_experts") == []
+    assert found(run([PRODUCT, ROUTE, rows, product, softmax]), "gathered_experts") == []

@@ -15,6 +15,8 @@ from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
 #: take the tokens of an expert, multiply two or three times, put them back
 _EXPERT = r"I[^AIgG\n]{0,5}(?:[gG][^AIgG\n]{0,5}){2,3}(?:I[^AIgG\n]{0,5})?A"
+#: what routes tokens chooses the best experts (`topk`) at most so many operators before it; layers of graphs do not
+AFTER_ROUTING = 40
 #: operators between one expert and the next, at most
 _BETWEEN = 12
 GROUPED = Link(
@@ -27,7 +29,11 @@ GROUPED = Link(
 def _find(facts: Facts) -> Sequence[Found]:
     line = operator_line(facts.model)
     least = int(facts.limit("expert_loop", "least_experts"))
-    loops = [loop for loop in _loops(line.text, list(line.matches(_EXPERT))) if loop[2] >= least]
+    loops = [
+        loop
+        for loop in _loops(line.text, list(line.matches(_EXPERT)))
+        if loop[2] >= least and line.is_soon_after("K", loop[0], AFTER_ROUTING)
+    ]
     groups, experts, waiting = [], 0, []
     for first, after, count in loops:
         rows = kernels_of(facts.model, line.rows(first, after))
@@ -54,7 +60,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=(
                 "Sort the tokens by expert and multiply all experts at once: "
-                "`torch.nn.functional.grouped_mm(tokens, weights, offs=offsets)`. Transformers: "
+                "`torch.nn.functional.grouped_mm(tokens, weights, offs=offsets)`, in bfloat16. Transformers: "
                 '`from_pretrained(…, experts_implementation="grouped_mm")`.'
             ),
             values={

@@ -13,6 +13,9 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import MEMORY
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
+#: requests up to this many bytes are served from segments of 2 MB (`kSmallSize` of the allocator)
+SMALL = 1 << 20
+
 
 def _find(facts: Facts) -> Sequence[Found]:
     curves = memory_curves(facts.model).curves
@@ -26,7 +29,9 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
     free = curve.reserved[:-1] - curve.allocated[:-1]
     least = facts.limit("fragmentation", "least_share") * curve.reserved[:-1]
     large = facts.limit("fragmentation", "least_bytes")
-    at = np.flatnonzero((grown > 0) & (free >= least) & (free >= large) & (free >= 2 * grown)) + 1
+    # small requests have segments of their own
+    asked = memory_records(facts.model).bytes[curve.position[1:]] > SMALL
+    at = np.flatnonzero(asked & (grown > 0) & (free >= least) & (free >= large) & (free >= 2 * grown)) + 1
     if not len(at):
         return None
     held = curve.device_bytes
@@ -58,7 +63,7 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
         },
         rows=rows,
         severity="medium" if held is not None and reserved > 0.8 * held else "low",
-        confidence="high" if held is not None else "medium",
+        confidence="medium",  # what another stream holds is free to that one alone
         evidence=(
             Evidence(
                 "unused_reserved", "Reserved, but free, when more was reserved", unused, "bytes", "memory", gpu=number
@@ -67,7 +72,7 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
         ),
         links=(
             Link(
-                "allocator_settings",
+                "expandable_segments",
                 "Settings of the allocator",
                 "https://docs.pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf",
             ),

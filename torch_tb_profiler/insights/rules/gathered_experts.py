@@ -11,14 +11,14 @@ from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, SHAPES, STEPS
 from torch_tb_profiler.insights.operator_line import input_dims, operator_line
 from torch_tb_profiler.insights.patterns import Group, kernels_of, shapes
 from torch_tb_profiler.insights.rule import Found, Rule
-from torch_tb_profiler.insights.rules.expert_loop import GROUPED
+from torch_tb_profiler.insights.rules.expert_loop import AFTER_ROUTING, GROUPED
 
 
 def _find(facts: Facts) -> Sequence[Found]:
     line = operator_line(facts.model)
     groups = []
-    for first, after in line.matches(r"I[^IgGAS\n]{0,4}[gG]"):
-        if _is_of_weights(facts, first, after - 1):
+    for first, after in line.matches(r"I[^IgGAS\n]{0,4}G"):
+        if line.is_soon_after("K", first, AFTER_ROUTING) and _is_of_weights(facts, first, after - 1):
             rows = kernels_of(facts.model, line.rows(first, after))
             gather = kernels_of(facts.model, line.rows(first, first + 1))
             groups.append(Group(rows, int(facts.duration(rows).sum()) - int(facts.duration(gather).sum())))
@@ -42,6 +42,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             rows=found.rows,
             changes=(found.change,),
             evidence=found.evidence(facts),
+            confidence="medium",  # of few tokens the copies may be cheaper than sorting
             links=(GROUPED,),
         ),
     )
@@ -59,7 +60,7 @@ def _is_of_weights(facts: Facts, gather: int, product: int) -> bool:
         return False
     size = prod(matrix)
     return any(
-        len(shape) >= 2 and prod(shape) % size == 0 and prod(shape) > 0 and bool({*shape} & {*matrix})
+        len(shape) == 3 and prod(shape) % size == 0 and prod(shape) > 0 and bool({*shape} & {*matrix})
         for shape in multiplied
     )
 

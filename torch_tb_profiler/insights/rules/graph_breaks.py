@@ -55,8 +55,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             links=(
                 Link(
                     "graph_breaks",
-                    "Graph breaks",
-                    "https://docs.pytorch.org/docs/stable/compile/programming_model.graph_breaks_index.html",
+                    "Finding and removing graph breaks",
+                    "https://docs.pytorch.org/docs/stable/compile/programming_model.fullgraph_true.html",
                 ),
             ),
         ),

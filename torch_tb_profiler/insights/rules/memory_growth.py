@@ -36,7 +36,7 @@ def _of_device(facts: Facts, curve: MemoryCurve) -> Found | None:
     rows = _never_released(facts, curve)
     if not len(rows):
         return None
-    number = curve.device.number
+    number = curve.device.number if curve.device.number >= 0 else None
     return Found(
         title="Memory grows from step to step",
         detail=(

@@ -39,7 +39,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             confidence="medium",
             links=(
                 Link(
-                    "compile",
+                    "compile_tutorial",
                     "torch.compile",
                     "https://docs.pytorch.org/tutorials/intermediate/torch_compile_tutorial.html",
                 ),

@@ -15,6 +15,16 @@ from torch_tb_profiler.model.program_tree import ACCUMULATE
 
 LINK = Link("optimizers", "Implementations of optimizers", "https://docs.pytorch.org/docs/stable/optim.html#algorithms")
 
+#: optimizers of torch with a fused implementation, and those with one for many tensors
+_FUSED = ("Adam", "AdamW", "SGD", "Adagrad")
+_FOREACH = ("Adadelta", "Adafactor", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop")
+_ADVICE = {
+    "fused": "Write `torch.optim.{0}(…, fused=True)`, one kernel for many parameters. In versions of torch that do not "
+    "have it, `foreach=True`, or `torch.optim._multi_tensor.{0}` before 1.12.",
+    "foreach": "Write `torch.optim.{0}(…, foreach=True)`: one operator for many parameters.",
+    "other": "Use the `torch._foreach_…` operators in it, or compile it: `step = torch.compile(optimizer.step)`.",
+}
+
 
 def _find(facts: Facts) -> Sequence[Found]:
     steps = optimizer_steps(facts.model)
@@ -27,10 +37,11 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     groups = [steps.kernel[chosen & (steps.of == call)] for call in slow.tolist()]
     spent = [int(facts.duration(rows).sum()) for rows in groups]
-    count, mean_ns = sum(map(len, groups)) / facts.steps, sum(spent) / sum(map(len, groups))
-    left = _left(facts, count, mean_ns)
     name = str(facts.trace.strings[facts.trace.events.name[steps.rows[slow[0]]]])
     optimizer = name.partition("#")[2].removesuffix(".step") or "Optimizer"
+    implementation = "fused" if optimizer in _FUSED else "foreach" if optimizer in _FOREACH else "other"
+    count, mean_ns = sum(map(len, groups)) / facts.steps, sum(spent) / sum(map(len, groups))
+    left = _left(facts, count, mean_ns)
     return (
         Found(
             title="The optimizer updates its parameters one by one",
@@ -38,11 +49,8 @@ def _find(facts: Facts) -> Sequence[Found]:
                 f"`{optimizer}.step` launches {count:.0f} kernels in each step, {mean_ns / 1e3:.1f} µs long on "
                 "average, for one tensor each."
             ),
-            advice=(
-                f"Write `torch.optim.{optimizer}(…, fused=True)`, one kernel for many parameters, or `foreach=True` "
-                "where the optimizer or the version of torch has no fused one."
-            ),
-            values={"optimizer": optimizer, "kernels": count, "mean_ns": mean_ns},
+            advice=_ADVICE[implementation].format(optimizer),
+            values={"optimizer": optimizer, "implementation": implementation, "kernels": count, "mean_ns": mean_ns},
             rows=facts.longest_first(steps.rows[slow]),
             changes=(fused_groups((rows.tolist(), round(left * ns)) for rows, ns in zip(groups, spent, strict=True)),),
             evidence=(
