@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, copies, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.refusals import Quality
@@ -65,7 +66,7 @@ class Relief:
     """
 
     kind: BoundKind
-    share: float | None
+    share: Fraction | None
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,9 @@ class Bound:
     """
 
     kind: BoundKind
-    share: float | None
+    share: Fraction | None
     then: BoundKind | None
-    explained: float | None
+    explained: Fraction | None
     confidence: str
     sentence: str
     reliefs: tuple[Relief, ...]

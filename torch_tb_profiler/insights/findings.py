@@ -118,17 +118,22 @@ def _with_savings(
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
         timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]
+        before = [each for _, each in first]
         for rule, each in last:
-            timed.append((rule, each, _of_the_rest(facts, steps, quality, [f for _, f in first], each)))
+            saving = _of_the_rest(facts, steps, quality, before, each)
+            if saving.refused is not None or _is_worth_showing(facts, rule, each, saving):
+                timed.append((rule, each, saving))
+                before.append(each)
+                together += saving.after_others_ns or 0.0
     kept = [(rule, each, saving) for rule, each, saving in timed if _is_worth_showing(facts, rule, each, saving)]
     warnings = [(rule, each, None) for rule, each in found if not each.changes and each.refused is None]
     numbers: dict[str, int] = {}
     listed: list[Finding] = []
     shown: list[tuple[Rule, Found, FindingSaving | None]] = [*kept, *refused, *warnings]
-    for rule, each, saving in shown:
+    for rule, each, known in shown:
         numbers[rule.id] = numbers.get(rule.id, 0) + 1
         key = rule.id if numbers[rule.id] == 1 else f"{rule.id}-{numbers[rule.id]}"
-        listed.append(_finding(facts, rule, each, saving, key))
+        listed.append(_finding(facts, rule, each, known, key))
     listed.sort(key=_order)  # stable: savings stay in the order in which they add up
     return listed, together if kept else None
 
@@ -179,7 +184,7 @@ def _is_worth_showing(facts: Facts, rule: Rule, each: Found, saving: FindingSavi
     alone, after, last_in = (
         (x or 0.0) / facts.step_ns for x in (saving.alone_ns, saving.after_others_ns, saving.last_in_ns)
     )
-    if rule.general and after < alone / 2:
+    if rule.general and after < max(alone / 2, facts.limit("findings", "general_share")):
         return False  # what is more specific explains most of it
     return max(alone, after, last_in) >= least
 

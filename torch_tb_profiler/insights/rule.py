@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 
+from torch_tb_profiler.analysis.answer import Count, Fraction, MeanNs, Ns, Row
 from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 FindingSeverity = Literal["low", "medium", "high"]
 FindingConfidence = Literal["low", "medium", "high"]
+LineNumber = Annotated[int, Meta(ge=0, description="number of a line")]
 EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]
 
 NO_ROWS: Int32 = np.empty(0, np.int32)
@@ -71,10 +74,10 @@ class Instance:
     step         name of the step that it begins in; null outside of the steps
     """
 
-    row: int
+    row: Row
     name: str
-    start_ns: int
-    duration_ns: int
+    start_ns: Ns
+    duration_ns: Ns
     step: str | None
 
 
@@ -95,11 +98,11 @@ class Where:
     text: str
     operator: str | None
     file: str | None
-    line: int | None
+    line: LineNumber | None
     function: str | None
     module: str | None
     annotation: str | None
-    share: float
+    share: Fraction
     missing: str | None
 
 
@@ -115,11 +118,11 @@ class FindingSaving:
     refused          why there is no number
     """
 
-    alone_ns: float | None
-    after_others_ns: float | None
-    last_in_ns: float | None
-    low_ns: float | None
-    high_ns: float | None
+    alone_ns: MeanNs | None
+    after_others_ns: MeanNs | None
+    last_in_ns: MeanNs | None
+    low_ns: MeanNs | None
+    high_ns: MeanNs | None
     bound: bool
     refused: str | None
 
@@ -155,7 +158,7 @@ class Finding:
     saving: FindingSaving | None
     evidence: tuple[Evidence, ...]
     instances: tuple[Instance, ...]
-    count: int
+    count: Count
     links: tuple[Link, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
 

@@ -14,7 +14,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     rows = facts.longest_first(facts.in_steps(facts.model.dataloader_rows))
     waiting = int(facts.duration(rows).sum())
     share = facts.share(waiting)
-    if not len(rows) or share < facts.limit("dataloader", "least_share"):
+    if not len(rows) or share <= facts.limit("dataloader", "least_share"):
         return ()
     on_device = facts.model.has_device_work
     return (

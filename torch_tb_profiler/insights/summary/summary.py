@@ -7,17 +7,21 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean, Row
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
+from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.insights.bound import BoundKind
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Note
+
+#: parts of the average step in the text
+MOST_PARTS = 6
 
 
 class SummaryTrace(msgspec.Struct, frozen=True, kw_only=True):
@@ -134,7 +138,7 @@ class SummaryEvidence(msgspec.Struct, frozen=True, kw_only=True):
     step         name of the step that it begins in; null outside of the steps
     """
 
-    row: int
+    row: Row
     name: str
     start_ns: Ns
     duration_ns: Ns
@@ -167,6 +171,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
 
     trace      which one
     steps      how long they take
+    waterfall  where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps
     device     how devices were used
     owners     what is known of who started device work
     bound      what bounds the steps, by replay; `unknown` where the trace does not say
@@ -177,6 +182,7 @@ class SummaryAnswer(Answer, frozen=True, kw_only=True):
 
     trace: SummaryTrace
     steps: SummarySteps
+    waterfall: Sequence[Part]
     device: SummaryDevice
     owners: SummaryOwners
     bound: BoundKind
@@ -192,6 +198,7 @@ def summary(subject: Subject) -> SummaryAnswer:
     return SummaryAnswer(
         trace=_trace(subject),
         steps=_steps(model.steps),
+        waterfall=average(waterfall(model)),
         device=_device(device_summary(model)),
         owners=_owners(owner_shares(model)),
         bound=causes.bound.kind,
@@ -281,6 +288,7 @@ def as_text(found: SummaryAnswer) -> str:
     """For a terminal: a line for each thing, in English."""
     lines = [_title(found.trace)]
     lines += _steps_lines(found.steps)
+    lines += _waterfall_lines(found)
     if found.device.busy is not None:
         lines += _device_lines(found.device)
     owners = found.owners
@@ -322,6 +330,16 @@ def _steps_lines(steps: SummarySteps) -> list[str]:
         return ["Steps: none found"]
     times = f"median {_time(steps.median_ns)}, mean {_time(steps.mean_ns)}"
     return [f"Steps: {steps.count} by {steps.rule}, {times}"]
+
+
+def _waterfall_lines(found: SummaryAnswer) -> list[str]:
+    mean = found.steps.mean_ns
+    if not mean or not found.waterfall:
+        return []
+    largest = sorted(found.waterfall, key=lambda part: -part.ns)[:MOST_PARTS]
+    rest = mean - sum(part.ns for part in largest)
+    parts = [f"{part.cause} {_share(part.ns / mean)}" for part in largest]
+    return ["Average step: " + ", ".join(parts + ([f"other {_share(rest / mean)}"] if rest > 0 else []))]
 
 
 def _device_lines(device: SummaryDevice) -> list[str]:
