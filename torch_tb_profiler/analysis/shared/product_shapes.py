@@ -16,20 +16,19 @@ from types import MappingProxyType
 from typing import Any
 
 from torch_tb_profiler.analysis.shared.peaks import ElementType, Peaks
+from torch_tb_profiler.analysis.shared.tensor_bytes import ELEMENT_BYTES, LARGEST_DIMENSION
 
-#: bytes of an element by `Input type`, and what it is called in names of kernels
-_TYPES: Mapping[str, tuple[int, str]] = MappingProxyType(
+#: what an `Input type` is called in names of kernels
+_NAMES: Mapping[str, str] = MappingProxyType(
     {
-        "double": (8, "fp64"),
-        "float": (4, "fp32"),
-        "c10::Half": (2, "fp16"),
-        "c10::BFloat16": (2, "bf16"),
-        "signed char": (1, "int8"),
-        **{f"c10::Float8_{kind}": (1, "fp8") for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz")},
+        "double": "fp64",
+        "float": "fp32",
+        "c10::Half": "fp16",
+        "c10::BFloat16": "bf16",
+        "signed char": "int8",
+        **{f"c10::Float8_{kind}": "fp8" for kind in ("e4m3fn", "e5m2", "e4m3fnuz", "e5m2fnuz")},
     }
 )
-#: no real tensor has more elements in a dimension
-_LARGEST = 2**48
 
 Dims = tuple[int, ...]
 
@@ -110,7 +109,7 @@ def _list(text: str) -> list[Any]:
 
 def _tensor(dims: object) -> Dims:
     """The dimensions of a tensor; () for all that is none."""
-    if not isinstance(dims, list) or not all(isinstance(d, int) and 0 <= d < _LARGEST for d in dims):
+    if not isinstance(dims, list) or not all(isinstance(d, int) and 0 <= d < LARGEST_DIMENSION for d in dims):
         return ()
     return tuple(dims)
 
@@ -126,10 +125,10 @@ class _Arguments:
 
     def type_of(self, at: int) -> tuple[int, str]:
         """Raises ValueError for a type that nothing is known of, or that was not recorded."""
-        found = _TYPES.get(self.types[at]) if at < len(self.types) else None
-        if found is None:
+        kind = self.types[at] if at < len(self.types) else ""
+        if kind not in _NAMES:
             raise ValueError(f"argument {at} has no known type")
-        return found
+        return ELEMENT_BYTES[kind], _NAMES[kind]
 
     def value(self, at: int) -> Any:
         """Raises IndexError where it was not recorded."""
@@ -155,7 +154,9 @@ def _matrices(a: int, b: int, batched: bool = False, out_size: int | None = None
             raise ValueError("no two matrices that fit")
         if batched and first[0] != second[0]:
             raise ValueError("different batches")
-        return _product(given, a, b, first[0] if batched else 1, first[-2], second[-1], first[-1], not batched, out_size)
+        return _product(
+            given, a, b, first[0] if batched else 1, first[-2], second[-1], first[-1], not batched, out_size
+        )
 
     return read
 

@@ -5,13 +5,22 @@ from __future__ import annotations
 from torch_tb_profiler.insights.rule import Rule
 from torch_tb_profiler.insights.rules import (
     communication,
+    convolution_tuning,
     data_parallel,
     dataloader,
     device_idle,
     distributed_backend,
+    few_blocks,
+    layout,
+    low_occupancy,
     memory_limit,
+    misaligned_products,
+    skinny_products,
     slow_communication,
+    slow_compiled,
+    slow_products,
     tensor_cores,
+    tf32,
 )
 
 #: in the order of docs/findings.md
@@ -22,6 +31,15 @@ RULES: tuple[Rule, ...] = (
     communication.RULE,
     slow_communication.RULE,
     device_idle.RULE,
+    tf32.RULE,
     tensor_cores.RULE,
+    misaligned_products.RULE,
+    slow_products.RULE,
+    skinny_products.RULE,
+    few_blocks.RULE,
+    low_occupancy.RULE,
+    layout.RULE,
+    convolution_tuning.RULE,
+    slow_compiled.RULE,
     memory_limit.RULE,
 )
