@@ -234,7 +234,7 @@ def _products(facts: Facts) -> Products | None:
 
 
 def in_words(shape: Product) -> str:
-    """`8192 × 1024 × 32000`, m × n × k; with the batch before it."""
+    """`8192 × 1024 × 32000`, m × n × k; with a batch `16 × (27 × 16 × 27)`."""
     sizes: Sequence[int] = (shape.m, shape.n, shape.k)
     words = " × ".join(str(each) for each in sizes)
-    return f"{shape.batch} of {words}" if shape.batch > 1 else words
+    return f"{shape.batch} × ({words})" if shape.batch > 1 else words

@@ -53,7 +53,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             ),
             advice=(
                 "Serve several requests in one batch: weights are then read once for all. Or store them in 8 bits, "
-                "which the saving is for: `torchao.quantization.quantize_(model, Int8WeightOnlyConfig())`."
+                "which the saving is for: `torchao.quantization.quantize_(model, Int8WeightOnlyConfig())`, then "
+                "`torch.compile(model)`."
             ),
             values={
                 "count": len(calls),
