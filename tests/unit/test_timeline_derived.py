@@ -161,9 +161,9 @@ def _first_row(timeline: Any, items: Any, at: int, rows: Any) -> int:
     own = np.flatnonzero(slices.lane == items.lane[at])
     for start in np.flatnonzero(slices.start[own] == items.start[at]).tolist():
         inside = own[start : start + items.count[at]]
-        if len(inside) == items.count[at] and slices.end[inside].max() == items.end[at]:
-            if items.longest[at] in rows[start : start + items.count[at]]:
-                return int(rows[start])
+        same = len(inside) == items.count[at] and slices.end[inside].max() == items.end[at]
+        if same and items.longest[at] in rows[start : start + items.count[at]]:
+            return int(rows[start])
     raise AssertionError("no slice begins where the item does")
 
 
