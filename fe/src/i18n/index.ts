@@ -20,10 +20,12 @@ export { timeline as timelineTexts } from "./en/timeline";
 export { trace as traceTexts } from "./en/trace";
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
 export {
+  boundText,
   columnWords,
   counterName,
   definitionText,
   evidenceLabel,
+  findingAdvice,
   findingDetail,
   findingTitle,
   linkText,

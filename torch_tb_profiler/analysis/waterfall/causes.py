@@ -74,7 +74,7 @@ IDLE = (
     Meaning(
         "idle.slow_launch",
         f"The launch call itself took more than {SLOW_LAUNCH_NS // 1000} µs until its work could begin: a lock of the "
-        "driver, loading of a module, a large graph.",
+        "driver, loading of a module, a large graph, pageable memory that is copied first.",
     ),
     Meaning("idle.host.launch", f"{_HOST} was in a launch call of usual length."),
     Meaning("idle.host.api", f"{_HOST} was in another call of the device's API."),
@@ -82,7 +82,7 @@ IDLE = (
     Meaning("idle.host.collective", f"{_HOST} waited for a collective that runs on the host (gloo, MPI, UCC)."),
     Meaning(
         "idle.host.python",
-        f"{_HOST} was in Python: in a recorded frame, or where none was recorded less than "
+        f"{_HOST} was in Python: in a recorded frame or annotation (not that of a step), or at most "
         f"{SILENT_NS // 10**6} ms between two of its events.",
     ),
     Meaning(
@@ -150,7 +150,7 @@ HOST = tuple(
         ("host.collective", "waited for a collective that runs on the host (gloo, MPI, UCC)."),
         (
             "host.python",
-            "was in Python: in a recorded frame, or where none was recorded less than "
+            "was in Python: in a recorded frame or annotation (not that of a step), or at most "
             f"{SILENT_NS // 10**6} ms between two of its events.",
         ),
         ("host.unknown", "has nothing recorded."),
