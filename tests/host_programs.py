@@ -1,4 +1,4 @@
-"""Programs with one fault on the host, and the same programs without it: what the rules about waits and the host see.
+"""Programs with one fault on the host, and the same without it: what rules about waits and the host see.
 
 The machine of `replay_programs`, with more that a thread can do. An instruction that is a fault is left out, or does not
 hold anything up, on a machine that is not `faulty`: how long that takes is the truth of what removing it saves.
