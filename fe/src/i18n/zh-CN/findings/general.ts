@@ -35,13 +35,6 @@ export const findings: Record<string, FindingWords> = {
     advice: () =>
       "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。",
   },
-  tensor_cores: {
-    title: "没有使用 Tensor Core",
-    detail: ({ share }) =>
-      `占时间 ${percent(share, 0)} 的内核所做的工作可以由 Tensor Core 完成，但都没有使用。`,
-    advice: () =>
-      '请用 `torch.autocast("cuda", dtype=torch.bfloat16)` 以 16 位计算乘积；对 32 位乘积，`torch.set_float32_matmul_precision("high")` 在 Ampere 及更新的架构上使用 TF32。',
-  },
   memory_limit: {
     title: "设备内存几乎用满",
     detail: ({ share, capacity_bytes, gpu }) =>
@@ -62,9 +55,6 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   nccl_gpus: () => "可以使用 NCCL 的 GPU",
   busy: (gpu) => `设备忙碌，GPU ${gpu}`,
   computing: (gpu) => `计算中，GPU ${gpu}`,
-  eligible_kernel_time: () => "可用 Tensor Core 的内核时间",
-  eligible_share: () => "占计算内核时间的比例",
-  tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
   peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
   gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
 };
@@ -73,7 +63,6 @@ export const links: Record<string, string> = {
   ddp_hooks: "DDP 通信钩子",
   ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
   which_backend: "如何选择后端",
-  mixed_precision: "自动混合精度",
   checkpointing: "梯度检查点",
   nccl_troubleshooting: "NCCL 故障排查",
 };
