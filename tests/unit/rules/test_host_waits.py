@@ -210,3 +210,24 @@ def test_many_lines_that_wait_are_told_together() -> None:
     found = [each for each in planted(step).found.findings if each.id == "sync_points"]
     assert len(found) == 4  # three, and the others
     assert sorted(each.count for each in found) == [4, 4, 4, 24]
+
+
+def test_what_the_gradient_scaler_reads() -> None:
+    found = planted(step_with(("frame", "torch/amp/grad_scaler.py(351): _maybe_opt_step", [("read", ITEM)])))
+    finding = found.only("sync_points")
+    assert finding.values["how"] == "grad_scaler"
+    assert finding.where is not None
+    assert finding.where.line == 12
+
+
+def test_barriers_are_told_by_another_rule() -> None:
+    assert "sync_points" not in planted(step_with(("node", "c10d::barrier", [("sync", 3 * US)]))).ids
+
+
+def test_hooks_that_check_gradients_are_no_anomaly_detection() -> None:
+    check: list[Instruction] = [("kernel", 8 * US, 5 * US, "isnan"), ("read", ITEM)]
+    nodes: list[Instruction] = []
+    for i in range(12):
+        nodes.append(("node", f"autograd::engine::evaluate_function: MmBackward{i}", kernels(1)))
+        nodes.append(("node", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", check))
+    assert "anomaly_mode" not in planted([*kernels(20), ("backward", nodes)]).ids

@@ -13,7 +13,7 @@ from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Link, Rule
 
 #: operators that the detail names
 NAMED = 3
@@ -42,7 +42,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     busy = 1 - int(found.of("idle").sum()) / total
     row, own = _self_times(facts)
-    in_operators = facts.share(int(own.sum()))
+    # an operator that takes longer computes on the CPU
+    in_operators = facts.share(int(own[own <= facts.limit("host_dispatch", "longest_ns")].sum()))
     least, most = facts.limit("host_dispatch", "least_busy"), facts.limit("host_dispatch", "most_busy")
     if not least <= busy <= most or in_operators < facts.limit("host_dispatch", "least_share"):
         return ()
@@ -70,6 +71,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "how": how,
             },
             rows=row[np.argsort(-own, kind="stable")],
+            place_rows=NO_ROWS,  # it is everywhere
             changes=(scale("operator", 0.5),),
             confidence="medium",
             evidence=(
