@@ -196,7 +196,7 @@ def test_what_is_no_loop_over_a_tensor() -> None:
 
 
 def selections(indexes: list[int], in_a_round: int = 1) -> list[Event]:
-    events: list[Event] = [annotation("ProfilerStep#1", 0, 1_000)]
+    events: list[Event] = [annotation("ProfilerStep#1", 0, 2_000)]
     for at, index in enumerate(indexes):
         given = {"Input Dims": [[64, 8], [], []], "Concrete Inputs": ["", "0", str(index)]}
         events.append(op("aten::select", 20 * at + 5, 8, **given))
