@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import without
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.anomaly import in_checks
+from torch_tb_profiler.insights.copies import large_reads
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.logging_frames import in_frames, in_logging
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
@@ -20,7 +21,7 @@ from torch_tb_profiler.insights.waits import (
     SYNC_DEBUG,
     Asked,
     Waits,
-    by_place,
+    by_line,
     wait_evidence,
     waits,
 )
@@ -95,20 +96,14 @@ def _find(facts: Facts) -> Sequence[Found]:
     is_barrier = (found.operator >= 0) & names[np.maximum(found.operator, 0)]
     others = in_logging(facts.model, found.row) | in_checks(facts.model, found.row) | np.isin(found.asked, _OTHERS)
     others |= is_barrier
-    found = found.take(~others)
-    groups = by_place(
-        facts, found, facts.limit("sync_points", "least_share"), wanted=lambda each: _is_ours(facts, each)
-    )
-    return [_of_group(facts, group) for group in groups]
+    # the copies of another rule, and what waits for them in the same operator
+    others |= np.isin(found.place, found.place[np.isin(found.row, large_reads(facts).call)])
+    return [
+        _of_line(facts, line) for line in by_line(facts, found.take(~others), facts.limit("sync_points", "least_share"))
+    ]
 
 
-def _is_ours(facts: Facts, group: Waits) -> bool:
-    """Large copies back that could do without waiting are told by another rule."""
-    large = facts.limit("sync_points", "large_bytes") * facts.steps
-    return not (bool(group.is_async[group.bytes > 0].all()) and int(group.bytes.sum()) > large)
-
-
-def _of_group(facts: Facts, group: Waits) -> Found:
+def _of_line(facts: Facts, group: Waits) -> Found:
     trace = facts.trace
     waited = int(group.waited_ns.sum())
     share, per_step, waited_ns = facts.share(waited), group.times / facts.steps, waited / facts.steps
