@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch_tb_profiler.insights.summary.summary import as_text, summary
 
 from tests.events import US, Event, annotation, copy, event, frame, kernel, launch, model_of, op
 from tests.replay_programs import random_program, recorded
@@ -18,6 +17,7 @@ from torch_tb_profiler.analysis.question import Refused, Subject
 from torch_tb_profiler.analysis.waterfall import Waterfall, average, gaps, host_lanes
 from torch_tb_profiler.analysis.waterfall.causes import BUSY, HOST, IDLE
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL, WaterfallAnswer, WhichPieces
+from torch_tb_profiler.insights.summary.summary import as_text, summary
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 

@@ -141,6 +141,16 @@ def test_copies_into_another_order() -> None:
         assert "layout" not in found(run(three(replace(copy, inside=ranges), add(500))), A100), ranges
 
 
+def test_copies_of_several_places_are_told_apart() -> None:
+    def copy(owner: str, us: float) -> Op:
+        return Op(owner, ((COPY, us, {}),), inside=("aten::contiguous",))
+
+    steps = three(copy("a", 100), copy("b", 60), copy("c", 50), copy("d", 40), copy("e", 30), add(300))
+    here = [each for each in found(run(steps), A100).values() if each.id == "layout"]
+    counts = {each.where.operator if each.where else None: each.count for each in here}
+    assert counts == {"a": 3, "b": 3, "c": 3, "d": 6}, "those of d and e together"
+
+
 def tried(number: int) -> Op:
     """A convolution that tries algorithms, with waits of the host between them."""
     kernels = tuple((f"cudnn_algorithm_{number}_{i}_scudnn_128x64", 80.0) for i in range(14))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -37,10 +37,10 @@ def _find(facts: Facts) -> Sequence[Found]:
     return [each for each in found if each is not None]
 
 
-def _named(facts: Facts, blocks: Blocks, wanted: object) -> Bool:
+def _named(facts: Facts, blocks: Blocks, wanted: Callable[[str], bool]) -> Bool:
     strings = facts.trace.strings
     names = facts.trace.events.name[blocks.row]
-    mask: Bool = strings.where(wanted, names)[names]  # type: ignore[arg-type]
+    mask: Bool = strings.where(wanted, names)[names]
     return mask
 
 
