@@ -68,8 +68,9 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
     spent = int(blocks.duration[chosen].sum())
     if not len(chosen) or not facts.total_ns or facts.share(spent) < facts.limit(_ID, "least_share"):
         return None
-    # with work for half of the multiprocessors, no more is promised
-    target = np.maximum(blocks.duration[chosen] * blocks.filled[chosen] / most, SHORTEST_NS)
+    # with work for half of the multiprocessors a kernel comes near to what the memory gives: no more is promised
+    possible = facts.limit(_ID, "expected_filled")
+    target = np.maximum(blocks.duration[chosen] * blocks.filled[chosen] / possible, SHORTEST_NS)
     filled = float((blocks.filled[chosen] * blocks.duration[chosen]).sum()) / spent
     name, share = _longest(facts, blocks, chosen)
     return Found(
@@ -80,8 +81,8 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
             f"{name}."
         ),
         advice=(
-            "Give each call more to do: a larger batch, or one call for several of them. In a kernel of your own split "
-            "the work over more blocks."
+            "Give each call more to do: a larger batch, or one call for several of them; `torch.compile(model)` joins "
+            "small reductions with what is around them. In a kernel of your own split the work over more blocks."
         ),
         values={"what": "few", "share": facts.share(spent), "filled": filled, "name": name, "part": share},
         rows=facts.longest_first(blocks.row[chosen]),
