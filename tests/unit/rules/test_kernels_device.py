@@ -199,6 +199,7 @@ def test_slow_compiled_kernels() -> None:
         (compiled(name, least / 0.5), A100),
         (compiled(name, least / 0.25), UNKNOWN),
         (compiled("triton_tem_fused_mm_3", least / 0.1), A100),  # a product
+        (compiled("triton_poi_fused__unsafe_index_add_3", least / 0.1), A100),  # reads here and there
         (replace(compiled(name, least / 0.25), name="my::op"), A100),  # whose tensors are not known
     ):
         assert "slow_compiled" not in found(run(three(op, add(100))), device), op
