@@ -316,6 +316,7 @@ def test_parts_of_steps_are_means_over_devices_that_add_up() -> None:
 def test_short_gaps_due_to_launching_make_a_program_launch_bound() -> None:
     found = check_waterfall(model_of(first_kernel() + CAUSES["slow launch"][0]))
     # 20 µs before the first kernel; the other gap is longer than 100 µs
+    assert found.launch_bound_ns.tolist() == [20 * US]
     assert found.launch_bound_score == pytest.approx(20 / 245)
     assert check_waterfall(model_of([op("aten::mm", 0, 9)])).launch_bound_score is None
 

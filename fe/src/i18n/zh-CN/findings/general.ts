@@ -2,13 +2,6 @@ import type { FindingWords } from "../../values";
 import { percent } from "../percent";
 
 export const findings: Record<string, FindingWords> = {
-  dataloader: {
-    title: "各步在等待输入数据",
-    detail: ({ share, on_device }) =>
-      `平均每步有 ${percent(share)} 的时间用于等待 DataLoader 的下一批数据${on_device ? "，设备随之空闲" : ""}。`,
-    advice: () =>
-      "请用工作进程加载数据：`DataLoader(…, num_workers=4, persistent_workers=True)`；已使用工作进程时请调大。减少每个样本的处理，或只处理一次并保存结果。",
-  },
   communication: {
     title: "各步在等待通信",
     detail: ({ share }) => `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。`,
@@ -67,7 +60,6 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
 };
 
 export const links: Record<string, string> = {
-  data_loading: "单进程与多进程数据加载",
   ddp_hooks: "DDP 通信钩子",
   ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
   which_backend: "如何选择后端",
