@@ -107,7 +107,14 @@ export function partProperty(name: PartColor): string {
 
 /** The name of a part by its id, for people. */
 export function partName(id: string): string {
-  return known(id, partsTexts.names) ?? id;
+  const name = known(id, partsTexts.names) ?? id;
+  const [group, kind] = id.split(".");
+  return group === "compute" && kind !== undefined ? `${name}: ${kindName(kind)}` : name;
+}
+
+/** The name of a kind of kernels, such as `gemm` or `kv_cache`. */
+function kindName(kind: string): string {
+  return partsTexts.kinds[kind] ?? kind.replaceAll("_", " ");
 }
 
 function colorName(id: string): PartColor {
