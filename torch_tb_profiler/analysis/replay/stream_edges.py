@@ -19,7 +19,7 @@ LATE_NS = 10_000
 #: ns, and share of the delay: how long before it another stream may have ended for that to be the cause
 COINCIDENCE_NS, COINCIDENCE_SHARE, COINCIDENCE_MOST_NS = 10_000, 0.05, 50_000
 #: with more streams than a program has, only recorded events tell what waits for what
-MOST_STREAMS = 4096
+MOST_STREAMS = 1_000
 #: ended items that are looked at
 _LOOK_BACK = 8
 

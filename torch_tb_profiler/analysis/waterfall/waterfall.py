@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import NsMean
 from torch_tb_profiler.analysis.device_use import kernel_devices
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
-from torch_tb_profiler.analysis.shared.quantities import Role
+from torch_tb_profiler.analysis.shared.quantities import Role, share
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.waterfall.causes import (
     ALL,
@@ -99,18 +99,20 @@ class Waterfall:
         return total
 
     @property
-    def launch_bound_score(self) -> float | None:
-        """Share of the idle time, 0…1, in gaps below `SHORT_GAP_NS` due to launching; None without idle time.
+    def launch_bound_ns(self) -> Int64:
+        """Shape (steps,), Σ over devices: idle time due to launching in gaps below `SHORT_GAP_NS`.
 
         Due to launching: `idle.launch_latency`, `idle.host` and `idle.slow_launch`, all with what is below them.
         """
-        idle = int(self.of("idle").sum())
-        if not idle:
-            return None
-        wanted = [ALL[FIRST_IDLE + cause].cause for cause in LAUNCH_BOUND]
+        wanted = {ALL[FIRST_IDLE + cause].cause for cause in LAUNCH_BOUND}
         of_launch = np.array([cause in wanted for cause in self.causes], np.bool_)[self.gaps.cause]
         counted = of_launch & (self.gaps.gap_ns < SHORT_GAP_NS)
-        return int(self.gaps.duration_ns[counted].sum()) / idle
+        return sums_at(self.gaps.step[counted], self.gaps.duration_ns[counted], len(self.step_ns))
+
+    @property
+    def launch_bound_score(self) -> float | None:
+        """Share of the idle time that is `launch_bound_ns`, 0…1; None without idle time."""
+        return share(int(self.launch_bound_ns.sum()), int(self.of("idle").sum()))
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):
@@ -166,23 +168,28 @@ def waterfall(model: Model) -> Waterfall:
 
 
 def average(found: Waterfall) -> tuple[Part, ...]:
-    """The parts of the average step, in the order of `causes`; those without time are left out.
+    """The parts of the average step, mean over the devices; see `parts_of`."""
+    return parts_of(found, found.ns)
 
-    Whole nanoseconds but for the largest part, which has the fraction of the mean: they add up to it exactly, in any
-    order, also in floating point. Whole numbers are given by largest remainder.
+
+def parts_of(found: Waterfall, ns: Int64) -> tuple[Part, ...]:
+    """The average of steps in the order of `causes`; those without time are left out.
+
+    ns   shape (devices, steps, causes), of which each step adds up to its period
+    Whole nanoseconds but for the largest part, which has the fraction of the mean step: they add up to it exactly, in
+    any order, also in floating point. Whole numbers are given by largest remainder.
     """
-    devices, steps, _ = found.ns.shape
-    total = found.ns.sum(axis=(0, 1))
-    if not steps or not total.any():
+    total = ns.sum(axis=(0, 1))
+    if not total.any():
         return ()
     mean = float(found.step_ns.mean())
     parts = apportioned(total, int(mean))
     fraction = mean - int(mean)
     largest = int(np.argmax(parts))
     return tuple(
-        Part(cause=cause, ns=ns + fraction if at == largest else ns)
-        for at, (cause, ns) in enumerate(zip(found.causes, parts, strict=True))
-        if ns or (at == largest and fraction)
+        Part(cause=cause, ns=each + fraction if at == largest else each)
+        for at, (cause, each) in enumerate(zip(found.causes, parts, strict=True))
+        if each or (at == largest and fraction)
     )
 
 
@@ -218,16 +225,33 @@ def _busy(model: Model, device: int, windows: Spans) -> tuple[Int64, Spans]:
 
 def busy_sets(model: Model, device: int) -> list[Spans]:
     """When a device did each thing of `BUSY`, whatever else it did; of several the first counts."""
-    events, work = model.trace.events, model.device_work
-    mine = np.flatnonzero(work.device == device)
-    role, row = device_roles(model)[mine], work.row[mine]
-    code = np.full(len(mine), -1, np.int64)
+    events, row = model.trace.events, model.device_work.row
+    code = _busy_codes(model)
+    mine = np.flatnonzero((model.device_work.device == device) & (code >= 0))
+    found = [intervals.EMPTY] * len(BUSY)
+    for each in distinct(code[mine]).tolist():
+        chosen = row[mine[code[mine] == each]]
+        found[each] = intervals.union(events.start[chosen], events.end[chosen])
+    return found
+
+
+def works_of(model: Model, device: int, code: int) -> tuple[Int64, Int64, Int64]:
+    """The work of a device that is one thing of `BUSY`: index into Model.device_work, start and end in ns."""
+    chosen = np.flatnonzero((model.device_work.device == device) & (_busy_codes(model) == code))
+    row = model.device_work.row[chosen]
+    return chosen, model.trace.events.start[row], model.trace.events.end[row]
+
+
+@remembered
+def _busy_codes(model: Model) -> Int64:
+    """Shape (device work,): which thing of `BUSY` each piece is, -1 for what is no work."""
+    role = device_roles(model)
+    code = np.full(len(role), -1, np.int64)
     computing = role == Role.COMPUTE
-    code[computing] = _kinds(model, events.name[row[computing]])
+    code[computing] = _kinds(model, model.trace.events.name[model.device_work.row[computing]])
     code[role == Role.COMMUNICATION] = len(KINDS)
     code[role == Role.COPY] = len(KINDS) + 1
-    start, end = events.start[row], events.end[row]
-    return [intervals.union(start[code == each], end[code == each]) for each in range(len(BUSY))]
+    return code
 
 
 def first_set(parts: Overlay) -> Int64:
