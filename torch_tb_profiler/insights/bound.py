@@ -20,21 +20,21 @@ from torch_tb_profiler.reason import Value
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
 
 #: a resource is relieved as far as a good remedy can: work that can go to another process, behind other work or into a
-#: graph is gone; work that remains is done in half of the time
-HALF = 0.5
+#: graph is gone; kernels take half of their time, as with a shorter type, and what the host does two thirds
+HALF, TWO_THIRDS = 0.5, 2 / 3
 _WITH_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
     "input": (free("data"),),
     "sync": (without("sync"),),
     "communication": (collectives(0), free("collective")),
     "memory": (copies(0),),
-    "host": (scale("python", HALF), scale("operator", HALF), scale("allocator", HALF), scale("api", HALF)),
+    "host": tuple(scale(label, TWO_THIRDS) for label in ("python", "operator", "allocator", "api")),
     "launch": (free("launch"),),
     "compute": (kernels(HALF),),
 }
 _WITHOUT_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
     "input": (free("data"),),
     "communication": (collectives(0), free("collective")),
-    "host": (scale("python", HALF),),
+    "host": (scale("python", TWO_THIRDS),),
     "compute": (scale("operator", HALF),),
 }
 #: the parts of the critical path that are of a resource
@@ -170,13 +170,14 @@ _SENTENCES: Mapping[BoundKind, str] = {
     "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
     "in it,",
     "memory": "Copies bound this run: kernels wait for them. Without them",
-    "host": "The host bounds this run: the device waits for Python and operators on the CPU. In half of that time",
-    "launch": "Launches bound this run: the device waits for the host to start its many short kernels. In half of the "
-    "host's time",
+    "host": "The host bounds this run: the device waits for Python and operators on the CPU. With a third less "
+    "of that time",
+    "launch": "Launches bound this run: the device waits for the host to start its many short kernels. With a "
+    "third less of the host's time",
     "compute": "Compute bounds this run: kernels are what the steps wait for. With kernels twice as fast",
 }
 _ON_THE_CPU: Mapping[BoundKind, str] = {
-    "host": "Python bounds this run. In half of its time",
+    "host": "Python bounds this run. With a third less of its time",
     "compute": "Compute bounds this run: operators on the CPU. With operators twice as fast",
 }
 #: in place of that of short kernels
