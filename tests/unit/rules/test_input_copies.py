@@ -7,7 +7,7 @@ import pytest
 from tests.events import annotation, copy, event, kernel, launch, model_of, op
 from tests.input_programs import MS, SIDE, diagnosed, found_in, run, saved, work
 from tests.replay_programs import COMPUTE, US, Instruction
-from torch_tb_profiler.insights.copies import copies_of
+from torch_tb_profiler.insights.copies import copies_of, large_reads
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.thresholds import thresholds
@@ -62,18 +62,20 @@ def test_what_a_copy_is() -> None:
             for start, length, at in ((20, 8, 4), (150, 60, 5), (100, 8, 6), (200, 20, 7))
         ),
         copy(30, 100, 4, bytes=7) | {"name": f"Memcpy {TO_DEVICE}"},
-        copy(160, 40, 5) | {"name": f"Memcpy {TO_HOST}"},
-        copy(140, 10, 6) | {"name": f"Memcpy {TO_HOST}"},
+        copy(160, 40, 5, bytes=10**6) | {"name": f"Memcpy {TO_HOST}"},
+        copy(140, 10, 6, bytes=10**6) | {"name": f"Memcpy {TO_HOST}"},
         copy(205, 4, 7) | {"name": "CopyDeviceToDevice"},
     ]
-    found = copies_of(Facts(model_of(events), thresholds()))
+    facts = Facts(model_of(events), thresholds())
+    found = copies_of(facts)
     assert found.direction.tolist() == [1, 2, 2, 3]
     assert found.memory.tolist() == [1, 1, 1, 0]
     assert found.exposed_ns.tolist() == [80_000, 10_000, 40_000, 4_000]
-    assert found.bytes.tolist() == [7, -1, -1, -1]
+    assert found.bytes.tolist() == [7, 10**6, 10**6, -1]
     assert found.call_ns.tolist() == [8_000, 8_000, 60_000, 20_000]
     assert found.blocks.tolist() == [False, False, True, False]
     assert found.reads.tolist() == [False, False, False, True]
+    assert large_reads(facts).row.tolist() == found.row[found.blocks].tolist()
 
 
 def test_weights_are_copied_once() -> None:
