@@ -40,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Worker processes deliver batches in bursts",
             detail=(
-                f"Every {period}. batch takes {ms(stall)}, the others {ms(usual)}: {period} workers finish "
+                f"One batch in {period} takes {ms(stall)}, the others {ms(usual)}: {period} workers finish "
                 "together, and the steps use up their batches before the next ones are ready."
             ),
             advice=(
