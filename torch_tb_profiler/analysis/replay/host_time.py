@@ -37,6 +37,14 @@ class HostTime:
     node: Int32
     lanes: int
 
+    @property
+    def length(self) -> Int64:
+        """Shape (pieces,), ns: 0 for the last of each lane, which has no end."""
+        length = np.zeros(len(self.start), np.int64)
+        if len(length):
+            length[:-1] = np.where(self.lane[1:] == self.lane[:-1], self.start[1:] - self.start[:-1], 0)
+        return length
+
     @cached_property
     def first(self) -> Int64:
         """Shape (lanes + 1,): where the pieces of each lane begin."""
