@@ -19,7 +19,7 @@ from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
 from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
-from torch_tb_profiler.timeline.questions.derived import DERIVED, DERIVED_TILES, SLACK_TILES
+from torch_tb_profiler.timeline.questions.derived import DERIVED, DERIVED_TILES, NEXT_ON_PATH, SLACK_TILES
 from torch_tb_profiler.timeline.questions.flows import FLOWS
 from torch_tb_profiler.timeline.questions.names import TIMELINE_NAMES
 from torch_tb_profiler.timeline.questions.one_slice import ARGS, NEXT, SLICE
@@ -71,6 +71,7 @@ TIMELINE_QUESTIONS: tuple[AnyTimelineQuestion, ...] = (
     DERIVED,
     DERIVED_TILES,
     SLACK_TILES,
+    NEXT_ON_PATH,
     TIMELINE_OVERVIEW,
     COLLECTIVE,
 )

@@ -1976,6 +1976,16 @@ export interface NoLanes {
   text: string;
 }
 
+/** The event of the next or previous piece of the critical path. */
+export interface PieceFound {
+  /** null when there is none */
+  slice: SliceReference | null;
+  /** of the piece, from where to go on; null without one */
+  start_ns: number | null;
+  /** of the piece, from where to go on; null without one */
+  end_ns: number | null;
+}
+
 /** All ranks of a run. */
 export interface RunOverview {
   /** name of the run */
@@ -2219,6 +2229,7 @@ export interface Answers {
   "timeline/names": NamesOfSlices;
   "timeline/next": Neighbour;
   "timeline/overview": RunOverview;
+  "timeline/path/next": PieceFound;
   "timeline/range": WindowTotals;
   "timeline/search": SearchResult;
   "timeline/slice": SliceDetails;
