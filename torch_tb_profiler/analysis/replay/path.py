@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, binding_of
+from torch_tb_profiler.analysis.replay.host_time import worked
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.scenario import Scenario
@@ -161,9 +162,19 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     unknown[lanes] = rest[lanes]
     lengths[:, _PART["unexplained"]] += unknown
     lengths[np.arange(len(edge)), lag_part] += rest - unknown
-    # time before the step ended goes first to what came first: the work, then the lag; of host time a share of each
+    # time before the step ended goes first to what came first: the work, then the lag; of host time what was spent
+    # then, or after changes, where nobody knows when it was, a share of each
     over = since - time[graph.source[edge]]
-    for cut in np.flatnonzero(over > 0).tolist():
+    cuts = np.flatnonzero(over > 0)
+    if scenario.as_recorded and (row[cuts] >= 0).any():
+        exact = cuts[row[cuts] >= 0]
+        lane = graph.reference[graph.target[edge[exact]]]
+        spent = worked(graph.host, graph.waits, lane, since[exact] + graph.origin_ns)
+        spent -= worked(graph.host, graph.waits, lane, time[graph.source[edge[exact]]] + graph.origin_ns)
+        lengths[exact, : len(Label)] -= spent
+        lengths[exact, _PART["unexplained"]] -= over[exact] - spent.sum(axis=1)
+        cuts = cuts[row[cuts] < 0]
+    for cut in cuts.tolist():
         lengths[cut] = _cut(lengths[cut], int(over[cut]), bool(row[cut] >= 0))
     at, part = np.nonzero(lengths)
     order = np.lexsort((-np.arange(len(at)), at))

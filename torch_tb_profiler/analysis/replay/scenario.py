@@ -66,6 +66,16 @@ class Scenario:
         return solve(graph.nodes, graph.source[kept].tolist(), graph.target[kept].tolist(), self.delay[kept])
 
     @property
+    def as_recorded(self) -> bool:
+        """Whether nothing is changed."""
+        graph = self.graph
+        return (
+            bool(self.kept.all())
+            and np.array_equal(self.duration, graph.items.duration)
+            and np.array_equal(self.lane_times, graph.lane_times)
+        )
+
+    @property
     def step_ns(self) -> Int64:
         """Shape (steps,), ns: how long each step takes."""
         found: Int64 = np.diff(self.time[self.graph.ends])
