@@ -37,7 +37,7 @@ def recorded_quality(model: Model) -> Quality:
 class PathPieces:
     """What was on the path, piece by piece, by step and start; the pieces of a step follow one another without a gap.
 
-    Parallel, shape (pieces,). Host time is cut where an event begins or ends; so each piece has one label and one event.
+    Parallel, shape (pieces,). Host time is cut where an event begins or ends: each piece has one label and one event.
 
     step          index of the step
     start, end    ns since the start of the trace
@@ -91,9 +91,10 @@ def _other_pieces(model: Model, graph: Graph, found: Segments, at: Int64) -> tup
         node = target[before_point]
         place = graph.host.place(graph.reference[node], graph.time[node] - 1)
         row[before_point] = _rows_at(graph, place)
-    track = np.where(is_work, events.track[np.maximum(row, 0)], -1) if len(events) else np.full(len(at), -1)
+    track = np.where(is_work, events.track[np.maximum(row, 0)].astype(np.int64), np.int64(-1))
     origin = graph.origin_ns
-    return found.step[at], found.start[at] + origin, found.end[at] + origin, found.part[at], row, track, item
+    part = found.part[at].astype(np.int64)
+    return found.step[at], found.start[at] + origin, found.end[at] + origin, part, row, track, item
 
 
 def _rows_at(graph: Graph, place: Int64) -> Int64:

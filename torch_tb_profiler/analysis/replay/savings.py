@@ -10,7 +10,8 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, is_bound
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
-from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal, quality_of
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -99,7 +100,7 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
     """
     graph = graph_of(model)
     base = unchanged(graph)
-    quality = quality_of(model.trace, graph)
+    quality = recorded_quality(model)
     chosen = np.arange(len(graph.steps)) if steps is None else np.array(steps, np.int64)
     before = base.step_ns[chosen]
     refused = tuple(dict.fromkeys(each for change in changes if (each := quality.of(change)) is not None))
@@ -136,7 +137,7 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
     exclude one another do not belong into one list.
     """
     graph = graph_of(model)
-    quality = quality_of(model.trace, graph)
+    quality = recorded_quality(model)
     before = unchanged(graph).step_ns
     refused = [next((r for change in each if (r := quality.of(change)) is not None), None) for each in remedies]
 

@@ -1,0 +1,114 @@
+/** What the steps could not have been shorter without, and how long they would take after a change. */
+import { useMemo } from "react";
+import { type CriticalPath as Path, useCriticalPath } from "../../api";
+import { Columns } from "../../charts/stackedColumns";
+import { duration, fraction } from "../../format";
+import { criticalpath as text } from "../../i18n/en/criticalpath";
+import { PartialNotes } from "../../shell";
+import { useAddress, useTrace } from "../../state";
+import { Async, Empty, Panel, Segmented } from "../../ui";
+import { Names } from "./Names";
+import { Pieces } from "./Pieces";
+import { params } from "./params";
+import { bySaving, resourceColor, resourceName, seriesOf } from "./parts";
+import { Confidence, Refusals } from "./Quality";
+import { Resources } from "./Resources";
+import { WhatIf } from "./WhatIf";
+import "./criticalpath.css";
+
+const MODES = [
+  { value: "absolute", label: text.absolute },
+  { value: "percent", label: text.percent },
+] as const;
+
+export default function CriticalPath() {
+  const query = useCriticalPath(useTrace().sel);
+  return <Async query={query}>{(answer) => <Content answer={answer} />}</Async>;
+}
+
+function Content({ answer }: { answer: Path }) {
+  const { meta, steps, total_ns } = answer;
+  if (total_ns === 0) {
+    return (
+      <Panel title={text.chart}>
+        <Empty title={text.empty} reason={text.emptyReason} />
+      </Panel>
+    );
+  }
+  return (
+    <div className="critical-path">
+      <PartialNotes notes={meta.notes} />
+      <Answer answer={answer} />
+      <Refusals meta={meta} />
+      <StepsPanel steps={steps} />
+      <Resources answer={answer} />
+      <WhatIf path={answer} />
+      <Names answer={answer} />
+      <Pieces steps={steps} />
+    </div>
+  );
+}
+
+/** The question, and the answer in a sentence or two. */
+function Answer({ answer }: { answer: Path }) {
+  const { largest, resources, total_ns, steps, meta } = answer;
+  const most = resources.find(({ resource }) => resource === largest);
+  const [first] = bySaving(resources);
+  const saved = first?.if_free?.saved_ns ?? 0;
+  const known = resources.some(({ if_free }) => if_free?.refused === null);
+  return (
+    <section className="path-answer" aria-label={text.question}>
+      <h2>{text.question}</h2>
+      <Confidence meta={meta} />
+      {most && (
+        <p>
+          <strong>
+            <i className="swatch" style={{ background: resourceColor(most.resource) }} />
+            {text.largest(resourceName(most.resource), fraction(most.on_path_ns / total_ns))}
+          </strong>{" "}
+          {first
+            ? `${text.saves(
+                resourceName(first.resource),
+                duration(saved / steps.names.length),
+                fraction(saved / total_ns),
+              )}; ${
+                first.next === null
+                  ? text.noThen
+                  : text.limitsThen(resourceName(first.next), fraction(first.next_share))
+              }`
+            : known && text.nothingSaves}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function StepsPanel({ steps }: { steps: Path["steps"] }) {
+  const [mode, setMode] = useAddress(params.mode);
+  const [step, setStep] = useAddress(params.step);
+  const series = useMemo(() => seriesOf(steps), [steps]);
+  const order = useMemo(() => steps.names.map((_, at) => at), [steps]);
+  const chosen = step === null ? -1 : steps.names.indexOf(step);
+  return (
+    <Panel
+      title={text.chart}
+      help={text.chartHelp}
+      actions={<Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />}
+    >
+      <Columns
+        title={text.chart}
+        unit="ns"
+        xLabel={text.step}
+        what={text.what}
+        names={steps.names}
+        series={series}
+        mode={mode}
+        order={order}
+        range={null}
+        onRange={() => undefined}
+        selected={chosen < 0 ? null : chosen}
+        onPick={(at) => setStep(steps.names[at] ?? null)}
+      />
+    </Panel>
+  );
+}
