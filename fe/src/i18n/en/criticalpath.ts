@@ -38,6 +38,9 @@ export const criticalpath = area("criticalpath", {
     `If ${resource} took no time, a step would be at most ${time} (${share}) shorter`,
   limitsThen: (resource: string, share: string) =>
     `then ${resource} would be most of the path (${share}).`,
+  meanOf: (steps: string) => (steps === "1" ? "One step" : `Mean of ${steps} steps`),
+  saveToo: (resource: string, time: string, share: string) =>
+    `${resource}: at most ${time} (${share}).`,
   nothingSaves: "No single part would make the steps shorter if it took no time.",
   noThen: "then nothing would be left.",
 
@@ -101,7 +104,7 @@ export const criticalpath = area("criticalpath", {
 
   names: {
     title: "On the path",
-    help: "Operators and functions have their own host time on the path, without what lies deeper, and the work on devices that belongs to them. Functions are the innermost of your own code. Slack says how much later the median call could end without the last step ending later.",
+    help: "Operators and functions have their own host time on the path, without what lies deeper, and the work on devices that belongs to them. Functions are the innermost of your own code.",
     kind: "List",
     operators: "Operators",
     kernels: "Kernels",
@@ -133,7 +136,10 @@ export const criticalpath = area("criticalpath", {
     allCallsHelp: "How many calls, or pieces of work, there are in the steps.",
     slack: "Slack",
     slackHelp:
-      "Median over all calls: how much later one could end without the end of the last step moving.",
+      "Median over all pieces of work: how much later one could come without the end of the last step moving.",
+    hostSlack: "Host slack",
+    hostSlackHelp:
+      "Median over all calls: how much longer the host could take for one without the end of the last step moving. The work that it launches has slack of its own, see Kernels.",
   },
 
   pieces: {
@@ -185,11 +191,10 @@ export const criticalpath = area("criticalpath", {
     start: "Move a slider, or flip a switch, to see what the steps would take.",
     before: "Recorded",
     after: "Changed",
+    savedAtMost: "Saved per step, at most",
     saved: "Saved per step",
     longer: "Longer per step",
     mean: "Mean step",
-    atMost: (time: string, share: string) => `at most ${time} (${share})`,
-    about: (time: string, share: string) => `about ${time} (${share})`,
     between: (low: string, high: string) => `between ${low} and ${high}`,
     noInterval: "too few steps for an interval",
     limits: "Limited by",

@@ -32,6 +32,8 @@ export const criticalpath: typeof en = {
   largest: (resource, share) => `关键路径中最多的是“${resource}”：${share}。`,
   saves: (resource, time, share) => `假如“${resource}”不占时间，一步最多缩短 ${time}（${share}）`,
   limitsThen: (resource, share) => `此后路径中最多的是“${resource}”（${share}）。`,
+  meanOf: (steps) => `${steps} 步的平均`,
+  saveToo: (resource, time, share) => `“${resource}”：最多 ${time}（${share}）。`,
   nothingSaves: "没有哪一项在不占时间时能单独使各步变短。",
   noThen: "此后不再剩下什么。",
 
@@ -93,7 +95,7 @@ export const criticalpath: typeof en = {
 
   names: {
     title: "路径上的内容",
-    help: "算子和函数：它们自身在路径上的主机时间（不含更深层的内容），以及属于它们的设备工作。函数取你自己代码中最内层的一个。余量表示：中位的一次调用可以晚多少结束，而不使最后一步更晚结束。",
+    help: "算子和函数：它们自身在路径上的主机时间（不含更深层的内容），以及属于它们的设备工作。函数取你自己代码中最内层的一个。",
     kind: "列表",
     operators: "算子",
     kernels: "内核",
@@ -124,7 +126,10 @@ export const criticalpath: typeof en = {
     allCalls: "调用",
     allCallsHelp: "这些步中有多少次调用或多少项工作。",
     slack: "余量",
-    slackHelp: "所有调用的中位数：可以晚多少结束，而不使最后一步的结束移动。",
+    slackHelp: "所有工作的中位数：可以晚多少到来，而不使最后一步的结束移动。",
+    hostSlack: "主机余量",
+    hostSlackHelp:
+      "所有调用的中位数：主机在一次调用中可以多用多少时间，而不使最后一步的结束移动。它启动的工作有各自的余量，见“内核”。",
   },
 
   pieces: {
@@ -176,11 +181,10 @@ export const criticalpath: typeof en = {
     start: "移动滑块或拨动开关，即可看到各步将需要多少时间。",
     before: "记录",
     after: "更改后",
+    savedAtMost: "每步最多节省",
     saved: "每步节省",
     longer: "每步延长",
     mean: "平均步",
-    atMost: (time, share) => `最多 ${time}（${share}）`,
-    about: (time, share) => `约 ${time}（${share}）`,
     between: (low, high) => `在 ${low} 与 ${high} 之间`,
     noInterval: "步数太少，无法给出区间",
     limits: "限制因素",

@@ -92,8 +92,8 @@ export function Controls({ path, changes, onChange }: Props) {
           <Combo
             label={text.add}
             name={`${text.add}: ${text.chosen}`}
-            value={null}
-            options={optionsOf(path)}
+            value=""
+            options={[{ value: "", label: text.addHint }, ...optionsOf(path)]}
             onChange={(value) => {
               const found = namedOf(value);
               if (found && !findChange(changes, found))

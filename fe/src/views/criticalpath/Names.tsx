@@ -66,6 +66,9 @@ export function nameTable(names: readonly NameOnPath[], steps: number, total: nu
   const isHost = names.some(({ host_ns }) => host_ns > 0);
   const isDevice = names.some(({ device_ns }) => device_ns > 0);
   const kinds = new Set(names.map(({ what }) => what));
+  const ofDevice = ["kernel", "copy", "communication"].some((kind) =>
+    kinds.has(kind as NameOnPath["what"]),
+  );
   return {
     columns: [
       { key: "name", label: text.name, type: "string", unit: null, grow: true, brief: kernelLabel },
@@ -104,8 +107,8 @@ export function nameTable(names: readonly NameOnPath[], steps: number, total: nu
       { key: "all_calls", label: text.allCalls, help: text.allCallsHelp, ...count },
       {
         key: "slack_ns",
-        label: text.slack,
-        help: text.slackHelp,
+        label: ofDevice ? text.slack : text.hostSlack,
+        help: ofDevice ? text.slackHelp : text.hostSlackHelp,
         type: "number",
         unit: "ns",
         ownUnits: true,

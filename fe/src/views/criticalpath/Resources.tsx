@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import type { CriticalPath } from "../../api";
+import { count } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { SimpleTable, type Table } from "../../table";
 import { Panel } from "../../ui";
@@ -16,7 +17,7 @@ export function Resources({ answer }: { answer: CriticalPath }) {
   return (
     <Panel title={text.table} help={text.tableHelp} className="path-resources">
       <SimpleTable
-        caption={text.table}
+        caption={text.meanOf(count(answer.steps.names.length))}
         table={table}
         renderName={(row, name) => (
           <>

@@ -44,8 +44,9 @@ export function Result({ answer }: { answer: WhatIf }) {
           facts={[[text.before, duration(before_ns / n)]]}
         />
         <Tile
-          label={ns < 0 ? text.longer : text.saved}
-          value={ns > 0 && saved.bound ? text.atMost(time, share) : text.about(time, share)}
+          label={ns < 0 ? text.longer : saved.bound ? text.savedAtMost : text.saved}
+          value={time}
+          facts={[["", share]]}
           remark={intervalText(answer)}
         />
         {answer.limit_after && (

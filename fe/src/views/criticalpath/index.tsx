@@ -16,6 +16,9 @@ import { Resources } from "./Resources";
 import { WhatIf } from "./WhatIf";
 import "./criticalpath.css";
 
+/** Smaller savings stand in the table alone. */
+const TOLD_SHARE = 0.05;
+
 const MODES = [
   { value: "absolute", label: text.absolute },
   { value: "percent", label: text.percent },
@@ -53,7 +56,7 @@ function Content({ answer }: { answer: Path }) {
 function Answer({ answer }: { answer: Path }) {
   const { largest, resources, total_ns, steps, meta } = answer;
   const most = resources.find(({ resource }) => resource === largest);
-  const [first] = bySaving(resources);
+  const [first, ...others] = bySaving(resources);
   const saved = first?.if_free?.saved_ns ?? 0;
   const known = resources.some(({ if_free }) => if_free?.refused === null);
   return (
@@ -76,7 +79,17 @@ function Answer({ answer }: { answer: Path }) {
                   ? text.noThen
                   : text.limitsThen(resourceName(first.next), fraction(first.next_share))
               }`
-            : known && text.nothingSaves}
+            : known && text.nothingSaves}{" "}
+          {others
+            .filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns)
+            .map(({ resource, if_free }) =>
+              text.saveToo(
+                resourceName(resource),
+                duration((if_free?.saved_ns ?? 0) / steps.names.length),
+                fraction((if_free?.saved_ns ?? 0) / total_ns),
+              ),
+            )
+            .join(" ")}
         </p>
       )}
     </section>
