@@ -13,12 +13,13 @@ from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
-from torch_tb_profiler.analysis.summary.question import SUMMARY
 from torch_tb_profiler.insights.question import OVERVIEW
+from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
 from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
+from torch_tb_profiler.timeline.questions.derived import DERIVED, DERIVED_TILES, SLACK_TILES
 from torch_tb_profiler.timeline.questions.flows import FLOWS
 from torch_tb_profiler.timeline.questions.names import TIMELINE_NAMES
 from torch_tb_profiler.timeline.questions.one_slice import ARGS, NEXT, SLICE
@@ -69,6 +70,9 @@ TIMELINE_QUESTIONS: tuple[AnyTimelineQuestion, ...] = (
     SEARCH,
     RANGE,
     FLOWS,
+    DERIVED,
+    DERIVED_TILES,
+    SLACK_TILES,
     TIMELINE_OVERVIEW,
     COLLECTIVE,
 )

@@ -58,9 +58,11 @@ def test_a_rule(copy: Copy, logs: Path) -> None:
     assert len(files_of(blocks)) <= MOST_FILES
     copy.apply(blocks)
     events = [
-        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 100},
-        {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": 10, "dur": 50,
-         "args": {"device": 0, "stream": 7, "bytes": 1}},
+        {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 20},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 1, "tid": 1, "ts": 5, "dur": 5,
+         "args": {"correlation": 1}},
+        {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "pid": 0, "tid": 7, "ts": 12, "dur": 50,
+         "args": {"device": 0, "stream": 7, "bytes": 1, "correlation": 1}},
     ]  # fmt: skip
     (logs / "run" / "w.1.pt.trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     status, answer = asked(copy, logs, "/api/overview?run=run&worker=w")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -157,10 +158,25 @@ def test_what_to_do_about_a_storage_is_known_in_chinese() -> None:
     assert "advice_of" not in errors.Trouble("failed").told(errors.Attempt("unreadable"), FILES, {}).reason.values
 
 
+def of_findings(start: str) -> str:
+    """The entries of one list in the files of all groups of rules."""
+    files = sorted(path.stem for path in (CHINESE / "findings").glob("*.ts") if path.stem != "index")
+    return "\n".join(block(f"findings/{file}", f"export const {start}") for file in files)
+
+
+def words_of_rules() -> dict[str, str]:
+    """What is said of each rule, by its id."""
+    pieces = re.split(r"^  (\w+): \{$", of_findings("findings"), flags=re.MULTILINE)[1:]
+    return dict(zip(pieces[::2], pieces[1::2], strict=True))
+
+
 def test_every_finding_can_be_said_in_chinese() -> None:
-    assert {rule.id for rule in RULES} == keys("serverMessages", "findings") - {"title", "detail"}
-    assert {key for call in calls_of("Evidence") for key in constants(call, 0)} == keys("serverMessages", "evidence")
-    assert {key for call in calls_of("Link") for key in constants(call, 0)} == keys("serverMessages", "links")
+    assert words_of_rules().keys() == {rule.id for rule in RULES}
+    for words in words_of_rules().values():
+        assert re.findall(r"^    (\w+):", words, re.MULTILINE) == ["title", "detail", "advice"]
+    for kind, start in (("Evidence", "evidence"), ("Link", "links")):
+        said = set(re.findall(r'^  "?(\w+)"?:', of_findings(start), re.MULTILINE))
+        assert {key for call in calls_of(kind) for key in constants(call, 0)} == said
 
 
 def test_remedies_in_words_are_known_in_chinese() -> None:
@@ -207,8 +223,11 @@ def test_chinese_is_made_of_values_that_are_sent(file: str, start: str, name: st
 
 
 def test_chinese_findings_are_made_of_values_that_are_sent() -> None:
-    sent = values_of("Finding")
-    text = block("serverMessages", "findings")
-    used = dict(re.findall(r"^    (\w+): \{.*?detail: \(\{ ([^)]*) \}\)", text, re.MULTILINE | re.DOTALL))
-    assert used.keys() == {rule.id for rule in RULES}
-    assert {rule: names for rule, given in used.items() if (names := set(re.findall(r"\w+", given)) - sent[rule])} == {}
+    for rule in RULES:
+        module = Path(inspect.getfile(rule.find))
+        texts = {
+            node.value for node in ast.walk(ast.parse(module.read_text("utf-8"))) if isinstance(node, ast.Constant)
+        }
+        used = re.findall(r"\(\{ ([^)]*?) \}\) =>", words_of_rules()[rule.id])
+        names = {name for given in used for name in re.findall(r"\w+", given)}
+        assert names <= texts, rule.id

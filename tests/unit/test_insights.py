@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, copy, event, kernel, launch, model_of, op
-from torch_tb_profiler.insights import RULES, Finding, findings
+from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from torch_tb_profiler.insights import Finding, diagnosis, findings
 
 V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -31,21 +31,41 @@ def test_dataloader(waiting: float, severity: str | None) -> None:
     finding = found(step(annotation(LOADER, 10, waiting))).get("dataloader")
     assert (finding and finding.severity) == severity
     if finding:
-        assert finding.saving_ns == waiting * 1000
+        assert finding.saving is not None
+        assert finding.saving.alone_ns == finding.saving.after_others_ns == waiting * 1000
+        assert finding.saving.bound
         assert f"{waiting:.1f} %" in finding.detail
+        assert [(each.name, each.duration_ns, each.step) for each in finding.instances] == [
+            (LOADER, waiting * 1000, "1")
+        ]
 
 
-def test_only_a_device_can_be_idle() -> None:
+def test_only_a_device_can_run_dry() -> None:
     events = step(annotation(LOADER, 10, 20))
     assert "device" not in found(events)["dataloader"].detail
-    assert "while the device is idle" in found([*events, kernel(50, 1, 1)])["dataloader"].detail
+    assert "while the device runs dry" in found([*events, launch(40, 1), kernel(50, 1, 1)])["dataloader"].detail
 
 
-@pytest.mark.parametrize(("exposed", "severity"), [(10, None), (11, "medium"), (40, "high")])
-def test_communication(exposed: float, severity: str | None) -> None:
+def test_loading_behind_the_device_is_no_finding() -> None:
+    """A fifth of the step, but nothing waits for it."""
+    events = [
+        annotation("ProfilerStep#1", 0, 60),
+        op("aten::mm", 0, 10),
+        launch(1, 1),
+        kernel(6, 94, 1, "gemm"),
+        annotation(LOADER, 20, 20),
+    ]
+    assert "dataloader" not in found(events)
+
+
+@pytest.mark.parametrize(("exposed", "says"), [(10, False), (11, True), (40, True)])
+def test_communication(exposed: float, says: bool) -> None:
     finding = found(step(annotation("nccl:all_reduce", 10, exposed))).get("communication")
-    assert (finding and finding.severity) == severity
+    assert (finding is not None) == says
     if finding:
+        assert finding.saving is not None
+        assert finding.saving.alone_ns is None, "one rank promises nothing"
+        assert "other ranks" in (finding.saving.refused or "")
         assert all(link.url.startswith("https://") and "(" not in link.url for link in finding.links)
 
 
@@ -108,15 +128,26 @@ def test_distributed_backend() -> None:
     )
 
 
+def idle_device(length: float) -> list[Event]:
+    """A kernel, launched by the first of two operators that fill the step."""
+    return step(op("aten::a", 0, 50), launch(1, 1), op("aten::b", 50, 50), kernel(6, length, 1, "gemm"))
+
+
 def test_device_idle() -> None:
-    events = step(kernel(0, 49, 1), kernel(0, 50, 2, device=1), kernel(0, 10, 3, device=8), kernel(0, 1, 4, device=10))
-    finding = found(events)["device_idle"]
-    assert finding.detail.startswith("GPU 0, GPU 8 and GPU 10 are busy")
-    assert [(e.key, e.gpu, e.value) for e in finding.evidence] == [
-        (key, gpu, value) for gpu, value in ((0, 0.49), (8, 0.1), (10, 0.01)) for key in ("busy", "computing")
-    ]
-    assert "device_idle" not in found(step(kernel(0, 50, 1)))
-    assert "device_idle" not in found(step(kernel(0, 49, 1), copy(49, 1, 2))), "a device that copies is busy"
+    finding = found(idle_device(40))["device_idle"]
+    assert finding.detail.startswith("GPU 0 is idle 60 %")
+    assert [(e.key, e.gpu, e.value) for e in finding.evidence] == [("busy", 0, 0.4), ("computing", 0, 0.4)]
+    assert finding.saving is not None
+    assert finding.saving.after_others_ns == pytest.approx(47_500), "the operators, not the call"
+    assert "device_idle" not in found(idle_device(90))
+    nothing = step(kernel(0, 49, 1))
+    assert "device_idle" not in found(nothing) or found(nothing)["device_idle"].saving.refused  # type: ignore[union-attr]
+
+
+def test_what_is_more_specific_replaces_an_idle_device() -> None:
+    events = step(annotation(LOADER, 0, 60), op("aten::a", 60, 6), launch(61, 1), kernel(66, 34, 1, "gemm"))
+    events[0] = annotation("ProfilerStep#1", 0, 66)
+    assert list(found(events)) == ["dataloader"]
 
 
 def test_tensor_cores() -> None:
@@ -172,21 +203,40 @@ def test_memory_of_the_host_is_not_memory_of_a_device() -> None:
     assert "memory_limit" not in found(step(memory(10**6, device_type=0, device=-1)), deviceProperties=[V100])
 
 
-def test_the_most_severe_come_first() -> None:
-    events = step(annotation(LOADER, 0, 20), annotation("nccl:all_reduce", 30, 25), kernel(60, 1, 1), memory(901))
+def test_savings_come_first_then_what_has_no_number_then_warnings() -> None:
+    events = step(
+        annotation(LOADER, 0, 20),
+        annotation("nccl:all_reduce", 30, 25),
+        op("aten::a", 55, 5),
+        launch(56, 1, 2),
+        kernel(60, 1, 1),
+        memory(901),
+    )
     told = findings(model_of(events, deviceProperties=[V100]))
-    assert [(finding.id, finding.severity, finding.saving_ns) for finding in told] == [
-        ("dataloader", "high", 20_000),
-        ("communication", "medium", 25_000),
-        ("device_idle", "medium", None),
-        ("memory_limit", "medium", None),
+    assert [(each.id, each.saving and each.saving.after_others_ns) for each in told] == [
+        ("dataloader", 20_000),
+        ("device_idle", 39_000),
+        ("communication", None),
+        ("memory_limit", None),
     ]
+    assert told[3].saving is None
 
 
-def test_of_the_same_severity_what_saves_most_comes_first() -> None:
-    events = step(annotation(LOADER, 0, 10), annotation("nccl:all_reduce", 30, 25))
-    assert [finding.id for finding in findings(model_of(events))] == ["communication", "dataloader"]
-    assert [rule.id for rule in RULES].index("dataloader") < [rule.id for rule in RULES].index("communication")
+def test_savings_add_up_to_what_all_save_together() -> None:
+    events = [*step(annotation(LOADER, 0, 30)), op("aten::a", 30, 60), launch(31, 1), kernel(36, 1, 1)]
+    found_here = diagnosis(model_of(events))
+    assert found_here.together_ns == sum(
+        each.saving.after_others_ns or 0 for each in found_here.findings if each.saving is not None
+    )
+    assert found_here.step_ns == 100_000
+
+
+def test_what_was_not_recorded_is_not_evaluated() -> None:
+    here = diagnosis(model_of(step(op("aten::a", 0, 50))))
+    missing = {each.id: each.text for each in here.not_evaluated}
+    assert missing["memory_limit"] == "needs profile_memory=True"
+    assert "dataloader" in here.checked
+    assert not {each.id for each in here.findings} & ({*here.checked} | {*missing})
 
 
 def test_nothing_to_say() -> None:

@@ -33,14 +33,14 @@ def test_html_from_a_trace_stays_text() -> None:
     evil = "<img src=x onerror=alert(1)>"
     answer = shapes.overview(
         model_of(
-            [annotation("ProfilerStep#3", 0, 100), kernel(4, 2, 1)],
+            [annotation("ProfilerStep#3", 0, 100), op("aten::a", 0, 90), launch(1, 1), kernel(4, 2, 1)],
             deviceProperties=[{"id": 0, "name": evil, "computeMajor": evil, "computeMinor": 0}],
         ),
         workers=1,
     )
     assert evil not in json.dumps(answer)
     assert "&lt;img" in json.dumps(answer["gpu_metrics"])
-    assert answer["recommendations"].startswith("<ul><li>GPU 0 is busy")
+    assert answer["recommendations"].startswith("<ul><li>GPU 0 is idle")
 
 
 def test_operation() -> None:

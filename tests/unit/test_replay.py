@@ -25,11 +25,11 @@ from torch_tb_profiler.analysis.replay.changes import (
     without,
 )
 from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.host_time import merged
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
 from torch_tb_profiler.analysis.replay.path import critical_path, slack_of
 from torch_tb_profiler.analysis.replay.savings import interval, savings, what_if
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.stretches import merged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers
 from torch_tb_profiler.model import Model
 

@@ -15,8 +15,8 @@ from tests.events import US, annotation, copy, kernel, launch, model_of, op
 from tests.served import client_of, everything_read
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.analysis.summary.summary import SummaryAnswer, as_text, summary
 from torch_tb_profiler.cli import main
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, as_text, summary
 from torch_tb_profiler.model import Model
 
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"

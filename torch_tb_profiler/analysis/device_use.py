@@ -95,13 +95,13 @@ class DeviceSummary:
 @remembered
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
-    return tuple(_use(model, device) for device in _devices(model))
+    return tuple(_use(model, device) for device in kernel_devices(model))
 
 
 @remembered
 def step_use(model: Model) -> StepUse | None:
     """What devices did in each step; None when no device ran kernels."""
-    devices = _devices(model)
+    devices = kernel_devices(model)
     if not devices:
         return None
     time = device_time(model, "steps")
@@ -148,7 +148,7 @@ def filled_ns(model: Model, chosen: Bool) -> float:
     return intervals.integral(filled, intervals.union(steps.start, steps.end))
 
 
-def _devices(model: Model) -> list[int]:
+def kernel_devices(model: Model) -> list[int]:
     """Those that ran kernels."""
     found = distinct(model.device_work.device[model.device_category == Category.KERNEL])
     return [int(device) for device in found if device >= 0]

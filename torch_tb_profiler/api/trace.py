@@ -52,11 +52,11 @@ from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
-from torch_tb_profiler.analysis.summary.question import SUMMARY
-from torch_tb_profiler.analysis.summary.summary import SummaryAnswer
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.insights import Finding, findings
+from torch_tb_profiler.insights.summary.question import SUMMARY
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.patterns import check_pattern
 from torch_tb_profiler.model.program_tree import Source

@@ -11,6 +11,7 @@ Int8 = npt.NDArray[np.int8]
 UInt8 = npt.NDArray[np.uint8]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
+Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 #: of integers of any width

@@ -10,9 +10,9 @@ import msgspec
 
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
-from torch_tb_profiler.analysis.summary.summary import as_text, summary
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.insights.summary.summary import as_text, summary
 from torch_tb_profiler.web.http import dumps
 from torch_tb_profiler.workspace import Unavailable, logs
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace

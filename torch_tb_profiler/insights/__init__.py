@@ -6,7 +6,8 @@ evidence, estimate of what it would save, advice, links. Adding a rule is adding
 What does not belong here: computing numbers (`analysis`) and markup (`web`).
 """
 
-from torch_tb_profiler.insights.findings import RULES, findings
+from torch_tb_profiler.insights.findings import Diagnosis, diagnosis, findings
 from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule
+from torch_tb_profiler.insights.rules import RULES
 
-__all__ = ["RULES", "Evidence", "Finding", "Link", "Rule", "findings"]
+__all__ = ["RULES", "Diagnosis", "Evidence", "Finding", "Link", "Rule", "diagnosis", "findings"]

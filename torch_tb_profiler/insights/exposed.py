@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.overview.overview import average_step
+from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Evidence
-from torch_tb_profiler.model import Model
 
-#: part of the average step that makes communication worth a word, as in the old plugin
-THRESHOLD = 0.1
-SEVERE = 0.3
+#: why what communication costs is no saving
+ONE_RANK = (
+    "One rank alone does not show which part of its communication is waiting for other ranks. Replay all ranks of the "
+    "run together."
+)
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,9 @@ class Exposed:
     evidence: Evidence
 
 
-def exposed_communication(model: Model) -> Exposed | None:
+def exposed_communication(facts: Facts) -> Exposed | None:
     """None without steps, and where it is too little to be worth a word."""
+    model = facts.model
     average = average_step(model)
     if average.step_ns <= 0:
         return None
@@ -42,4 +45,4 @@ def exposed_communication(model: Model) -> Exposed | None:
         exposed = average.category_ns.get("communication", 0.0)
         evidence = Evidence("communication_per_step", "Communication, average per step", exposed, "ns", "overview")
     share = exposed / average.step_ns
-    return Exposed(exposed, share, evidence) if share > THRESHOLD else None
+    return Exposed(exposed, share, evidence) if share > facts.limit("communication", "least_share") else None

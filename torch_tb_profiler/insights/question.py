@@ -15,7 +15,8 @@ from torch_tb_profiler.analysis.overview.overview import (
     overview,
 )
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.insights.findings import findings
+from torch_tb_profiler.insights.bound import Bound
+from torch_tb_profiler.insights.findings import NotEvaluated, diagnosis
 from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import RULES
@@ -83,10 +84,15 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     steps          each step and its parts
     average        of the steps
     verdict        null when the steps have no length
+    bound          what bounds the steps, by replay
+    together_ns    what all findings with a saving save of the average step together; null without any
+    checked        ids of the rules that were applied and found nothing
+    not_evaluated  rules that need something that was not recorded
+    muted          ids of rules that are not shown
     devices        those that ran kernels
     device         all of these together
     workers        how many the run has
-    findings       the most severe first
+    findings       causes with the largest saving first, then those without a number, then warnings
     top_operators  those with most self time
     top_kernels    those with most time
     definitions    what each number means, by its key
@@ -99,7 +105,12 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     devices: Sequence[DeviceUse]
     device: DeviceSummary
     workers: Count
+    bound: Bound
     findings: Sequence[Finding]
+    together_ns: MeanNs | None
+    checked: Sequence[str]
+    not_evaluated: Sequence[NotEvaluated]
+    muted: Sequence[str]
     top_operators: Sequence[LargestOperator]
     top_kernels: Sequence[TopKernel]
     definitions: Mapping[str, str]
@@ -108,6 +119,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
 def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
     found = overview(subject.model)
     has_device = found.device_type == "GPU"
+    causes = diagnosis(subject.model)
     return OverviewAnswer(
         meta=TraceMeta(**subject.about("overview")),
         steps=_steps(subject.model, found.steps),
@@ -116,7 +128,12 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         devices=found.devices,
         device=device_summary(subject.model),
         workers=subject.workers,
-        findings=findings(subject.model),
+        bound=causes.bound,
+        findings=causes.findings,
+        together_ns=causes.together_ns,
+        checked=causes.checked,
+        not_evaluated=causes.not_evaluated,
+        muted=causes.muted,
         top_operators=[
             LargestOperator(
                 name=top.name,

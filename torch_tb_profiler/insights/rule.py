@@ -1,16 +1,30 @@
-"""What a rule is and what it says."""
+"""What a rule is, what it looks for, and what it says."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Count, Fraction, MeanNs, Ns, Row
+from torch_tb_profiler.analysis.replay.changes import Change
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
 
+if TYPE_CHECKING:
+    from torch_tb_profiler.insights.facts import Facts
+    from torch_tb_profiler.insights.needs import Need
+
 FindingSeverity = Literal["low", "medium", "high"]
+FindingConfidence = Literal["low", "medium", "high"]
+LineNumber = Annotated[int, Meta(ge=0, description="number of a line")]
 EvidenceUnit = Literal["ns", "bytes", "fraction", "count"]
+
+NO_ROWS: Int32 = np.empty(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -50,36 +64,151 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Advice for one trace, as plain text.
+class Instance:
+    """One place in the trace where a finding can be seen.
 
-    id         name of the rule
-    severity   how much it matters
-    title      the advice in a few words
-    detail     what was found and what to do
-    saving_ns  what the average step could become shorter by at most, None where it cannot be estimated
-    evidence   the numbers behind it
-    links      pages that say more
-    values     what the detail says beyond the id, for saying it in another language
+    row          number of the event
+    name         of the event
+    start_ns     since the start of the trace
+    duration_ns  of the event
+    step         name of the step that it begins in; null outside of the steps
+    """
+
+    row: Row
+    name: str
+    start_ns: Ns
+    duration_ns: Ns
+    step: str | None
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in the program. What was not recorded is null.
+
+    text        in words, as `aten::copy_ at train.py:12 (train_step)`
+    operator    the innermost operator
+    file, line  of the innermost Python frame of the user's own code; the line is the one that the profiler recorded
+    function    of that frame
+    module      the innermost nn.Module
+    annotation  the innermost annotation that does not mark steps
+    share       which part of the instances, by time, is there, 0…1
+    missing     the setting of the profiler that would give the line; null when the line is known
+    """
+
+    text: str
+    operator: str | None
+    file: str | None
+    line: LineNumber | None
+    function: str | None
+    module: str | None
+    annotation: str | None
+    share: Fraction
+    missing: str | None
+
+
+@dataclass(frozen=True)
+class FindingSaving:
+    """What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused.
+
+    alone_ns         when nothing else is changed
+    after_others_ns  beyond the findings listed before this one; these add up to what all save together
+    last_in_ns       beyond all other findings
+    low_ns, high_ns  an interval of `after_others_ns`; null with fewer than two steps
+    bound            the most that any remedy can save
+    refused          why there is no number
+    """
+
+    alone_ns: MeanNs | None
+    after_others_ns: MeanNs | None
+    last_in_ns: MeanNs | None
+    low_ns: MeanNs | None
+    high_ns: MeanNs | None
+    bound: bool
+    refused: str | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A cause of lost time, or a warning, for one trace. Plain text.
+
+    id          name of the rule
+    key         name of this finding: the id, with a number from the second of one rule on
+    severity    how much it matters: by `saving` from 10 % (high) and 3 % (medium) of the step on
+    confidence  how sure the rule is
+    title       the cause in a few words
+    detail      what was found
+    advice      what to do, with the code to write
+    where       where in the program; null when that cannot be told
+    saving      what it costs; null of a warning, which has no time
+    evidence    the numbers behind it
+    instances   where it can be seen in the trace, the longest first
+    count       how many such places there are
+    links       a page that says more
+    values      what title, detail and advice say beyond the id, for saying it in another language
     """
 
     id: str
+    key: str
     severity: FindingSeverity
+    confidence: FindingConfidence
     title: str
     detail: str
-    saving_ns: float | None
+    advice: str
+    where: Where | None
+    saving: FindingSaving | None
     evidence: tuple[Evidence, ...]
+    instances: tuple[Instance, ...]
+    count: Count
     links: tuple[Link, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
+class Found:
+    """What a rule found, before its saving is known.
+
+    title, detail, advice, values   as in Finding
+    rows          shape (n,): the events that show it, with the most costly first
+    changes       what of the replay removes the cause, all together; none: a warning
+    place_rows    shape (m,): host events or device work that say where in the program; `rows` when None
+    severity      of a warning
+    refused       why no saving can be promised, though there are changes: the change alone would be no answer
+    least_share   shown only when it saves this share of the step alone, or after all others; None: the common limit
+    """
+
+    title: str
+    detail: str
+    advice: str
+    values: Mapping[str, Value] = field(default_factory=dict)
+    rows: Int32 = field(default_factory=lambda: NO_ROWS)
+    changes: tuple[Change, ...] = ()
+    place_rows: Int32 | None = None
+    evidence: tuple[Evidence, ...] = ()
+    links: tuple[Link, ...] = ()
+    confidence: FindingConfidence = "high"
+    severity: FindingSeverity = "low"
+    refused: str | None = None
+    least_share: float | None = None
+
+
+@dataclass(frozen=True)
 class Rule:
-    """One rule: its id, what a trace must hold for it (for people), and the function that applies it."""
+    """One rule.
+
+    id        its name: also that of its section in `thresholds.toml`, and of a muted rule
+    number    in the list of rules, docs/findings.md
+    needs     what a trace must hold, else the rule is not evaluated
+    find      what it finds: nothing, or the causes with the most costly first
+    replaces  ids of rules that say the same less precisely: left out when this one finds something
+    general   applied last, and only to what the other findings leave unexplained
+    """
 
     id: str
-    needs: str
-    apply: Callable[[Model], Finding | None]
+    number: str
+    needs: tuple[Need, ...]
+    find: Callable[[Facts], Sequence[Found]]
+    replaces: tuple[str, ...] = ()
+    general: bool = False
 
 
 def has_host_range(model: Model, name: str) -> bool:

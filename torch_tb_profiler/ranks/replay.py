@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
-from torch_tb_profiler.analysis.replay.changes import Change, is_bound
+from torch_tb_profiler.analysis.replay.changes import Change, NoStraggler, is_bound
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import Graph, Node
 from torch_tb_profiler.analysis.replay.lags import Lags
@@ -20,6 +20,7 @@ from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.matching import match
 from torch_tb_profiler.ranks.rank import Rank, rank_of
+from torch_tb_profiler.ranks.stragglers import without_straggler
 from torch_tb_profiler.trace import Trace
 
 #: offsets of clocks are corrected when they are larger than so many times the deviation of the ends of collectives
@@ -83,18 +84,16 @@ def joint_what_if(
     """
     joint = join(ranks)
     before = joint.solve([unchanged(each.graph) for each in ranks])
-    scenarios = [
-        changed(each.trace, each.graph, changes if workers is None or each.rank.worker in workers else ())
-        for each in ranks
-    ]
+    of_rank = _changes(ranks, changes, workers)
+    scenarios = [changed(each.trace, each.graph, mine) for each, mine in zip(ranks, of_rank, strict=True)]
     after = joint.solve(scenarios)
     # ranks wait for one another: what one cannot answer, none can
     refused = tuple(
         dict.fromkeys(
             why
-            for each in ranks
+            for each, mine in zip(ranks, of_rank, strict=True)
             for quality in [quality_of(each.trace, each.graph)]
-            for change in changes
+            for change in mine
             if (why := quality.of(change)) is not None
         )
     )
@@ -108,6 +107,24 @@ def joint_what_if(
             found.append(JointRank(each.rank.worker, names, total, int(now.sum()), was, now, ()))
     world = max((each.rank.world_size for each in ranks if each.rank.world_size), default=None)
     return JointWhatIf(tuple(found), joint.collectives, len(ranks), world, any(map(is_bound, changes)))
+
+
+def _changes(
+    ranks: Sequence[ReplayRank], changes: Sequence[Change], workers: Collection[str] | None
+) -> list[list[Change]]:
+    """What changes on each rank."""
+    level = (
+        without_straggler([each.graph for each in ranks])
+        if any(isinstance(change, NoStraggler) for change in changes)
+        else []
+    )
+    found = []
+    for number, each in enumerate(ranks):
+        mine: list[Change] = []
+        for change in changes if workers is None or each.rank.worker in workers else ():
+            mine += level[number] if isinstance(change, NoStraggler) else [change]
+        found.append(mine)
+    return found
 
 
 @dataclass(frozen=True)
@@ -138,17 +155,21 @@ class JointGraph:
         """Per rank the durations of its steps, ns, when the graphs of the ranks are as in some scenarios."""
         length = np.zeros(len(self.source), np.int64)
         kept: Bool = np.ones(len(self.source), np.bool_)
+        lag = self.lag.copy()
         for number, (graph, scenario) in enumerate(zip(self.graphs, scenarios, strict=True)):
             mine = np.flatnonzero((self.rank == number) & (self.edge >= 0))
             edge = self.edge[mine]
             length[mine] = scenario.length[edge]
             kept[mine] = scenario.kept[edge]
+            limited = scenario.lag[edge] < graph.lag[edge]
+            lag[mine[limited]] = np.minimum(lag[mine[limited]], scenario.lag[edge[limited]])
             matched = mine[self.transfer[mine] >= 0]
             item = graph.item[self.edge[matched]]
-            recorded = np.maximum(graph.items.duration[item], 1)
-            factor = np.where(graph.items.duration[item] > 0, scenario.duration[item] / recorded, 1.0)
-            length[matched] = np.rint(self.transfer[matched] * factor).astype(np.int64)
-        delay = np.maximum(length + self.lag, 0)
+            # a change of the duration is one of the transfer: waiting has no length
+            transfer = graph.items.duration.copy()
+            transfer[item] = self.transfer[matched]
+            length[matched] = np.rint(scenario.shortened(transfer)[item]).astype(np.int64)
+        delay = np.maximum(length + lag, 0)
         chosen = np.flatnonzero(kept)
         time = solve(len(self.time), self.source[chosen].tolist(), self.target[chosen].tolist(), delay[chosen])
         return [np.diff(time[number[graph.ends]]) for graph, number in zip(self.graphs, self.number, strict=True)]

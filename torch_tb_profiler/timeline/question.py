@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, Generic, Protocol, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.analysis.question import Question, RankPart
+from torch_tb_profiler.analysis.question import Part, Question, RankPart
 from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
@@ -41,6 +41,19 @@ class TimelineStepsQuestion(Question[P, A]):
     """
 
     compute: Callable[[Timeline, str, TimelineStepsAnswer, P], A]
+    tag: str = "timeline"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimelinePartQuestion(Question[P, A], Generic[P, A, K]):
+    """A question about the timeline of one trace that also needs what is computed of its model and kept.
+
+    part     what is kept, given the parameters
+    compute  the answer, of the timeline and that part; raises Refused
+    """
+
+    part: Callable[[P], Part[K]]
+    compute: Callable[[Timeline, K, P], A]
     tag: str = "timeline"
 
 
@@ -130,6 +143,7 @@ class RunTimelinesQuestion(Question[P, A]):
 AnyTimelineQuestion = (
     TimelineQuestion[Any, Any]
     | TimelineStepsQuestion[Any, Any]
+    | TimelinePartQuestion[Any, Any, Any]
     | TimelineFileQuestion[Any, Any]
     | RunTimelinesQuestion[Any, Any]
 )

@@ -7,26 +7,18 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.timeline.lanes import Placed, ends_of, in_lane_order
+from torch_tb_profiler.timeline.levels import Bounded, Levels
 from torch_tb_profiler.timeline.links import Links, Queue, queues_of
 from torch_tb_profiler.timeline.names import Names, names_of
-from torch_tb_profiler.timeline.pyramid import Items, highest_level, merge, tile_length, width_of
+from torch_tb_profiler.timeline.pyramid import Items, highest_level
 from torch_tb_profiler.timeline.series import Counters
 from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.trace import Trace
 
 #: of the columns of `events`
 _BYTES_OF_EVENT = 26
-
-
-@dataclass(frozen=True)
-class Bounded:
-    """Items, and where those of each lane begin. first: shape (lanes + 1,)"""
-
-    items: Items
-    first: Int64
 
 
 @dataclass(frozen=True)
@@ -109,38 +101,20 @@ class Timeline:
     @property
     def size(self) -> int:
         """Bytes in memory, about."""
-        items = sum(values.nbytes for level in self.levels.values() for values in vars(level.items).values())
-        return int(items) + self.placed.of_row.nbytes + _BYTES_OF_EVENT * len(self.trace.events)
+        return self.items.size + self.placed.of_row.nbytes + _BYTES_OF_EVENT * len(self.trace.events)
+
+    @cached_property
+    def items(self) -> Levels:
+        """The slices and cells of all levels."""
+        return Levels(self.levels, self.trace.events.duration)
 
     def within(self, lanes: Int64, start: int, end: int, level: int = 0) -> Items:
         """The items of a kept level that touch [start, end), of `lanes` (ascending)."""
-        held = self.levels[level]
-        starts, ends = held.items.start, held.items.end
-        chosen: list[tuple[int, int]] = []
-        if end <= start:
-            return _pieces(held.items, chosen)
-        for low, high in zip(held.first[lanes].tolist(), held.first[lanes + 1].tolist(), strict=True):
-            # neither starts nor ends of a lane ever decrease
-            first = min(np.searchsorted(ends[low:high], start, "right"), np.searchsorted(starts[low:high], start))
-            chosen.append((low + int(first), low + int(np.searchsorted(starts[low:high], end))))
-        return _pieces(held.items, chosen)
+        return self.items.within(lanes, start, end, level)
 
     def tile(self, level: int, tile: int, lanes: Int64) -> Items:
         """What touches a tile, of `lanes` (ascending)."""
-        start, width = tile * tile_length(level), width_of(level)
-        kept = max(k for k in self.levels if k <= level)
-        if kept == level:
-            return self.within(lanes, start, start + tile_length(level), level)
-        # a cell that reaches into the tile begins in the bucket before it
-        found = self.within(lanes, start - width, start + tile_length(level), kept)
-        found = merge(found, width, self.trace.events.duration)
-        return found.take((found.end > start) | (found.start >= start))
-
-
-def _pieces(items: Items, ranges: list[tuple[int, int]]) -> Items:
-    if not ranges:
-        return items.take(slice(0, 0))
-    return Items(*(np.concatenate([values[low:high] for low, high in ranges]) for values in vars(items).values()))
+        return self.items.tile(level, tile, lanes)
 
 
 def slices_of(trace: Trace, placed: Placed) -> Items:
@@ -151,7 +125,3 @@ def slices_of(trace: Trace, placed: Placed) -> Items:
     idle = np.broadcast_to(np.int64(0), len(rows))
     count = np.broadcast_to(np.int32(1), len(rows))
     return Items(placed.of_row[rows], events.start[rows], ends_of(events, rows), idle, count, rows)
-
-
-def bounded(items: Items, lanes: int) -> Bounded:
-    return Bounded(items, bounds_of(items.lane, lanes))

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.timeline.lanes import Placed
+from torch_tb_profiler.timeline.levels import Bounded, bounded
 from torch_tb_profiler.timeline.links import Links
 from torch_tb_profiler.timeline.pyramid import Items
 from torch_tb_profiler.timeline.schema import (
@@ -26,7 +27,7 @@ from torch_tb_profiler.timeline.schema import (
 )
 from torch_tb_profiler.timeline.series import Counter, CounterKind, Counters
 from torch_tb_profiler.timeline.summary import Summary
-from torch_tb_profiler.timeline.timeline import Bounded, Timeline, bounded, slices_of
+from torch_tb_profiler.timeline.timeline import Timeline, slices_of
 from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.trace.schema import Table
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.arrays.types import Float32, Int32, Int64
 from torch_tb_profiler.timeline.counters import counter_tile
+from torch_tb_profiler.timeline.derived import NO_EDGE, Derived
 from torch_tb_profiler.timeline.links import operators_of
 from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_length, width_of
 from torch_tb_profiler.timeline.series import Counter
@@ -19,9 +20,12 @@ from torch_tb_profiler.timeline.timeline import Timeline
 CONTENT_TYPE = "application/octet-stream"
 
 MAGIC = 0x314C5454
-TILE, SLICES, COUNTERS, TILE_OF_OPERATORS = 1, 2, 3, 4
+TILE, SLICES, COUNTERS, TILE_OF_OPERATORS, TILE_WITH_SLACK, TILE_WITH_BOTH, DERIVED_TILE = range(1, 8)
 #: in place of a name
 NONE = 2**32 - 1
+
+#: values, and the type they are sent as
+Column = tuple[npt.NDArray[Any], str]
 
 #: ticks of a bucket
 TICKS = 256
@@ -40,20 +44,70 @@ def tick_of(level: int) -> int:
 def tile_bytes(timeline: Timeline, level: int, tile: int, lanes: Int64, operators: bool = False) -> bytes:
     """What touches a tile, of `lanes` (ascending); with the operators of slices if these are wanted."""
     items = timeline.tile(level, tile, lanes)
-    begin, tick = tile * tile_length(level), tick_of(level)
-    kind = TILE_OF_OPERATORS if operators else TILE
-    head = _TILE_HEAD.pack(MAGIC, kind, level, tile, begin, tick, len(lanes), len(items))
+    return _tile(timeline, level, tile, lanes, items, operators, None)
+
+
+def slack_bytes(timeline: Timeline, slack: Float32, level: int, tile: int, lanes: Int64, operators: bool) -> bytes:
+    """The same with the least slack of the slices of each item. slack: shape (events,), ns; NaN: not known."""
+    items, least = timeline.items.tile_with_least(level, tile, lanes, slack)
+    return _tile(timeline, level, tile, lanes, items, operators, least)
+
+
+def _tile(
+    timeline: Timeline, level: int, tile: int, lanes: Int64, items: Items, operators: bool, slack: Float32 | None
+) -> bytes:
+    if slack is None:
+        kind = TILE_OF_OPERATORS if operators else TILE
+    else:
+        kind = TILE_WITH_BOTH if operators else TILE_WITH_SLACK
     events = timeline.trace.events
-    columns = (
+    rows = items.longest
+    more: list[Column] = [(_operators(timeline, rows), "<u4")] if operators else []
+    if slack is not None:
+        more.append((slack, "<f4"))
+    name = timeline.names.number[events.name[rows]]
+    return _items(kind, level, tile, lanes, items, rows, name, more, events.category[rows])
+
+
+def derived_bytes(timeline: Timeline, derived: Derived, level: int, tile: int) -> bytes:
+    """What of the lanes that are computed touches a tile. The row and its name are those of the event it belongs to."""
+    lanes = np.arange(len(derived.about.lanes))
+    items = derived.levels.tile(level, tile, lanes)
+    row = derived.row[items.longest]
+    known = row >= 0
+    name = np.full(len(row), NONE)
+    name[known] = timeline.names.number[timeline.trace.events.name[row[known]]]
+    # an event that stands on no lane has no name there
+    name[name < 0] = NONE
+    edge = derived.edge[items.longest].astype(np.int64)
+    more: list[Column] = [(np.where(edge == NO_EDGE, NONE, edge), "<u4")]
+    part = derived.part[items.longest]
+    return _items(DERIVED_TILE, level, tile, lanes, items, np.where(known, row, NONE), name, more, part)
+
+
+def _items(
+    kind: int,
+    level: int,
+    tile: int,
+    lanes: Int64,
+    items: Items,
+    row: npt.NDArray[Any],
+    name: npt.NDArray[Any],
+    more: Sequence[Column],
+    category: npt.NDArray[Any],
+) -> bytes:
+    begin, tick = tile * tile_length(level), tick_of(level)
+    head = _TILE_HEAD.pack(MAGIC, kind, level, tile, begin, tick, len(lanes), len(items))
+    columns: tuple[Column, ...] = (
         (lanes, "<u4"),
         (np.append(np.searchsorted(items.lane, lanes), len(items)), "<u4"),
         (_ticks(items.start - begin, tick), "<i4"),
         (_ticks(items.end - begin, tick), "<i4"),
-        (items.longest, "<u4"),
-        (timeline.names.number[events.name[items.longest]], "<u4"),
+        (row, "<u4"),
+        (name, "<u4"),
         (items.count, "<u4"),
-        *([(_operators(timeline, items.longest), "<u4")] if operators else []),
-        (events.category[items.longest], "u1"),
+        *more,
+        (category, "u1"),
         (_fill(items), "u1"),
     )
     return head + _joined(columns)
@@ -104,5 +158,5 @@ def _fill(items: Items) -> npt.NDArray[np.uint8]:
     return filled
 
 
-def _joined(columns: Sequence[tuple[npt.NDArray[Any], str]]) -> bytes:
+def _joined(columns: Sequence[Column]) -> bytes:
     return b"".join(values.astype(dtype, copy=False).tobytes() for values, dtype in columns)

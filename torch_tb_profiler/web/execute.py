@@ -166,12 +166,16 @@ def answer_as_type(question: AnyTraceQuestion, workspace: Workspace, parameters:
 def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters) -> Answer:
     parameters.need_all("run", "worker")
     own = read_parameters(question.parameters, parameters)
-    part = question.part
-    asked = Asked.of(workspace, parameters, part.name)
-    known = asked.read(workspace, partial(_made, part), part.read)
+    known = part_of_trace(question.part, workspace, parameters)
     with refusals():
         found = question.compute(known, own)
     return answer_query(TableAnswer(found), parameters) if _is_table(question) else Answer(dumps(found))
+
+
+def part_of_trace(part: Part[K], workspace: Workspace, parameters: Parameters) -> K:
+    """What is kept of the trace that a request names; made when it is not there yet."""
+    found: K = Asked.of(workspace, parameters, part.name).read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
+    return found
 
 
 def _asked_part(part: Part[Any], trace: OpenTrace) -> Asked:

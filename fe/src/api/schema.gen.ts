@@ -46,8 +46,18 @@ export interface OverviewAnswer {
   device: DeviceSummary;
   /** how many the run has */
   workers: number;
-  /** the most severe first */
+  /** what bounds the steps, by replay */
+  bound: Bound;
+  /** causes with the largest saving first, then those without a number, then warnings */
   findings: Finding[];
+  /** what all findings with a saving save of the average step together; null without any */
+  together_ns: number | null;
+  /** ids of the rules that were applied and found nothing */
+  checked: string[];
+  /** rules that need something that was not recorded */
+  not_evaluated: NotEvaluated[];
+  /** ids of rules that are not shown */
+  muted: string[];
   /** those with most self time */
   top_operators: LargestOperator[];
   /** those with most time */
@@ -208,24 +218,104 @@ export interface Occupancy {
   known_share: number | null;
 }
 
-/** Advice for one trace, as plain text. */
+/** What bounds the steps of a trace. */
+export interface Bound {
+  /** the resource; `unknown` where the trace does not say */
+  kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
+  /** which part of the steps its relief would save, by replay, 0…1; null for `unknown` */
+  share: number | null;
+  /** what bounds the steps after that; null where nothing stands out */
+  then: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
+  /** which part of the steps has a cause in the trace, 0…1; null without steps */
+  explained: number | null;
+  /** `low` where more than 10 % is not explained */
+  confidence: string;
+  /** the same in words */
+  sentence: string;
+  /** of all resources, the largest first */
+  reliefs: Relief[];
+  /** what the sentence says beyond the kind, for saying it in another language */
+  values: { [key: string]: string | number | boolean };
+}
+
+/** What relieving one resource would save. */
+export interface Relief {
+  /** the resource */
+  kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
+  /** of the steps, 0…1; null where the change is refused */
+  share: number | null;
+}
+
+/** A cause of lost time, or a warning, for one trace. Plain text. */
 export interface Finding {
   /** name of the rule */
   id: string;
-  /** how much it matters */
+  /** name of this finding: the id, with a number from the second of one rule on */
+  key: string;
+  /** how much it matters: by `saving` from 10 % (high) and 3 % (medium) of the step on */
   severity: "high" | "low" | "medium";
-  /** the advice in a few words */
+  /** how sure the rule is */
+  confidence: "high" | "low" | "medium";
+  /** the cause in a few words */
   title: string;
-  /** what was found and what to do */
+  /** what was found */
   detail: string;
-  /** what the average step could become shorter by at most, None where it cannot be estimated */
-  saving_ns: number | null;
+  /** what to do, with the code to write */
+  advice: string;
+  /** where in the program; null when that cannot be told */
+  where: Where | null;
+  /** what it costs; null of a warning, which has no time */
+  saving: FindingSaving | null;
   /** the numbers behind it */
   evidence: Evidence[];
-  /** pages that say more */
+  /** where it can be seen in the trace, the longest first */
+  instances: Instance[];
+  /** how many such places there are */
+  count: number;
+  /** a page that says more */
   links: Link[];
-  /** what the detail says beyond the id, for saying it in another language */
+  /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
+}
+
+/** A place in the program. What was not recorded is null. */
+export interface Where {
+  /** in words, as `aten::copy_ at train.py:12 (train_step)` */
+  text: string;
+  /** the innermost operator */
+  operator: string | null;
+  /** of the innermost Python frame of the user's own code; the line is the one that the profiler recorded */
+  file: string | null;
+  /** of the innermost Python frame of the user's own code; the line is the one that the profiler recorded */
+  line: number | null;
+  /** of that frame */
+  function: string | null;
+  /** the innermost nn.Module */
+  module: string | null;
+  /** the innermost annotation that does not mark steps */
+  annotation: string | null;
+  /** which part of the instances, by time, is there, 0…1 (0…1) */
+  share: number;
+  /** the setting of the profiler that would give the line; null when the line is known */
+  missing: string | null;
+}
+
+/** What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused. */
+export interface FindingSaving {
+  /** when nothing else is changed */
+  alone_ns: number | null;
+  /** beyond the findings listed before this one; these add up to what all save together */
+  after_others_ns: number | null;
+  /** beyond all other findings */
+  last_in_ns: number | null;
+  /** an interval of `after_others_ns`; null with fewer than two steps */
+  low_ns: number | null;
+  /** an interval of `after_others_ns`; null with fewer than two steps */
+  high_ns: number | null;
+  /** the most that any remedy can save */
+  bound: boolean;
+  /** why there is no number */
+  refused: string | null;
 }
 
 /** A number behind a finding, and where it can be seen. */
@@ -246,6 +336,20 @@ export interface Evidence {
   gpu: number | null;
 }
 
+/** One place in the trace where a finding can be seen. */
+export interface Instance {
+  /** number of the event (number of an event in its file) */
+  row: number;
+  /** of the event */
+  name: string;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** of the event (nanoseconds) */
+  duration_ns: number;
+  /** name of the step that it begins in; null outside of the steps */
+  step: string | null;
+}
+
 /** A page that says more. */
 export interface Link {
   /** what the text says, for saying it in another language */
@@ -254,6 +358,16 @@ export interface Link {
   text: string;
   /** its address */
   url: string;
+}
+
+/** A rule that could not be applied. */
+export interface NotEvaluated {
+  /** of the rule */
+  id: string;
+  /** what is missing */
+  needs: string;
+  /** the same in words */
+  text: string;
 }
 
 /** An operator that took much time. */
@@ -530,10 +644,18 @@ export interface SummaryAnswer {
   trace: SummaryTrace;
   /** how long they take */
   steps: SummarySteps;
+  /** where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps */
+  waterfall: Part[];
   /** how devices were used */
   device: SummaryDevice;
   /** what is known of who started device work */
   owners: SummaryOwners;
+  /** what bounds the steps, by replay; `unknown` where the trace does not say */
+  bound: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
+  /** which part of the steps has a cause in the trace, 0…1; null without steps */
+  explained: number | null;
+  /** causes with the largest saving first, then those without a number, then warnings */
+  findings: SummaryFinding[];
   /** what is wrong with the recording */
   notes: Note[];
 }
@@ -572,6 +694,14 @@ export interface SummarySteps {
   period_ns: number[];
 }
 
+/** A part of the average step. */
+export interface Part {
+  /** why the time passed */
+  cause: string;
+  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
+  ns: number;
+}
+
 /** How devices were used. The first four are shares of the step time over all steps, 0…1: means over the devices that ran kernels; null where the trace does not say. */
 export interface SummaryDevice {
   /** a kernel, copy or fill ran */
@@ -606,6 +736,54 @@ export interface SummaryOwners {
   inferred: number | null;
   /** neither */
   unowned: number | null;
+}
+
+/** A cause of lost time, or a warning. */
+export interface SummaryFinding {
+  /** name of the rule */
+  id: string;
+  /** the cause in a few words */
+  title: string;
+  /** what was found */
+  detail: string;
+  /** what to do */
+  advice: string;
+  /** where in the program; null when that cannot be told */
+  where: string | null;
+  /** what it costs; null of a warning */
+  saving: SummarySaving | null;
+  /** where it can be seen, the longest first */
+  evidence: SummaryEvidence[];
+}
+
+/** What removing a cause would save of the average step, by replay. Null where that is refused. */
+export interface SummarySaving {
+  /** when nothing else is changed */
+  alone_ns: number | null;
+  /** beyond the findings before this one */
+  after_others_ns: number | null;
+  /** an interval of it; null with fewer than two steps */
+  low_ns: number | null;
+  /** an interval of it; null with fewer than two steps */
+  high_ns: number | null;
+  /** the most that any remedy can save */
+  bound: boolean;
+  /** why there is no number; null where there is one */
+  refused: string | null;
+}
+
+/** One place in the trace where a finding can be seen. */
+export interface SummaryEvidence {
+  /** number of the event (number of an event in its file) */
+  row: number;
+  /** of the event */
+  name: string;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** of the event (nanoseconds) */
+  duration_ns: number;
+  /** name of the step that it begins in; null outside of the steps */
+  step: string | null;
 }
 
 /** What the steps of a trace did, by name: sums over all steps. */
@@ -1854,6 +2032,44 @@ export interface FlowColumns {
   to_ns: number[];
 }
 
+/** Lanes that are computed. */
+export interface DerivedAnswer {
+  /** their position is the number of the lane */
+  lanes: DerivedLaneAnswer[];
+  /** what pieces are, by the codes that tiles have; most time first */
+  parts: string[];
+  /** why what comes behind a piece could not come earlier, by the codes that tiles have */
+  edges: string[];
+  /** why there are none; null when there are */
+  refused: NoLanes | null;
+  /** share of the time of the steps that nothing in the trace explains; null where it is not known */
+  unexplained: number | null;
+  /** how long the longest step takes; 0 without steps (nanoseconds) */
+  longest_step_ns: number;
+  /** whether `/api/timeline/slack` can be asked */
+  has_slack: boolean;
+}
+
+/** A lane that is computed. */
+export interface DerivedLaneAnswer {
+  /** number of the device, null for a lane of the whole trace */
+  device: number | null;
+  /** how many stand on it */
+  pieces: number;
+  /** where the first begins, where the last one ends (nanoseconds) */
+  begin_ns: number;
+  /** where the first begins, where the last one ends (nanoseconds) */
+  end_ns: number;
+}
+
+/** Why there are no such lanes. */
+export interface NoLanes {
+  /** names the reason */
+  id: string;
+  /** says it */
+  text: string;
+}
+
 /** All ranks of a run. */
 export interface RunOverview {
   /** name of the run */
@@ -2101,6 +2317,7 @@ export interface Answers {
   "timeline": TimelineAnswer;
   "timeline/args": EventArguments;
   "timeline/collective": SharedCollective;
+  "timeline/derived": DerivedAnswer;
   "timeline/flows": FlowColumns;
   "timeline/names": NamesOfSlices;
   "timeline/next": Neighbour;

@@ -5,6 +5,7 @@ import { allSteps, type Result, useTraceQuery } from "./queries";
 import type {
   Answers,
   CounterSeries,
+  DerivedAnswer,
   EventArguments,
   FlowColumns,
   NamesOfSlices,
@@ -19,13 +20,14 @@ import type {
   Track,
   WindowTotals,
 } from "./schema.gen";
-import type { TraceKey } from "./types";
+import type { StepChoice, TraceKey } from "./types";
 
 export type TimelineMeta = TimelineAnswer;
 export type TimelineTrack = Track;
 export type TimelineCounter = CounterSeries;
 export type SliceRef = SliceReference;
 export type EventArgs = EventArguments;
+export type DerivedMeta = DerivedAnswer;
 export type TimelineSearch = SearchResult;
 export type RangeSums = WindowTotals;
 export type TimelineFlows = FlowColumns;
@@ -76,11 +78,57 @@ export function timelineTile(
   level: number,
   tile: number,
   lanes: readonly number[],
-  operators: boolean,
+  columns: TileColumns,
   signal: AbortSignal,
 ): Promise<ArrayBuffer> {
+  const { operators, slack } = columns;
   const query = { ...key, level, tile, lanes: numberList(lanes), operators: operators ? 1 : null };
-  return getBinary("timeline/tiles", query, signal);
+  return slack === null
+    ? getBinary("timeline/tiles", query, signal)
+    : getBinary("timeline/slack", { ...query, ...slack }, signal);
+}
+
+/** Columns that a tile has beside those that all have. */
+export interface TileColumns {
+  readonly operators: boolean;
+  /** Null without; else how steps are to be found for it. */
+  readonly slack: StepChoice | null;
+}
+
+export function stepChoice(steps?: string, step_pattern?: string): StepChoice {
+  return { ...(steps ? { steps } : {}), ...(step_pattern ? { step_pattern } : {}) };
+}
+
+/** What lanes of the trace are computed: the critical path, why devices idle. */
+export const DERIVED_KINDS = ["path", "idle"] as const;
+export type DerivedKind = (typeof DERIVED_KINDS)[number];
+
+/** What there is of lanes that are computed: of each kind, of each rank. Takes a while when it is first asked for. */
+export function useDerivedLanes(
+  keys: readonly TimelineKey[],
+  how: StepChoice,
+  kinds: readonly DerivedKind[],
+): Result<DerivedMeta>[] {
+  return useQueries({
+    queries: kinds.flatMap((of) =>
+      keys.map(({ v, ...trace }) => ({
+        queryKey: ["trace", trace.run, trace.worker, trace.span, how, "timeline/derived", of],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          get("timeline/derived", { ...trace, ...how, v, of }, signal),
+      })),
+    ),
+  }) as Result<DerivedMeta>[];
+}
+
+export function derivedTile(
+  key: TimelineKey,
+  how: StepChoice,
+  of: DerivedKind,
+  level: number,
+  tile: number,
+  signal: AbortSignal,
+): Promise<ArrayBuffer> {
+  return getBinary("timeline/derived/tiles", { ...key, ...how, of, level, tile }, signal);
 }
 
 export function timelineCounters(

@@ -11,6 +11,7 @@ export { modules as modulesTexts } from "./en/modules";
 export { operators as operatorsTexts } from "./en/operators";
 export { categoryName, overview as overviewTexts } from "./en/overview";
 export { type OwnerWords, owners as ownersTexts } from "./en/owners";
+export { parts as partsTexts } from "./en/parts";
 export { stackedColumns as stackedColumnsTexts } from "./en/stackedColumns";
 export { stacks as stacksTexts } from "./en/stacks";
 export { steps as stepsTexts } from "./en/steps";
@@ -23,6 +24,7 @@ export {
   counterName,
   definitionText,
   evidenceLabel,
+  findingAdvice,
   findingDetail,
   findingTitle,
   linkText,

@@ -59,12 +59,29 @@ export function reasonText(
   return t.serverMessages.reasons[why?.kind ?? ""]?.(why?.values ?? {}) ?? reason;
 }
 
-export function findingTitle(finding: { id: string; title: string }): string {
-  return serverMessages()?.findings[finding.id]?.title ?? finding.title;
+interface FindingText {
+  readonly id: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly advice: string;
+  readonly values?: Values;
 }
 
-export function findingDetail(finding: { id: string; detail: string; values?: Values }): string {
-  return serverMessages()?.findings[finding.id]?.detail(finding.values ?? {}) ?? finding.detail;
+export function findingTitle({
+  id,
+  title,
+  values = {},
+}: Pick<FindingText, "id" | "title" | "values">): string {
+  const words = serverMessages()?.findings[id]?.title;
+  return typeof words === "function" ? words(values) : (words ?? title);
+}
+
+export function findingDetail({ id, detail, values = {} }: FindingText): string {
+  return serverMessages()?.findings[id]?.detail(values) ?? detail;
+}
+
+export function findingAdvice({ id, advice, values = {} }: FindingText): string {
+  return serverMessages()?.findings[id]?.advice(values) ?? advice;
 }
 
 export function evidenceLabel(evidence: {

@@ -3,6 +3,13 @@ export type Values = Readonly<Record<string, string | number | boolean>>;
 
 type By<T> = Readonly<Record<string, T>>;
 
+/** What a rule says. */
+export interface FindingWords {
+  readonly title: string | ((values: Values) => string);
+  readonly detail: (values: Values) => string;
+  readonly advice: (values: Values) => string;
+}
+
 /** What the server says in English, in another language, by its keys. What is not here is shown as the server says it. */
 export interface FirstMessages {
   /** By the kind of the reason why a file is not shown. */
@@ -20,7 +27,7 @@ export interface ServerMessages {
   /** Of those that are not code alone, by the kind of the note; null where this one is code. */
   readonly remedies: By<(values: Values) => string | null>;
   /** By the id of the finding. */
-  readonly findings: By<{ readonly title: string; readonly detail: (values: Values) => string }>;
+  readonly findings: By<FindingWords>;
   /** By the key of the evidence. */
   readonly evidence: By<(gpu: number | null) => string>;
   /** By the key of the link. */

@@ -14,7 +14,7 @@ import type { Hit } from "./kinds/renderer";
 import { Labels, type TrackAction } from "./Labels";
 import type { RankTiles } from "./rankTiles";
 import { Strip, type StripData } from "./Strip";
-import type { Look, Mark, PickedSlice } from "./scene";
+import type { Flags, Look, Mark, PickedSlice } from "./scene";
 import { AXIS, LABELS, Stage, type StageState } from "./stage";
 import type { TrackRow, TrackRows } from "./track";
 import "./timeline.css";
@@ -34,6 +34,7 @@ export interface TimelineProps {
   readonly onSelect: (picked: PickedSlice | null) => void;
   readonly mark: Mark | null;
   readonly onMark: (mark: Mark | null) => void;
+  readonly flags: Flags | null;
   readonly steps: readonly { readonly name: string; readonly start: number }[];
   readonly flows: readonly Flow[];
   readonly strip: StripData;
@@ -51,7 +52,19 @@ export interface TimelineProps {
 const SETTLE_MS = 200;
 
 export function Timeline(props: TimelineProps) {
-  const { sources, rows, whole, window: wanted, look, selected, mark, steps, flows, stage } = props;
+  const {
+    sources,
+    rows,
+    whole,
+    window: wanted,
+    look,
+    selected,
+    mark,
+    flags,
+    steps,
+    flows,
+    stage,
+  } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const axis = useRef<HTMLCanvasElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -72,11 +85,12 @@ export function Timeline(props: TimelineProps) {
         look,
         selected,
         mark: dragged ?? mark,
+        flags,
         steps,
         flows,
         colors,
       },
-    [sources, rows, whole, look, selected, dragged, mark, steps, flows, colors],
+    [sources, rows, whole, look, selected, dragged, mark, flags, steps, flows, colors],
   );
   const latestShown = useLatest(shown);
   useEffect(() => {

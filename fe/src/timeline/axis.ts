@@ -3,7 +3,7 @@ import { timeAxis } from "../draw";
 import { duration } from "../format";
 import { type Camera, span, xOf } from "./camera";
 import type { Colors } from "./colors";
-import type { Mark } from "./scene";
+import type { Flags, Mark } from "./scene";
 
 const FONT_SIZE = 11;
 /** Pixels that a label of the axis needs. */
@@ -53,6 +53,40 @@ export function paintAxis(
     context.fillText(text, x, height - 6);
   }
   if (mark) paintMarkHead(context, camera, height, colors, mark);
+}
+
+/** Flags of different moments are as far from each other at least, pixels; nearer ones are drawn as one. */
+const FLAG = 7;
+
+/** A flag for each moment, that of the current one last, so that none lies over it. */
+export function paintFlagHeads(
+  context: CanvasRenderingContext2D,
+  camera: Camera,
+  height: number,
+  colors: Colors,
+  flags: Flags | null,
+): void {
+  if (!flags) return;
+  const paint = (start: number, color: string) => {
+    const x = Math.round(xOf(camera, start));
+    if (x < -FLAG || x > camera.width) return;
+    context.fillStyle = color;
+    context.fillRect(x, height - 12, 1, 12);
+    context.beginPath();
+    context.moveTo(x + 1, height - 12);
+    context.lineTo(x + FLAG + 1, height - 9);
+    context.lineTo(x + 1, height - 6);
+    context.fill();
+  };
+  let last = Number.NEGATIVE_INFINITY;
+  for (const { start } of flags.windows) {
+    const x = xOf(camera, start);
+    if (x < last + FLAG / 2) continue;
+    last = x;
+    paint(start, colors.danger);
+  }
+  const current = flags.windows[flags.current];
+  if (current) paint(current.start, colors.accent);
 }
 
 function paintMarkHead(

@@ -9,20 +9,27 @@ export interface Item {
   readonly name?: number;
   readonly count?: number;
   readonly operator?: number;
+  readonly slack?: number;
   readonly category?: number;
   readonly fill?: number;
 }
 
+/** What kinds of tiles there are, by whether they have operators and slack. */
+const KINDS = { tile: 1, operators: 4, slack: 5, both: 6, derived: 7 } as const;
+
 /** A tile of the protocol, byte for byte. `lanes`: by number. */
 export function tileBytes(
   lanes: Readonly<Record<number, readonly Item[]>>,
-  { level = 1, index = 0, begin = 0, tick = 1, operators = false } = {},
+  { level = 1, index = 0, begin = 0, tick = 1, kind = "tile" as keyof typeof KINDS } = {},
 ): ArrayBuffer {
   const numbers = Object.keys(lanes).map(Number);
   const items = numbers.flatMap((lane) => lanes[lane] ?? []);
-  const buffer = new ArrayBuffer(44 + 8 * numbers.length + (operators ? 26 : 22) * items.length);
+  const operators = ["operators", "both", "derived"].includes(kind);
+  const slack = ["slack", "both"].includes(kind);
+  const wide = 22 + (operators ? 4 : 0) + (slack ? 4 : 0);
+  const buffer = new ArrayBuffer(44 + 8 * numbers.length + wide * items.length);
   const view = new DataView(buffer);
-  for (const [at, word] of [0x314c5454, operators ? 4 : 1, level].entries())
+  for (const [at, word] of [0x314c5454, KINDS[kind], level].entries())
     view.setUint32(4 * at, word, true);
   view.setInt32(12, index, true);
   view.setFloat64(16, begin, true);
@@ -47,6 +54,11 @@ export function tileBytes(
   for (const { name = 0 } of items) word(name);
   for (const { count = 1 } of items) word(count);
   if (operators) for (const { operator = -1 } of items) word(operator);
+  if (slack)
+    for (const { slack: value = Number.NaN } of items) {
+      view.setFloat32(at, value, true);
+      at += 4;
+    }
   const bytes = new Uint8Array(buffer, at);
   for (const [i, { category = 0, fill = 255 }] of items.entries()) {
     bytes[i] = category;

@@ -1,5 +1,6 @@
 /** Which colour a slice has. Pure but for what reads the page's style. */
 import { computedColors, contrast, css, mix, pack, parseColor, type Rgb } from "../draw";
+import { PART_COLORS, partProperty } from "../draw/parts";
 import { SHADES } from "./raster";
 
 /** Custom properties of `theme.css`; the last is for what has no other. */
@@ -39,8 +40,11 @@ const DIMMED = 0.13;
 /** What WCAG asks of text of this size, and a little. */
 const READABLE = 4.6;
 
-/** Colours in a row: every hue in three strengths, then every hue once, dimmed. */
+/** Colours in a row: every hue in three strengths, then every hue once, dimmed, then the parts of a step. */
 export const DIM_FROM = HUES.length * STRENGTHS.length;
+/** The first of the parts, in the order of PART_COLORS. */
+export const PARTS_FROM = DIM_FROM + HUES.length;
+const OF_PART = 0.8;
 
 export interface Colors {
   /** SHADES for each colour, as the memory of an ImageData holds them. */
@@ -86,15 +90,17 @@ export function colorsOf(property: (name: string) => string, font: string): Colo
   const surface = parseColor(property("--surface"));
   const text = parseColor(property("--text"));
   const rgb: Rgb[] = [];
-  for (const hue of HUES) {
-    const color = parseColor(property(hue));
-    for (const strength of STRENGTHS) {
-      let share: number = strength;
-      while (share > DIMMED && contrast(mix(color, surface, share), text) < READABLE) share -= 0.02;
-      rgb.push(mix(color, surface, share));
-    }
-  }
+  /** As strong as text on it can still be read. */
+  const readable = (color: Rgb, strength: number): Rgb => {
+    let share = strength;
+    while (share > DIMMED && contrast(mix(color, surface, share), text) < READABLE) share -= 0.02;
+    return mix(color, surface, share);
+  };
+  for (const hue of HUES)
+    for (const strength of STRENGTHS) rgb.push(readable(parseColor(property(hue)), strength));
   for (const hue of HUES) rgb.push(mix(parseColor(property(hue)), surface, DIMMED));
+  for (const part of PART_COLORS)
+    rgb.push(readable(parseColor(property(partProperty(part))), OF_PART));
   const shades = new Uint32Array(rgb.length * SHADES);
   for (const [at, color] of rgb.entries())
     for (let shade = 0; shade < SHADES; shade++)

@@ -40,7 +40,7 @@ describe("a tile", () => {
       { start: 0, end: 9, row: 1, operator: 5, fill: 100 },
       { start: 9, end: 12, row: 2 },
     ];
-    const tile = decodeTile(tileBytes({ 3: items }, { operators: true }));
+    const tile = decodeTile(tileBytes({ 3: items }, { kind: "operators" }));
     expect([...(tile.operator ?? [])]).toEqual([5, NO_NAME]);
     expect([...tile.fill]).toEqual([100, 255]);
     expect(decodeTile(tileBytes({ 3: items })).operator).toBeNull();

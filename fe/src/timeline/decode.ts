@@ -4,6 +4,12 @@ const MAGIC = 0x314c5454;
 const TILE = 1;
 const COUNTERS = 3;
 const TILE_OF_OPERATORS = 4;
+const TILE_WITH_SLACK = 5;
+const TILE_WITH_BOTH = 6;
+/** Of lanes that are computed: the column of operators says why what comes behind could not come earlier. */
+const DERIVED = 7;
+const WITH_OPERATORS: readonly number[] = [TILE_OF_OPERATORS, TILE_WITH_BOTH, DERIVED];
+const WITH_SLACK: readonly number[] = [TILE_WITH_SLACK, TILE_WITH_BOTH];
 /** In place of a name. */
 export const NO_NAME = 0xffffffff;
 const HEAD = 40;
@@ -28,6 +34,8 @@ export interface Tile {
   readonly count: Uint32Array;
   /** Name of the operator that it is, or that called or launched it; NO_NAME for none. Null when it was not asked for. */
   readonly operator: Uint32Array | null;
+  /** Least slack of its slices, ns; NaN where it is not known. Null when it was not asked for. */
+  readonly slack: Float32Array | null;
   readonly category: Uint8Array;
   /** Part of it in which slices ran, 255 is all. */
   readonly fill: Uint8Array;
@@ -54,11 +62,15 @@ export class DecodeError extends Error {
 }
 
 export function decodeTile(buffer: ArrayBuffer): Tile {
-  const head = opened(buffer, TILE, TILE_OF_OPERATORS);
-  const hasOperators = head.getUint32(4, true) === TILE_OF_OPERATORS;
+  const head = opened(buffer, TILE, ...WITH_OPERATORS, ...WITH_SLACK);
+  const kind = head.getUint32(4, true);
+  const [hasOperators, hasSlack] = [WITH_OPERATORS.includes(kind), WITH_SLACK.includes(kind)];
   const lanes = head.getUint32(32, true);
   const items = head.getUint32(36, true);
-  expectSize(buffer, HEAD + 4 * lanes + 4 * (lanes + 1) + (hasOperators ? 26 : 22) * items);
+  expectSize(
+    buffer,
+    HEAD + 4 * lanes + 4 * (lanes + 1) + (22 + (hasOperators ? 4 : 0) + (hasSlack ? 4 : 0)) * items,
+  );
   let at = HEAD;
   const words = (length: number) => {
     const column = new Uint32Array(buffer, at, length);
@@ -72,6 +84,8 @@ export function decodeTile(buffer: ArrayBuffer): Tile {
   at += 8 * items;
   const [row, name, count] = [words(items), words(items), words(items)];
   const operator = hasOperators ? words(items) : null;
+  const slack = hasSlack ? new Float32Array(buffer, at, items) : null;
+  if (slack) at += 4 * items;
   return {
     level: head.getUint32(8, true),
     index: head.getInt32(12, true),
@@ -85,6 +99,7 @@ export function decodeTile(buffer: ArrayBuffer): Tile {
     name,
     count,
     operator,
+    slack,
     category: new Uint8Array(buffer, at, items),
     fill: new Uint8Array(buffer, at + items, items),
     bytes: buffer.byteLength,

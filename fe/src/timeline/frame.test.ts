@@ -30,10 +30,11 @@ function sceneOf(sources: readonly RankTiles[]): Scene {
     top: 0,
     height: rows.height,
     colors: colorsOf(() => "#336699", "sans"),
-    look: { colorBy: "category", least: 0, found: null },
+    look: { colorBy: "category", least: 0, found: null, slack: null },
     selected: null,
     hovered: null,
     mark: null,
+    flags: null,
     steps: [],
     arrows: [],
   };

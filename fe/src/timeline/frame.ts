@@ -1,4 +1,5 @@
 /** One picture of the tracks: their pixels, then everything that is written or drawn over them. */
+import type { TimeWindow } from "../draw";
 import { span, xOf } from "./camera";
 import { paintArrows } from "./flows";
 import { Items } from "./items";
@@ -53,6 +54,7 @@ export class Painter {
     for (const picked of [scene.hovered, scene.selected])
       if (picked) outline(context, scene, picked, picked === scene.selected);
     paintArrows(context, scene.arrows, scene.colors, scene.top);
+    paintFlags(context, scene);
     paintMark(context, scene);
   }
 
@@ -105,6 +107,32 @@ function outline(
     wide - line + 2,
     place.height - line + 1,
   );
+}
+
+/** Bands of the moments that something is about; what is narrower than a pixel is one pixel wide, and drawn once. */
+function paintFlags(
+  context: CanvasRenderingContext2D,
+  { flags, camera, colors, height }: Scene,
+): void {
+  if (!flags) return;
+  const band = ({ start, end }: TimeWindow, color: string, strong: boolean) => {
+    const x0 = Math.max(0, Math.floor(xOf(camera, start)));
+    const x1 = Math.min(camera.width, Math.max(Math.ceil(xOf(camera, end)), x0 + 1));
+    if (x1 <= 0 || x0 >= camera.width) return x0;
+    context.fillStyle = color;
+    context.globalAlpha = strong ? 0.2 : 0.12;
+    context.fillRect(x0, 0, x1 - x0, height);
+    context.globalAlpha = strong ? 1 : 0.5;
+    for (const x of x1 - x0 > 2 ? [x0, x1 - 1] : [x0]) context.fillRect(x, 0, 1, height);
+    context.globalAlpha = 1;
+    return x1;
+  };
+  let painted = Number.NEGATIVE_INFINITY;
+  for (const [at, window] of flags.windows.entries())
+    if (at !== flags.current && xOf(camera, window.end) >= painted)
+      painted = band(window, colors.danger, false);
+  const current = flags.windows[flags.current];
+  if (current) band(current, colors.accent, true);
 }
 
 function paintMark(

@@ -1,13 +1,15 @@
 export { COLOR_BY, type ColorBy } from "./colorBy";
+export { derivedTracks, withDerived } from "./derivedTracks";
 export type { Flow } from "./flows";
 export type { Tool } from "./gestures";
 export type { KeyAction } from "./keys";
 export type { TrackAction } from "./Labels";
+export { Legend } from "./Legend";
 export { type Arrangement, layOut, reordered } from "./layout";
 export { placeOf } from "./place";
 export { RankTiles, TimelineMemory } from "./rankTiles";
 export type { Density } from "./Strip";
-export type { Look, Mark, PickedSlice } from "./scene";
+export type { Flags, Look, Mark, PickedSlice } from "./scene";
 export type { Stage } from "./stage";
 export { Timeline } from "./Timeline";
 export type { Track, TrackRow, TrackRows } from "./track";

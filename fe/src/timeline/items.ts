@@ -13,13 +13,18 @@ export class Items {
   name = new Uint32Array(0);
   count = new Uint32Array(0);
   operator = new Uint32Array(0);
+  /** ns; NaN where it is not known. */
+  slack = new Float32Array(0);
   category = new Uint8Array(0);
   fill = new Uint8Array(0);
 
   reserve(size: number): void {
     if (this.x0.length >= size) return;
     const room = Math.max(size, 2 * this.x0.length, 1024);
-    const grown = <A extends Float64Array | Uint32Array | Uint8Array>(into: A, from: A): A => {
+    const grown = <A extends Float64Array | Float32Array | Uint32Array | Uint8Array>(
+      into: A,
+      from: A,
+    ): A => {
       into.set(from);
       return into;
     };
@@ -29,6 +34,7 @@ export class Items {
     this.name = grown(new Uint32Array(room), this.name);
     this.count = grown(new Uint32Array(room), this.count);
     this.operator = grown(new Uint32Array(room), this.operator);
+    this.slack = grown(new Float32Array(room), this.slack);
     this.category = grown(new Uint8Array(room), this.category);
     this.fill = grown(new Uint8Array(room), this.fill);
   }
@@ -74,6 +80,7 @@ export function gather(
       into.count[size] = count;
       into.name[size] = tile.name[at] ?? 0;
       into.operator[size] = tile.operator?.[at] ?? NO_NAME;
+      into.slack[size] = tile.slack?.[at] ?? Number.NaN;
       into.category[size] = tile.category[at] ?? 0;
       into.fill[size] = tile.fill[at] ?? 0;
     }

@@ -10,6 +10,8 @@ export type KeyAction =
   | { readonly type: "depth"; readonly by: -1 | 1 }
   | { readonly type: "sameName"; readonly by: -1 | 1 }
   | { readonly type: "step"; readonly by: -1 | 1 }
+  /** Along the critical path; from one moment that is marked to the next. */
+  | { readonly type: "along" | "flag"; readonly by: -1 | 1 }
   | { readonly type: "fit" | "all" | "range" | "pin" | "inspect" | "bookmark" | "back" };
 
 interface Key {
@@ -61,6 +63,10 @@ export function keyAction({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Key
       return { type: "step", by: -1 };
     case "]":
       return { type: "step", by: 1 };
+    case "c":
+      return { type: "along", by: shiftKey ? -1 : 1 };
+    case "n":
+      return { type: "flag", by: shiftKey ? -1 : 1 };
     case "f":
       return { type: "fit" };
     case "0":

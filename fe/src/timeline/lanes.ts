@@ -26,35 +26,55 @@ export function wantLanes({ lanes }: TrackRow, demand: Demand): void {
 }
 
 export function drawLanes({ lanes }: TrackRow, frame: Frame): void {
-  const { scene, raster, items, columns } = frame;
+  const { scene, items } = frame;
   for (const lane of lanes) {
     if (lane.y + lane.height < scene.top || lane.y > scene.top + scene.height) continue;
     const source = frame.sourceOf(lane.worker);
     if (!source) continue;
     gatherLane(items, scene.camera, source, lane.lane);
-    if (items.size === 0) continue;
-    columns.reset(raster.width);
-    columns.add(items, raster.width, raster.ratio, colorsFor(scene, source, lane, items));
-    const gap = lane.labels ? Math.max(1, Math.round(raster.ratio)) : 0;
-    const from = Math.max(0, Math.round((lane.y - scene.top) * raster.ratio));
-    const to = Math.round((lane.y + lane.height - scene.top) * raster.ratio) - gap;
-    columns.write(raster, from, Math.min(raster.height, to), scene.colors.shades);
-    if (lane.labels) writeNames(frame, source, lane);
+    drawItems(
+      frame,
+      lane,
+      colorsFor(scene, source, lane, items),
+      lane.labels ? (item) => source.names.text(items.name[item] ?? 0) : null,
+    );
   }
 }
 
-function writeNames({ scene, items, write }: Frame, source: RankTiles, lane: LaneRow): void {
-  const { x0, x1, name, count: slices, size } = items;
+/** What was gathered of a lane. `textOf`: the name of an item that is no cell; null where there is no room for names. */
+export function drawItems(
+  frame: Frame,
+  place: { readonly y: number; readonly height: number },
+  colorOf: (item: number) => number,
+  textOf: ((item: number) => string | undefined) | null,
+): void {
+  const { scene, raster, items, columns } = frame;
+  if (items.size === 0) return;
+  columns.reset(raster.width);
+  columns.add(items, raster.width, raster.ratio, colorOf);
+  const gap = textOf ? Math.max(1, Math.round(raster.ratio)) : 0;
+  const from = Math.max(0, Math.round((place.y - scene.top) * raster.ratio));
+  const to = Math.round((place.y + place.height - scene.top) * raster.ratio) - gap;
+  columns.write(raster, from, Math.min(raster.height, to), scene.colors.shades);
+  if (textOf) writeNames(frame, place.y, textOf);
+}
+
+function writeNames(
+  { scene, items, write }: Frame,
+  y: number,
+  textOf: (item: number) => string | undefined,
+): void {
+  const { x0, x1, count: slices, size } = items;
   for (let item = 0; item < size; item++) {
     const from = Math.max(0, x0[item] ?? 0);
     const width = Math.min(scene.camera.width, x1[item] ?? 0) - from;
     if (width < TEXT_FROM) continue;
     const several = slices[item] ?? 0;
-    const text = several > 1 ? `${several} ×` : source.names.text(name[item] ?? 0);
+    const text = several > 1 ? `${several} ×` : textOf(item);
     if (text)
       write({
         x: from + TEXT_PADDING,
-        y: lane.y - scene.top + BASE_LINE,
+        y: y - scene.top + BASE_LINE,
         width: width - 2 * TEXT_PADDING,
         text,
       });
@@ -73,7 +93,7 @@ function colorsFor(
   lane: LaneRow,
   items: Items,
 ): (item: number) => number {
-  const { colorBy, least, found } = scene.look;
+  const { colorBy, least, found, slack } = scene.look;
   const width = levelFor(source.meta.levels, nsPerPixel(scene.camera));
   const bucket = source.meta.levels[width]?.width_ns ?? 0;
   const perPixel = nsPerPixel(scene.camera);
@@ -95,7 +115,11 @@ function colorsFor(
   return (item) => {
     const name = items.name[item] ?? 0;
     const hashed = source.nameHash(name);
-    const dimmed = (least > 0 && short(item)) || (found !== null && !found(source, name));
+    const dimmed =
+      (least > 0 && short(item)) ||
+      (found !== null && !found(source, name)) ||
+      // Where the slack is not known, NaN is not larger than anything.
+      (slack !== null && (items.slack[item] ?? 0) > slack);
     return colorIndex(hueBy[colorBy](item, hashed), hashed >>> 8, dimmed);
   };
 }

@@ -1,5 +1,9 @@
 /** One rank in the timeline: its tracks, and everything about them that is here or on its way. */
 import {
+  type DerivedKind,
+  type DerivedMeta,
+  type StepChoice,
+  type TileColumns,
   type TimelineKey,
   type TimelineMeta,
   timelineCounters,
@@ -10,7 +14,8 @@ import { hash, type TimeWindow } from "../draw";
 import { blocksOf } from "./blocks";
 import { categoryHues } from "./colors";
 import { type CounterTile, decodeCounters, decodeTile, type Tile } from "./decode";
-import { type Piece, pieces, tilesOver } from "./levels";
+import { DerivedTiles } from "./derivedTiles";
+import { type Level, type Piece, pieces, tilesOver } from "./levels";
 import { Names } from "./names";
 import { TileRoom } from "./room";
 import { TileStore } from "./store";
@@ -31,7 +36,17 @@ interface TileRequest {
   readonly level: number;
   readonly tile: number;
   readonly block: number;
-  readonly operators?: boolean;
+  readonly columns?: TileColumns;
+}
+
+const PLAIN: TileColumns = { operators: false, slack: null };
+
+/** What must be here to draw a picture. */
+interface Wanted {
+  readonly counters: boolean;
+  readonly columns: TileColumns;
+  /** Kinds of lanes that are computed. */
+  readonly derived: ReadonlySet<DerivedKind>;
 }
 
 export class RankTiles {
@@ -45,6 +60,11 @@ export class RankTiles {
   private readonly parents = new Map<string, string | null>();
   private readonly tiles: TileStore<TileRequest, Tile>;
   private readonly counterTiles: TileStore<TileRequest, CounterTile>;
+  /** How steps are to be found for the slack of slices; null when it is not known of this rank, or not wanted. */
+  slack: StepChoice | null = null;
+  /** Of the tiles that are wanted now. */
+  private columns = PLAIN;
+  private readonly derivedTiles = new Map<DerivedKind, DerivedTiles>();
 
   /** `offset`: ns to add to its times to have those of the page. */
   constructor(
@@ -53,9 +73,9 @@ export class RankTiles {
     readonly offset: number,
     /** What `tracksOf` makes of `meta`. */
     readonly tracks: readonly Track[],
-    onChange: () => void,
+    private readonly onChange: () => void,
     /** To be shared by the ranks of a page. */
-    memory = new TimelineMemory(),
+    private readonly memory = new TimelineMemory(),
   ) {
     this.hues = categoryHues(meta.categories);
     this.blocks = blocksOf(tracks);
@@ -73,10 +93,8 @@ export class RankTiles {
       onChange,
     });
     this.tiles = new TileStore({
-      load: async ({ level, tile, block, operators = false }, signal) =>
-        decodeTile(
-          await timelineTile(key, level, tile, this.blocks[block] ?? [], operators, signal),
-        ),
+      load: async ({ level, tile, block, columns = PLAIN }, signal) =>
+        decodeTile(await timelineTile(key, level, tile, this.blocks[block] ?? [], columns, signal)),
       weigh: ({ bytes }) => bytes,
       room: memory.tiles,
       onChange,
@@ -92,6 +110,29 @@ export class RankTiles {
     });
   }
 
+  /** Lanes that are computed, as far as they are shown. */
+  derived(of: DerivedKind): DerivedTiles | undefined {
+    return this.derivedTiles.get(of);
+  }
+
+  /** Shows lanes that are computed, or takes them away. */
+  derive(of: DerivedKind, about: DerivedMeta | null, how: StepChoice): void {
+    const shown = this.derivedTiles.get(of);
+    if (shown?.about === about && shown?.how === how) return;
+    shown?.close();
+    this.derivedTiles.delete(of);
+    if (about?.refused !== null) return;
+    const { key, levels, memory, onChange } = this;
+    this.derivedTiles.set(
+      of,
+      new DerivedTiles(of, about, how, key, levels, memory.tiles, onChange),
+    );
+  }
+
+  get levels(): readonly Level[] {
+    return this.meta.levels;
+  }
+
   get worker(): string {
     return this.key.worker;
   }
@@ -103,26 +144,30 @@ export class RankTiles {
   }
 
   get missing(): number {
-    return this.tiles.missing;
+    return this.stores.reduce((sum, { missing }) => sum + missing, 0);
   }
 
   /** Tiles of this picture that are not asked for, because they would need too much memory. */
   get leftOut(): number {
-    return this.tiles.leftOut + this.counterTiles.leftOut;
+    return this.counterTiles.leftOut + this.stores.reduce((sum, { leftOut }) => sum + leftOut, 0);
   }
 
   get failure(): unknown {
-    return this.tiles.failure;
+    return this.stores.map(({ failure }) => failure).find((failure) => failure !== null) ?? null;
   }
 
   retry(): void {
-    this.tiles.retry();
-    this.counterTiles.retry();
+    for (const store of [...this.stores, this.counterTiles]) store.retry();
   }
 
   close(): void {
-    this.tiles.close();
-    this.counterTiles.close();
+    for (const store of [...this.stores, this.counterTiles]) store.close();
+    this.derivedTiles.clear();
+  }
+
+  /** Without which a picture is not complete. */
+  private get stores(): readonly (TileStore<TileRequest, Tile> | DerivedTiles)[] {
+    return [this.tiles, ...this.derivedTiles.values()];
   }
 
   /** The leaf that a lane belongs to. */
@@ -162,12 +207,18 @@ export class RankTiles {
     );
   }
 
-  /** With operators, if they are here: until then it is drawn without. */
+  /** What is computed, in a window of the page. */
+  derivedPieces(of: DerivedKind, level: number, window: TimeWindow): Piece<Tile>[] {
+    return this.derivedTiles.get(of)?.pieces(level, this.own(window)) ?? [];
+  }
+
+  /** With all columns that were asked for last, if they are here: until then it is drawn with fewer. */
   private tileOf(level: number, tile: number, block: number): Tile | undefined {
-    return (
-      this.tiles.get(tileKey(level, tile, block, true)) ??
-      this.tiles.get(tileKey(level, tile, block))
-    );
+    for (const columns of [this.columns, { ...this.columns, slack: null }, PLAIN]) {
+      const found = this.tiles.get(tileKey(level, tile, block, columns));
+      if (found) return found;
+    }
+    return undefined;
   }
 
   counterPieces(level: number, window: TimeWindow): Piece<CounterTile>[] {
@@ -181,8 +232,9 @@ export class RankTiles {
     lanes: Iterable<number>,
     level: number,
     window: TimeWindow,
-    { counters, operators }: { counters: boolean; operators: boolean },
+    { counters, columns, derived }: Wanted,
   ): void {
+    this.columns = columns;
     const blocks = new Set<number>();
     for (const lane of lanes) blocks.add(this.blockOf.get(lane) ?? 0);
     const { levels } = this.meta;
@@ -195,7 +247,7 @@ export class RankTiles {
     const ahead: TileRequest[] = [];
     const ask = (into: TileRequest[], at: number, tile: number, list: Iterable<number>) => {
       for (const block of list)
-        into.push({ key: tileKey(at, tile, block, operators), level: at, tile, block, operators });
+        into.push({ key: tileKey(at, tile, block, columns), level: at, tile, block, columns });
     };
     // Something to stretch while the rest is on its way, or when there is no room for it.
     const [far, farther] = tilesOver(levels[coarsest] ?? now, this.own(this.whole));
@@ -212,6 +264,8 @@ export class RankTiles {
       tile * now.tile_ns < this.meta.end_ns && (tile + 1) * now.tile_ns > this.meta.begin_ns;
     for (const tile of [first - 1, last + 1]) if (inside(tile)) ask(ahead, level, tile, blocks);
     this.tiles.want(unique(seen), unique(ahead));
+    for (const each of this.derivedTiles.values())
+      each.want(level, derived.has(each.of) ? own : null);
     if (!counters || this.meta.counters.length === 0) return;
     const some: TileRequest[] = [];
     for (let tile = first; tile <= last; tile++)
@@ -230,8 +284,14 @@ export class RankTiles {
   }
 }
 
-function tileKey(level: number, tile: number, block: number, operators = false): string {
-  return `${level}/${tile}/${block}${operators ? "/operators" : ""}`;
+function tileKey(
+  level: number,
+  tile: number,
+  block: number,
+  { operators, slack }: TileColumns = PLAIN,
+): string {
+  const how = slack && `/slack ${slack.steps ?? ""} ${slack.step_pattern ?? ""}`;
+  return `${level}/${tile}/${block}${operators ? "/operators" : ""}${how ?? ""}`;
 }
 
 function unique(requests: readonly TileRequest[]): TileRequest[] {

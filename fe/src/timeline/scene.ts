@@ -28,6 +28,16 @@ export interface Look {
   readonly least: number;
   /** Names that a search finds; all others are drawn faintly. Null without a search. */
   readonly found: ((source: RankTiles, name: number) => boolean) | null;
+  /** What could have come later by more than so many ns without the last step ending later is drawn faintly; null: nothing. */
+  readonly slack: number | null;
+}
+
+/** Moments that something is about, such as the instances of a finding: drawn over the whole height. */
+export interface Flags {
+  /** ns of the page, in order of time. */
+  readonly windows: readonly TimeWindow[];
+  /** Which of them is looked at, -1 for none. */
+  readonly current: number;
 }
 
 export interface Scene {
@@ -42,6 +52,7 @@ export interface Scene {
   readonly selected: PickedSlice | null;
   readonly hovered: PickedSlice | null;
   readonly mark: Mark | null;
+  readonly flags: Flags | null;
   /** Starts of steps, ns of the page. */
   readonly steps: readonly number[];
   readonly arrows: readonly Arrow[];

@@ -1,6 +1,7 @@
 /** The picture on the screen: where the camera is, when to draw, and what lies under a point. Without React. */
+import type { DerivedKind } from "../api";
 import type { TimeWindow } from "../draw";
-import { paintAxis } from "./axis";
+import { paintAxis, paintFlagHeads } from "./axis";
 import {
   type Camera,
   clamped,
@@ -18,6 +19,7 @@ import { arrowsOf, type Flow } from "./flows";
 import { Painter } from "./frame";
 import { Items, itemAt } from "./items";
 import { rendererOf } from "./kinds";
+import { gatherDerived, NO_ROW, pickedOf } from "./kinds/derived";
 import type { Demand, Hit, View } from "./kinds/renderer";
 import { gatherLane, hitLane, hitOf } from "./lanes";
 import { rowAt, rowsBetween } from "./layout";
@@ -27,7 +29,7 @@ import type { LaneRow, TrackRow } from "./track";
 
 /** What the page decides; all else the stage knows itself. */
 export interface Shown
-  extends Pick<Scene, "sources" | "rows" | "colors" | "look" | "selected" | "mark"> {
+  extends Pick<Scene, "sources" | "rows" | "colors" | "look" | "selected" | "mark" | "flags"> {
   /** All that can be looked at, ns of the page. */
   readonly whole: TimeWindow;
   readonly steps: readonly { readonly name: string; readonly start: number }[];
@@ -207,6 +209,33 @@ export class Stage {
     return null;
   }
 
+  /** The event of the next or previous piece of the critical path, of the rank of a slice; from there, else from the middle. */
+  along(of: PickedSlice | null, by: -1 | 1): PickedSlice | null {
+    const source = this.shown.sources.find(({ worker }) => !of || worker === of.worker);
+    if (!source) return null;
+    const { start, end } = this.camera.window;
+    const wide = end - start;
+    const window = { start: start - wide, end: end + wide };
+    gatherDerived(this.items, { window, width: 3 * this.camera.width }, source, "path", 0);
+    const middle = (start + end) / 2;
+    const from = of ? (by > 0 ? of.start + of.duration : of.start) : middle;
+    const x = xOf({ window, width: 3 * this.camera.width }, from);
+    const { x0, x1, row, size } = this.items;
+    let found = -1;
+    for (let item = 0; item < size; item++) {
+      const other = row[item] !== of?.row && row[item] !== NO_ROW;
+      // A tick of the tiles, by which the times may be wrong.
+      if (by > 0 && other && (x0[item] ?? 0) >= x - 0.05) {
+        found = item;
+        break;
+      }
+      if (by < 0 && other && (x1[item] ?? 0) <= x + 0.05) found = item;
+    }
+    return found < 0
+      ? null
+      : pickedOf(this.items, found, source, { window, width: 3 * this.camera.width });
+  }
+
   /** Where the arrows begin when nothing is selected: what is nearest to the middle of the first lane in sight. */
   first(): PickedSlice | null {
     const { scrollTop, clientHeight } = this.elements.scroller;
@@ -251,6 +280,7 @@ export class Stage {
     this.painter.draw(context, scene, ratio);
     head.setTransform(ratio, 0, 0, ratio, 0, 0);
     paintAxis(head, this.camera, AXIS, more.colors, steps, more.mark);
+    paintFlagHeads(head, this.camera, AXIS, more.colors, more.flags);
     for (const { names } of sources) names.flush();
     this.events.onScroll(top, height);
     this.tell();
@@ -260,6 +290,7 @@ export class Stage {
     const [from, to] = rowsBetween(this.shown.rows.rows, top - height / 2, top + 1.5 * height);
     const lanes = new Map<string, Set<number>>();
     const counters = new Set<string>();
+    const derived = new Map<string, Set<DerivedKind>>();
     const demand: Demand = {
       lane: (worker, lane) => {
         const own = lanes.get(worker);
@@ -267,13 +298,16 @@ export class Stage {
         else lanes.set(worker, new Set([lane]));
       },
       counters: (worker) => counters.add(worker),
+      derived: (worker, of) => derived.set(worker, (derived.get(worker) ?? new Set()).add(of)),
     };
+    const { colorBy, slack } = this.shown.look;
     for (const row of this.shown.rows.rows.slice(from, to)) rendererOf(row.track).want(row, demand);
     for (const source of this.shown.sources) {
       const level = levelFor(source.meta.levels, nsPerPixel(this.camera));
       source.want(lanes.get(source.worker) ?? [], level, this.camera.window, {
         counters: counters.has(source.worker),
-        operators: this.shown.look.colorBy === "operator",
+        columns: { operators: colorBy === "operator", slack: slack === null ? null : source.slack },
+        derived: derived.get(source.worker) ?? new Set(),
       });
     }
   }

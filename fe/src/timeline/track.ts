@@ -1,4 +1,5 @@
 /** Tracks, and the rows that they are on the page. */
+import type { DerivedKind } from "../api";
 
 export interface Track {
   /** Unique among all ranks on the page, and the same whenever the trace is opened. */
@@ -16,6 +17,8 @@ export interface Track {
   readonly lanes: readonly number[];
   /** Slices and instants in it, everything inside of groups included. */
   readonly events: number;
+  /** Of a track that is computed: of which kind, and its number among the lanes of that kind. */
+  readonly derived?: { readonly of: DerivedKind; readonly lane: number };
 }
 
 /** One lane of slices on the page. */

@@ -25,7 +25,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   criticalpath: "g m n o o2 q q2 w",
   operators: "c g m n o q",
   kernels: "c g n o q",
-  trace: "a c d e f g h j l m n o o2 p q q2 t w x y",
+  trace: "a c d e f g h i j l m mark n o o2 p q q2 t u w x y",
   stacks: "c f g m o p q x",
   memory: "c d g m o q t x",
   distributed: "c d g m o o2 o3 p q q2 q3 t x",

@@ -10,11 +10,12 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
 from torch_tb_profiler.analysis.replay.edges import Edge, Edges, edges, joined
 from torch_tb_profiler.analysis.replay.graph import Calibration, Graph, Node
-from torch_tb_profiler.analysis.replay.host_time import HostTime, Waits, host_time, merged, worked
+from torch_tb_profiler.analysis.replay.host_time import HostTime, host_time, worked
 from torch_tb_profiler.analysis.replay.host_waits import HostWait, blocking_copies, full_queue, synchronizations
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
 from torch_tb_profiler.analysis.replay.lags import CLEAR_NS, Lags, launch_and_gap, previous_on_stream, wake_of
 from torch_tb_profiler.analysis.replay.stream_edges import Launched, coincidences, stream_waits
+from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.replay.thread_edges import HandOvers, HostCollectives, hand_overs, host_collectives
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.types import Int64
@@ -40,7 +41,7 @@ class _Facts:
     held: HostWait
     wakes: HandOvers
     collectives: HostCollectives
-    waits: Waits
+    waits: Stretches
     steps: Steps
 
 

@@ -1,21 +1,52 @@
-"""What can be changed: each change is a value that says what becomes shorter."""
+"""What can be changed: each change is a value that says what becomes shorter.
+
+Rows are positions in Trace.events. They are tuples, so that a change can be compared and remembered; the functions
+take any sequence.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, SupportsIndex
 
 LabelName = Literal["python", "operator", "data", "launch", "blocking", "allocator", "api", "collective"]
+WorkName = Literal["kernels", "copies", "collectives", "all"]
+WaitName = Literal["sync", "copies", "queue"]
+Direction = Literal["HtoD", "DtoH"]
+#: (track, start, end): a stretch of a host thread, ns from the origin of the trace
+Interval = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Within:
+    """Where host time counts: in what is common to all that is given; without anything everywhere.
+
+    operator     inside ranges (operators and annotations) of this name
+    module       inside calls of this module: `Linear_3`, or the name of its event
+    frame        inside Python frames of this name, as it is in the trace
+    rows         inside these events of host threads: operators, annotations, frames, calls
+    intervals    inside these stretches of threads
+    start, end   within this window, ns from the origin of the trace
+    thread       on this track
+    """
+
+    operator: str | None = None
+    module: str | None = None
+    frame: str | None = None
+    rows: tuple[int, ...] | None = None
+    intervals: tuple[Interval, ...] | None = None
+    start: int | None = None
+    end: int | None = None
+    thread: int | None = None
 
 
 @dataclass(frozen=True)
 class ScaleHost:
-    """Host time × factor. Without a label all of it; waiting has no time of its own, and is not scaled.
+    """Host time × factor; waiting has no time of its own, and is not scaled.
 
-    label        what the time is spent on
-    operator     only inside ranges (operators and annotations) of this name
-    start, end   only within this window, ns from the origin of the trace
-    thread       only on this track
+    label   what the time is spent on; without it all
+    The others are those of Within.
     """
 
     factor: float
@@ -24,20 +55,35 @@ class ScaleHost:
     start: int | None = None
     end: int | None = None
     thread: int | None = None
+    module: str | None = None
+    frame: str | None = None
+    rows: tuple[int, ...] | None = None
+    intervals: tuple[Interval, ...] | None = None
+
+    @property
+    def within(self) -> Within:
+        """Where."""
+        return Within(
+            self.operator, self.module, self.frame, self.rows, self.intervals, self.start, self.end, self.thread
+        )
 
 
 @dataclass(frozen=True)
 class ScaleWork:
-    """Durations of work on devices × factor.
+    """Durations of work on devices × factor, or a target for each.
 
-    work   kernels (those of collectives left out), copies (sets too), collectives (waiting for other ranks too, unless
-           ranks are replayed together), or all
-    name   only work of exactly this name
+    work        kernels (those of collectives left out), copies (sets too), collectives (waiting for other ranks too,
+                unless ranks are replayed together), or all; of `rows` all count
+    name        only work of exactly this name
+    rows        only the work of these events
+    target_ns   how long the work of each of `rows` takes at most, ns, instead of a factor; what is shorter stays
     """
 
     factor: float
-    work: Literal["kernels", "copies", "collectives", "all"] = "kernels"
+    work: WorkName = "kernels"
     name: str | None = None
+    rows: tuple[int, ...] | None = None
+    target_ns: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -46,13 +92,83 @@ class WithoutWaits:
 
     waits       synchronisations (blocking copies too), copies alone, or calls held by a full launch queue
     operator    only calls inside ranges of this name
+    rows        only these calls, or calls inside these events
     """
 
-    waits: Literal["sync", "copies", "queue"] = "sync"
+    waits: WaitName = "sync"
     operator: str | None = None
+    rows: tuple[int, ...] | None = None
 
 
-Change = ScaleHost | ScaleWork | WithoutWaits
+@dataclass(frozen=True)
+class Pinned:
+    """Copies from or to pageable memory use pinned memory and no longer block.
+
+    The call takes what an asynchronous call usually takes, and returns before the copy is done; so does a
+    synchronisation of the same operator that waits for this copy alone. The copy takes its bytes at the best rate that
+    a pinned copy of its direction had. Copies whose value is read at once (`aten::_local_scalar_dense`) are left out.
+
+    direction   only copies to the device, or from it
+    rows        only these copies
+    rate        bytes per ns (= GB/s) instead of the best of the trace. Where neither is known copies take as long as
+                they did, and only the waiting goes away
+    """
+
+    direction: Direction | None = None
+    rows: tuple[int, ...] | None = None
+    rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Graphed:
+    """Each region is launched as one CUDA graph.
+
+    Of its host time only its first launch is left, and what is data loading, an allocation or a wait; the work follows
+    without launches of its own and with gaps of 1 µs at most. Threads that the region wakes belong to it.
+
+    rows    the events of host threads that are regions
+    steps   the steps that are, by index; with neither, all steps
+    """
+
+    rows: tuple[int, ...] | None = None
+    steps: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Fused:
+    """Each group of kernels is one kernel, in the place of the last.
+
+    The others take no time, nor do their launches, and the operators that launched nothing but them.
+
+    groups      rows of the kernels of each group
+    target_ns   how long the kernel of each group takes, ns
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    target_ns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MergedCollectives:
+    """Each group of collectives is one: what k of them transfer, without the fixed time of k − 1.
+
+    groups     rows of the collectives of each group
+    alpha_ns   what a collective takes whatever its size, ns
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    alpha_ns: int
+
+
+@dataclass(frozen=True)
+class NoStraggler:
+    """No rank is slower than the middle one: its host time of each label, and its kernels, × (middle rank ÷ this rank).
+
+    Only of several ranks together. Of an even number the lower of the middle two counts.
+    """
+
+
+Change = ScaleHost | ScaleWork | WithoutWaits | Pinned | Graphed | Fused | MergedCollectives | NoStraggler
 
 
 def scale(
@@ -60,21 +176,34 @@ def scale(
     factor: float = 0.5,
     *,
     operator: str | None = None,
+    module: str | None = None,
+    frame: str | None = None,
+    rows: Iterable[SupportsIndex] | None = None,
+    intervals: Iterable[Sequence[SupportsIndex]] | None = None,
     start: int | None = None,
     end: int | None = None,
 ) -> ScaleHost:
-    """Host time of a label, of an operator or within a window × factor."""
-    return ScaleHost(factor, label, operator, start, end)
+    """Host time of a label × factor: all of it, or that inside an operator, a module, a frame, events or a window.
+
+    intervals   (track, start, end) of threads, ns
+    """
+    held = None if intervals is None else tuple((int(t), int(s), int(e)) for t, s, e in intervals)
+    return ScaleHost(factor, label, operator, start, end, module=module, frame=frame, rows=_rows(rows), intervals=held)
 
 
-def free(label: LabelName | None = None) -> ScaleHost:
+def free(label: LabelName | None = None, *, rows: Iterable[SupportsIndex] | None = None) -> ScaleHost:
     """Host time of a label, or all, takes none: the most that any remedy can save."""
-    return ScaleHost(0.0, label)
+    return ScaleHost(0.0, label, rows=_rows(rows))
 
 
-def kernels(factor: float, name: str | None = None) -> ScaleWork:
-    """Compute kernels × factor."""
-    return ScaleWork(factor, "kernels", name)
+def kernels(factor: float, name: str | None = None, *, rows: Iterable[SupportsIndex] | None = None) -> ScaleWork:
+    """Compute kernels × factor: all, those of a name, or those of some events."""
+    return ScaleWork(factor, "kernels", name, _rows(rows))
+
+
+def targets(rows: Iterable[SupportsIndex], target_ns: Iterable[SupportsIndex]) -> ScaleWork:
+    """Work of some events takes at most so long, ns each: what a roofline or a rate says."""
+    return ScaleWork(1.0, "all", None, _rows(rows), tuple(map(int, target_ns)))
 
 
 def copies(factor: float, name: str | None = None) -> ScaleWork:
@@ -87,18 +216,73 @@ def collectives(factor: float) -> ScaleWork:
     return ScaleWork(factor, "collectives")
 
 
-def without(waits: Literal["sync", "copies", "queue"] = "sync", operator: str | None = None) -> WithoutWaits:
-    """Calls that wait for the device no longer do."""
-    return WithoutWaits(waits, operator)
+def without(
+    waits: WaitName = "sync", operator: str | None = None, *, rows: Iterable[SupportsIndex] | None = None
+) -> WithoutWaits:
+    """Calls that wait for the device no longer do: all, those inside an operator, or chosen ones."""
+    return WithoutWaits(waits, operator, _rows(rows))
+
+
+def pinned(
+    direction: Direction | None = None, *, rows: Iterable[SupportsIndex] | None = None, rate: float | None = None
+) -> Pinned:
+    """Copies of pageable memory use pinned memory, and do not block."""
+    return Pinned(direction, _rows(rows), rate)
+
+
+def graphed(rows: Iterable[SupportsIndex] | None = None, *, steps: Iterable[SupportsIndex] | None = None) -> Graphed:
+    """Each of some events of a thread, of some steps by index, or every step, is launched as one CUDA graph."""
+    return Graphed(_rows(rows), _rows(steps))
+
+
+def fused(rows: Iterable[SupportsIndex], target_ns: int) -> Fused:
+    """Some kernels are one that takes `target_ns`."""
+    return Fused((tuple(map(int, rows)),), (target_ns,))
+
+
+def fused_groups(groups: Iterable[tuple[Iterable[SupportsIndex], int]]) -> Fused:
+    """Each group of kernels is one; a group is the rows of its kernels and the time of the one, ns."""
+    held = [(tuple(map(int, rows)), int(target)) for rows, target in groups]
+    return Fused(tuple(rows for rows, _ in held), tuple(target for _, target in held))
+
+
+def merged_collectives(groups: Iterable[Iterable[SupportsIndex]], alpha_ns: int) -> MergedCollectives:
+    """Each group of collectives, by rows, is one; `alpha_ns` is what each takes whatever its size."""
+    return MergedCollectives(tuple(tuple(map(int, rows)) for rows in groups), alpha_ns)
+
+
+def no_straggler() -> NoStraggler:
+    """No rank is slower than the middle one; for `run.what_if`."""
+    return NoStraggler()
 
 
 def check(change: Change) -> None:
-    """Raises ValueError for a factor that is no number, or below 0."""
-    factor = 0.0 if isinstance(change, WithoutWaits) else change.factor
-    if not 0 <= factor < float("inf"):
-        raise ValueError(f"a factor is a number from 0 on, not {factor}")
+    """Raises ValueError for a factor, a rate or a time that is no number or below 0, and for targets without rows."""
+    if isinstance(change, ScaleHost | ScaleWork) and not 0 <= change.factor < float("inf"):
+        raise ValueError(f"a factor is a number from 0 on, not {change.factor}")
+    if isinstance(change, Pinned) and change.rate is not None and not 0 < change.rate < float("inf"):
+        raise ValueError(f"a rate is a number of bytes per ns above 0, not {change.rate}")
+    times: tuple[int, ...] = ()
+    if isinstance(change, ScaleWork) and change.target_ns is not None:
+        if change.rows is None or len(change.rows) != len(change.target_ns):
+            raise ValueError("each row has a target, and each target a row")
+        times = change.target_ns
+    elif isinstance(change, Fused):
+        if len(change.groups) != len(change.target_ns):
+            raise ValueError("each group has a target, and each target a group")
+        times = change.target_ns
+    elif isinstance(change, MergedCollectives):
+        times = (change.alpha_ns,)
+    if any(time < 0 for time in times):
+        raise ValueError(f"a time is at least 0 ns, not {min(times)}")
 
 
 def is_bound(change: Change) -> bool:
-    """Whether what it saves is the most that any remedy can: it makes something free."""
-    return isinstance(change, WithoutWaits) or change.factor == 0
+    """Whether what it saves is the most that any remedy can: it makes something free, or leaves costs of it out."""
+    if isinstance(change, ScaleHost | ScaleWork):
+        return change.factor == 0
+    return not isinstance(change, Fused | NoStraggler)
+
+
+def _rows(rows: Iterable[SupportsIndex] | None) -> tuple[int, ...] | None:
+    return None if rows is None else tuple(map(int, rows))

@@ -9,10 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.host_time import HostTime, Waits
+from torch_tb_profiler.analysis.replay.host_pieces import HostPieces, host_pieces
+from torch_tb_profiler.analysis.replay.host_time import HostTime
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.analysis.replay.lags import Lags
-from torch_tb_profiler.arrays.types import Int8, Int64
+from torch_tb_profiler.analysis.replay.stretches import Stretches
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
 from torch_tb_profiler.model.steps import Steps
 
 
@@ -83,7 +85,7 @@ class Graph:
     item_step: Int64
     calls: Calls
     host: HostTime
-    waits: Waits
+    waits: Stretches
     lags: Lags
     steps: Steps
     main: int
@@ -103,6 +105,35 @@ class Graph:
     def links(self) -> tuple[list[int], list[int]]:
         """`source` and `target` as lists: the same for all scenarios."""
         return self.source.tolist(), self.target.tolist()
+
+    @property
+    def since(self) -> int:
+        """ns: what was before the first step is never changed."""
+        return int(self.steps.host_start[0]) if len(self.steps) else 0
+
+    @cached_property
+    def lane_counts(self) -> Bool:
+        """Shape (lane edges,): those that end after the first step has begun."""
+        found: Bool = self.point_time[self.lane_to] > self.since
+        return found
+
+    @cached_property
+    def pieces(self) -> HostPieces:
+        """Host time in its smallest parts; made when a change asks for a part of it."""
+        return host_pieces(self.host, self.waits, self.point_lane, self.point_time, self.lane_from)
+
+    @cached_property
+    def recorded_lanes(self) -> Float64:
+        """`lane_times`, to be scaled: shared by all scenarios."""
+        return self.lane_times.astype(np.float64)
+
+    def length(self, on_lanes: Int64, duration: Int64) -> Int64:
+        """Shape (edges,), ns: host time or duration, without the lag; of shape (lane edges,) and (items,)."""
+        found = np.zeros(len(self.source), np.int64)
+        of_lane, of_item = self.lane_row >= 0, self.item >= 0
+        found[of_lane] = on_lanes[self.lane_row[of_lane]]
+        found[of_item] = duration[self.item[of_item]]
+        return found
 
     @property
     def item_nodes(self) -> Int64:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES, Label, labels_of
+from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
@@ -123,35 +124,7 @@ def _covers(nesting: Nesting, long: Int64, marks: tuple[int, int]) -> bool:
     return len(mine) > 0 and int(nesting.start[mine].min()) <= marks[1]
 
 
-@dataclass(frozen=True)
-class Waits:
-    """When host threads waited: disjoint, by lane and start; parallel, shape (n,)."""
-
-    lane: Int64
-    start: Int64
-    end: Int64
-
-
-def merged(lane: Int64, start: Int64, end: Int64) -> Waits:
-    """Waits that touch or overlap become one.
-
-    >>> found = merged(np.array([1, 0, 1]), np.array([5, 2, 3]), np.array([9, 4, 6]))
-    >>> found.lane.tolist(), found.start.tolist(), found.end.tolist()
-    ([0, 1], [2, 3], [4, 9])
-    """
-    kept = np.flatnonzero(end > start)
-    order = kept[np.lexsort((start[kept], lane[kept]))]
-    found: list[list[int]] = []
-    for on, low, high in zip(lane[order].tolist(), start[order].tolist(), end[order].tolist(), strict=True):
-        if found and found[-1][0] == on and low <= found[-1][2]:
-            found[-1][2] = max(found[-1][2], high)
-        else:
-            found.append([on, low, high])
-    columns = np.array(found, np.int64).reshape(-1, 3)
-    return Waits(columns[:, 0], columns[:, 1], columns[:, 2])
-
-
-def worked(host: HostTime, waits: Waits, lane: Int64, time: Int64, only: Bool | None = None) -> Int64:
+def worked(host: HostTime, waits: Stretches, lane: Int64, time: Int64, only: Bool | None = None) -> Int64:
     """As `HostTime.by_label`, without the time spent waiting. Shape (m, labels), ns."""
     found = host.by_label(lane, time, only)
     if not len(waits.lane):

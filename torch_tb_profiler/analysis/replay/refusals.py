@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.changes import Change, ScaleWork, WithoutWaits
+from torch_tb_profiler.analysis.replay.changes import Change, NoStraggler, ScaleHost, ScaleWork, WithoutWaits
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
@@ -53,8 +53,28 @@ class Quality:
 
     def of(self, change: Change) -> Refusal | None:
         """Why a change is refused; None when it is not."""
-        mine = "device" if isinstance(change, ScaleWork | WithoutWaits) else "host"
-        return next((each for each in self.refusals if each.scope in ("everything", "savings", mine)), None)
+        if isinstance(change, NoStraggler):
+            return ONE_RANK
+        scopes = ("everything", "savings", *scopes_of(change))
+        return next((each for each in self.refusals if each.scope in scopes), None)
+
+
+def scopes_of(change: Change) -> tuple[Scope, ...]:
+    """What a change needs to be right: host time with the launches that follow it, work on devices, or both.
+
+    A wait is host time: who waits goes on earlier, and what it launches then.
+    """
+    match change:
+        case ScaleHost() | WithoutWaits():
+            return ("host",)
+        case ScaleWork():
+            return ("device",)
+        case _:
+            return ("host", "device")
+
+
+#: what one trace cannot say
+ONE_RANK = Refusal("one_rank", "everything", "Whether a rank is slower than others is seen only beside them.")
 
 
 def quality_of(trace: Trace, graph: Graph, path: CriticalPath | None = None) -> Quality:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.changes import Change, is_bound
+from torch_tb_profiler.analysis.replay.changes import Change, check, is_bound
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
@@ -38,6 +38,7 @@ class WhatIf:
     confidence            "low": more than 10 % of the time of the steps is not explained by the trace
     unexplained           that share; None without steps
     refused               why there is no answer
+    notes                 what of the changes could not be done
     """
 
     names: tuple[str, ...]
@@ -52,6 +53,7 @@ class WhatIf:
     confidence: Confidence
     unexplained: float | None
     refused: tuple[Refusal, ...]
+    notes: tuple[str, ...] = ()
 
     @property
     def saved_ns(self) -> int | None:
@@ -107,11 +109,13 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
     names = tuple(graph.steps.names[k] for k in chosen.tolist())
     bound = any(map(is_bound, changes))
     total = int(before.sum())
-    after_scenario = changed(model.trace, graph, changes)
+    for change in changes:
+        check(change)
     if refused:
         return WhatIf(
             names, total, None, before, None, None, None, bound, None, quality.confidence, quality.unexplained, refused
         )
+    after_scenario = changed(model.trace, graph, changes)
     after = after_scenario.step_ns[chosen]
     low, high = interval(before - after, total, bound)
     return WhatIf(
@@ -127,6 +131,7 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
         confidence=quality.confidence,
         unexplained=quality.unexplained,
         refused=(),
+        notes=after_scenario.notes,
     )
 
 

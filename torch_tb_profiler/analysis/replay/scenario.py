@@ -8,22 +8,24 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.changes import Change, ScaleHost, ScaleWork, check
-from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.changes import (
+    Change,
+    Fused,
+    Graphed,
+    MergedCollectives,
+    NoStraggler,
+    Pinned,
+    ScaleHost,
+    ScaleWork,
+    check,
+)
+from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, scale_host, scale_work, without_waits
 from torch_tb_profiler.analysis.replay.graph import Graph
-from torch_tb_profiler.analysis.replay.host_time import LABELS, worked
-from torch_tb_profiler.analysis.replay.inputs import Work
-from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.analysis.replay.pinned_copies import pinned_copies
+from torch_tb_profiler.analysis.replay.regions import fused, graphed, merged_collectives
 from torch_tb_profiler.analysis.replay.solve import solve
-from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.trace import Trace
-
-_DROPPED: dict[str, tuple[Edge, ...]] = {
-    "sync": (Edge.SYNC, Edge.BLOCKING_COPY),
-    "copies": (Edge.BLOCKING_COPY,),
-    "queue": (Edge.FULL_QUEUE,),
-}
 
 
 @dataclass(frozen=True)
@@ -31,29 +33,47 @@ class Scenario:
     """Host times, durations and edges after some changes. What was before the first step is never changed.
 
     lane_times   shape (lane edges, labels), ns
-    duration     shape (items,), ns
+    lag          shape (edges,), ns: beside host time and the duration of the source
     kept         shape (edges,): edges that are still there
+    effects      what the changes do
     """
 
     graph: Graph
     lane_times: Float64
-    duration: Float64
+    lag: Int64
     kept: Bool
+    effects: tuple[Effect, ...] = ()
+
+    @cached_property
+    def duration(self) -> Float64:
+        """Shape (items,), ns."""
+        return self.shortened(self.graph.items.duration)
+
+    def shortened(self, duration: Int64) -> Float64:
+        """What the changes make of durations of all pieces of work, shape (items,), ns."""
+        work = [each for effect in self.effects for each in effect.work]
+        found = duration.astype(np.float64)
+        for each in work:
+            found[each.item] *= each.factor
+        for each in work:
+            if each.cap is not None:
+                np.minimum.at(found, each.item, each.cap)
+        for each in work:
+            if each.less:
+                found[each.item] -= each.less
+        counts = self.graph.items.start >= self.graph.since
+        return np.where(counts, np.maximum(found, 0), duration)
 
     @cached_property
     def length(self) -> Int64:
         """Shape (edges,), ns: host time or duration, without the lag."""
-        graph = self.graph
-        found = np.zeros(len(graph.source), np.int64)
-        of_lane, of_item = graph.lane_row >= 0, graph.item >= 0
-        found[of_lane] = np.rint(self.lane_times.sum(axis=1)).astype(np.int64)[graph.lane_row[of_lane]]
-        found[of_item] = np.rint(self.duration).astype(np.int64)[graph.item[of_item]]
-        return found
+        on_lanes = np.rint(self.lane_times.sum(axis=1)).astype(np.int64)
+        return self.graph.length(on_lanes, np.rint(self.duration).astype(np.int64))
 
     @cached_property
     def delay(self) -> Int64:
         """Shape (edges,), ns: how much later the target is than the source."""
-        found: Int64 = np.maximum(self.length + self.graph.lag, 0)
+        found: Int64 = np.maximum(self.length + self.lag, 0)
         return found
 
     @cached_property
@@ -81,93 +101,98 @@ class Scenario:
         found: Int64 = np.diff(self.time[self.graph.ends])
         return found
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the changes could not do."""
+        return tuple(dict.fromkeys(note for effect in self.effects for note in effect.notes))
+
 
 def unchanged(graph: Graph) -> Scenario:
     """The graph as it was recorded."""
-    return Scenario(
-        graph,
-        graph.lane_times.astype(np.float64),
-        graph.items.duration.astype(np.float64),
-        np.ones(len(graph.source), np.bool_),
-    )
+    return after(graph, ())
 
 
 def changed(trace: Trace, graph: Graph, changes: Sequence[Change]) -> Scenario:
-    """The graph after all of some changes. Raises ValueError for a factor that is no number."""
-    base = unchanged(graph)
-    since = int(graph.steps.host_start[0]) if len(graph.steps) else 0
-    later = graph.point_time[graph.lane_to] > since
-    lane_times, duration, kept = base.lane_times.copy(), base.duration.copy(), base.kept.copy()
-    for change in changes:
-        check(change)
-        if isinstance(change, ScaleHost):
-            _scale_host(trace, graph, change, lane_times)
-        elif isinstance(change, ScaleWork):
-            duration[_work(trace, graph, change)] *= change.factor
-        else:
-            point = graph.reference  # of targets that are points: the track
-            dropped = np.isin(graph.edge, _DROPPED[change.waits]) & (graph.time[graph.target] > since)
-            if change.operator is not None:
-                dropped &= _inside(trace, graph, change.operator, point[graph.target], graph.time[graph.target])
-            kept &= ~dropped
-            if change.waits == "sync":
-                _scale_host(trace, graph, ScaleHost(0, "blocking", change.operator), lane_times)
-    lane_times = np.where(later[:, None], lane_times, base.lane_times)
-    duration = np.where(graph.items.start >= since, duration, base.duration)
-    return Scenario(graph, lane_times, duration, kept)
+    """The graph after all of some changes, in whichever order.
+
+    Raises ValueError for what `check` refuses, for rows of no event, and for `NoStraggler`, which needs several ranks.
+    """
+    return after(graph, [effect_of(trace, graph, change) for change in changes])
 
 
-def _scale_host(trace: Trace, graph: Graph, change: ScaleHost, lane_times: Float64) -> None:
-    chosen = (
-        slice(None) if change.label is None else slice(Label[change.label.upper()], Label[change.label.upper()] + 1)
-    )
-    if change.operator is None and change.start is None and change.end is None and change.thread is None:
-        lane_times[:, chosen] *= change.factor
-        return
-    only = None if change.operator is None else _pieces_inside(trace, graph, change.operator)
-    time = graph.point_time
-    if change.start is not None or change.end is not None:
-        low = change.start if change.start is not None else np.iinfo(np.int64).min
-        high = change.end if change.end is not None else np.iinfo(np.int64).max
-        time = np.clip(time, low, high)
-    within = worked(graph.host, graph.waits, graph.point_lane, time, only)
-    part = np.zeros((len(graph.lane_from), LABELS))
-    part[:, chosen] = (within[graph.lane_to] - within[graph.lane_from])[:, chosen]
-    if change.thread is not None:
-        part[graph.point_lane[graph.lane_to] != change.thread] = 0
-    # of what earlier changes left
-    recorded = graph.lane_times
-    left = np.divide(lane_times, recorded, out=np.ones_like(lane_times), where=recorded > 0)
-    lane_times -= part * left * (1 - change.factor)
+def effect_of(trace: Trace, graph: Graph, change: Change) -> Effect:
+    """What a change does to a graph. Raises ValueError as `changed` does."""
+    check(change)
+    match change:
+        case ScaleHost():
+            return scale_host(trace, graph, change)
+        case ScaleWork():
+            return scale_work(trace, graph, change)
+        case Pinned():
+            return pinned_copies(trace, graph, change)
+        case Graphed():
+            return graphed(trace, graph, change)
+        case Fused():
+            return fused(trace, graph, change)
+        case MergedCollectives():
+            return merged_collectives(trace, graph, change)
+        case NoStraggler():
+            raise ValueError("no_straggler() compares ranks: it is for several of them together")
+        case _:
+            return without_waits(trace, graph, change)
 
 
-def _pieces_inside(trace: Trace, graph: Graph, name: str) -> Bool:
-    """Shape (pieces of host time,): inside a range of a name."""
-    host = graph.host
-    wanted = trace.events.name[host.row] == trace.strings.code(name)
-    inside = nearest(host.nesting.parent, wanted, np.arange(len(host.row), dtype=np.int64)) >= 0
-    found: Bool = np.append(inside, False)[host.node]
+def after(graph: Graph, effects: Sequence[Effect]) -> Scenario:
+    """The graph after some effects of changes."""
+    lag, kept = graph.lag, np.ones(len(graph.source), np.bool_)
+    limits = [each for effect in effects for each in effect.lags]
+    if limits:
+        lag = lag.copy()
+        for each in limits:
+            lag[each.edge] = np.minimum(lag[each.edge], each.most)
+        lag = np.where(graph.time[graph.target] > graph.since, lag, graph.lag)
+    for effect in effects:
+        kept[effect.dropped] = False
+    return Scenario(graph, _lane_times(graph, effects), lag, kept, tuple(effects))
+
+
+def _lane_times(graph: Graph, effects: Sequence[Effect]) -> Float64:
+    parts = [each for effect in effects for each in effect.host if len(each.pieces)]
+    labels = [effect.labels for effect in effects if effect.labels is not None]
+    found = graph.recorded_lanes
+    if parts:
+        place, saved = _saved(parts)
+        found = found - np.bincount(place, saved, minlength=found.size).reshape(found.shape)
+        np.maximum(found, 0, out=found)
+    if labels:
+        factors = np.prod(labels, axis=0)
+        found = np.where(graph.lane_counts[:, None], found * factors, found)
     return found
 
 
-def _inside(trace: Trace, graph: Graph, name: str, lane: Int64, time: Int64) -> Bool:
-    """Whether the piece of host time that ends at each time is inside a range of a name."""
-    place = graph.host.place(np.clip(lane, 0, graph.host.lanes - 1), time - 1)
-    found: Bool = (place >= 0) & np.append(_pieces_inside(trace, graph, name), False)[place]
-    return found
-
-
-def _work(trace: Trace, graph: Graph, change: ScaleWork) -> Bool:
-    items = graph.items
-    if change.work == "kernels":
-        chosen = (items.kind == Work.KERNEL) & ~items.is_communication
-    elif change.work == "copies":
-        chosen = (items.kind == Work.COPY) | (items.kind == Work.SET)
-    elif change.work == "collectives":
-        chosen = items.is_communication
-    else:
-        chosen = np.ones(len(items), np.bool_)
-    if change.name is not None:
-        chosen = chosen & (trace.events.name[items.row] == trace.strings.code(change.name))
-    found: Bool = chosen
-    return found
+def _saved(parts: Sequence[OnHost]) -> tuple[Int64, Float64]:
+    """Host time that parts save, ns, by where it counts in `lane_times`; where parts overlap their factors multiply."""
+    if len(parts) == 1:
+        (part,) = parts
+        return part.pieces.place, (part.pieces.end - part.pieces.start) * (1 - part.factor)
+    place = np.concatenate([each.pieces.place for each in parts])
+    start = np.concatenate([each.pieces.start for each in parts])
+    end = np.concatenate([each.pieces.end for each in parts])
+    factor = np.concatenate([each.factor for each in parts])
+    order = np.lexsort((start, place))
+    place, start, end, factor = place[order], start[order], end[order], factor[order]
+    overlaps = (place[1:] == place[:-1]) & (start[1:] < end[:-1])
+    if not overlaps.any():
+        return place, (end - start) * (1 - factor)
+    # cut at every start and end; what has begun and not ended counts
+    at = np.concatenate((start, end))
+    where = np.concatenate((place, place))
+    zero = factor == 0
+    log = np.log(np.where(zero, 1.0, factor))
+    order = np.lexsort((at, where))
+    at, where = at[order], where[order]
+    logs = np.cumsum(np.concatenate((log, -log))[order])
+    zeros = np.cumsum(np.concatenate((zero, zero * -1))[order])
+    length = np.append(at[1:] - at[:-1], 0)
+    length[:-1][where[1:] != where[:-1]] = 0
+    return where, length * (1 - np.where(zeros > 0, 0.0, np.exp(logs)))

@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace import Trace
 
@@ -64,33 +65,30 @@ def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -
     recorded = _recorded(trace, items, calls, launched)
     by_lane = launched.item[np.lexsort((launched.release, calls.lane[items.call[launched.item]]))]
     lane_of, time_of = calls.lane[items.call[by_lane]], calls.start[items.call[by_lane]]
-    sources, targets = [], []
-    streams = distinct(items.stream[launched.item]).tolist()
     time = calls.start[waits]
-    last = {stream: launched.last_before(stream, time).tolist() for stream in streams}
-    next_ = np.full(len(waits), -1, np.int64)
+    target = np.full(len(waits), -1, np.int64)
     before = np.full(len(waits), -1, np.int64)
     for lane in distinct(calls.lane[waits]).tolist():
         mine = np.flatnonzero(calls.lane[waits] == lane)
         low, high = np.searchsorted(lane_of, [lane, lane + 1])
         place = np.searchsorted(time_of[low:high], time[mine], side="left")
-        next_[mine] = np.where(place < high - low, np.append(by_lane[low:high], -1)[place], -1)
+        target[mine] = np.where(place < high - low, np.append(by_lane[low:high], -1)[place], -1)
         before[mine] = np.where(place > 0, by_lane[low:high][np.maximum(place - 1, 0)], -1) if high > low else -1
-    end, start, stream_of = items.end, items.start, items.stream
-    for i, (call, target, used) in enumerate(zip(waits.tolist(), next_.tolist(), before.tolist(), strict=True)):
-        known = recorded.get(int(trace.launches.correlation[call]))
-        source, waiting = (-1, target) if known is None else known
-        if known is None and target >= 0:
-            own = int(stream_of[target])
-            if items.is_communication[target] and used >= 0 and stream_of[used] != own:
-                source = used
-            else:
-                others = [last[stream][i] for stream in streams if stream != own]
-                source = max((each for each in others if each >= 0), key=lambda each: int(end[each]), default=-1)
-        if source >= 0 and waiting >= 0 and source != waiting and end[source] <= start[waiting] + TOLERANCE_NS:
-            sources.append(source)
-            targets.append(waiting)
-    return np.array(sources, np.int64), np.array(targets, np.int64)
+    end, own = items.end, items.stream[target]
+    source = np.full(len(waits), -1, np.int64)
+    for stream in distinct(items.stream[launched.item]).tolist():
+        last = launched.last_before(stream, time)
+        later = (last >= 0) & (own != stream) & ((source < 0) | (end[last] > end[source]))
+        source[later] = last[later]
+    used = items.is_communication[target] & (before >= 0) & (items.stream[before] != own)
+    source[used] = before[used]
+    if recorded:
+        for i, correlation in enumerate(trace.launches.correlation[waits].tolist()):
+            if correlation in recorded:
+                source[i], target[i] = recorded[correlation]
+    kept = (source >= 0) & (target >= 0) & (source != target)
+    kept &= end[source] <= items.start[target] + TOLERANCE_NS
+    return source[kept], target[kept]
 
 
 def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> dict[int, tuple[int, int]]:
@@ -101,9 +99,9 @@ def _recorded(trace: Trace, items: Items, calls: Calls, launched: Launched) -> d
         return {}
     stream_number: dict[tuple[int, int], int] = {}
     on_device = np.flatnonzero(items.work >= 0)
-    for item in on_device.tolist():
+    for item in on_device[group([items.stream[on_device]]).first].tolist():
         at = items.work[item]
-        stream_number.setdefault((int(work.device[at]), int(work.stream[at])), int(items.stream[item]))
+        stream_number[int(work.device[at]), int(work.stream[at])] = int(items.stream[item])
     call_of = dict(zip(trace.launches.correlation.tolist(), range(len(calls)), strict=True))
     place = np.searchsorted(work.row, syncs.row[chosen])
     found = {}

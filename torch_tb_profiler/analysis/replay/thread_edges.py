@@ -40,7 +40,7 @@ def hand_overs(model: Model, host: HostTime, calls: Calls, main: int) -> HandOve
         mine = host.boundaries(main)
         silence = np.flatnonzero(np.diff(mine) > SILENT_NS)
         back: dict[int, tuple[int, int]] = {}
-        for lane in _helpers(model, calls):
+        for lane in helpers(model, calls):
             if lane != main:
                 woken = _woken(host, mine, main, lane)
                 found += woken
@@ -49,7 +49,7 @@ def hand_overs(model: Model, host: HostTime, calls: Calls, main: int) -> HandOve
     return HandOvers(*np.array(found, np.int64).reshape(-1, 5).T)
 
 
-def _helpers(model: Model, calls: Calls) -> list[int]:
+def helpers(model: Model, calls: Calls) -> list[int]:
     """Threads that launch or have operators of the autograd engine."""
     tree = model.structure.tree
     engine = model.trace.strings.where(lambda name: name.startswith(AUTOGRAD_PREFIX), tree.name)[tree.name]

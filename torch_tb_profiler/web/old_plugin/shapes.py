@@ -44,11 +44,12 @@ _PIES = (
 
 def overview(model: Model, workers: int) -> Json:
     """/overview. `workers`: how many workers the run has."""
+    causes = findings(model)
     model = model.of_overview()
     answer = {
         "steps": _steps(model),
         "performance": [_performance(model)],
-        "recommendations": _recommendations(findings(model)),
+        "recommendations": _recommendations(causes),
         "environments": [
             {"title": "Number of Worker(s)", "value": str(workers)},
             {"title": "Device Type", "value": "GPU" if model.has_device_work or model.has_runtime else "CPU"},
@@ -181,7 +182,7 @@ def _recommendations(found: Sequence[Finding]) -> str:
 
 def _recommendation(finding: Finding) -> str:
     links = ", ".join(f'<a href="{escape(link.url)}" target="_blank">{escape(link.text)}</a>' for link in finding.links)
-    return escape(finding.detail) + (f" See {links}." if links else "")
+    return escape(f"{finding.detail} {finding.advice}") + (f" See {links}." if links else "")
 
 
 # operators --------------------------------------------------------------------------------------------------

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from torch_tb_profiler.timeline.question import AnyTimelineQuestion, RunTimelinesQuestion, TimelineStepsQuestion
+from torch_tb_profiler.timeline.question import (
+    AnyTimelineQuestion,
+    RunTimelinesQuestion,
+    TimelinePartQuestion,
+    TimelineStepsQuestion,
+)
 from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.json_schema import Json, described
 from torch_tb_profiler.web.openapi.answers import schema_of
@@ -39,5 +44,5 @@ def _common(question: AnyTimelineQuestion) -> list[Json]:
     """The parameters that come with the kind of a question."""
     if isinstance(question, RunTimelinesQuestion):
         return TRACE if question.of_worker else RUN_AND_SPAN
-    steps = STEPS if isinstance(question, TimelineStepsQuestion) else []
+    steps = STEPS if isinstance(question, TimelineStepsQuestion | TimelinePartQuestion) else []
     return [*TRACE, *VERSION, *steps]

@@ -15,6 +15,7 @@ from torch_tb_profiler.timeline.question import (
     RunTimelines,
     RunTimelinesQuestion,
     TimelineFileQuestion,
+    TimelinePartQuestion,
     TimelineQuestion,
     TimelineStepsQuestion,
 )
@@ -23,7 +24,7 @@ from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import TraceError
 from torch_tb_profiler.web.ask import Route, ask_original, refusals, step_choice, step_range
-from torch_tb_profiler.web.execute import answer_as_type, part_of
+from torch_tb_profiler.web.execute import answer_as_type, part_of, part_of_trace
 from torch_tb_profiler.web.http import JSON, NO_CACHE, Answer, HttpError, Parameters, Stream, dumps
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.workspace import Key, OpenTrace, Packed, Workspace, compressed, pack
@@ -42,6 +43,8 @@ def route_of(question: AnyTimelineQuestion) -> Route:
         return partial(_answer_of_timeline, question)
     if isinstance(question, TimelineStepsQuestion):
         return partial(_answer_with_steps, question)
+    if isinstance(question, TimelinePartQuestion):
+        return partial(_answer_with_part, question)
     if isinstance(question, TimelineFileQuestion):
         return partial(_answer_of_file, question)
     return partial(_answer_of_run, question)
@@ -117,6 +120,19 @@ def _answer_with_steps(
         timeline = drawn.timeline
         steps: TimelineStepsAnswer = answer_as_type(TIMELINE_STEPS, workspace, parameters)
         return question.compute(timeline, drawn.version, steps, own)
+
+    return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
+
+
+def _answer_with_part(
+    question: TimelinePartQuestion[Any, Any, Any], workspace: Workspace, parameters: Parameters
+) -> Stream:
+    drawn = _drawn(workspace, parameters)
+    own = read_parameters(question.parameters, parameters)
+
+    def compute() -> Any:
+        known = part_of_trace(question.part(own), workspace, parameters)
+        return question.compute(drawn.timeline, known, own)
 
     return drawn.stream(question, (own, step_choice(parameters), step_range(parameters)), compute)
 

@@ -30,6 +30,28 @@ export const timeline = area("timeline", {
   time: "Time",
   mean: "Mean",
   between: "Between",
+  event: "Event",
+  step: "Step",
+  waitedFor: "Then",
+  pieces: (n: string) => `${n} pieces, most time:`,
+  /** Why what comes behind a piece of the critical path could not come earlier. */
+  edges: {
+    lane: "the thread goes on",
+    launch: "the work is launched",
+    stream: "next work on its stream",
+    stream_wait: "another stream waited for it",
+    coincidence: "work of another stream begins with its end",
+    sync: "a synchronising call returns",
+    blocking_copy: "a blocking copy returns",
+    full_queue: "the launch queue has room again",
+    hand_over: "another thread goes on",
+    host_collective: "a collective on the host",
+    step_end: "the step ends",
+    root: "as recorded: no cause is known",
+    meet: "all ranks are there",
+  } as Record<string, string>,
+  /** Tracks that are computed. */
+  derived: { path: "Critical path", idle: "Idle, by cause" },
   spoken: (name: string, start: string, duration: string) =>
     `${name}, from ${start}, ${duration} long`,
   bands: {
@@ -50,6 +72,8 @@ export const timeline = area("timeline", {
     depth: "Slice above, below",
     sameName: "Previous, next slice of the same name",
     step: "Previous, next step",
+    along: "Next, previous event on the critical path (Shift: back)",
+    flag: "Next, previous instance of a finding (Shift: back)",
     fit: "Fit the selected slice",
     all: "Show the whole trace",
     range: "Mark the selected slice as range, take the mark away",

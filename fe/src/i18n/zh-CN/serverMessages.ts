@@ -1,9 +1,8 @@
-import type { ServerMessages, Values } from "../values";
+import type { ServerMessages } from "../values";
+import { evidence, findings, links } from "./findings";
+import { percent } from "./percent";
 import { columns } from "./serverColumns";
 import { reasons } from "./serverReasons";
-
-const percent = (share: Values[string] | undefined, digits = 1) =>
-  `${(100 * Number(share)).toFixed(digits)} %`;
 
 const ZERO_TIMESTAMPS =
   "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，profiler 会丢弃这些内核（pytorch#192021）。";
@@ -127,78 +126,9 @@ export const serverMessages: ServerMessages = {
     traces_failed: ({ files }) => `此 span 的部分跟踪无法读取，未计入这些数字：${files}。`,
   },
 
-  findings: {
-    dataloader: {
-      title: "各步在等待输入数据",
-      detail: ({ share, on_device }) =>
-        `平均每步有 ${percent(share)} 的时间用于等待 DataLoader${on_device ? "，此时设备空闲" : ""}。请用工作进程加载数据：设置 DataLoader 的 num_workers（已设置则调大），并使用 pin_memory 使拷贝与计算重叠。`,
-    },
-    communication: {
-      title: "各步在等待通信",
-      detail: ({ share }) =>
-        `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。请减少传输量：用通信钩子压缩梯度，累积多个批次的梯度后再交换，或者增大每个设备的批大小。更大的批会影响训练的收敛；LAMB 之类的优化器就是为此设计的。`,
-    },
-    slow_communication: {
-      title: "通信在等待迟到的 rank，或者链路有故障",
-      detail: ({ share, slow, calls, gigabytes }) =>
-        `平均每步有 ${percent(share)} 的时间是没有被掩盖的通信，而所有通信操作的时间中有 ${percent(slow)} 用在 ${calls} 次大的操作上，它们在一个节点内的总线带宽只有 ${gigabytes} GB/s：没有链路会这么慢。要么此 rank 在等待迟到的 rank（请在分布式视图中比较所有 rank 的跟踪），要么数据走了错误的路径（NCCL_DEBUG=INFO 会显示路径；nvidia-smi topo -m 和 nvidia-smi nvlink -s 会显示链路）。`,
-    },
-    data_parallel: {
-      title: "DataParallel 比 DistributedDataParallel 慢",
-      detail: ({ devices }) =>
-        `模型通过 DataParallel 在 ${devices} 个设备上运行：由一个进程驱动所有设备，并且每步都复制模型。DistributedDataParallel 每个设备使用一个进程，副本保持不动。`,
-    },
-    distributed_backend: {
-      title: "没有使用 NCCL",
-      detail: ({ backends }) =>
-        `DistributedDataParallel 通过 ${backends || "其他通信库"} 通信。在这些 GPU 之间 NCCL 最快：init_process_group(backend="nccl")。`,
-    },
-    device_idle: {
-      title: "设备一半以上的时间空闲",
-      detail: ({ gpus }) =>
-        `GPU ${gpus} 忙碌的时间不到一半。若内存允许，增大批大小可让每个内核做更多工作，但也会影响训练的收敛。每步中占比最大的其他部分说明 GPU 在等待什么。`,
-    },
-    tensor_cores: {
-      title: "没有使用 Tensor Core",
-      detail: ({ share }) =>
-        `占时间 ${percent(share, 0)} 的内核所做的工作可以由 Tensor Core 完成，但都没有使用。自动混合精度以 16 位在 Tensor Core 上运行它们；对 32 位乘积，Ampere 及更新的架构可使用 TF32。`,
-    },
-    memory_limit: {
-      title: "设备内存几乎用满",
-      detail: ({ share, capacity_bytes, gpu }) =>
-        `峰值时程序占用了 GPU ${gpu} 的 ${(Number(capacity_bytes) / 2 ** 30).toFixed(1)} GB 内存的 ${percent(share)}。要容纳更大的模型或批，可重新计算激活值（梯度检查点）或使用自动混合精度。`,
-    },
-  },
-
-  evidence: {
-    dataloader_per_step: () => "DataLoader，每步平均",
-    communication_per_step: () => "通信，每步平均",
-    exposed_communication_per_step: () => "暴露的通信，每步平均",
-    slow_operations: () => "低于 5 GB/s 的大操作",
-    slow_share: () => "它们在通信时间中所占的比例",
-    share_of_step: () => "占平均每步时间的比例",
-    devices_in_use: () => "使用中的设备",
-    nccl_gpus: () => "可以使用 NCCL 的 GPU",
-    busy: (gpu) => `设备忙碌，GPU ${gpu}`,
-    computing: (gpu) => `计算中，GPU ${gpu}`,
-    eligible_kernel_time: () => "可用 Tensor Core 的内核时间",
-    eligible_share: () => "占计算内核时间的比例",
-    tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
-    peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
-    gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
-  },
-
-  links: {
-    data_loading: "单进程与多进程数据加载",
-    ddp_hooks: "DDP 通信钩子",
-    gradient_accumulation: "梯度累积",
-    lamb: "LAMB 优化器",
-    ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
-    which_backend: "如何选择后端",
-    mixed_precision: "自动混合精度",
-    checkpointing: "梯度检查点",
-    nccl_troubleshooting: "NCCL 故障排查",
-  },
+  findings,
+  evidence,
+  links,
 
   // Remedies that are not code alone.
   remedies: {

@@ -3,7 +3,7 @@ import type { Translation } from "../translation";
 import { serverMessages } from "./serverMessages";
 
 const FILES = import.meta.glob<Record<string, unknown>>(
-  ["./*.ts", "!./index.ts", "!./views.ts", "!./server*.ts", "!./shell.ts"],
+  ["./*.ts", "!./index.ts", "!./views.ts", "!./server*.ts", "!./shell.ts", "!./percent.ts"],
   { eager: true },
 );
 

@@ -1,6 +1,7 @@
 /** The kinds of tracks, by the names that tracks have for them. */
 import type { Track } from "../track";
 import { counter } from "./counter";
+import { derived } from "./derived";
 import { group } from "./group";
 import type { TrackRenderer } from "./renderer";
 import { slices } from "./slices";
@@ -9,6 +10,7 @@ export const KINDS: Readonly<Record<string, TrackRenderer>> = {
   group,
   slices,
   counter,
+  derived,
 };
 
 export function rendererOf({ kind }: Track): TrackRenderer {

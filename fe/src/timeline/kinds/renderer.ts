@@ -1,5 +1,5 @@
 /** What a kind of track is: one object with these methods, in a file of its own, and its line in `kinds/index.ts`. */
-import type { TimelineMeta } from "../../api";
+import type { DerivedKind, TimelineMeta } from "../../api";
 import type { Raster, TimeWindow, TooltipContent } from "../../draw";
 import type { Camera } from "../camera";
 import type { Items } from "../items";
@@ -50,6 +50,7 @@ export interface Shape {
 export interface Demand {
   readonly lane: (worker: string, lane: number) => void;
   readonly counters: (worker: string) => void;
+  readonly derived: (worker: string, of: DerivedKind) => void;
 }
 
 export interface View {

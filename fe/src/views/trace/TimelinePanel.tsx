@@ -17,12 +17,15 @@ import {
 } from "../../timeline";
 import { useBookmarks } from "./Bookmarks";
 import { densityOf } from "./density";
+import { ExplainNote } from "./Explain";
 import { FlowNote, useFlows } from "./flows";
+import type { InstancesState } from "./Instances";
 import { leastOf, stepAt } from "./look";
 import { params } from "./params";
 import type { Search } from "./search";
 import { Tools } from "./Tools";
 import type { TracksState } from "./useArrangement";
+import type { DerivedState } from "./useDerived";
 
 interface Props {
   readonly meta: TimelineMeta;
@@ -40,6 +43,8 @@ interface Props {
   readonly onInspect: () => void;
   readonly rows: TrackRows;
   readonly tracks: TracksState;
+  readonly derived: DerivedState;
+  readonly instances: InstancesState;
 }
 
 export function TimelinePanel(props: Props) {
@@ -54,7 +59,11 @@ export function TimelinePanel(props: Props) {
   const { arrangement, act, setFilter, showAll } = props.tracks;
   const least = leastOf(leastText);
   const found = search.found;
-  const look = useMemo<Look>(() => ({ colorBy, least, found }), [colorBy, least, found]);
+  const [slack] = useAddress(params.slack);
+  const look = useMemo<Look>(
+    () => ({ colorBy, least, found, slack }),
+    [colorBy, least, found, slack],
+  );
   const steps = useMemo(
     () => meta.steps.names.map((name, at) => ({ name, start: meta.steps.start_ns[at] ?? 0 })),
     [meta],
@@ -81,6 +90,10 @@ export function TimelinePanel(props: Props) {
         return props.onSameName(action.by);
       case "step":
         return toStep(meta, at, action.by);
+      case "along":
+        return take(at.along(selected, action.by));
+      case "flag":
+        return props.instances.step(action.by);
       case "fit":
         if (selected && end !== null) at.fit({ start: selected.start, end });
         else if (mark) at.fit(mark.window, 0.05);
@@ -116,6 +129,7 @@ export function TimelinePanel(props: Props) {
       <Tools
         tool={tool}
         onTool={setTool}
+        longestStep={props.derived.longestStep}
         bookmarks={bookmarks}
         onGo={(next) => stage.current?.look(next)}
         current={() => stage.current?.window ?? window}
@@ -133,9 +147,11 @@ export function TimelinePanel(props: Props) {
         tool={tool}
         selected={selected}
         selectedName={details?.name ?? ""}
-        onSelect={(picked) => props.onPick(picked, true)}
+        // Of what is computed, the event stands somewhere else.
+        onSelect={(picked) => props.onPick(picked, picked === null || picked.lane >= 0)}
         mark={mark}
         onMark={setMark}
+        flags={props.instances.flags}
         steps={steps}
         flows={flows}
         strip={strip}
@@ -148,6 +164,7 @@ export function TimelinePanel(props: Props) {
       />
       <EventCount meta={meta} />
       <FlowNote note={note} />
+      <ExplainNote state={props.derived} />
     </>
   );
 }

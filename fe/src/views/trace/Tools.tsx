@@ -6,18 +6,21 @@ import { useAddress, useTrace, workersOf } from "../../state";
 import { COLOR_BY, type ColorBy, type Tool } from "../../timeline";
 import { Popup, Segmented } from "../../ui";
 import { Bookmarks, type BookmarksState } from "./Bookmarks";
+import { ExplainMenu } from "./Explain";
 import { FLOW_MODES } from "./look";
 import { params } from "./params";
 
 interface Props {
   readonly tool: Tool;
   readonly onTool: (tool: Tool) => void;
+  /** ns; 0 until it is known. */
+  readonly longestStep: number;
   readonly bookmarks: BookmarksState;
   readonly current: () => TimeWindow;
   readonly onGo: (window: TimeWindow) => void;
 }
 
-export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
+export function Tools({ tool, onTool, longestStep, bookmarks, current, onGo }: Props) {
   const [colorBy, setColorBy] = useAddress(params.colorBy);
   const [flows, setFlows] = useAddress(params.flows);
   const [least, setLeast] = useAddress(params.least);
@@ -62,6 +65,7 @@ export function Tools({ tool, onTool, bookmarks, current, onGo }: Props) {
         value={least}
         onChange={(event) => setLeast(event.target.value)}
       />
+      <ExplainMenu longestStep={longestStep} />
       <Ranks />
       <Bookmarks bookmarks={bookmarks} current={current} onGo={onGo} />
     </div>

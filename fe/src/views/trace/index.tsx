@@ -8,6 +8,7 @@ import { layOut, type RankTiles, type Stage } from "../../timeline";
 import { Async, Panel } from "../../ui";
 import { DetailsPanel } from "./Details";
 import { FileMenu } from "./FileMenu";
+import { InstancesPanel, useInstances } from "./Instances";
 import { params } from "./params";
 import { pickedSlice } from "./pickedSlice";
 import { RangePanel } from "./RangePanel";
@@ -16,6 +17,7 @@ import { Slices } from "./Slices";
 import { useSearch } from "./search";
 import { TimelinePanel } from "./TimelinePanel";
 import { useArrangement } from "./useArrangement";
+import { useDerived } from "./useDerived";
 import { useEvent } from "./useEvent";
 import { useRankTiles } from "./useRankTiles";
 import "./trace.css";
@@ -27,7 +29,8 @@ export default function Trace() {
   const stage = useRef<Stage | null>(null);
   const below = useRef<HTMLDivElement>(null);
   const { query, sources, failed, overview } = useRankTiles(workers, () => stage.current?.ask());
-  const tracks = useMemo(() => sources.flatMap((source) => source.tracks), [sources]);
+  const derived = useDerived(sources, () => stage.current?.ask());
+  const { tracks } = derived;
   const arranged = useArrangement(tracks);
   const rows = useMemo(() => layOut(tracks, arranged.arrangement), [tracks, arranged.arrangement]);
   const event = useEvent(sources, rows, stage);
@@ -35,6 +38,7 @@ export default function Trace() {
   const main = sources[0] ?? null;
   const search = useSearch(sources, picked);
   const { whole, window } = useWindow(sources);
+  const instances = useInstances(main, stage, picked, pick);
   const sameName = async (by: -1 | 1) => {
     if (!source || !picked) return;
     const next = await timelineNext(source.key, picked.row, by < 0 ? "previous" : "next");
@@ -81,6 +85,8 @@ export default function Trace() {
                   window={window}
                   rows={rows}
                   tracks={arranged}
+                  derived={derived}
+                  instances={instances}
                   search={search}
                   selected={picked}
                   details={event.details}
@@ -102,6 +108,7 @@ export default function Trace() {
         </Async>
       </Panel>
       <div ref={below} tabIndex={-1} className="trace-below">
+        {instances.id !== "" && <InstancesPanel state={instances} whole={whole} />}
         {event.wanted && (
           <DetailsPanel
             query={event.query}

@@ -1,4 +1,5 @@
 /** How the timeline looks, as the address has it. Pure. */
+import { DERIVED_KINDS, type DerivedKind } from "../../api";
 import { parseWindow, type TimeWindow } from "../../draw";
 import type { Codec } from "../../state/address";
 import type { Mark } from "../../timeline";
@@ -73,4 +74,34 @@ export function stepAt(starts: readonly number[], { start, end }: TimeWindow): n
   let found = -1;
   for (const [at, time] of starts.entries()) if (time <= middle) found = at;
   return found;
+}
+
+/** Kinds of lanes that are computed. */
+export const DERIVED: Codec<readonly DerivedKind[]> = {
+  parse: (text) => DERIVED_KINDS.filter((kind) => text.split(",").includes(kind)),
+  format: (kinds) => DERIVED_KINDS.filter((kind) => kinds.includes(kind)).join(","),
+};
+
+/** From which slack on slices are dimmed, whole ns; null for none. */
+export const SLACK: Codec<number | null> = {
+  parse: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : null),
+  format: (ns) => (ns === null ? "" : String(Math.round(ns))),
+};
+
+/** Of a slider of slack: 0 is 0 ns, 1 is 1 µs, and the last is the whole step; the same distance is the same factor. */
+export const SLACK_STEPS = 60;
+const FIRST_SLACK = 1e3;
+
+export function slackAt(position: number, step: number): number {
+  if (position <= 0) return 0;
+  const most = Math.max(step, FIRST_SLACK);
+  const share = (Math.min(position, SLACK_STEPS) - 1) / (SLACK_STEPS - 1);
+  return Math.round(FIRST_SLACK * (most / FIRST_SLACK) ** share);
+}
+
+export function slackPosition(slack: number, step: number): number {
+  if (slack < FIRST_SLACK) return slack > 0 ? 1 : 0;
+  if (step <= FIRST_SLACK) return SLACK_STEPS;
+  const share = Math.log(slack / FIRST_SLACK) / Math.log(step / FIRST_SLACK);
+  return Math.min(SLACK_STEPS, Math.round(1 + share * (SLACK_STEPS - 1)));
 }

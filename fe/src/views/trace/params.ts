@@ -1,7 +1,7 @@
 /** The parameters of this view in the address. */
 import { choice, flag, list, param, table2Params, text, whole } from "../../state/address";
 import { COLOR_BY } from "../../timeline/colorBy";
-import { BOOKMARKS, EVENT, type FlowMode, MARK, WINDOW } from "./look";
+import { BOOKMARKS, DERIVED, EVENT, type FlowMode, MARK, SLACK, WINDOW } from "./look";
 
 export const params = {
   window: param("t", WINDOW),
@@ -25,6 +25,11 @@ export const params = {
   hidden: param("d", list),
   order: param("o", list),
   tracks: param("f", text()),
+
+  /** Lanes that are computed; from which slack on slices are dimmed; the finding whose instances are marked. */
+  derived: param("u", DERIVED),
+  slack: param("i", SLACK),
+  finding: param("mark", text()),
 
   /** The list of slices, its category and its page, from 0. */
   list: param("l", flag),

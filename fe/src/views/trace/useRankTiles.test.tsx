@@ -39,7 +39,11 @@ function Probe() {
   const { sources } = useRankTiles(NONE, () => setFrame((before) => before + 1));
   const [source] = sources;
   useEffect(() => {
-    source?.want([0], 0, WINDOW, { counters: false, operators: false });
+    source?.want([0], 0, WINDOW, {
+      counters: false,
+      columns: { operators: false, slack: null },
+      derived: new Set(),
+    });
   }, [source]);
   const tiles = source?.piecesFor(0, 0, WINDOW).length ?? 0;
   return (

@@ -7,14 +7,21 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, Ns, NsMean, Row
 from torch_tb_profiler.analysis.capture import capture
 from torch_tb_profiler.analysis.device_use import DeviceSummary, device_summary
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
+from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
+from torch_tb_profiler.insights.bound import BoundKind
+from torch_tb_profiler.insights.findings import diagnosis
+from torch_tb_profiler.insights.rule import Finding
 from torch_tb_profiler.model.steps import Steps
 from torch_tb_profiler.trace import Note
+
+#: parts of the average step in the text
+MOST_PARTS = 6
 
 
 class SummaryTrace(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,32 +110,132 @@ class SummaryOwners(msgspec.Struct, frozen=True, kw_only=True):
     unowned: Fraction | None
 
 
+class SummarySaving(msgspec.Struct, frozen=True, kw_only=True):
+    """What removing a cause would save of the average step, by replay. Null where that is refused.
+
+    alone_ns         when nothing else is changed
+    after_others_ns  beyond the findings before this one
+    low_ns, high_ns  an interval of it; null with fewer than two steps
+    bound            the most that any remedy can save
+    refused          why there is no number; null where there is one
+    """
+
+    alone_ns: NsMean | None
+    after_others_ns: NsMean | None
+    low_ns: NsMean | None
+    high_ns: NsMean | None
+    bound: bool
+    refused: str | None
+
+
+class SummaryEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One place in the trace where a finding can be seen.
+
+    row          number of the event
+    name         of the event
+    start_ns     since the start of the trace
+    duration_ns  of the event
+    step         name of the step that it begins in; null outside of the steps
+    """
+
+    row: Row
+    name: str
+    start_ns: Ns
+    duration_ns: Ns
+    step: str | None
+
+
+class SummaryFinding(msgspec.Struct, frozen=True, kw_only=True):
+    """A cause of lost time, or a warning.
+
+    id        name of the rule
+    title     the cause in a few words
+    detail    what was found
+    advice    what to do
+    where     where in the program; null when that cannot be told
+    saving    what it costs; null of a warning
+    evidence  where it can be seen, the longest first
+    """
+
+    id: str
+    title: str
+    detail: str
+    advice: str
+    where: str | None
+    saving: SummarySaving | None
+    evidence: Sequence[SummaryEvidence]
+
+
 class SummaryAnswer(Answer, frozen=True, kw_only=True):
     """A trace in a few numbers. Every key is always there; keys are added, never changed.
 
-    trace   which one
-    steps   how long they take
-    device  how devices were used
-    owners  what is known of who started device work
-    notes   what is wrong with the recording
+    trace      which one
+    steps      how long they take
+    waterfall  where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps
+    device     how devices were used
+    owners     what is known of who started device work
+    bound      what bounds the steps, by replay; `unknown` where the trace does not say
+    explained  which part of the steps has a cause in the trace, 0…1; null without steps
+    findings   causes with the largest saving first, then those without a number, then warnings
+    notes      what is wrong with the recording
     """
 
     trace: SummaryTrace
     steps: SummarySteps
+    waterfall: Sequence[Part]
     device: SummaryDevice
     owners: SummaryOwners
+    bound: BoundKind
+    explained: Fraction | None
+    findings: Sequence[SummaryFinding]
     notes: Sequence[Note]
 
 
 def summary(subject: Subject) -> SummaryAnswer:
     """Of the steps that were chosen."""
     model = subject.model
+    causes = diagnosis(model)
     return SummaryAnswer(
         trace=_trace(subject),
         steps=_steps(model.steps),
+        waterfall=average(waterfall(model)),
         device=_device(device_summary(model)),
         owners=_owners(owner_shares(model)),
+        bound=causes.bound.kind,
+        explained=causes.bound.explained,
+        findings=[_finding(each) for each in causes.findings],
         notes=subject.troubles(model),
+    )
+
+
+def _finding(found: Finding) -> SummaryFinding:
+    saving = found.saving
+    return SummaryFinding(
+        id=found.id,
+        title=found.title,
+        detail=found.detail,
+        advice=found.advice,
+        where=None if found.where is None else found.where.text,
+        saving=None
+        if saving is None
+        else SummarySaving(
+            alone_ns=saving.alone_ns,
+            after_others_ns=saving.after_others_ns,
+            low_ns=saving.low_ns,
+            high_ns=saving.high_ns,
+            bound=saving.bound,
+            refused=saving.refused,
+        ),
+        evidence=[
+            SummaryEvidence(
+                row=each.row,
+                name=each.name,
+                start_ns=each.start_ns,
+                duration_ns=each.duration_ns,
+                step=each.step,
+            )
+            for each in found.instances
+        ],
     )
 
 
@@ -181,6 +288,7 @@ def as_text(found: SummaryAnswer) -> str:
     """For a terminal: a line for each thing, in English."""
     lines = [_title(found.trace)]
     lines += _steps_lines(found.steps)
+    lines += _waterfall_lines(found)
     if found.device.busy is not None:
         lines += _device_lines(found.device)
     owners = found.owners
@@ -189,8 +297,23 @@ def as_text(found: SummaryAnswer) -> str:
             f"Owners of device time: linked {_share(owners.linked)}, inferred {_share(owners.inferred)}, "
             f"without {_share(owners.unowned)}"
         )
+    lines.append(_bound_line(found))
+    lines += [f"  {_finding_line(each)}" for each in found.findings]
     lines += [f"{note.severity}: {note.text}" for note in found.notes]
     return "\n".join(lines)
+
+
+def _bound_line(found: SummaryAnswer) -> str:
+    explained = "" if found.explained is None else f", {_share(found.explained)} of the step time explained"
+    return f"Bound by: {found.bound}{explained}"
+
+
+def _finding_line(found: SummaryFinding) -> str:
+    where = f" ({found.where})" if found.where else ""
+    saving = found.saving
+    if saving is None or saving.after_others_ns is None:
+        return f"{found.title}{where}"
+    return f"{found.title}{where}: {'at most' if saving.bound else 'about'} {_time(saving.after_others_ns)} a step"
 
 
 def _title(trace: SummaryTrace) -> str:
@@ -207,6 +330,16 @@ def _steps_lines(steps: SummarySteps) -> list[str]:
         return ["Steps: none found"]
     times = f"median {_time(steps.median_ns)}, mean {_time(steps.mean_ns)}"
     return [f"Steps: {steps.count} by {steps.rule}, {times}"]
+
+
+def _waterfall_lines(found: SummaryAnswer) -> list[str]:
+    mean = found.steps.mean_ns
+    if not mean or not found.waterfall:
+        return []
+    largest = sorted(found.waterfall, key=lambda part: -part.ns)[:MOST_PARTS]
+    rest = mean - sum(part.ns for part in largest)
+    parts = [f"{part.cause} {_share(part.ns / mean)}" for part in largest]
+    return ["Average step: " + ", ".join(parts + ([f"other {_share(rest / mean)}"] if rest > 0 else []))]
 
 
 def _device_lines(device: SummaryDevice) -> list[str]:

@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from torch_tb_profiler.insights.rule import Evidence, Finding, Link, Rule, has_host_range
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import HOST, PROPERTIES
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule, has_host_range
 from torch_tb_profiler.model import Model
 
 #: what NCCL runs on
 LOWEST_CAPABILITY = 3.5
 
 
-def _apply(model: Model) -> Finding | None:
+def _find(facts: Facts) -> Sequence[Found]:
+    model = facts.model
     if not has_host_range(model, "DistributedDataParallel.forward"):
-        return None
+        return ()
     backends = _backends(model)
     capable = [d for d in model.trace.header.devices if _capability(d) >= LOWEST_CAPABILITY]
     if not capable or "nccl" in backends:
-        return None
+        return ()
     used = ", ".join(sorted(backends)) or "another library"
-    return Finding(
-        id="distributed_backend",
-        severity="medium",
-        title="NCCL is not used",
-        detail=(
-            f"DistributedDataParallel communicates through {used}. Between these GPUs NCCL is the fastest: "
-            'init_process_group(backend="nccl").'
-        ),
-        values={"backends": ", ".join(sorted(backends))},
-        saving_ns=None,
-        evidence=(Evidence("nccl_gpus", "GPUs that could use NCCL", len(capable), "count", "overview"),),
-        links=(
-            Link(
-                "which_backend",
-                "Which backend to use",
-                "https://pytorch.org/docs/stable/distributed.html#which-backend-to-use",
+    return (
+        Found(
+            title="NCCL is not used",
+            detail=f"DistributedDataParallel communicates through {used}; between these GPUs NCCL is the fastest.",
+            advice='Choose it when the process group is made: `init_process_group(backend="nccl")`.',
+            values={"backends": ", ".join(sorted(backends))},
+            severity="medium",
+            evidence=(Evidence("nccl_gpus", "GPUs that could use NCCL", len(capable), "count", "overview"),),
+            links=(
+                Link(
+                    "which_backend",
+                    "Which backend to use",
+                    "https://docs.pytorch.org/docs/stable/distributed.html#which-backend-to-use",
+                ),
             ),
         ),
     )
@@ -59,4 +61,4 @@ def _capability(device: dict[str, object]) -> float:
         return math.nan
 
 
-RULE = Rule("distributed_backend", "DistributedDataParallel.forward ranges and deviceProperties", _apply)
+RULE = Rule("distributed_backend", "R50", (HOST, PROPERTIES), _find)

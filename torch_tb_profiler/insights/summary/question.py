@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
-from torch_tb_profiler.analysis.summary.summary import SummaryAnswer, summary
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, summary
 
 
 def _summary(subject: Subject, _: NoParameters) -> SummaryAnswer:

@@ -1,0 +1,125 @@
+/**
+ * The colours of the parts of a step: of what devices and the host did, of the causes of idle time, of what held up the
+ * critical path. The one owner of them: a cause has the same colour in a bar, in a legend and on a lane.
+ */
+import { partsTexts } from "../i18n";
+import "./parts.css";
+import type { ChartColor } from "./theme";
+
+/** Custom properties of `parts.css`, without `--part-`, and what they are where no style sheet is. */
+const COLORS = {
+  compute: "#0072b2",
+  "compute-2": "#004c86",
+  "compute-3": "#3c8fd1",
+  "compute-4": "#5a6fc0",
+  "compute-5": "#23a0b5",
+  communication: "#cc79a7",
+  copy: "#56b4e9",
+  operator: "#009e73",
+  python: "#8fbf4d",
+  input: "#d55e00",
+  launch: "#e69f00",
+  latency: "#d3bc1b",
+  sync: "#882255",
+  allocator: "#a65bd0",
+  compile: "#8c8a2f",
+  dependency: "#4b3fa8",
+  gap: "#44aa99",
+  profiler: "#a0684a",
+  unknown: "#9aa3ae",
+} as const;
+
+type PartColor = keyof typeof COLORS;
+
+/** All colours, in the order of `partNumber`. */
+export const PART_COLORS = Object.keys(COLORS) as readonly PartColor[];
+
+/** By the id of a part, or the end of one. */
+const OF_PART: Readonly<Record<string, PartColor>> = {
+  // devices
+  compute: "compute",
+  gemm: "compute",
+  gemm_helper: "compute",
+  gemv: "compute",
+  attention: "compute-2",
+  attention_helper: "compute-2",
+  linear_attention: "compute-2",
+  conv: "compute-4",
+  conv_helper: "compute-4",
+  pointwise: "compute-3",
+  activation: "compute-3",
+  optimizer: "compute-3",
+  norm: "compute-5",
+  softmax: "compute-5",
+  reduction: "compute-5",
+  communication: "communication",
+  exposed_communication: "communication",
+  collective: "communication",
+  copy: "copy",
+  "compute.copy": "compute-3",
+  "compute.communication": "communication",
+  exposed_copy: "copy",
+  // the host
+  python: "python",
+  gc: "python",
+  operator: "operator",
+  host: "operator",
+  data: "input",
+  input: "input",
+  launch: "launch",
+  slow_launch: "launch",
+  api: "launch",
+  blocking: "sync",
+  sync: "sync",
+  allocator: "allocator",
+  compile: "compile",
+  // between pieces of work
+  launch_latency: "latency",
+  device_gap: "gap",
+  dependency: "dependency",
+  "dependency.communication": "dependency",
+  wake_up: "sync",
+  hand_over: "gap",
+  profiler: "profiler",
+  unexplained: "unknown",
+  unknown: "unknown",
+  fixed: "unknown",
+};
+
+/**
+ * The colour of a part by its id, such as `idle.host.operator` or `host.data`: of the longest end of it that has one, else
+ * of what stands before it, so that `compute.sampler` has that of `compute`.
+ */
+export function partColor(id: string): ChartColor {
+  const name = colorName(id);
+  return `var(--part-${name}, ${COLORS[name]})`;
+}
+
+/** Its place in PART_COLORS. */
+export function partNumber(id: string): number {
+  return PART_COLORS.indexOf(colorName(id));
+}
+
+/** The custom property of a colour. */
+export function partProperty(name: PartColor): string {
+  return `--part-${name}`;
+}
+
+/** The name of a part by its id, for people. */
+export function partName(id: string): string {
+  return known(id, partsTexts.names) ?? id;
+}
+
+function colorName(id: string): PartColor {
+  return known(id, OF_PART) ?? "unknown";
+}
+
+function known<T>(id: string, table: Readonly<Record<string, T>>): T | undefined {
+  const words = id.split(".");
+  for (let end = words.length; end > 0; end--)
+    for (let from = 0; from < end; from++) {
+      const found = table[words.slice(from, end).join(".")];
+      if (found !== undefined) return found;
+    }
+  return undefined;
+}

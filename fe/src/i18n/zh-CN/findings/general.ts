@@ -1,0 +1,87 @@
+import type { FindingWords } from "../../values";
+import { percent } from "../percent";
+
+export const findings: Record<string, FindingWords> = {
+  dataloader: {
+    title: "各步在等待输入数据",
+    detail: ({ share, on_device }) =>
+      `平均每步有 ${percent(share)} 的时间用于等待 DataLoader 的下一批数据${on_device ? "，设备随之空闲" : ""}。`,
+    advice: () =>
+      "请用工作进程加载数据：`DataLoader(…, num_workers=4, persistent_workers=True)`；已使用工作进程时请调大。减少每个样本的处理，或只处理一次并保存结果。",
+  },
+  communication: {
+    title: "各步在等待通信",
+    detail: ({ share }) => `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。`,
+    advice: () =>
+      "请减少传输量，或在计算的同时传输：用 `DistributedDataParallel(…, bucket_cap_mb=…, gradient_as_bucket_view=True)` 增大桶，使用 `bf16_compress_hook` 之类的通信钩子，或在 `no_sync()` 下累积梯度。",
+  },
+  slow_communication: {
+    title: "通信在等待迟到的 rank，或者链路有故障",
+    detail: ({ share, slow, calls, gigabytes }) =>
+      `平均每步有 ${percent(share)} 的时间是没有被掩盖的通信，而所有通信操作的时间中有 ${percent(slow)} 用在 ${calls} 次大的操作上，它们在一个节点内的总线带宽只有 ${gigabytes} GB/s：没有链路会这么慢。`,
+    advice: () =>
+      "请在分布式视图中比较所有 rank 的跟踪：此 rank 可能在等待迟到的 rank。若没有 rank 迟到，`NCCL_DEBUG=INFO` 会显示数据走的路径，`nvidia-smi topo -m` 和 `nvidia-smi nvlink -s` 会显示链路。",
+  },
+  data_parallel: {
+    title: "DataParallel 比 DistributedDataParallel 慢",
+    detail: ({ devices }) =>
+      `模型通过 DataParallel 在 ${devices} 个设备上运行：由一个进程驱动所有设备，并且每步都复制模型。`,
+    advice: () =>
+      "请用 `torchrun --nproc_per_node=gpu train.py` 为每个设备启动一个进程，并用 `DistributedDataParallel(model, device_ids=[local_rank])` 包装模型。",
+  },
+  distributed_backend: {
+    title: "没有使用 NCCL",
+    detail: ({ backends }) =>
+      `DistributedDataParallel 通过 ${backends || "其他通信库"} 通信；在这些 GPU 之间 NCCL 最快。`,
+    advice: () => '请在创建进程组时选择它：`init_process_group(backend="nccl")`。',
+  },
+  device_idle: {
+    title: "设备在等待主机",
+    detail: ({ gpus, idle }) =>
+      `GPU ${gpus} 有 ${percent(idle, 0)} 的时间空闲，此时主机在准备后面的工作。`,
+    advice: () =>
+      "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。",
+  },
+  tensor_cores: {
+    title: "没有使用 Tensor Core",
+    detail: ({ share }) =>
+      `占时间 ${percent(share, 0)} 的内核所做的工作可以由 Tensor Core 完成，但都没有使用。`,
+    advice: () =>
+      '请用 `torch.autocast("cuda", dtype=torch.bfloat16)` 以 16 位计算乘积；对 32 位乘积，`torch.set_float32_matmul_precision("high")` 在 Ampere 及更新的架构上使用 TF32。',
+  },
+  memory_limit: {
+    title: "设备内存几乎用满",
+    detail: ({ share, capacity_bytes, gpu }) =>
+      `峰值时程序占用了 GPU ${gpu} 的 ${(Number(capacity_bytes) / 2 ** 30).toFixed(1)} GB 内存的 ${percent(share)}。`,
+    advice: () =>
+      '请用 `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)` 重新计算激活值而不是保存它们，或用 `torch.autocast("cuda", dtype=torch.bfloat16)` 将其减半。',
+  },
+};
+
+export const evidence: Record<string, (gpu: number | null) => string> = {
+  dataloader_per_step: () => "DataLoader，每步平均",
+  communication_per_step: () => "通信，每步平均",
+  exposed_communication_per_step: () => "暴露的通信，每步平均",
+  slow_operations: () => "低于 5 GB/s 的大操作",
+  slow_share: () => "它们在通信时间中所占的比例",
+  share_of_step: () => "占平均每步时间的比例",
+  devices_in_use: () => "使用中的设备",
+  nccl_gpus: () => "可以使用 NCCL 的 GPU",
+  busy: (gpu) => `设备忙碌，GPU ${gpu}`,
+  computing: (gpu) => `计算中，GPU ${gpu}`,
+  eligible_kernel_time: () => "可用 Tensor Core 的内核时间",
+  eligible_share: () => "占计算内核时间的比例",
+  tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
+  peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
+  gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
+};
+
+export const links: Record<string, string> = {
+  data_loading: "单进程与多进程数据加载",
+  ddp_hooks: "DDP 通信钩子",
+  ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
+  which_backend: "如何选择后端",
+  mixed_precision: "自动混合精度",
+  checkpointing: "梯度检查点",
+  nccl_troubleshooting: "NCCL 故障排查",
+};

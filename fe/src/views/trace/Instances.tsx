@@ -1,0 +1,184 @@
+/** The instances of a finding: marked over the whole height, and as a list to go through. */
+import { useMemo, useState } from "react";
+import { useOverview } from "../../api";
+import { momentIn, type TimeWindow } from "../../draw";
+import { count, duration } from "../../format";
+import { traceTexts as text, timelineTexts } from "../../i18n";
+import { useAddress, useTrace } from "../../state";
+import { SimpleTable, type Table } from "../../table";
+import type { Flags, PickedSlice, RankTiles, Stage } from "../../timeline";
+import { QueryPanel } from "../../ui";
+import { type Instance, instancesOf, nextInstance, pickedInstance } from "./instances";
+import { params } from "./params";
+
+/** Rows of the list around the one that is looked at. */
+const ROWS = 50;
+
+export interface InstancesState {
+  readonly id: string;
+  readonly query: ReturnType<typeof useOverview>;
+  readonly instances: readonly Instance[];
+  readonly current: number;
+  readonly flags: Flags | null;
+  readonly go: (at: number) => void;
+  readonly step: (by: -1 | 1) => void;
+}
+
+export function useInstances(
+  main: RankTiles | null,
+  stage: React.RefObject<Stage | null>,
+  picked: PickedSlice | null,
+  pick: (picked: PickedSlice | null) => void,
+): InstancesState {
+  const { sel } = useTrace();
+  const [id] = useAddress(params.finding);
+  const query = useOverview(id === "" ? null : sel);
+  const { data } = query;
+  const instances = useMemo(
+    () => (data && id !== "" ? (instancesOf(data, id)?.instances ?? []) : []),
+    [data, id],
+  );
+  const [visited, setVisited] = useState(-1);
+  const isPicked = (at: number) =>
+    instances[at] !== undefined &&
+    (instances[at].row === null ||
+      (instances[at].row === picked?.row && picked.worker === main?.worker));
+  const current = isPicked(visited)
+    ? visited
+    : picked === null || picked.worker !== main?.worker
+      ? -1
+      : instances.findIndex(({ row }) => row === picked.row);
+  const offset = main?.offset ?? 0;
+  const flags = useMemo<Flags | null>(
+    () =>
+      instances.length === 0
+        ? null
+        : {
+            windows: instances.map(({ start, duration: length }) => ({
+              start: start + offset,
+              end: start + offset + length,
+            })),
+            current,
+          },
+    [instances, offset, current],
+  );
+  const go = (at: number) => {
+    const instance = instances[at];
+    if (!instance || !main) return;
+    setVisited(at);
+    const slice = pickedInstance(main.worker, offset, instance);
+    if (slice) pick(slice);
+    stage.current?.fit(
+      { start: instance.start + offset, end: instance.start + offset + instance.duration },
+      1,
+    );
+  };
+  const step = (by: -1 | 1) => {
+    const window = stage.current?.window ?? { start: 0, end: 0 };
+    go(nextInstance(instances, current, (window.start + window.end) / 2 - offset, by));
+  };
+  return { id, query, instances, current, flags, go, step };
+}
+
+export function InstancesPanel({ state, whole }: { state: InstancesState; whole: TimeWindow }) {
+  const [, setId] = useAddress(params.finding);
+  const clear = (
+    <button type="button" className="button" onClick={() => setId("")}>
+      {text.clearFinding}
+    </button>
+  );
+  return (
+    <QueryPanel title={text.instances} query={state.query} actions={clear}>
+      {(answer) => {
+        const found = instancesOf(answer, state.id);
+        if (!found) return <p className="muted">{text.noFinding}</p>;
+        return found.instances.length === 0 ? (
+          <p className="muted">
+            {found.title}. {text.noInstances}
+          </p>
+        ) : (
+          <InstanceList title={found.title} state={state} whole={whole} />
+        );
+      }}
+    </QueryPanel>
+  );
+}
+
+function InstanceList({
+  title,
+  state: { instances, current, go, step },
+  whole,
+}: {
+  title: string;
+  state: InstancesState;
+  whole: TimeWindow;
+}) {
+  const n = instances.length;
+  const from = Math.max(0, Math.min(current - ROWS / 2, n - ROWS));
+  const rows = instances.slice(from, from + ROWS);
+  return (
+    <div className="trace-instances trace-range">
+      <div className="trace-instances-head">
+        <span>{title}</span>
+        <button
+          type="button"
+          className="button icon"
+          aria-label={text.previousInstance}
+          title={`${text.previousInstance} (Shift N)`}
+          disabled={current === 0}
+          onClick={() => step(-1)}
+        >
+          ‹
+        </button>
+        <button
+          type="button"
+          className="button icon"
+          aria-label={text.nextInstance}
+          title={`${text.nextInstance} (N)`}
+          disabled={current === n - 1}
+          onClick={() => step(1)}
+        >
+          ›
+        </button>
+        <span role="status" className="muted num">
+          {current < 0 ? text.instancesAre(count(n)) : text.hitOf(count(current + 1), count(n))}
+        </span>
+      </div>
+      <SimpleTable
+        caption={
+          n > ROWS
+            ? text.instancesShown(count(from + 1), count(from + rows.length), count(n))
+            : text.instances
+        }
+        table={tableOf(rows, whole)}
+        renderName={(row, name) => (
+          <button
+            type="button"
+            className="link"
+            aria-current={from + row === current ? "true" : undefined}
+            onClick={() => go(from + row)}
+          >
+            {name}
+          </button>
+        )}
+      />
+    </div>
+  );
+}
+
+function tableOf(rows: readonly Instance[], whole: TimeWindow): Table {
+  return {
+    columns: [
+      { key: "name", label: text.sliceName, type: "string", unit: null },
+      { key: "step", label: text.step, type: "string", unit: null },
+      { key: "start", label: timelineTexts.start, type: "string", unit: null },
+      { key: "duration", label: timelineTexts.duration, type: "string", unit: null },
+    ],
+    rows: {
+      name: rows.map(({ name }) => name),
+      step: rows.map(({ step }) => step ?? ""),
+      start: rows.map(({ start }) => momentIn(start, whole, 1e6)),
+      duration: rows.map(({ duration: length }) => duration(length)),
+    },
+  };
+}

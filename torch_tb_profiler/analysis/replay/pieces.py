@@ -1,0 +1,152 @@
+"""The critical path as it lies in time: pieces that can be drawn on one lane, each with the event it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.graph import Graph, Node
+from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.analysis.replay.path import PARTS, CriticalPath, Segments
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.range_sums import positions
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+
+_UNEXPLAINED = PARTS.index("unexplained")
+#: what waits ends with the call, and the call is what was running until then
+_OF_CALLS = (Edge.SYNC, Edge.BLOCKING_COPY, Edge.FULL_QUEUE)
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Disjoint, in order of time; from the first step to the last one they leave no gap. Parallel, shape (pieces,).
+
+    start, end   ns, as in the trace
+    part         index into PARTS
+    edge         an Edge: why what comes behind could not come earlier
+    row          the event that runs, else the one that waited; -1 where there is none
+    """
+
+    start: Int64
+    end: Int64
+    part: Int8
+    edge: Int8
+    row: Int64
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def take(self, chosen: Int64) -> Pieces:
+        """Some of them."""
+        return Pieces(*(values[chosen] for values in vars(self).values()))
+
+
+def pieces_of(model: Model, path: CriticalPath) -> Pieces:
+    """Of the path of the unchanged graph.
+
+    Host time is cut where the innermost event changes: `Segments` have one sum for each label, which lies nowhere.
+    """
+    graph, segments = graph_of(model), path.segments
+    on_host = graph.lane_row[segments.edge] >= 0
+    found = [_on_devices(graph, segments, np.flatnonzero(~on_host)), _on_threads(model, graph, segments, on_host)]
+    both = Pieces(*(np.concatenate(columns) for columns in zip(*(vars(each).values() for each in found), strict=True)))
+    return both.take(np.flatnonzero(both.end > both.start)).take(np.argsort(both.start[both.end > both.start]))
+
+
+def _on_devices(graph: Graph, segments: Segments, chosen: Int64) -> Pieces:
+    """Work, and what lies between it and what it held up."""
+    edge, part = segments.edge[chosen], segments.part[chosen]
+    kind, target = graph.edge[edge], graph.target[edge]
+    row = np.full(len(chosen), -1, np.int64)
+    is_item, is_point = graph.kind[target] == Node.ITEM, graph.kind[target] == Node.POINT
+    row[is_item] = graph.items.row[graph.reference[target[is_item]]]
+    time = graph.time[target[is_point]] - one_of(kind[is_point], _OF_CALLS)
+    row[is_point] = _running(graph, graph.reference[target[is_point]], time)
+    row = np.where(segments.item[chosen] >= 0, segments.item[chosen], row)
+    origin = graph.origin_ns
+    return Pieces(segments.start[chosen] + origin, segments.end[chosen] + origin, part, kind, row)
+
+
+def _running(graph: Graph, lane: Int64, time: Int64) -> Int64:
+    """Rows of the innermost operator, annotation or call of each thread at a time, -1 for none."""
+    host = graph.host
+    place = host.place(lane, time)
+    place[(place >= 0) & (take_known(host.start, place, 0) > time)] = -1
+    node = take_known(host.node, place)
+    return take_known(host.row.astype(np.int64), node)
+
+
+def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: Bool) -> Pieces:
+    """Host time, cut where the innermost event changes and where the thread stands still."""
+    host, origin = graph.host, graph.origin_ns
+    at = np.flatnonzero(on_host)
+    edge, step = segments.edge[at], segments.step[at]
+    begins = np.flatnonzero(np.append(True, (edge[1:] != edge[:-1]) | (step[1:] != step[:-1]))[: len(at)])
+    if not len(begins):
+        nothing = np.empty(0, np.int64)
+        return Pieces(nothing, nothing, nothing.astype(np.int8), nothing.astype(np.int8), nothing)
+    low = np.minimum.reduceat(segments.start[at], begins) + origin
+    high = np.maximum.reduceat(segments.end[at], begins) + origin
+    lane = graph.point_lane[graph.lane_from[graph.lane_row[edge[begins]]]]
+    spans, time = _cuts(graph, lane, low, high)
+    lane, high = lane[spans], high[spans]
+    end = np.where(np.append(spans[1:] == spans[:-1], False), np.append(time[1:], 0), high)
+    place = host.place(lane, time)
+    known = (place >= 0) & (take_known(host.start, place, 0) <= time) & ~_stands_still(graph, lane, time)
+    part = np.where(known, take_known(host.label, place, Label.PYTHON), _UNEXPLAINED).astype(np.int8)
+    row = np.where(known, take_known(host.row.astype(np.int64), take_known(host.node, place)), -1)
+    row = _frames(model, lane, time, row, part)
+    kept = np.flatnonzero(np.append(True, (spans[1:] != spans[:-1]) | (part[1:] != part[:-1]) | (row[1:] != row[:-1])))
+    last = np.append(kept[1:], len(end)) - 1
+    return Pieces(time[kept], end[last], part[kept], np.full(len(kept), Edge.LANE, np.int8), row[kept])
+
+
+def _cuts(graph: Graph, lane: Int64, low: Int64, high: Int64) -> tuple[Int64, Int64]:
+    """Where pieces of the spans [low, high) of threads begin: the span and the time, by span, then by time."""
+    host, waits = graph.host, graph.waits
+    span, time = [np.arange(len(lane))], [low]
+    for on in np.unique(lane).tolist():
+        mine = np.flatnonzero(lane == on)
+        first, after = np.searchsorted(waits.lane, [on, on + 1])
+        for moments in (host.boundaries(on), waits.start[first:after], waits.end[first:after]):
+            begin = np.searchsorted(moments, low[mine], side="right")
+            ends = np.maximum(np.searchsorted(moments, high[mine], side="left"), begin)
+            span.append(np.repeat(mine, ends - begin))
+            time.append(moments[positions(begin, ends)])
+    of, when = np.concatenate(span), np.concatenate(time)
+    order = np.lexsort((when, of))
+    of, when = of[order], when[order]
+    different = np.flatnonzero(np.append(True, (of[1:] != of[:-1]) | (when[1:] != when[:-1])))
+    return of[different], when[different]
+
+
+def _stands_still(graph: Graph, lane: Int64, time: Int64) -> Bool:
+    """Whether each thread waits at a time."""
+    waits = graph.waits
+    found = np.zeros(len(lane), np.bool_)
+    for on in np.unique(lane).tolist():
+        mine = np.flatnonzero(lane == on)
+        first, after = np.searchsorted(waits.lane, [on, on + 1])
+        if after > first:
+            at = np.searchsorted(waits.start[first:after], time[mine], side="right") - 1
+            found[mine] = (at >= 0) & (time[mine] < waits.end[first:after][np.maximum(at, 0)])
+    return found
+
+
+def _frames(model: Model, lane: Int64, time: Int64, row: Int64, part: Int8) -> Int64:
+    """Python time belongs to the innermost frame, where frames were recorded."""
+    frames, nesting = model.structure.frames, model.structure.frame_nesting
+    if not len(frames):
+        return row
+    annotation = take_known(model.trace.events.category, row, 0) == Category.USER_ANNOTATION
+    at = np.flatnonzero((part == Label.PYTHON) & ((row < 0) | annotation))
+    frame = nesting.innermost(lane[at].astype(np.int32), time[at])
+    found = row.copy()
+    found[at] = np.where(frame >= 0, take_known(frames.row.astype(np.int64), frame), row[at])
+    return found

@@ -1,0 +1,167 @@
+"""What the time of a step can be due to, and what each cause means."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from torch_tb_profiler.model.kernel_names.family import PRODUCTS, Kind
+
+#: a launch call that takes longer before its work may begin is slow
+SLOW_LAUNCH_NS = 20_000
+#: a thread that shows nothing for longer is not between two operators
+SILENT_NS = 1_000_000
+#: work that is queued begins within this, or within three times the usual delay of the trace
+LATENCY_NS, LATENCY_FACTOR = 10_000, 3
+#: a shorter gap counts to the launch-bound score
+SHORT_GAP_NS = 100_000
+
+
+class Idle(IntEnum):
+    """Why a device had nothing to do; of causes at one moment the first one counts."""
+
+    PROFILER = 0
+    DEPENDENCY = 1
+    DEPENDENCY_COMMUNICATION = 2
+    LAUNCH_LATENCY = 3
+    LAUNCH_LATENCY_GRAPH = 4
+    SYNC = 5
+    SYNC_RELAUNCH = 6
+    ALLOCATOR = 7
+    INPUT = 8
+    COMPILE = 9
+    HOST_GC = 10
+    SLOW_LAUNCH = 11
+    HOST_LAUNCH = 12
+    HOST_API = 13
+    HOST_OPERATOR = 14
+    HOST_COLLECTIVE = 15
+    HOST_PYTHON = 16
+    UNKNOWN = 17
+
+
+class Meaning(NamedTuple):
+    """A cause: its id, and its definition."""
+
+    cause: str
+    help: str
+
+
+_QUEUED = "The work that ends the gap had been launched and"
+_HOST = "Nothing was queued, and the thread that launches next"
+
+#: by `Idle`
+IDLE = (
+    Meaning("idle.profiler", "The profiler did work of its own (an event of its category `overhead`)."),
+    Meaning("idle.dependency", f"{_QUEUED} waited for another stream."),
+    Meaning("idle.dependency.communication", f"{_QUEUED} waited for a collective on another stream."),
+    Meaning(
+        "idle.launch_latency",
+        f"{_QUEUED} began within {LATENCY_NS // 1000} µs or {LATENCY_FACTOR} × the usual delay of this trace: the time "
+        "that a device takes to begin what is queued.",
+    ),
+    Meaning("idle.launch_latency.graph", "Between two pieces of work of one launch of a graph."),
+    Meaning("idle.sync", "The host was in a call that waits for the device, or for a copy to or from pageable memory."),
+    Meaning(
+        "idle.sync.relaunch",
+        "The host had waited for the device when the gap began, and prepared the next launch: time that is hidden "
+        "where the host runs ahead.",
+    ),
+    Meaning("idle.allocator", f"{_HOST} allocated or freed memory by a call of the device's API."),
+    Meaning("idle.input", f"{_HOST} fetched the next batch (`enumerate(DataLoader)#…`)."),
+    Meaning("idle.compile", f"{_HOST} compiled or tuned kernels (torch.compile, Inductor, Triton)."),
+    Meaning("idle.host.gc", f"{_HOST} was in Python's garbage collection."),
+    Meaning(
+        "idle.slow_launch",
+        f"The launch call itself took more than {SLOW_LAUNCH_NS // 1000} µs until its work could begin: a lock of the "
+        "driver, loading of a module, a large graph, pageable memory that is copied first.",
+    ),
+    Meaning("idle.host.launch", f"{_HOST} was in a launch call of usual length."),
+    Meaning("idle.host.api", f"{_HOST} was in another call of the device's API."),
+    Meaning("idle.host.operator", f"{_HOST} was in an operator, outside of calls of the device's API."),
+    Meaning("idle.host.collective", f"{_HOST} waited for a collective that runs on the host (gloo, MPI, UCC)."),
+    Meaning(
+        "idle.host.python",
+        f"{_HOST} was in Python: in a recorded frame or annotation (not that of a step), or at most "
+        f"{SILENT_NS // 10**6} ms between two of its events.",
+    ),
+    Meaning(
+        "idle.unknown",
+        "The trace shows no reason: no host activity was recorded, the launch is not in the trace, or work that had "
+        "been launched began late and nothing recorded held it.",
+    ),
+)
+
+#: causes in which the launch of work takes the time: the score counts them where gaps are short
+LAUNCH_BOUND = tuple(
+    at
+    for at, meaning in enumerate(IDLE)
+    if meaning.cause.startswith(("idle.launch_latency", "idle.host.", "idle.slow_launch"))
+)
+
+#: of a kernel of no known family
+UNKNOWN_KIND = "unknown"
+
+
+def _kinds() -> tuple[str, ...]:
+    """Kinds of compute kernels; of several at one moment the first one counts: products, and last those that wait."""
+    first = [kind for kind in Kind if kind in PRODUCTS]
+    last = [Kind.SPIN, Kind.WAIT]
+    rest = [kind for kind in Kind if kind not in (*first, *last)]
+    return (*(kind.value for kind in (*first, *rest)), UNKNOWN_KIND, *(kind.value for kind in last))
+
+
+KINDS = _kinds()
+
+BUSY = (
+    *(
+        Meaning(
+            f"compute.{kind.replace(' ', '_')}",
+            "A compute kernel of no known family ran, and none of a known one."
+            if kind == UNKNOWN_KIND
+            else f"A compute kernel of the kind {kind} ran, by the family of its name. Of kinds that run at the same "
+            "time the first of this list counts.",
+        )
+        for kind in KINDS
+    ),
+    Meaning("exposed_communication", "A kernel of a collective ran and no compute kernel."),
+    Meaning("exposed_copy", "A copy or fill ran and no kernel."),
+)
+
+#: what the main thread did, by `Idle`, in traces in which no device ran kernels; others cannot occur
+HOST = tuple(
+    Meaning(cause, f"The main thread {text}")
+    for cause, text in (
+        ("host.profiler", "ran while the profiler did work of its own."),
+        ("host.dependency", "waited for a device."),
+        ("host.dependency.communication", "waited for a collective of a device."),
+        ("host.launch_latency", "waited for work to begin."),
+        ("host.launch_latency.graph", "waited for a graph."),
+        ("host.sync", "was in a call that waits for a device."),
+        ("host.sync.relaunch", "prepared work after it had waited for a device."),
+        ("host.allocator", "allocated or freed memory by a call of a device's API."),
+        ("host.data", "fetched the next batch (`enumerate(DataLoader)#…`)."),
+        ("host.compile", "compiled or tuned kernels (torch.compile, Inductor, Triton)."),
+        ("host.gc", "was in Python's garbage collection."),
+        ("host.slow_launch", f"was in a launch call longer than {SLOW_LAUNCH_NS // 1000} µs."),
+        ("host.launch", "was in a launch call."),
+        ("host.api", "was in a call of a device's API."),
+        ("host.operator", "was in an operator, or waited for the autograd engine that was in one."),
+        ("host.collective", "waited for a collective that runs on the host (gloo, MPI, UCC)."),
+        (
+            "host.python",
+            "was in Python: in a recorded frame or annotation (not that of a step), or at most "
+            f"{SILENT_NS // 10**6} ms between two of its events.",
+        ),
+        ("host.unknown", "has nothing recorded."),
+    )
+)
+
+#: all causes in the order of an answer; `Waterfall.causes` has those that occur
+ALL = (*BUSY, *IDLE, *HOST)
+FIRST_IDLE, FIRST_HOST = len(BUSY), len(BUSY) + len(IDLE)
+
+
+def code_of_kind(kind: str) -> int:
+    """The position in `ALL` of a kind of compute kernels."""
+    return KINDS.index(kind)

@@ -1,0 +1,266 @@
+"""The gaps of devices in the steps, cut into pieces that have one cause each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.host_waits import blocking_copies
+from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
+from torch_tb_profiler.analysis.replay.lags import launch_and_gap, previous_on_stream
+from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Launched, coincidences, stream_waits
+from torch_tb_profiler.analysis.replay.thread_edges import helpers
+from torch_tb_profiler.analysis.waterfall.causes import LATENCY_FACTOR, LATENCY_NS, SLOW_LAUNCH_NS, Idle
+from torch_tb_profiler.analysis.waterfall.host_lanes import HostLanes
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.intervals import Spans
+from torch_tb_profiler.arrays.lookup import places_of, take_known
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
+from torch_tb_profiler.model import Model
+
+#: causes that are read off a thread even where nothing says that the gap waits for it
+_EVIDENT = (Idle.PROFILER, Idle.SYNC, Idle.ALLOCATOR, Idle.INPUT, Idle.COMPILE)
+#: what a thread does between two launches
+_GENERIC = (Idle.HOST_LAUNCH, Idle.HOST_API, Idle.HOST_OPERATOR, Idle.HOST_PYTHON)
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the gaps are explained by, of the whole trace."""
+
+    items: Items
+    calls: Calls
+    main: int
+    lanes: HostLanes
+    place: Int64
+    source: Int64
+    latency_ns: int
+    several: bool
+
+    @classmethod
+    def of(cls, model: Model) -> Facts:
+        """Shape of `place`: (device work,), the item of each, -1; of `source`: (items,), what it waited for, -1."""
+        trace = model.trace
+        items = items_of(model)
+        calls = calls_of(model, items)
+        main = main_lane(model)
+        copies = blocking_copies(trace, items, calls)
+        on_device = np.flatnonzero(items.work >= 0)
+        place = np.full(len(trace.device_work), -1, np.int64)
+        place[items.work[on_device]] = on_device
+        source = np.full(len(items), -1, np.int64)
+        waited_for, waiting = stream_waits(trace, items, calls, Launched.of(items, calls))
+        order = np.argsort(items.end[waited_for], kind="stable")
+        source[waiting[order]] = waited_for[order]
+        launch, _ = launch_and_gap(items, calls, previous_on_stream(items))
+        return cls(
+            items=items,
+            calls=calls,
+            main=main,
+            lanes=HostLanes(model, calls, copies, main, helpers(model, calls)),
+            place=place,
+            source=source,
+            latency_ns=max(LATENCY_NS, LATENCY_FACTOR * launch),
+            several=len(np.unique(trace.device_work.device[items.work[on_device]])) > 1,
+        )
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Parts of gaps with one cause, by start. Parallel, shape (pieces,), times in ns.
+
+    start, end   within one step
+    cause        an `Idle`
+    idle_ns      length of the whole gap, whatever steps it lies in, from the end of work to the start of work
+    closing      index into Trace.device_work: what ended the whole gap, -1 where nothing did
+    lane         index into Trace.tracks: the thread that was waited for, -1 for none
+    """
+
+    start: Int64
+    end: Int64
+    cause: Int8
+    idle_ns: Int64
+    closing: Int64
+    lane: Int64
+
+    @classmethod
+    def none(cls) -> Pieces:
+        nothing = np.empty(0, np.int64)
+        return cls(nothing, nothing, np.empty(0, np.int8), nothing, nothing, nothing)
+
+
+@dataclass(frozen=True)
+class _Gaps:
+    """Whole gaps of one device, and what explains them. Parallel, shape (gaps,), times in ns.
+
+    start, end         within the steps
+    since, until       when the device had become idle, and when it was not any more
+    closing, item      what ended the gap: index into Trace.device_work, into Items; -1
+    lane               of the call that launched it, else the main thread
+    called, released   when that call began, and when its work could begin
+    known              whether it is known when the thread launched
+    """
+
+    start: Int64
+    end: Int64
+    since: Int64
+    until: Int64
+    closing: Int64
+    item: Int64
+    lane: Int64
+    called: Int64
+    released: Int64
+    known: Bool
+
+
+def host_pieces(facts: Facts, windows: Spans) -> Pieces:
+    """What the main thread did in some windows, as if a device waited for it."""
+    nothing = np.full(windows.size, -1, np.int64)
+    lane = np.full(windows.size, facts.main)
+    never = np.full(windows.size, _NEVER)
+    known = np.ones(windows.size, np.bool_)
+    whole = _Gaps(windows.start, windows.end, windows.start, windows.end, nothing, nothing, lane, never, never, known)
+    at = np.arange(windows.size)
+    return _joined(whole, windows, at, [_on_host(facts, whole, windows.start, windows.end, at, relaunch=False)])
+
+
+def device_pieces(model: Model, facts: Facts, device: int, windows: Spans, idle: Spans) -> Pieces:
+    """The pieces of the gaps of one device.
+
+    windows   the steps: disjoint, ascending; they may touch
+    idle      when the device had nothing to do in them
+    """
+    gaps = _gaps_of(model, facts, device, idle)
+    cut = intervals.intersection(idle, windows)
+    kept = cut.end > cut.start
+    cut = Spans(cut.start[kept], cut.end[kept])
+    gap = np.searchsorted(idle.start, cut.start, side="right") - 1
+    queued = _cause_when_queued(model, facts, gaps)
+    called = np.minimum(cut.end, gaps.called[gap])
+    released = np.clip(gaps.released[gap], cut.start, cut.end)
+    asked = np.maximum(cut.start, np.minimum(called, cut.end))
+    slow = _is_slow(facts, gaps)
+    in_call = np.where(slow, Idle.SLOW_LAUNCH, Idle.HOST_LAUNCH)[gap]
+    parts = [
+        _on_host(facts, gaps, cut.start, asked, gap, relaunch=True),
+        (asked, np.maximum(released, asked), in_call, gap),
+        (np.maximum(released, asked), cut.end, queued[gap], gap),
+    ]
+    return _joined(gaps, cut, gap, parts)
+
+
+_Part = tuple[Int64, Int64, Int64, Int64]
+
+
+def _gaps_of(model: Model, facts: Facts, device: int, idle: Spans) -> _Gaps:
+    trace, links = model.trace, model.structure.device_links
+    events = trace.events
+    work = facts.items.work[facts.items.work >= 0]
+    work = work[(trace.device_work.device[work] == device)]
+    row = trace.device_work.row[work]
+    work = work[events.end[row] > events.start[row]]
+    row = trace.device_work.row[work]
+    start, end = events.start[row], events.end[row]
+    busy = intervals.union(start, end)
+    before = np.searchsorted(busy.end, idle.start, side="right") - 1
+    since = np.where(before >= 0, np.append(busy.end, 0)[before], idle.start)
+    # of what begins together, work whose launch is known
+    order = np.lexsort((links.launch[work] < 0, start))
+    place = np.searchsorted(start[order], idle.end, side="left")
+    closing = np.append(work[order], -1)[place]
+    until = np.where(closing >= 0, np.append(start[order], 0)[place], idle.end)
+    item = take_known(facts.place, closing)
+    call = take_known(facts.items.call, item)
+    known = (call >= 0) | (closing < 0)
+    called = np.where(call >= 0, take_known(facts.calls.start, call), np.where(closing < 0, _NEVER, until))
+    released = np.where(call >= 0, take_known(facts.calls.release, call), called)
+    lane = np.where(call >= 0, take_known(facts.calls.lane, call), facts.main)
+    return _Gaps(idle.start, idle.end, since, until, closing, item, lane, called, released, known)
+
+
+def _is_slow(facts: Facts, gaps: _Gaps) -> Bool:
+    slow: Bool = (gaps.closing >= 0) & gaps.known & (gaps.released - gaps.called > SLOW_LAUNCH_NS)
+    return slow
+
+
+def _cause_when_queued(model: Model, facts: Facts, gaps: _Gaps) -> Int64:
+    """Why the work that ends each gap did not begin although it had been launched."""
+    items = facts.items
+    begun = np.maximum(gaps.since, gaps.released)
+    late = gaps.until - begun
+    cause = np.where(late <= facts.latency_ns, Idle.LAUNCH_LATENCY, Idle.UNKNOWN)
+    cause[(gaps.closing < 0) | ~gaps.known] = Idle.UNKNOWN
+    # launched before the recording, so that it was queued
+    earlier = take_known(model.structure.launched_before, gaps.closing, missing=0).astype(np.bool_)
+    cause[earlier & (gaps.until - gaps.since <= facts.latency_ns)] = Idle.LAUNCH_LATENCY
+    before = np.where(gaps.item > 0, gaps.item - 1, -1)
+    call = take_known(items.call, gaps.item)
+    same = (call >= 0) & (take_known(items.call, before) == call)
+    cause[same] = Idle.LAUNCH_LATENCY_GRAPH
+    source = take_known(facts.source, gaps.item)
+    if facts.several:
+        explained = items.start.copy()
+        explained[gaps.item[gaps.item >= 0]] = np.minimum(begun, gaps.until)[gaps.item >= 0]
+        ended, target = coincidences(items, explained)
+        by_target = places_of(target, len(items))
+        met = take_known(by_target, gaps.item)
+        source = np.where((source < 0) & (met >= 0), np.append(ended, -1)[met], source)
+    # what is waited for ended when the gap began or later, and the work began when it had
+    end = take_known(items.end, source)
+    waited = (source >= 0) & (end >= begun - TOLERANCE_NS) & (gaps.until - end <= facts.latency_ns)
+    of = np.where(
+        take_known(items.is_communication.astype(np.int64), source) > 0,
+        Idle.DEPENDENCY_COMMUNICATION,
+        Idle.DEPENDENCY,
+    )
+    return np.where(waited & ~same, of, cause)
+
+
+def _on_host(facts: Facts, gaps: _Gaps, start: Int64, end: Int64, gap: Int64, relaunch: bool) -> _Part:
+    """Cut stretches of gaps by what their thread did; start, end and gap are parallel, ascending."""
+    found: list[_Part] = []
+    lasting = np.flatnonzero(end > start)
+    lanes = gaps.lane[gap[lasting]]
+    for lane in np.unique(lanes).tolist():
+        mine = lasting[lanes == lane]
+        within = Spans(start[mine], end[mine])
+        sets, causes = facts.lanes.causes(lane)
+        met = [intervals.intersection(within, each) for each in sets]
+        pieces = intervals.overlay([*met, within])
+        lowest = np.bitwise_and(pieces.member, -pieces.member)
+        rank = np.rint(np.log2(lowest)).astype(np.int64)
+        cause = np.array([*causes, Idle.UNKNOWN], np.int64)[rank]
+        of = gap[mine[np.searchsorted(within.start, pieces.start, side="right") - 1]]
+        if relaunch:
+            waited = facts.lanes.waiting(lane)
+            place = np.searchsorted(waited.start, gaps.since, side="right") - 1
+            held = (place >= 0) & (np.append(waited.end, 0)[place] > gaps.since)
+            cause[held[of] & np.isin(cause, _GENERIC)] = Idle.SYNC_RELAUNCH
+        cause[~gaps.known[of] & ~np.isin(cause, _EVIDENT)] = Idle.UNKNOWN
+        found.append((pieces.start, pieces.end, cause, of))
+    return tuple(np.concatenate(c) for c in zip(*found, strict=True)) if found else (np.empty(0, np.int64),) * 4  # type: ignore[return-value]
+
+
+def _joined(gaps: _Gaps, cut: Spans, gap: Int64, parts: list[_Part]) -> Pieces:
+    """Put parts together; what touches, lies in one step and has one cause is one piece."""
+    start, end, cause, of = (np.concatenate(column) for column in zip(*parts, strict=True))
+    kept = np.flatnonzero(end > start)
+    if not len(kept):
+        return Pieces.none()
+    order = kept[np.argsort(start[kept], kind="stable")]
+    start, end, cause, of = start[order], end[order], cause[order], of[order]
+    stretch = np.searchsorted(cut.start, start, side="right")
+    begins = np.append(True, (cause[1:] != cause[:-1]) | (stretch[1:] != stretch[:-1]))
+    first = np.flatnonzero(begins)
+    last = np.append(first[1:], len(start)) - 1
+    of = of[first]
+    return Pieces(
+        start=start[first],
+        end=end[last],
+        cause=cause[first].astype(np.int8),
+        idle_ns=(gaps.until - gaps.since)[of],
+        closing=gaps.closing[of],
+        lane=gaps.lane[of],
+    )

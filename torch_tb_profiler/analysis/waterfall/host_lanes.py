@@ -1,0 +1,205 @@
+"""What each host thread was doing at each moment, as sets of moments by cause."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.host_waits import HostWait
+from torch_tb_profiler.analysis.replay.inputs import Calls
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE, SYNCHRONIZE
+from torch_tb_profiler.analysis.waterfall.causes import SILENT_NS, SLOW_LAUNCH_NS, Idle
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.intervals import EMPTY, Spans
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.types import Bool, Int64, Ints
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree, FrameTree
+from torch_tb_profiler.model.model import DATALOADER_NAME
+from torch_tb_profiler.model.steps import Steps
+from torch_tb_profiler.trace import Category, Trace
+
+#: ranges in which torch.compile, Inductor or Triton compile or tune; not those in which compiled code runs
+COMPILE = re.compile(
+    r"\(dynamo_timed\)$|^(?:entire_frame_compile|backend_compile|inductor_compile|fx_codegen_and_compile|compile_file|"
+    r"create_aot_dispatcher_function|async_compile\.wait|CachingAutotuner\.benchmark_all_configs)$"
+)
+COMPILE_FRAME = re.compile(
+    r"torch/_dynamo/convert_frame\.py\(\d+\): _compile(?:_inner)?$|torch/_inductor/compile_fx\.py\(\d+\): compile_fx|"
+    r"torch/_inductor/runtime/triton_heuristics\.py\(\d+\): (?:benchmark_all_configs|autotune_to_one_config|precompile)$|"
+    r"triton/compiler/compiler\.py\(\d+\): compile$|triton/runtime/(?:jit\.py\(\d+\): _do_compile|"
+    r"autotuner\.py\(\d+\): _bench)$|torch/utils/cpp_extension\.py\(\d+\): (?:load|load_inline|_jit_compile)$"
+)
+GARBAGE = re.compile(r"^Python GC$|^<built-in (?:function|method) collect\b(?!.* object at)")
+
+#: what is looked at on a thread, by priority; Python comes after what other threads do meanwhile
+ACTIVITIES = (
+    Idle.SYNC,
+    Idle.ALLOCATOR,
+    Idle.INPUT,
+    Idle.COMPILE,
+    Idle.HOST_GC,
+    Idle.SLOW_LAUNCH,
+    Idle.HOST_LAUNCH,
+    Idle.HOST_API,
+    Idle.HOST_OPERATOR,
+)
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Ranges of host threads, by thread."""
+
+    lane: Int64
+    start: Int64
+    end: Int64
+
+    @classmethod
+    def of(cls, lane: Ints, start: Int64, end: Int64) -> _Ranges:
+        order = stable_order(lane)
+        return cls(lane[order].astype(np.int64), start[order], end[order])
+
+    def on(self, lane: int) -> Spans:
+        low, high = np.searchsorted(self.lane, [lane, lane + 1])
+        return intervals.union(self.start[low:high], self.end[low:high])
+
+
+class HostLanes:
+    """The sets of every thread, made when first asked for."""
+
+    def __init__(self, model: Model, calls: Calls, copies: HostWait, main: int, helpers: list[int]) -> None:
+        trace, tree, frames = model.trace, model.structure.tree, model.structure.frames
+        self._main, self._helpers = main, helpers
+        launches = calls.release >= 0
+        slow = launches & (calls.release - calls.start > SLOW_LAUNCH_NS)
+        sync = _where(trace, SYNCHRONIZE.search, calls.name) & ~launches
+        allocator = _where(trace, ALLOCATOR.search, calls.name) & ~launches & ~sync
+        self._activities = (
+            _Ranges.of(
+                np.concatenate((calls.lane[sync], calls.lane[copies.call])),
+                np.concatenate((calls.start[sync], calls.release[copies.call])),
+                np.concatenate((calls.end[sync], calls.end[copies.call])),
+            ),
+            _of_calls(calls, allocator),
+            _of_tree(tree, _annotated(trace, tree, DATALOADER_NAME)),
+            _joined(
+                _of_tree(tree, _named(trace, tree, COMPILE)), _of_tree(frames, _named(trace, frames, COMPILE_FRAME))
+            ),
+            _joined(_of_tree(tree, _named(trace, tree, GARBAGE)), _of_tree(frames, _named(trace, frames, GARBAGE))),
+            _Ranges.of(calls.lane[slow], calls.start[slow], calls.release[slow]),
+            _of_calls(calls, launches),
+            _of_calls(calls, ~launches),
+            _of_tree(tree, _outermost_operators(tree)),
+        )
+        collective = np.flatnonzero(_named(trace, tree, HOST_COLLECTIVE, at_start=True))
+        self.collectives = intervals.union(tree.start[collective], tree.end[collective])
+        self._frames = _of_tree(frames, frames.parent < 0)
+        marks = _around_a_step(model.steps, tree)
+        self._marks = _of_tree(tree, marks)
+        self._annotations = _of_tree(tree, (tree.category == Category.USER_ANNOTATION) & ~marks)
+        self._profiler = _overhead(trace, np.concatenate((tree.track, calls.lane)))
+        self._made: dict[int, tuple[Spans, ...]] = {}
+        self._causes_made: dict[int, tuple[tuple[Spans, ...], tuple[Idle, ...]]] = {}
+
+    def _on(self, lane: int) -> tuple[Spans, ...]:
+        if lane not in self._made:
+            self._made[lane] = tuple(ranges.on(lane) for ranges in self._activities)
+        return self._made[lane]
+
+    def instead(self, lane: int) -> list[int]:
+        """Whom a thread waits for when it shows nothing: others the main thread, that one the autograd engine."""
+        if lane != self._main:
+            return [self._main] if self._main >= 0 else []
+        return [each for each in self._helpers if each != lane]
+
+    def waiting(self, lane: int) -> Spans:
+        """When the thread, or one that it waits for, was in a call that waits for a device."""
+        return intervals.union_of([self._on(each)[0] for each in (lane, *self.instead(lane))])
+
+    def causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
+        """Sets of moments by priority, and the cause that each stands for; what is in none is unknown."""
+        if lane not in self._causes_made:
+            self._causes_made[lane] = self._causes(lane)
+        return self._causes_made[lane]
+
+    def _causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
+        own, others = self._on(lane), [self._on(each) for each in self.instead(lane)]
+        other = tuple(intervals.union_of(sets) for sets in zip(*others, strict=True)) or (EMPTY,) * len(ACTIVITIES)
+        python = [
+            ranges.on(each) for each in (lane, *self.instead(lane)) for ranges in (self._frames, self._annotations)
+        ]
+        low, high = np.searchsorted(self._marks.lane, [lane, lane + 1])
+        moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
+        between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
+        sets = (self._profiler(lane), *own, *other, self.collectives, intervals.union_of([*python, between]))
+        return sets, (Idle.PROFILER, *ACTIVITIES, *ACTIVITIES, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
+
+
+def _short_breaks(shown: Spans, moments: Int64) -> Spans:
+    """When a thread showed nothing, but not for longer than `SILENT_NS`: hardly time for more than the interpreter takes.
+
+    moments   at which it showed something as well, in any order
+    """
+    place = np.searchsorted(shown.start, moments, side="right") - 1
+    outside = np.sort(moments[(place < 0) | (np.append(shown.end, 0)[place] < moments)])
+    start = np.sort(np.concatenate((shown.start, outside)))
+    end = np.sort(np.concatenate((shown.end, outside)))
+    short = start[1:] - end[:-1] <= SILENT_NS
+    return intervals.union(end[:-1][short], start[1:][short])
+
+
+def _around_a_step(steps: Steps, tree: CallTree) -> Bool:
+    """Annotations that hold a whole step: they mark it, or say no more than that the program runs."""
+    place = np.searchsorted(steps.host_start, tree.start, side="left")
+    end = np.append(steps.host_end, np.iinfo(np.int64).max)[place]
+    found: Bool = (tree.category == Category.USER_ANNOTATION) & (tree.end >= end - ROUNDING_NS)
+    return found
+
+
+def _overhead(trace: Trace, host: Ints) -> Callable[[int], Spans]:
+    """When the profiler worked on a thread; where that is not told, on all of them."""
+    row = np.flatnonzero(trace.events.category == Category.OVERHEAD)
+    lane, start, end = trace.events.track[row], trace.events.start[row], trace.events.end[row]
+    of_thread: Bool = np.isin(lane, distinct(host)) if len(row) else np.zeros(0, np.bool_)
+    ranges = _Ranges.of(lane[of_thread], start[of_thread], end[of_thread])
+    everywhere = intervals.union(start[~of_thread], end[~of_thread])
+    return lambda lane: intervals.union_of([ranges.on(lane), everywhere])
+
+
+def _where(trace: Trace, wanted: Callable[[str], object], names: Ints) -> Bool:
+    found: Bool = trace.strings.where(wanted, names)[names]
+    return found
+
+
+def _named(trace: Trace, tree: CallTree | FrameTree, pattern: re.Pattern[str], at_start: bool = False) -> Bool:
+    return _where(trace, pattern.match if at_start else pattern.search, tree.name)
+
+
+def _annotated(trace: Trace, tree: CallTree, pattern: re.Pattern[str]) -> Bool:
+    found: Bool = (tree.category == Category.USER_ANNOTATION) & _named(trace, tree, pattern)
+    return found
+
+
+def _outermost_operators(tree: CallTree) -> Bool:
+    """Operators that are not directly inside of one."""
+    inside = np.append(tree.is_operator, False)[tree.parent]
+    found: Bool = tree.is_operator & ~inside
+    return found
+
+
+def _of_tree(tree: CallTree | FrameTree, chosen: Bool) -> _Ranges:
+    at = np.flatnonzero(chosen)
+    return _Ranges.of(tree.track[at], tree.start[at], tree.end[at])
+
+
+def _of_calls(calls: Calls, chosen: Bool) -> _Ranges:
+    at = np.flatnonzero(chosen)
+    return _Ranges.of(calls.lane[at], calls.start[at], calls.end[at])
+
+
+def _joined(a: _Ranges, b: _Ranges) -> _Ranges:
+    return _Ranges.of(*(np.concatenate(pair) for pair in ((a.lane, b.lane), (a.start, b.start), (a.end, b.end))))

@@ -1,0 +1,274 @@
+"""Where the time of each step went, on each device: busy by kind, exposed communication, copies, and idle by cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import NsMean
+from torch_tb_profiler.analysis.device_use import kernel_devices
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.device_roles import device_roles
+from torch_tb_profiler.analysis.shared.quantities import Role
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.analysis.waterfall.causes import (
+    ALL,
+    BUSY,
+    FIRST_HOST,
+    FIRST_IDLE,
+    KINDS,
+    LAUNCH_BOUND,
+    SHORT_GAP_NS,
+    UNKNOWN_KIND,
+)
+from torch_tb_profiler.analysis.waterfall.gaps import Facts, Pieces, device_pieces, host_pieces
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.intervals import Overlay, Spans
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.families import family_of
+
+#: of whom it is told: of devices, or of the main thread where no device ran kernels
+Basis = Literal["devices", "host"]
+
+
+@dataclass(frozen=True)
+class Gaps(Tabular):
+    """Pieces of idle time with one cause each, by device and start; of a host, of all its time. Times in ns.
+
+    start_ns, duration_ns   within one step
+    step           index into the steps
+    device         number of the device; -1 of the host
+    cause          index into `Waterfall.causes`
+    gap_ns         length of the whole gap that it is a part of, whatever steps that lies in
+    closing_work   index into Trace.device_work: what ended the whole gap; -1 where nothing did
+    launch_call    index into Trace.launches: the call that launched it; -1 where it is not known
+    track          index into Trace.tracks: the thread that the gap waited for; -1 where it is not known
+    """
+
+    start_ns: Int64
+    duration_ns: Int64
+    step: Int64
+    device: Int64
+    cause: Int64
+    gap_ns: Int64
+    closing_work: Int64
+    launch_call: Int64
+    track: Int64
+
+    missing_below_zero = ("device", "closing_work", "launch_call", "track")
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+    def take(self, chosen: Bool | Int64) -> Gaps:
+        """Some of them."""
+        return Gaps(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class Waterfall:
+    """The parts of each step; parallel to the steps of the model.
+
+    basis     devices, or the main thread of the host where no device ran kernels
+    devices   numbers of the devices that ran kernels; empty for a host
+    causes    those that occur, in the order of `causes.ALL`
+    step_ns   shape (steps,): the periods
+    ns        shape (devices or 1, steps, causes): for each device and step the sum over causes is the period, exactly
+    gaps      of all causes but those in which a device was busy
+    """
+
+    basis: Basis
+    devices: tuple[int, ...]
+    causes: tuple[str, ...]
+    step_ns: Int64
+    ns: Int64
+    gaps: Gaps
+
+    def of(self, cause: str) -> Int64:
+        """Shape (devices or 1, steps), ns: of a cause and those below it, as `idle.host` has `idle.host.python`."""
+        chosen = [is_below(each, cause) for each in self.causes]
+        total: Int64 = self.ns[:, :, chosen].sum(axis=2)
+        return total
+
+    @property
+    def launch_bound_score(self) -> float | None:
+        """Share of the idle time, 0…1, in gaps below `SHORT_GAP_NS` due to launching; None without idle time.
+
+        Due to launching: `idle.launch_latency`, `idle.host` and `idle.slow_launch`, all with what is below them.
+        """
+        idle = int(self.of("idle").sum())
+        if not idle:
+            return None
+        wanted = [ALL[FIRST_IDLE + cause].cause for cause in LAUNCH_BOUND]
+        of_launch = np.array([cause in wanted for cause in self.causes], np.bool_)[self.gaps.cause]
+        counted = of_launch & (self.gaps.gap_ns < SHORT_GAP_NS)
+        return int(self.gaps.duration_ns[counted].sum()) / idle
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """A part of the average step.
+
+    cause  why the time passed
+    ns     mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly
+    """
+
+    cause: str
+    ns: NsMean
+
+
+def is_below(cause: str, wanted: str) -> bool:
+    """Whether a cause is the one that is wanted, or a kind of it."""
+    return cause == wanted or cause.startswith(f"{wanted}.")
+
+
+@remembered
+def waterfall(model: Model) -> Waterfall:
+    """Share out the period of every step, for every device that ran kernels.
+
+    The time in which a device was busy is `Quantity.COMPUTING` by kind, then `EXPOSED_COMMUNICATION`, then
+    `EXPOSED_COPY`; docs/waterfall.md says how the rest is shared out.
+    """
+    devices = kernel_devices(model)
+    steps = model.steps
+    windows = Spans(steps.start, steps.end)
+    facts = Facts.of(model)
+    ns, pieces = [], []
+    for device in devices:
+        busy, idle = _busy(model, device, windows)
+        found = device_pieces(model, facts, device, windows, idle)
+        ns.append(busy + _sums(found, FIRST_IDLE, windows))
+        pieces.append(found)
+    if not devices:
+        lasting = windows.end > windows.start
+        pieces.append(host_pieces(facts, Spans(windows.start[lasting], windows.end[lasting])))
+        ns.append(_sums(pieces[0], FIRST_HOST, windows))
+    table = np.stack(ns)
+    used = np.flatnonzero(table.sum(axis=(0, 1)))
+    place = np.full(len(ALL), -1, np.int64)
+    place[used] = np.arange(len(used))
+    first = FIRST_IDLE if devices else FIRST_HOST
+    return Waterfall(
+        basis="devices" if devices else "host",
+        devices=tuple(devices),
+        causes=tuple(ALL[code].cause for code in used.tolist()),
+        step_ns=windows.end - windows.start,
+        ns=table[:, :, used],
+        gaps=_gaps(model, windows, devices, [(each, place[each.cause.astype(np.int64) + first]) for each in pieces]),
+    )
+
+
+def average(found: Waterfall) -> tuple[Part, ...]:
+    """The parts of the average step, in the order of `causes`; those without time are left out.
+
+    Whole nanoseconds but for the largest part, which has the fraction of the mean: they add up to it exactly, in any
+    order, also in floating point. Whole numbers are given by largest remainder.
+    """
+    devices, steps, _ = found.ns.shape
+    total = found.ns.sum(axis=(0, 1))
+    if not steps or not total.any():
+        return ()
+    mean = float(found.step_ns.mean())
+    parts = apportioned(total, int(mean))
+    fraction = mean - int(mean)
+    largest = int(np.argmax(parts))
+    return tuple(
+        Part(cause=cause, ns=ns + fraction if at == largest else ns)
+        for at, (cause, ns) in enumerate(zip(found.causes, parts, strict=True))
+        if ns or (at == largest and fraction)
+    )
+
+
+def apportioned(weights: Int64, whole: int) -> list[int]:
+    """Whole numbers in proportion to weights that add up to `whole`: the largest remainders are rounded up.
+
+    >>> apportioned(np.array([1, 1, 1]), 5)
+    [2, 2, 1]
+    """
+    total = int(weights.sum())
+    shares = [divmod(int(weight) * whole, total) for weight in weights.tolist()]
+    found = [share for share, _ in shares]
+    by_remainder = sorted(range(len(shares)), key=lambda at: -shares[at][1])
+    for at in by_remainder[: whole - sum(found)]:
+        found[at] += 1
+    return found
+
+
+def _busy(model: Model, device: int, windows: Spans) -> tuple[Int64, Spans]:
+    """Shape (steps, all causes), ns: when the device was busy with what; and when it was not."""
+    sets = busy_sets(model, device)
+    parts = intervals.overlay(sets)
+    cause = first_set(parts)
+    found = np.zeros((len(windows.start), len(ALL)), np.int64)
+    cut = intervals.intersection(Spans(parts.start, parts.end), windows)
+    step = np.searchsorted(windows.start, cut.start, side="right") - 1
+    code = cause[np.searchsorted(parts.start, cut.start, side="right") - 1]
+    size = found.size
+    found = sums_at(step * len(ALL) + code, cut.end - cut.start, size).reshape(found.shape)
+    within = intervals.union(windows.start, windows.end)
+    return found, intervals.subtraction(within, intervals.union_of(sets))
+
+
+def busy_sets(model: Model, device: int) -> list[Spans]:
+    """When a device did each thing of `BUSY`, whatever else it did; of several the first counts."""
+    events, work = model.trace.events, model.device_work
+    mine = np.flatnonzero(work.device == device)
+    role, row = device_roles(model)[mine], work.row[mine]
+    code = np.full(len(mine), -1, np.int64)
+    computing = role == Role.COMPUTE
+    code[computing] = _kinds(model, events.name[row[computing]])
+    code[role == Role.COMMUNICATION] = len(KINDS)
+    code[role == Role.COPY] = len(KINDS) + 1
+    start, end = events.start[row], events.end[row]
+    return [intervals.union(start[code == each], end[code == each]) for each in range(len(BUSY))]
+
+
+def first_set(parts: Overlay) -> Int64:
+    """Shape (segments,): the first of the sets that hold in each segment of an overlay."""
+    lowest = np.bitwise_and(parts.member, -parts.member)
+    return np.rint(np.log2(lowest)).astype(np.int64)
+
+
+def _kinds(model: Model, names: Int32) -> Int64:
+    """The position in `KINDS` of each kernel."""
+    of_name = np.zeros(len(model.trace.strings), np.int64)
+    for code in distinct(names).tolist():
+        family = family_of(model.trace.strings[code])
+        of_name[code] = KINDS.index(UNKNOWN_KIND if family is None else family.kind.value)
+    return of_name[names]
+
+
+def _sums(pieces: Pieces, first: int, windows: Spans) -> Int64:
+    """Shape (steps, all causes), ns."""
+    step = np.searchsorted(windows.start, pieces.start, side="right") - 1
+    shape = (len(windows.start), len(ALL))
+    place = step * len(ALL) + pieces.cause + first
+    return sums_at(place, pieces.end - pieces.start, shape[0] * shape[1]).reshape(shape)
+
+
+def _gaps(model: Model, windows: Spans, devices: Sequence[int], pieces: Sequence[tuple[Pieces, Int64]]) -> Gaps:
+    owners = devices or [-1]
+
+    def joined(columns: list[Int64]) -> Int64:
+        return np.concatenate(columns)
+
+    start = joined([each.start for each, _ in pieces])
+    closing = joined([each.closing for each, _ in pieces])
+    return Gaps(
+        start_ns=start,
+        duration_ns=joined([each.end - each.start for each, _ in pieces]),
+        step=np.searchsorted(windows.start, start, side="right") - 1,
+        device=joined([np.full(len(each.start), owner) for owner, (each, _) in zip(owners, pieces, strict=True)]),
+        cause=joined([cause for _, cause in pieces]),
+        gap_ns=joined([each.idle_ns for each, _ in pieces]),
+        closing_work=closing,
+        launch_call=take_known(model.structure.device_links.launch, closing).astype(np.int64),
+        track=joined([each.lane for each, _ in pieces]),
+    )

@@ -1,0 +1,106 @@
+"""What rules look at: one trace, its steps, the replay, and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.insights.thresholds import Thresholds
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Trace
+
+#: names of what only training has
+TRAINING = ("autograd::engine::", "Optimizer.step#")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What rules look at. Rules compute nothing that `analysis` has; what several of them need is here, once.
+
+    model        with the steps that were chosen
+    thresholds   the limits
+    """
+
+    model: Model
+    thresholds: Thresholds
+
+    @property
+    def trace(self) -> Trace:
+        """The whole trace."""
+        return self.model.trace
+
+    def limit(self, rule: str, name: str) -> float:
+        """One limit of a rule. Raises KeyError."""
+        return self.thresholds.of(rule, name)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Of the replay, for all steps of the trace."""
+        return graph_of(self.model)
+
+    @cached_property
+    def period_ns(self) -> Int64:
+        """Shape (steps,), ns."""
+        return self.model.steps.end - self.model.steps.start
+
+    @property
+    def steps(self) -> int:
+        """How many steps there are."""
+        return len(self.model.steps)
+
+    @property
+    def total_ns(self) -> int:
+        """All steps together, ns."""
+        return int(self.period_ns.sum())
+
+    @property
+    def step_ns(self) -> float:
+        """The mean of the steps, ns; 0 without steps."""
+        return self.total_ns / self.steps if self.steps else 0.0
+
+    def share(self, ns: float) -> float:
+        """Which part of all steps together some time is; 0 without steps."""
+        return ns / self.total_ns if self.total_ns else 0.0
+
+    def in_steps(self, rows: Int32) -> Int32:
+        """Those of some events that begin in a step."""
+        at = self.step_of(rows)
+        return rows[at >= 0]
+
+    def step_of(self, rows: Int32) -> Int64:
+        """Shape (n,): the index of the step in which each event begins; -1 for none."""
+        steps = self.model.steps
+        start = self.trace.events.start[rows]
+        at = np.searchsorted(steps.start, start, side="right") - 1
+        inside = at >= 0
+        inside[inside] = start[inside] < steps.end[at[inside]]
+        return np.where(inside, at, -1).astype(np.int64)
+
+    def longest_first(self, rows: Int32) -> Int32:
+        """Some events by duration."""
+        found: Int32 = rows[np.argsort(-self.trace.events.duration[rows], kind="stable")]
+        return found
+
+    def duration(self, rows: Int32) -> Int64:
+        """Shape (n,), ns; 0 where an event has none."""
+        found: Int64 = np.maximum(self.trace.events.duration[rows], 0)
+        return found
+
+    @cached_property
+    def communication_rows(self) -> Int32:
+        """Events of the steps that are communication: kernels, or the calls on the host where there are none."""
+        model = self.model
+        kernels = model.device_work.row[model.device_links.is_communication]
+        return self.in_steps(kernels if len(kernels) else model.communication_rows)
+
+    @cached_property
+    def is_training(self) -> bool:
+        """Whether the trace has a backward pass or an optimizer step."""
+        strings, tree = self.trace.strings, self.model.structure.tree
+        named = strings.where(lambda name: name.startswith(TRAINING), tree.name)
+        return bool(named[tree.name].any()) if len(tree) else False

@@ -1,0 +1,52 @@
+"""Devices that idle, with no better reason found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_tb_profiler.analysis.device_use import device_use
+from torch_tb_profiler.analysis.replay.changes import scale
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import DEVICE, STEPS
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    least = facts.limit("device_idle", "least_idle_share")
+    idle = {
+        use.id: (use.busy, use.computing)
+        for use in device_use(facts.model)
+        if use.busy is not None and use.computing is not None and 1 - use.busy > least
+    }
+    if not idle:
+        return ()
+    names = ["GPU " + str(number) for number in idle]
+    listed = " and ".join(names) if len(names) < 3 else ", ".join(names[:-1]) + " and " + names[-1]
+    mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
+    return (
+        Found(
+            title="The device waits for the host",
+            detail=(
+                f"{listed} {'is' if len(names) == 1 else 'are'} idle {100 * mean:.0f} % of the time, while the host "
+                "prepares the next work."
+            ),
+            advice=(
+                "The Critical path view shows which Python code and operators the steps wait for. Do less of it in "
+                "each step, or let `torch.compile(model)` do it once."
+            ),
+            values={"gpus": ", ".join(str(number) for number in idle), "idle": mean},
+            changes=(scale("python", 0.5), scale("operator", 0.5)),
+            confidence="medium",
+            evidence=tuple(
+                evidence
+                for number, (busy, computing) in idle.items()
+                for evidence in (
+                    Evidence("busy", f"Device busy, GPU {number}", busy, "fraction", "overview", gpu=number),
+                    Evidence("computing", f"Computing, GPU {number}", computing, "fraction", "overview", gpu=number),
+                )
+            ),
+        ),
+    )
+
+
+RULE = Rule("device_idle", "R59", (STEPS, DEVICE), _find, general=True)

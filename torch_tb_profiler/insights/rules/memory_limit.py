@@ -1,0 +1,53 @@
+"""Device memory is nearly full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torch_tb_profiler.analysis.memory.records import CPU
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import MEMORY, PROPERTIES
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    model = facts.model
+    memory = model.memory
+    on_device = (memory.device_type != CPU) & (memory.device >= 0) & (memory.total_allocated >= 0)
+    found = []
+    for device in distinct(memory.device[on_device]).tolist():
+        here = np.flatnonzero(on_device & (memory.device == device))
+        at = int(here[np.argmax(memory.total_allocated[here])])
+        peak = int(memory.total_allocated[at])
+        capacity = (model.trace.header.device(device) or {}).get("totalGlobalMem")
+        if isinstance(capacity, int) and capacity > 0 and peak > facts.limit("memory_limit", "peak_share") * capacity:
+            found.append(_of_device(device, peak, capacity, memory.row[at : at + 1]))
+    return found
+
+
+def _of_device(device: int, peak: int, capacity: int, rows: np.ndarray[tuple[int], np.dtype[np.int32]]) -> Found:
+    share = peak / capacity
+    return Found(
+        title="Device memory is nearly full",
+        detail=f"At its peak the program held {100 * share:.1f} % of the {capacity / 2**30:.1f} GB of GPU {device}.",
+        advice=(
+            "Recompute activations in place of keeping them, with `torch.utils.checkpoint.checkpoint(block, x, "
+            'use_reentrant=False)`, or halve them with `torch.autocast("cuda", dtype=torch.bfloat16)`.'
+        ),
+        values={"share": share, "capacity_bytes": capacity, "gpu": device},
+        severity="medium",
+        rows=rows,
+        evidence=(
+            Evidence(
+                "peak_allocated", f"Peak of allocated memory on GPU {device}", peak, "bytes", "memory", gpu=device
+            ),
+            Evidence("gpu_memory", f"Memory of GPU {device}", capacity, "bytes", "memory", gpu=device),
+        ),
+        links=(Link("checkpointing", "Checkpointing", "https://docs.pytorch.org/docs/stable/checkpoint.html"),),
+    )
+
+
+RULE = Rule("memory_limit", "R38", (MEMORY, PROPERTIES), _find)

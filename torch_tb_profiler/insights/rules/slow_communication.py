@@ -1,0 +1,131 @@
+"""Large collectives in one node that take longer than any link there needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.insights.exposed import ONE_RANK, exposed_communication
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import COMMUNICATION, PROPERTIES, STEPS
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.communication_names import KINDS
+from torch_tb_profiler.model.process_groups import ProcessGroup
+from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
+
+
+@dataclass(frozen=True)
+class Slow:
+    """Operations slower than any link.
+
+    calls           how many
+    share           their part of the time of all operations
+    bus_bandwidth   bytes a second, of all of them together
+    row             shape (n,): their events
+    """
+
+    calls: int
+    share: float
+    bus_bandwidth: float
+    row: Int32
+
+
+def slow_operations(facts: Facts) -> Slow | None:
+    """None when they are not most of the communication on devices."""
+    model = facts.model
+    found = model.communications
+    slowest = facts.limit("slow_communication", "slowest_link")
+    operations, duration = found.operations, found.duration
+    timed = operations.on_device & (duration > 0)
+    moved = np.zeros(len(found))
+    of_sizes: dict[tuple[int, int, int, int], float] = {}
+    for at in np.flatnonzero(timed).tolist():
+        key = (
+            int(operations.kind[at]),
+            int(operations.group[at]),
+            int(operations.in_bytes[at]),
+            int(operations.out_bytes[at]),
+        )
+        if key not in of_sizes:
+            of_sizes[key] = _bus_bytes(model, KINDS[key[0]], found.groups[key[1]], key[2], key[3])
+        moved[at] = of_sizes[key]
+    large = facts.limit("slow_communication", "large_bytes")
+    slow = timed & (moved >= large) & (moved < slowest * duration / 1e9)
+    spent = int(duration[slow].sum())
+    if not spent or spent < facts.limit("slow_communication", "least_share_of_time") * int(duration[timed].sum()):
+        return None
+    ranges = np.flatnonzero(slow[found.ranges.operation])
+    rows = facts.communication_rows
+    at_start = np.isin(model.trace.events.start[rows], found.ranges.start[ranges])
+    share = spent / int(duration[timed].sum())
+    return Slow(int(slow.sum()), share, float(moved[slow].sum()) / spent * 1e9, rows[at_start])
+
+
+def _bus_bytes(model: Model, kind: str, group: ProcessGroup, in_bytes: int, out_bytes: int) -> float:
+    """What each link moves, as the bus bandwidth counts it; 0 when not known or over several nodes."""
+    ranks = group.size
+    factor, size = bus_factor(kind, ranks), volume(kind, in_bytes, out_bytes, ranks)
+    return size * factor if factor and size and _is_in_one_node(model, group) else 0.0
+
+
+def _is_in_one_node(model: Model, group: ProcessGroup) -> bool:
+    """The file lists all devices of the node; ranks are numbered node by node."""
+    devices = len(model.trace.header.devices)
+    if not devices:
+        return False
+    world = model.trace.header.distributed.get("world_size")
+    if isinstance(world, int) and world <= devices:
+        return True
+    return bool(group.ranks) and len({rank // devices for rank in group.ranks}) == 1
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    exposed = exposed_communication(facts)
+    slow = slow_operations(facts) if exposed is not None else None
+    if exposed is None or slow is None:
+        return ()
+    return (
+        Found(
+            title="Communication waits for a late rank, or for a broken link",
+            detail=(
+                f"{100 * exposed.share:.1f} % of the average step is communication that nothing hides, and "
+                f"{100 * slow.share:.0f} % of the time of all operations went into {slow.calls} large ones with a bus "
+                f"bandwidth of {slow.bus_bandwidth / 1e9:.1f} GB/s inside of one node: no link there is so slow."
+            ),
+            advice=(
+                "Compare the traces of all ranks in the Distributed view: this rank may wait for others that come "
+                "late. If none is late, `NCCL_DEBUG=INFO` shows which way the data took, and `nvidia-smi topo -m` and "
+                "`nvidia-smi nvlink -s` show the links."
+            ),
+            values={
+                "share": exposed.share,
+                "slow": slow.share,
+                "calls": slow.calls,
+                "gigabytes": round(slow.bus_bandwidth / 1e9, 1),
+            },
+            rows=facts.longest_first(slow.row),
+            refused=ONE_RANK,
+            confidence="medium",
+            evidence=(
+                exposed.evidence,
+                Evidence("slow_operations", "Large operations below 5 GB/s", slow.calls, "count", "distributed"),
+                Evidence(
+                    "slow_share", "Their share of the time of communication", slow.share, "fraction", "distributed"
+                ),
+            ),
+            links=(
+                Link(
+                    "nccl_troubleshooting",
+                    "Troubleshooting NCCL",
+                    "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html",
+                ),
+            ),
+        ),
+    )
+
+
+RULE = Rule("slow_communication", "R46", (STEPS, COMMUNICATION, PROPERTIES), _find, replaces=("communication",))

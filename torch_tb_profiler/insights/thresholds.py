@@ -1,0 +1,82 @@
+"""The limits of the rules, as data: `thresholds.toml`, and a file of the user's that overrides some of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+#: names the file of the user
+VARIABLE = "TORCH_TB_PROFILER_FINDINGS"
+_OWN = Path(__file__).with_name("thresholds.toml")
+
+
+class ThresholdError(ValueError):
+    """The file of the user cannot be read, or says something that no rule knows. The message is for a person."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Limits by rule and name, and the rules that are not shown.
+
+    digest   of what differs from the limits that come with the package; empty when nothing does
+    """
+
+    limits: Mapping[str, Mapping[str, float]]
+    mute: frozenset[str]
+    digest: str = ""
+
+    def of(self, rule: str, name: str) -> float:
+        """One limit. Raises KeyError: each is in `thresholds.toml`."""
+        return self.limits[rule][name]
+
+
+def thresholds(file: str | os.PathLike[str] | None = None) -> Thresholds:
+    """The limits, with those of a file; by default that which the environment names. Raises ThresholdError."""
+    named = os.environ.get(VARIABLE, "") if file is None else os.fspath(file)
+    if not named:
+        return _read(_OWN.read_text("utf-8"), "")
+    try:
+        text = Path(named).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ThresholdError(f"{named} cannot be read: {error}") from error
+    return _read(_OWN.read_text("utf-8"), text)
+
+
+@lru_cache(maxsize=4)
+def _read(own: str, users: str) -> Thresholds:
+    given = tomllib.loads(own)
+    limits: dict[str, dict[str, float]] = {key: value for key, value in given.items() if key != "mute"}
+    mute = set(given["mute"])
+    if not users:
+        return Thresholds(limits, frozenset(mute))
+    try:
+        changed: dict[str, Any] = tomllib.loads(users)
+    except tomllib.TOMLDecodeError as error:
+        raise ThresholdError(f"The file of thresholds is no TOML: {error}") from error
+    for section, values in changed.items():
+        if section == "mute":
+            if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+                raise ThresholdError("mute is a list of ids of rules")
+            mute |= set(values)
+            continue
+        if section not in limits or not isinstance(values, dict):
+            raise ThresholdError(f"No rule has the id {section!r}")
+        for name, value in values.items():
+            if name not in limits[section]:
+                raise ThresholdError(f"The rule {section} has no limit {name!r}; it has {', '.join(limits[section])}")
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise ThresholdError(f"{section}.{name} is a number from 0 on, not {value!r}")
+            limits[section] = {**limits[section], name: value}
+    digest = hashlib.sha256(users.encode()).hexdigest()[:16]
+    return Thresholds(limits, frozenset(mute), digest)

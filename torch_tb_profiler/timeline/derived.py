@@ -1,0 +1,187 @@
+"""Lanes that no event of the file is: where the critical path runs, why devices idle; and the slack of each slice.
+
+They are made when they are first asked for, kept like an answer, and cut into tiles like the slices of the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.analysis.question import Part, Subject
+from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.path import PARTS, critical_path
+from torch_tb_profiler.analysis.replay.pieces import pieces_of
+from torch_tb_profiler.analysis.replay.refusals import quality_of
+from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.analysis.replay.slack import UNKNOWN, slack_of_rows
+from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.lookup import places_of, take_known
+from torch_tb_profiler.arrays.types import Float32, Int32, UInt8
+from torch_tb_profiler.timeline.levels import Levels, bounded
+from torch_tb_profiler.timeline.pyramid import Items, pyramid
+from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
+
+DerivedKind = Literal["path", "idle"]
+
+#: in place of an edge
+NO_EDGE = 255
+
+#: of the columns of pieces
+_TYPES = {"lane": np.int32, "start": np.int64, "end": np.int64, "part": np.uint8, "edge": np.uint8, "row": np.int32}
+NO_DEVICE = "No device ran kernels in the steps of this trace."
+_NO_SLACK = np.empty(0, np.float32)
+
+
+class DerivedLane(msgspec.Struct, frozen=True):
+    """device: number of the device that the lane is of; None for one of the whole trace."""
+
+    device: int | None
+
+
+class NoLanes(msgspec.Struct, frozen=True):
+    """Why there are no such lanes.
+
+    id    names the reason
+    text  says it
+    """
+
+    id: str
+    text: str
+
+
+class About(msgspec.Struct, frozen=True):
+    """What is said of lanes of a kind.
+
+    parts            what pieces are, by their codes: parts of the path or causes; most time first
+    edges            names of why what comes behind a piece could not come earlier, by their codes
+    unexplained      share of the time of the steps that nothing in the trace explains
+    longest_step_ns  how long the longest step takes
+    """
+
+    lanes: list[DerivedLane]
+    parts: list[str]
+    edges: list[str]
+    refused: NoLanes | None = None
+    unexplained: float | None = None
+    longest_step_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Lanes of one kind.
+
+    levels   `Items.longest` is the position of a piece
+    part     shape (pieces,), index into `about.parts`
+    edge     shape (pieces,), index into `about.edges`; NO_EDGE for none
+    row      shape (pieces,): the event that a piece belongs to, -1 for none
+    slack    shape (events,), ns, NaN where it is not known; empty where it is not said
+    size     bytes, about
+    """
+
+    about: About
+    levels: Levels
+    part: UInt8
+    edge: UInt8
+    row: Int32
+    slack: Float32
+    size: int
+
+
+def _encoded(about: About, pieces: dict[str, npt.NDArray[Any]], slack: Float32) -> bytes:
+    """pieces: by lane and time; those of a lane do not overlap."""
+    columns = {name: pieces[name].astype(dtype) for name, dtype in _TYPES.items()}
+    tables: dict[str, dict[str, npt.NDArray[Any]]] = {"pieces": columns, "slack": {"slack": slack}}
+    return encode_tables(NamedTables(msgspec.to_builtins(about), [""], tables))
+
+
+def _read(stored: bytes) -> Derived:
+    kept = decode_tables(stored)
+    pieces, slack = kept.tables["pieces"], kept.tables["slack"]["slack"]
+    about = msgspec.convert(kept.header, About)
+    start, end = pieces["start"], pieces["end"]
+    idle, count = np.zeros(len(start), np.int64), np.ones(len(start), np.int32)
+    items = Items(pieces["lane"], start, end, idle, count, np.arange(len(start), dtype=np.int32))
+    durations = end - start
+    begin, last = (int(start.min()), int(end.max())) if len(start) else (0, 0)
+    kept_levels = {0: items, **pyramid(items, durations, begin, last)}
+    levels = Levels({level: bounded(held, len(about.lanes)) for level, held in kept_levels.items()}, durations)
+    size = levels.size + durations.nbytes + slack.nbytes + sum(values.nbytes for values in pieces.values())
+    return Derived(about, levels, pieces["part"], pieces["edge"], pieces["row"], slack, size)
+
+
+def _path(subject: Subject) -> bytes:
+    """The critical path of all steps, whichever are chosen, and the slack of all slices."""
+    model = subject.model
+    graph = graph_of(model)
+    edges = [edge.name.lower() for edge in Edge]
+    path = critical_path(unchanged(graph))
+    quality = quality_of(model.trace, graph, path)
+    refused = next((each for each in quality.refusals if each.scope == "everything"), None)
+    if refused is not None:
+        return _encoded(About([], [], [], NoLanes(refused.id, refused.text)), _nothing(), _NO_SLACK)
+    pieces = pieces_of(model, path)
+    slack = slack_of_rows(model)
+    about = About(
+        lanes=[DerivedLane(None)],
+        parts=list(PARTS),
+        edges=edges,
+        unexplained=path.unexplained,
+        longest_step_ns=int(path.step_ns.max(initial=0)),
+    )
+    columns = {"lane": np.zeros(len(pieces), np.int32), **vars(pieces)}
+    return _encoded(
+        _used(about, columns), columns, np.where(slack == UNKNOWN, np.float32(np.nan), slack.astype(np.float32))
+    )
+
+
+def _idle(subject: Subject) -> bytes:
+    """The gaps of each device that ran kernels in the steps, by cause; each belongs to the work that ended it."""
+    model = subject.model
+    found = waterfall(model)
+    if found.basis != "devices":
+        return _encoded(About([], [], [], NoLanes("no_device", NO_DEVICE)), _nothing(), _NO_SLACK)
+    gaps = found.gaps
+    gaps = gaps.take(np.lexsort((gaps.start_ns, gaps.device)))
+    start, end = gaps.start_ns.copy(), gaps.start_ns + gaps.duration_ns
+    # steps may overlap by a nanosecond
+    same = gaps.device[1:] == gaps.device[:-1]
+    start[1:] = np.where(same, np.maximum(start[1:], end[:-1]), start[1:])
+    kept = np.flatnonzero(end > start)
+    gaps, start, end = gaps.take(kept), start[kept], end[kept]
+    row = take_known(model.trace.device_work.row, gaps.closing_work)
+    columns: dict[str, npt.NDArray[Any]] = {
+        "lane": np.searchsorted(np.array(found.devices), gaps.device),
+        "start": start,
+        "end": end,
+        "part": gaps.cause,
+        "edge": np.full(len(gaps), NO_EDGE),
+        "row": row,
+    }
+    lanes = [DerivedLane(device) for device in found.devices]
+    return _encoded(_used(About(lanes, list(found.causes), []), columns), columns, _NO_SLACK)
+
+
+def _nothing() -> dict[str, npt.NDArray[Any]]:
+    return dict.fromkeys(_TYPES, np.empty(0, np.int64))
+
+
+def _used(about: About, columns: dict[str, npt.NDArray[Any]]) -> About:
+    """Only the parts that occur, most time first; the codes in `columns` are made those."""
+    time = sums_at(columns["part"], columns["end"] - columns["start"], len(about.parts))
+    used = np.flatnonzero(np.bincount(columns["part"], minlength=len(about.parts)))
+    used = used[np.argsort(-time[used], kind="stable")]
+    columns["part"] = places_of(used, len(about.parts))[columns["part"]]
+    return msgspec.structs.replace(about, parts=[about.parts[part] for part in used.tolist()])
+
+
+PARTS_OF_TIMELINE: dict[DerivedKind, Part[Derived]] = {
+    "path": Part(name="timeline path", make=_path, read=_read),
+    "idle": Part(name="timeline idle", make=_idle, read=_read),
+}

@@ -1,0 +1,134 @@
+"""Lanes that are computed: which there are, their tiles, and tiles of slices with their slack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
+from torch_tb_profiler.analysis.question import NotFound
+from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedKind, NoLanes
+from torch_tb_profiler.timeline.question import TimelinePartQuestion
+from torch_tb_profiler.timeline.questions.binary import OneTile
+from torch_tb_profiler.timeline.questions.parameters import Level, TileNumber, check_level, lanes_of
+from torch_tb_profiler.timeline.timeline import Timeline
+from torch_tb_profiler.timeline.wire import derived_bytes, slack_bytes
+
+
+class WhichDerived(msgspec.Struct, frozen=True):
+    """Which lanes."""
+
+    of: Annotated[DerivedKind, Meta(description="What the lanes show.")]
+
+
+class OneDerivedTile(msgspec.Struct, frozen=True):
+    """Which tile, of which lanes."""
+
+    of: Annotated[DerivedKind, Meta(description="What the lanes show.")]
+    level: Level
+    tile: TileNumber
+
+
+@dataclass(frozen=True)
+class DerivedLaneAnswer:
+    """A lane that is computed.
+
+    device            number of the device, null for a lane of the whole trace
+    pieces            how many stand on it
+    begin_ns, end_ns  where the first begins, where the last one ends
+    """
+
+    device: int | None
+    pieces: Count
+    begin_ns: Ns
+    end_ns: Ns
+
+
+@dataclass(frozen=True)
+class DerivedAnswer:
+    """Lanes that are computed.
+
+    lanes            their position is the number of the lane
+    parts            what pieces are, by the codes that tiles have; most time first
+    edges            why what comes behind a piece could not come earlier, by the codes that tiles have
+    refused          why there are none; null when there are
+    unexplained      share of the time of the steps that nothing in the trace explains; null where it is not known
+    longest_step_ns  how long the longest step takes; 0 without steps
+    has_slack        whether `/api/timeline/slack` can be asked
+    """
+
+    lanes: list[DerivedLaneAnswer]
+    parts: list[str]
+    edges: list[str]
+    refused: NoLanes | None
+    unexplained: Fraction | None
+    longest_step_ns: Ns
+    has_slack: bool
+
+
+def _answer(_: Timeline, derived: Derived, __: WhichDerived) -> DerivedAnswer:
+    about, held = derived.about, derived.levels.kept[0]
+    lanes = []
+    for lane, (low, high) in zip(about.lanes, pairwise(held.first.tolist()), strict=True):
+        begin, end = (int(held.items.start[low]), int(held.items.end[high - 1])) if high > low else (0, 0)
+        lanes.append(DerivedLaneAnswer(lane.device, high - low, begin, end))
+    return DerivedAnswer(
+        lanes=lanes,
+        parts=about.parts,
+        edges=about.edges,
+        refused=about.refused,
+        unexplained=about.unexplained,
+        longest_step_ns=about.longest_step_ns,
+        has_slack=len(derived.slack) > 0,
+    )
+
+
+def _tile(timeline: Timeline, derived: Derived, asked: OneDerivedTile) -> bytes:
+    check_level(timeline, asked.level)
+    _check(derived)
+    return derived_bytes(timeline, derived, asked.level, asked.tile)
+
+
+def _slack_tile(timeline: Timeline, derived: Derived, asked: OneTile) -> bytes:
+    check_level(timeline, asked.level)
+    _check(derived)
+    lanes = lanes_of(timeline, asked.lanes)
+    return slack_bytes(timeline, derived.slack, asked.level, asked.tile, lanes, asked.operators == "1")
+
+
+def _check(derived: Derived) -> None:
+    """Raises NotFound: there are no such lanes."""
+    if derived.about.refused:
+        raise NotFound(derived.about.refused.text)
+
+
+DERIVED = TimelinePartQuestion(
+    name="timeline/derived",
+    summary="Lanes that are computed: the critical path, why devices idle",
+    answer=DerivedAnswer,
+    parameters=WhichDerived,
+    part=lambda asked: PARTS_OF_TIMELINE[asked.of],
+    compute=_answer,
+)
+
+DERIVED_TILES = TimelinePartQuestion(
+    name="timeline/derived/tiles",
+    summary="A stretch of lanes that are computed at one level",
+    answer=bytes,
+    parameters=OneDerivedTile,
+    part=lambda asked: PARTS_OF_TIMELINE[asked.of],
+    compute=_tile,
+)
+
+SLACK_TILES = TimelinePartQuestion(
+    name="timeline/slack",
+    summary="A stretch of some lanes at one level, with the slack of the slices",
+    answer=bytes,
+    parameters=OneTile,
+    part=lambda _: PARTS_OF_TIMELINE["path"],
+    compute=_slack_tile,
+)
