@@ -108,8 +108,8 @@ class NameOnPath(msgspec.Struct, frozen=True, kw_only=True):
     device_ns  work on devices that belongs to it
     calls      how many of its calls, or pieces of work, are on the path for some time
     all_calls  how many there are
-    slack_ns   median over all of them: how much later one could end without the end of the last step moving; null
-               where it is not known
+    slack_ns   median over all of them: how much later one could come, or how much longer the host could take for it,
+               without the end of any step moving; null where it is not known
     """
 
     name: str

@@ -9,12 +9,11 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.graph import Graph, Node
+from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.analysis.replay.path import slack_of
-from torch_tb_profiler.analysis.replay.recorded import PathPieces, path_pieces
-from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.analysis.replay.pieces import Pieces
+from torch_tb_profiler.analysis.replay.recorded import recorded_pieces
+from torch_tb_profiler.analysis.replay.slack import slack_of_rows
 from torch_tb_profiler.arrays.grouping import group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
 from torch_tb_profiler.arrays.lookup import take_known
@@ -38,8 +37,8 @@ class OnPath:
     device_ns   work on devices on the path that belongs to it
     calls       how many of its calls, or pieces of work, are on the path for some time
     all_calls   how many there are
-    slack_ns    median over all of them: how much later one could end without the end of the last step moving;
-                None where it is not known
+    slack_ns    median over all of them: how much later one could come, or how much longer the host could take for it,
+                without the end of any step moving; None where it is not known
     """
 
     name: str
@@ -71,12 +70,12 @@ def names_on_path(model: Model, steps: Sequence[int]) -> Names:
     graph = graph_of(model)
     if not len(steps):
         return Names((), (), (), ())
-    pieces = path_pieces(model)
+    pieces = recorded_pieces(model)
     chosen = np.isin(pieces.step, np.array(steps, np.int64))
     host = _HostTime.of(pieces, chosen)
     ran = np.flatnonzero(chosen & (pieces.item >= 0))
     item, device_ns = pieces.item[ran], (pieces.end - pieces.start)[ran]
-    slack = _Slack.of(graph)
+    slack = slack_of_rows(model)
     window = int(graph.steps.host_start[min(steps)]), int(graph.steps.host_end[max(steps)])
     device = _Device(item, device_ns, model, graph)
     functions, modules = _frames(model, host, device, slack, window)
@@ -95,7 +94,7 @@ class _HostTime:
     of_track: dict[int, Coverage]
 
     @classmethod
-    def of(cls, pieces: PathPieces, chosen: Bool) -> _HostTime:
+    def of(cls, pieces: Pieces, chosen: Bool) -> _HostTime:
         worked = np.flatnonzero(chosen & (pieces.part < len(Label)))
         track = pieces.track[worked]
         found = {}
@@ -112,44 +111,6 @@ class _HostTime:
             total[mine] = coverage.between(tree.start[mine], tree.end[mine])
         inner = np.flatnonzero(tree.parent >= 0)
         found: Int64 = total - sums_at(tree.parent[inner], total[inner], len(tree))
-        return found
-
-
-@dataclass(frozen=True)
-class _Slack:
-    """How much later moments of threads and pieces of work could come, ns.
-
-    of_item      shape (items,)
-    lane, since  shape (lane edges,): where each stretch of a thread begins, by thread and time
-    of_stretch   shape (lane edges,): how much longer it could take
-    """
-
-    of_item: Int64
-    lane: Int64
-    since: Int64
-    of_stretch: Int64
-
-    @classmethod
-    def of(cls, graph: Graph) -> _Slack:
-        base = unchanged(graph)
-        slack = slack_of(base)
-        edge = np.flatnonzero(graph.edge == Edge.LANE)
-        source, target = graph.source[edge], graph.target[edge]
-        spare = graph.time[target] + slack[target] - graph.time[source] - base.delay[edge]
-        lane, since = graph.reference[source], graph.time[source]
-        order = np.lexsort((since, lane))
-        of_item = slack[graph.item_nodes] if (graph.kind == Node.ITEM).any() else np.empty(0, np.int64)
-        return cls(of_item, lane[order], since[order], spare[order])
-
-    def at(self, track: Int32, time: Int64) -> Int64:
-        """How much longer the stretch of a thread that ends at, or holds, each time could take; -1 where unknown."""
-        found = np.full(len(time), -1, np.int64)
-        for on in np.unique(track).tolist():
-            mine = np.flatnonzero(track == on)
-            low, high = np.searchsorted(self.lane, [on, on + 1])
-            place = low + np.searchsorted(self.since[low:high], time[mine], side="left") - 1
-            known = place >= low
-            found[mine[known]] = np.maximum(self.of_stretch[place[known]], 0)
         return found
 
 
@@ -181,7 +142,7 @@ class _Device:
 
 
 def _operators(
-    model: Model, host: _HostTime, device: _Device, slack: _Slack, window: tuple[int, int]
+    model: Model, host: _HostTime, device: _Device, slack: Int64, window: tuple[int, int]
 ) -> tuple[OnPath, ...]:
     """Operators and annotations but for the marks of steps."""
     trace, tree = model.trace, model.structure.tree
@@ -200,13 +161,13 @@ def _operators(
     found: list[OnPath] = []
     for is_operator, kind in kinds.items():
         some = np.flatnonzero(tree.is_operator[mine] == is_operator)
-        spare = slack.at(tree.track[mine[some]], tree.end[mine[some]])
+        spare = slack[tree.row[mine[some]]]
         found += _by_name(model, kind, tree.name[mine[some]], ns[mine[some]], of_device[some], spare)
     return _longest(found)
 
 
 def _frames(
-    model: Model, host: _HostTime, device: _Device, slack: _Slack, window: tuple[int, int]
+    model: Model, host: _HostTime, device: _Device, slack: Int64, window: tuple[int, int]
 ) -> tuple[tuple[OnPath, ...], tuple[OnPath, ...]]:
     """Python functions, of the user's own code where there is any around; and modules."""
     strings, tree = model.trace.strings, model.structure.frames
@@ -227,13 +188,13 @@ def _frames(
         held_device = sums_at(holder[known], of_device[known], len(tree))
         mine = np.unique(holder[known])
         mine = mine[(tree.end[mine] > window[0]) & (tree.start[mine] < window[1])]
-        spare = slack.at(tree.track[mine], tree.end[mine])
+        spare = slack[tree.row[mine]]
         found.append(_longest(_by_name(model, kind, tree.name[mine], held[mine], held_device[mine], spare)))
     return found[0], found[1]
 
 
 def _kernels(
-    model: Model, graph: Graph, item: Int64, ns: Int64, slack: _Slack, steps: Sequence[int]
+    model: Model, graph: Graph, item: Int64, ns: Int64, slack: Int64, steps: Sequence[int]
 ) -> tuple[OnPath, ...]:
     items, events = graph.items, model.trace.events
     if not len(items):
@@ -251,7 +212,7 @@ def _kernels(
     for kind, chosen in kinds:
         some = mine[chosen]
         nothing = np.zeros(len(some), np.int64)
-        found += _by_name(model, kind, events.name[items.row[some]], nothing, on_path[some], slack.of_item[some])
+        found += _by_name(model, kind, events.name[items.row[some]], nothing, on_path[some], slack[items.row[some]])
     return _longest(found)
 
 

@@ -216,16 +216,14 @@ def _part_of_items(graph: Graph) -> Int64:
 
 
 def slack_of(scenario: Scenario) -> Int64:
-    """Shape (nodes,), ns: how much later each node could come without the end of the last step moving.
+    """Shape (nodes,), ns: how much later each node could come without the end of any step moving.
 
     One pass from the last node to the first: the latest time of a source is the least of (latest time of target −
-    delay). What nothing of the steps depends on has the slack until the end of the last node.
+    delay), and of the end of a step its own. What nothing of the steps depends on has the slack until the last node.
     """
     graph, time = scenario.graph, scenario.time
     latest = np.full(graph.nodes, int(time.max(initial=0)))
-    if len(graph.steps):
-        latest[:] = max(int(time.max()), int(time[graph.ends[-1]]))
-        latest[graph.ends[-1]] = time[graph.ends[-1]]
+    latest[graph.ends] = time[graph.ends]
     late = latest.tolist()
     kept = np.flatnonzero(scenario.kept)[::-1]
     for source, target, delay in zip(

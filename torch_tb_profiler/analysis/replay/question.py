@@ -37,7 +37,7 @@ from torch_tb_profiler.analysis.replay.changes import ScaleWork
 from torch_tb_profiler.analysis.replay.columns import PATH_PIECES
 from torch_tb_profiler.analysis.replay.on_path import OnPath, names_on_path
 from torch_tb_profiler.analysis.replay.path import PARTS
-from torch_tb_profiler.analysis.replay.recorded import path_pieces, recorded_path, recorded_quality
+from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
 from torch_tb_profiler.analysis.replay.resources import (
     RESOURCES,
     Effect,
@@ -214,7 +214,7 @@ def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
         if asked.step not in names:
             raise NotFound(Reason("no_such_step", f"there is no step {asked.step!r}", {"step": asked.step}))
         steps = list(range(len(names)))[positions(model.steps, StepRange(asked.step, asked.step))]
-    found = path_pieces(model)
+    found = recorded_pieces(model)
     at = np.flatnonzero(np.isin(found.step, np.array(steps, np.int64)))
     trace = model.trace
     strings, row = trace.strings, found.row[at]

@@ -136,10 +136,10 @@ export const criticalpath = area("criticalpath", {
     allCallsHelp: "How many calls, or pieces of work, there are in the steps.",
     slack: "Slack",
     slackHelp:
-      "Median over all pieces of work: how much later one could come without the end of the last step moving.",
+      "Median over all pieces of work: how much later one could come without any step ending later.",
     hostSlack: "Host slack",
     hostSlackHelp:
-      "Median over all calls: how much longer the host could take for one without the end of the last step moving. The work that it launches has slack of its own, see Kernels.",
+      "Median over all calls: how much longer the host could take for one without any step ending later. The work that it launches has slack of its own, see Kernels.",
   },
 
   pieces: {
