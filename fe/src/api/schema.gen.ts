@@ -1284,7 +1284,7 @@ export interface NameOnPath {
   calls: number;
   /** how many there are */
   all_calls: number;
-  /** median over all of them: how much later one could end without the end of the last step moving; null where it is not known */
+  /** median over all of them: how much later one could come, or how much longer the host could take for it, without the end of any step moving; null where it is not known */
   slack_ns: number | null;
 }
 
@@ -1314,6 +1314,8 @@ export interface WhatIfAnswer {
   meta: ReplayMeta;
   /** what is changed */
   changes: ChangeAsked[];
+  /** what of the changes could not be done, in sentences */
+  notes: string[];
   /** the time of collectives is changed, and holds the waiting for other ranks */
   with_waiting: boolean;
   /** of the steps */
@@ -1344,7 +1346,7 @@ export interface ChangeAsked {
   text: string;
   /** what is changed */
   kind: string;
-  /** the operator, annotation, kernel or copy that it is about; null for everything of the kind */
+  /** the operator, annotation, module, function, kernel or copy that it is about; null for everything */
   name: string | null;
   /** what durations are multiplied with (0: they vanish; 1: 100 %); null where something is taken away */
   factor: number | null;

@@ -154,7 +154,7 @@ class ChangeAsked(msgspec.Struct, frozen=True, kw_only=True):
 
     text     as the parameter `changes` has it, in its normal form
     kind     what is changed
-    name     the operator, annotation, kernel or copy that it is about; null for everything of the kind
+    name     the operator, annotation, module, function, kernel or copy that it is about; null for everything
     factor   what durations are multiplied with (0: they vanish; 1: 100 %); null where something is taken away
     found    how many events have the name; null without one. A change whose name nothing has is left out.
     refused  id of the reason in meta.refused; null where the change is made
@@ -173,6 +173,7 @@ class WhatIfAnswer(Answer, frozen=True, kw_only=True):
 
     meta            which trace
     changes         what is changed
+    notes           what of the changes could not be done, in sentences
     with_waiting    the time of collectives is changed, and holds the waiting for other ranks
     names           of the steps
     step_before_ns  how long each step takes, as recorded
@@ -188,6 +189,7 @@ class WhatIfAnswer(Answer, frozen=True, kw_only=True):
 
     meta: ReplayMeta
     changes: Sequence[ChangeAsked]
+    notes: Sequence[str]
     with_waiting: bool
     names: Sequence[str]
     step_before_ns: Sequence[Ns]

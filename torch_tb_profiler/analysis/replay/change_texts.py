@@ -22,11 +22,14 @@ from torch_tb_profiler.analysis.replay.changes import (
     ScaleHost,
     collectives,
     copies,
+    graphed,
     kernels,
+    pinned,
     scale,
     without,
 )
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES
+from torch_tb_profiler.analysis.replay.where import calls_of_module
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Category
@@ -46,7 +49,7 @@ class Kind:
     """One kind of change.
 
     key       its word
-    naming    whether it is about one name: of an operator, an annotation, a kernel or a copy
+    naming    whether it is about one name: of an operator, an annotation, a module, a function, a kernel or a copy
     scales    whether it has a factor
     make      the changes, given factor and name
     """
@@ -70,15 +73,20 @@ KINDS: tuple[Kind, ...] = (
     _label("allocator", "allocator"),
     _label("api", "api"),
     Kind("operator", "required", True, lambda factor, name: (scale(None, factor, operator=name),)),
+    Kind("module", "required", True, lambda factor, name: (scale(None, factor, module=name),)),
+    Kind("function", "required", True, lambda factor, name: (scale(None, factor, frame=name),)),
     Kind("kernels", "optional", True, lambda factor, name: (kernels(factor, name),)),
     Kind("copies", "optional", True, lambda factor, name: (copies(factor, name),)),
     Kind("collectives", "none", True, lambda factor, _: (collectives(factor), ScaleHost(factor, "collective"))),
     Kind("sync", "optional", False, lambda _, name: (without("sync", name),)),
     Kind("copy_waits", "optional", False, lambda _, name: (without("copies", name),)),
     Kind("queue", "none", False, lambda _, __: (without("queue"),)),
+    Kind("pinned", "none", False, lambda _, __: (pinned(),)),
+    Kind("graph", "none", False, lambda _, __: (graphed(),)),
 )
-#: of what kinds about work on devices are about; the others are about ranges and calls of the host
-_DEVICE_CATEGORIES: dict[str, tuple[Category, ...]] = {
+#: what has the names of some kinds; those of others are of ranges and calls of the host
+_CATEGORIES: dict[str, tuple[Category, ...]] = {
+    "function": (Category.PYTHON_FUNCTION,),
     "kernels": (Category.KERNEL,),
     "copies": (Category.MEMCPY, Category.MEMSET),
 }
@@ -191,8 +199,10 @@ def named_events(model: Model, kind: str, name: str | None) -> int | None:
     """How many events of a trace a change of a kind is about by name; None where it has no name."""
     if name is None:
         return None
+    if kind == "module":
+        return len(calls_of_module(model.trace, name))
     events, code = model.trace.events, model.trace.strings.code(name)
     if code < 0:
         return 0
-    categories = _DEVICE_CATEGORIES.get(kind, HOST_CATEGORIES)
+    categories = _CATEGORIES.get(kind, HOST_CATEGORIES)
     return int(np.count_nonzero((events.name == code) & one_of(events.category, categories)))

@@ -287,6 +287,7 @@ def _what_if(subject: Subject, asked: WhichChanges) -> WhatIfAnswer:
             )
             for each, count in zip(wanted, named, strict=True)
         ],
+        notes=found.notes,
         with_waiting=any(isinstance(each, ScaleWork) and each.work in ("collectives", "all") for each in effective),
         names=found.names,
         step_before_ns=found.step_before_ns.tolist(),

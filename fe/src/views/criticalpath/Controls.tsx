@@ -1,7 +1,7 @@
 /** The sliders and switches of the what-if. */
 import { type ReactNode, useId } from "react";
 import type { CriticalPath } from "../../api";
-import { decimal, fraction, kernelLabel } from "../../format";
+import { decimal, fraction, frameLabel, kernelLabel } from "../../format";
 import { criticalpath } from "../../i18n/en/criticalpath";
 import { Combo, Icon } from "../../ui";
 import {
@@ -24,7 +24,13 @@ const WITH_DEVICE = [
   "kernels",
   "copies",
 ] as const satisfies readonly KindId[];
-const SWITCHES = ["sync", "copy_waits", "queue"] as const satisfies readonly KindId[];
+const SWITCHES = [
+  "sync",
+  "copy_waits",
+  "queue",
+  "pinned",
+  "graph",
+] as const satisfies readonly KindId[];
 
 const MOST = 1.5;
 const STEP = 0.05;
@@ -119,7 +125,8 @@ function Group({ title, children }: { title: string; children: ReactNode }) {
 
 export function labelOf({ kind, name }: Pick<Change, "kind" | "name">): string {
   if (name === null) return (text.labels as Readonly<Record<string, string>>)[kind] ?? kind;
-  return kind === "sync" || kind === "copy_waits" ? text.of[kind](name) : kernelLabel(name);
+  if (kind === "sync" || kind === "copy_waits") return text.of[kind](name);
+  return kind === "kernels" ? kernelLabel(name) : frameLabel(name);
 }
 
 interface SliderProps {
@@ -190,29 +197,34 @@ export function factorText(factor: number): string {
   return factor === 1 ? text.recorded : text.times(decimal(factor, 2, true));
 }
 
-/** The operators and kernels on the path, by the time they have there. */
-function optionsOf({ operators, kernels, total_ns }: CriticalPath) {
-  const option = (kind: "operator" | "kernels" | "copies", name: string, ns: number) => ({
+const NAMED = ["operator", "module", "function", "kernels", "copies"] as const;
+type Named = (typeof NAMED)[number];
+
+/** What can be chosen, by the time that it has on the path. */
+function optionsOf({ operators, kernels, functions, modules, total_ns }: CriticalPath) {
+  const option = (kind: Named, name: string, ns: number) => ({
     value: `${kind}.${name}`,
-    label: kernelLabel(name),
-    detail: `${kind === "operator" ? text.operatorsGroup : text.kernelsGroup} · ${fraction(ns / total_ns)}`,
+    label: labelOf({ kind, name }),
+    detail: `${text.groups[kind]} · ${fraction(ns / total_ns)}`,
   });
-  return [
-    ...operators
+  const onHost = (kind: Named, names: CriticalPath["operators"]) =>
+    names
       .filter(({ host_ns }) => host_ns > 0)
-      .map(({ name, host_ns }) => option("operator", name, host_ns)),
+      .map(({ name, host_ns }) => option(kind, name, host_ns));
+  return [
+    ...onHost("operator", operators),
     ...kernels
       .filter(({ what }) => what !== "communication")
       .map(({ name, what, total_ns: ns }) =>
         option(what === "copy" ? "copies" : "kernels", name, ns),
       ),
+    ...onHost("module", modules),
+    ...onHost("function", functions),
   ];
 }
 
 function namedOf(value: string): Pick<Change, "kind" | "name"> | null {
   const at = value.indexOf(".");
-  const kind = value.slice(0, at);
-  return kind === "operator" || kind === "kernels" || kind === "copies"
-    ? { kind, name: value.slice(at + 1) }
-    : null;
+  const kind = NAMED.find((each) => each === value.slice(0, at));
+  return kind ? { kind, name: value.slice(at + 1) } : null;
 }

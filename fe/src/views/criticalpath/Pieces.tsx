@@ -1,5 +1,6 @@
 import { useMemo } from "react";
 import { type CriticalPath, tables, useTable } from "../../api";
+import { partName } from "../../draw/parts";
 import { exact } from "../../format";
 import { criticalpath } from "../../i18n/en/criticalpath";
 import { goToView, useAddress, useTableParams, useTrace, type ViewLook } from "../../state";
@@ -15,7 +16,6 @@ import {
 } from "../../table";
 import { Panel, QueryPanel } from "../../ui";
 import { params } from "./params";
-import { partName } from "./parts";
 
 const text = criticalpath.pieces;
 /** Another step's path would mislead while this one is on its way. */

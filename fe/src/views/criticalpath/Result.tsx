@@ -64,6 +64,11 @@ export function Result({ answer }: { answer: WhatIf }) {
           {text.gone(gone.map(({ name, kind }) => name ?? kind).join(", "))}
         </p>
       )}
+      {answer.notes.map((note) => (
+        <p key={note} className="path-gone">
+          {note}
+        </p>
+      ))}
       <NewPath answer={answer} />
     </>
   );

@@ -23,19 +23,23 @@ export const KINDS = {
   allocator: { naming: "none", scales: true },
   api: { naming: "none", scales: true },
   operator: { naming: "required", scales: true },
+  module: { naming: "required", scales: true },
+  function: { naming: "required", scales: true },
   kernels: { naming: "optional", scales: true },
   copies: { naming: "optional", scales: true },
   collectives: { naming: "none", scales: true },
   sync: { naming: "optional", scales: false },
   copy_waits: { naming: "optional", scales: false },
   queue: { naming: "none", scales: false },
+  pinned: { naming: "none", scales: false },
+  graph: { naming: "none", scales: false },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type KindId = keyof typeof KINDS;
 
 export interface Change {
   readonly kind: KindId;
-  /** The operator, annotation, kernel or copy that it is about; null for everything of the kind. */
+  /** The operator, annotation, module, function, kernel or copy that it is about; null for everything of the kind. */
   readonly name: string | null;
   /** What durations are multiplied with; null where something is taken away. */
   readonly factor: number | null;

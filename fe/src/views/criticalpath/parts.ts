@@ -1,6 +1,7 @@
 /** What the time of the path is spent on, and what can limit a step. Pure. */
 import type { CriticalPath, ResourceId, ResourceOnPath } from "../../api";
 import type { ColumnSeries } from "../../charts/stackedColumns";
+import { partColor, partName } from "../../draw/parts";
 import { fraction } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 
@@ -28,27 +29,24 @@ const PARTS: Readonly<Record<ResourceId, readonly string[]>> = {
   unknown: ["unexplained", "fixed"],
 };
 
-const COLORS: Readonly<Record<ResourceId, string>> = {
-  input: "var(--cat-dataloader)",
-  host: "var(--cat-cpu_exec)",
-  launch: "var(--cat-runtime)",
-  sync: "var(--series-7)",
-  communication: "var(--cat-communication)",
-  copies: "var(--cat-memcpy)",
-  compute: "var(--cat-kernel)",
-  unknown: "var(--cat-other)",
+/** The part whose colour a resource has. */
+const PART_OF: Readonly<Record<ResourceId, string>> = {
+  input: "input",
+  host: "host",
+  launch: "launch",
+  sync: "sync",
+  communication: "communication",
+  copies: "copy",
+  compute: "compute",
+  unknown: "unknown",
 };
 
 export function resourceColor(resource: ResourceId): string {
-  return COLORS[resource];
+  return partColor(PART_OF[resource]);
 }
 
 export function resourceName(resource: ResourceId): string {
   return text.resources[resource];
-}
-
-export function partName(part: string): string {
-  return (text.parts as Readonly<Record<string, string>>)[part] ?? part;
 }
 
 type PartTimes = Readonly<Record<string, number>>;
@@ -74,7 +72,9 @@ export function seriesOf(steps: CriticalPath["steps"]): ColumnSeries[] {
     const values = steps.names.map((_, step) =>
       parts.reduce((total, times) => total + (times[step] ?? 0), 0),
     );
-    return [{ key: resource, label: resourceName(resource), color: COLORS[resource], values }];
+    return [
+      { key: resource, label: resourceName(resource), color: resourceColor(resource), values },
+    ];
   });
 }
 
