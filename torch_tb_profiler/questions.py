@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
+from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.ranks.collective import COLLECTIVE
@@ -37,6 +38,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     HEALTH,
     FIGURES,
     SUMMARY,
+    WATERFALL,
     STEP_NAMES,
     MEMORY_CURVE,
     TIMELINE_STEPS,

@@ -11,6 +11,7 @@ import pytest
 from tests.invariants.every_trace import each_file, each_with_overlap, generated
 from tests.recorded import model_of
 from tests.tracegen import Config
+from tests.waterfall_checks import check_waterfall
 from torch_tb_profiler.analysis.counters import counters
 from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.device_use import device_summary, device_use, step_use
@@ -219,6 +220,7 @@ def check(model: Model) -> None:
     check_communication_of_steps(model)
     check_device_counters(model)
     check_timeline(model)
+    check_waterfall(model)
 
 
 @each_file

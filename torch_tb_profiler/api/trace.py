@@ -52,6 +52,7 @@ from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
+from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.insights import Finding, findings
@@ -193,6 +194,10 @@ class TraceProfile:
         return Rows(self.ask(findings))
 
     # what limits the steps --------------------------------------------------------------------------------
+
+    def waterfall(self) -> Waterfall:
+        """Where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
+        return self.ask(waterfall)
 
     def critical_path(self, steps: Sequence[str] | None = None) -> CriticalPath:
         """What the steps, or those of some names, could not have been shorter without (docs/replay.md)."""

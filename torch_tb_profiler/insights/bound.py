@@ -75,7 +75,7 @@ class Bound:
 
     kind          the resource; `unknown` where the trace does not say
     share         which part of the steps its relief would save, by replay, 0…1; null for `unknown`
-    then          what bounds the steps after that; null where nothing stands out
+    next          what bounds the steps after that; null where nothing stands out
     explained     which part of the steps has a cause in the trace, 0…1; null without steps
     confidence    `low` where more than 10 % is not explained
     sentence      the same in words
@@ -85,7 +85,7 @@ class Bound:
 
     kind: BoundKind
     share: Fraction | None
-    then: BoundKind | None
+    next: BoundKind | None
     explained: Fraction | None
     confidence: str
     sentence: str
@@ -122,7 +122,7 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
     kind = "launch" if best.kind == "host" and is_launch_bound else best.kind
     relieved = resources[best.kind]
     on_path = _ON_PATH if facts.model.has_device_work else _ON_CPU_PATH
-    then = _next(critical_path(changed(trace, graph, relieved), steps), best.kind, on_path)
+    following = _next(critical_path(changed(trace, graph, relieved), steps), best.kind, on_path)
     about: dict[str, Value] = {
         "share": best.share,
         "before_ns": before / len(chosen),
@@ -130,15 +130,15 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
         "on_path": path.share(*on_path[best.kind]) or 0.0,
         "device": facts.model.has_device_work,
     }
-    if then is not None:
-        about["then"] = then
+    if following is not None:
+        about["next"] = following
     return Bound(
         kind=kind,
         share=best.share,
-        then=then,
+        next=following,
         explained=explained,
         confidence=quality.confidence,
-        sentence=_sentence(kind, best.share, before / len(chosen), facts.model.has_device_work, then),
+        sentence=_sentence(kind, best.share, before / len(chosen), facts.model.has_device_work, following),
         reliefs=tuple(found),
         values=about,
     )
@@ -178,11 +178,11 @@ NAMES: Mapping[BoundKind, str] = {
 }
 
 
-def _sentence(kind: BoundKind, share: float, step_ns: float, on_device: bool, then: BoundKind | None) -> str:
+def _sentence(kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None) -> str:
     begin = _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
     after = step_ns * (1 - share)
     text = f"{begin} a step would take {_ms(after)} instead of {_ms(step_ns)} ({100 * share:.0f} % less)."
-    return text if then is None else f"{text} What comes next is {NAMES[then]}."
+    return text if following is None else f"{text} What comes next is {NAMES[following]}."
 
 
 def _ms(ns: float) -> str:

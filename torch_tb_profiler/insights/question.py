@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.overview.overview import (
     overview,
 )
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.waterfall import Part, average, waterfall
 from torch_tb_profiler.insights.bound import Bound
 from torch_tb_profiler.insights.findings import NotEvaluated, diagnosis
 from torch_tb_profiler.insights.rule import Finding
@@ -85,6 +86,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     average        of the steps
     verdict        null when the steps have no length
     bound          what bounds the steps, by replay
+    waterfall      where the time of the average step went; the parts add up to the mean of the steps exactly
     together_ns    what all findings with a saving save of the average step together; null without any
     checked        ids of the rules that were applied and found nothing
     not_evaluated  rules that need something that was not recorded
@@ -106,6 +108,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     device: DeviceSummary
     workers: Count
     bound: Bound
+    waterfall: Sequence[Part]
     findings: Sequence[Finding]
     together_ns: MeanNs | None
     checked: Sequence[str]
@@ -129,6 +132,7 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         device=device_summary(subject.model),
         workers=subject.workers,
         bound=causes.bound,
+        waterfall=average(waterfall(subject.model)),
         findings=causes.findings,
         together_ns=causes.together_ns,
         checked=causes.checked,

@@ -48,6 +48,8 @@ export interface OverviewAnswer {
   workers: number;
   /** what bounds the steps, by replay */
   bound: Bound;
+  /** where the time of the average step went; the parts add up to the mean of the steps exactly */
+  waterfall: Part[];
   /** causes with the largest saving first, then those without a number, then warnings */
   findings: Finding[];
   /** what all findings with a saving save of the average step together; null without any */
@@ -225,7 +227,7 @@ export interface Bound {
   /** which part of the steps its relief would save, by replay, 0…1; null for `unknown` */
   share: number | null;
   /** what bounds the steps after that; null where nothing stands out */
-  then: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
+  next: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown" | null;
   /** which part of the steps has a cause in the trace, 0…1; null without steps */
   explained: number | null;
   /** `low` where more than 10 % is not explained */
@@ -244,6 +246,14 @@ export interface Relief {
   kind: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
   /** of the steps, 0…1; null where the change is refused */
   share: number | null;
+}
+
+/** A part of the average step. */
+export interface Part {
+  /** why the time passed */
+  cause: string;
+  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
+  ns: number;
 }
 
 /** A cause of lost time, or a warning, for one trace. Plain text. */
@@ -694,14 +704,6 @@ export interface SummarySteps {
   period_ns: number[];
 }
 
-/** A part of the average step. */
-export interface Part {
-  /** why the time passed */
-  cause: string;
-  /** mean over the steps and the devices that ran kernels; the parts add up to the mean step time exactly (nanoseconds) */
-  ns: number;
-}
-
 /** How devices were used. The first four are shares of the step time over all steps, 0…1: means over the devices that ran kernels; null where the trace does not say. */
 export interface SummaryDevice {
   /** a kernel, copy or fill ran */
@@ -784,6 +786,96 @@ export interface SummaryEvidence {
   duration_ns: number;
   /** name of the step that it begins in; null outside of the steps */
   step: string | null;
+}
+
+/** Where the time of the steps went. */
+export interface WaterfallAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** devices: the time of the devices that ran kernels; host: that of the main thread where none did */
+  basis: "devices" | "host";
+  /** names of the steps */
+  steps: string[];
+  /** their periods */
+  step_ns: number[];
+  /** those that occur, with their definitions */
+  causes: CauseMeaning[];
+  /** the average step, mean over devices: the parts add up to the mean step time exactly */
+  average: Part[];
+  /** of each step by cause, mean over devices: they add up to step_ns exactly */
+  step_parts: { [key: string]: number[] };
+  /** the average step of each device; empty for a host */
+  devices: DeviceParts[];
+  /** share of the idle time, 0…1, that is due to launching and in gaps below 100 µs; null without idle time */
+  launch_bound_score: number | null;
+  /** of the cause that was asked for; null without one */
+  pieces: Pieces | null;
+}
+
+/** A cause that occurs. */
+export interface CauseMeaning {
+  /** its id; what stands before a dot is a group of causes */
+  cause: string;
+  /** its definition */
+  help: string;
+}
+
+/** The average step of one device. */
+export interface DeviceParts {
+  /** its number */
+  device: number;
+  /** that add up to the mean step time exactly */
+  parts: Part[];
+}
+
+/** The pieces of a cause. */
+export interface Pieces {
+  /** which one */
+  cause: string;
+  /** how many pieces it has in all steps */
+  total: number;
+  /** Σ of their durations, over all steps and devices (nanoseconds) */
+  total_ns: number;
+  /** the longest of them, the longest first */
+  largest: Piece[];
+}
+
+/** A stretch of time with one cause, within one step. Texts and rows are null where the trace does not tell. */
+export interface Piece {
+  /** why the time passed */
+  cause: string;
+  /** name of the step */
+  step: string;
+  /** number of the device; null of the main thread */
+  device: number | null;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** how long it lasts (nanoseconds) */
+  duration_ns: number;
+  /** length of the whole gap that it is a part of, from the end of work to the start of work; of work its own duration (nanoseconds) */
+  gap_ns: number;
+  /** name of the kernel, copy or fill that ended the gap, or that ran */
+  work: string | null;
+  /** its event */
+  work_row: number | null;
+  /** name of the call that launched it */
+  launch: string | null;
+  /** its event */
+  launch_row: number | null;
+  /** the operator, annotation or Python frame that launched it */
+  owner: string | null;
+  /** its event */
+  owner_row: number | null;
+  /** what ran on the thread when the piece began: the innermost call, operator or annotation; of waiting for a batch or a collective, that; of work what ran when it was launched */
+  host: string | null;
+  /** its event */
+  host_row: number | null;
+  /** the innermost Python frame of the user's own code then, as `file(line): function` */
+  frame: string | null;
+  /** its event */
+  frame_row: number | null;
+  /** the innermost nn.Module then */
+  module: string | null;
 }
 
 /** What the steps of a trace did, by name: sums over all steps. */
@@ -2346,5 +2438,6 @@ export interface Answers {
     /** the cells of the page, by column key */
     rows: Rows;
   };
+  "waterfall": WaterfallAnswer;
   "what_if": WhatIfAnswer;
 }

@@ -20,6 +20,7 @@ export { timeline as timelineTexts } from "./en/timeline";
 export { trace as traceTexts } from "./en/trace";
 export { LANGUAGES, type LanguageId, pickLanguage } from "./languages";
 export {
+  boundText,
   columnWords,
   counterName,
   definitionText,

@@ -59,6 +59,19 @@ export function reasonText(
   return t.serverMessages.reasons[why?.kind ?? ""]?.(why?.values ?? {}) ?? reason;
 }
 
+/** What bounds a run. */
+export function boundText({
+  kind,
+  sentence,
+  values = {},
+}: {
+  readonly kind: string;
+  readonly sentence: string;
+  readonly values?: Values;
+}): string {
+  return serverMessages()?.bounds[kind]?.(values) ?? sentence;
+}
+
 interface FindingText {
   readonly id: string;
   readonly title: string;

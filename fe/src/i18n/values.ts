@@ -28,6 +28,8 @@ export interface ServerMessages {
   readonly remedies: By<(values: Values) => string | null>;
   /** By the id of the finding. */
   readonly findings: By<FindingWords>;
+  /** By the kind of the bound. */
+  readonly bounds: By<(values: Values) => string>;
   /** By the key of the evidence. */
   readonly evidence: By<(gpu: number | null) => string>;
   /** By the key of the link. */

@@ -20,7 +20,7 @@ const EACH = ALL.flatMap(({ id, params }) =>
  */
 const LETTERS: Readonly<Record<string, string>> = {
   page: "b k r s sel sp sr st v z",
-  overview: "m",
+  overview: "f m u",
   steps: "c m o q t",
   criticalpath: "g m n o o2 q q2 w",
   operators: "c g m n o q",

@@ -123,7 +123,7 @@ def host_pieces(facts: Facts, windows: Spans) -> Pieces:
     known = np.ones(windows.size, np.bool_)
     whole = _Gaps(windows.start, windows.end, windows.start, windows.end, nothing, nothing, lane, never, never, known)
     at = np.arange(windows.size)
-    return _joined(whole, windows, at, [_on_host(facts, whole, windows.start, windows.end, at, relaunch=False)])
+    return _joined(whole, windows, [_on_host(facts, whole, windows.start, windows.end, at, relaunch=False)])
 
 
 def device_pieces(model: Model, facts: Facts, device: int, windows: Spans, idle: Spans) -> Pieces:
@@ -137,18 +137,18 @@ def device_pieces(model: Model, facts: Facts, device: int, windows: Spans, idle:
     kept = cut.end > cut.start
     cut = Spans(cut.start[kept], cut.end[kept])
     gap = np.searchsorted(idle.start, cut.start, side="right") - 1
-    queued = _cause_when_queued(model, facts, gaps)
+    queued = _cause_when_queued(facts, gaps)
     called = np.minimum(cut.end, gaps.called[gap])
     released = np.clip(gaps.released[gap], cut.start, cut.end)
     asked = np.maximum(cut.start, np.minimum(called, cut.end))
-    slow = _is_slow(facts, gaps)
+    slow = _is_slow(gaps)
     in_call = np.where(slow, Idle.SLOW_LAUNCH, Idle.HOST_LAUNCH)[gap]
     parts = [
         _on_host(facts, gaps, cut.start, asked, gap, relaunch=True),
         (asked, np.maximum(released, asked), in_call, gap),
         (np.maximum(released, asked), cut.end, queued[gap], gap),
     ]
-    return _joined(gaps, cut, gap, parts)
+    return _joined(gaps, cut, parts)
 
 
 _Part = tuple[Int64, Int64, Int64, Int64]
@@ -173,32 +173,31 @@ def _gaps_of(model: Model, facts: Facts, device: int, idle: Spans) -> _Gaps:
     until = np.where(closing >= 0, np.append(start[order], 0)[place], idle.end)
     item = take_known(facts.place, closing)
     call = take_known(facts.items.call, item)
-    known = (call >= 0) | (closing < 0)
-    called = np.where(call >= 0, take_known(facts.calls.start, call), np.where(closing < 0, _NEVER, until))
-    released = np.where(call >= 0, take_known(facts.calls.release, call), called)
+    # what was launched before the recording was queued all the time
+    earlier = take_known(model.structure.launched_before, closing, missing=0).astype(np.bool_)
+    known = (call >= 0) | (closing < 0) | earlier
+    without = np.where(earlier, since, np.where(closing < 0, _NEVER, until))
+    called = np.where(call >= 0, take_known(facts.calls.start, call), without)
+    released = np.where(call >= 0, take_known(facts.calls.release, call), without)
     lane = np.where(call >= 0, take_known(facts.calls.lane, call), facts.main)
     return _Gaps(idle.start, idle.end, since, until, closing, item, lane, called, released, known)
 
 
-def _is_slow(facts: Facts, gaps: _Gaps) -> Bool:
+def _is_slow(gaps: _Gaps) -> Bool:
     slow: Bool = (gaps.closing >= 0) & gaps.known & (gaps.released - gaps.called > SLOW_LAUNCH_NS)
     return slow
 
 
-def _cause_when_queued(model: Model, facts: Facts, gaps: _Gaps) -> Int64:
+def _cause_when_queued(facts: Facts, gaps: _Gaps) -> Int64:
     """Why the work that ends each gap did not begin although it had been launched."""
     items = facts.items
     begun = np.maximum(gaps.since, gaps.released)
     late = gaps.until - begun
     cause = np.where(late <= facts.latency_ns, Idle.LAUNCH_LATENCY, Idle.UNKNOWN)
     cause[(gaps.closing < 0) | ~gaps.known] = Idle.UNKNOWN
-    # launched before the recording, so that it was queued
-    earlier = take_known(model.structure.launched_before, gaps.closing, missing=0).astype(np.bool_)
-    cause[earlier & (gaps.until - gaps.since <= facts.latency_ns)] = Idle.LAUNCH_LATENCY
-    before = np.where(gaps.item > 0, gaps.item - 1, -1)
     call = take_known(items.call, gaps.item)
-    same = (call >= 0) & (take_known(items.call, before) == call)
-    cause[same] = Idle.LAUNCH_LATENCY_GRAPH
+    in_graph = (call >= 0) & (take_known(facts.calls.first_item, call) != gaps.item)
+    cause[in_graph] = Idle.LAUNCH_LATENCY_GRAPH
     source = take_known(facts.source, gaps.item)
     if facts.several:
         explained = items.start.copy()
@@ -215,7 +214,7 @@ def _cause_when_queued(model: Model, facts: Facts, gaps: _Gaps) -> Int64:
         Idle.DEPENDENCY_COMMUNICATION,
         Idle.DEPENDENCY,
     )
-    return np.where(waited & ~same, of, cause)
+    return np.where(waited & ~in_graph, of, cause)
 
 
 def _on_host(facts: Facts, gaps: _Gaps, start: Int64, end: Int64, gap: Int64, relaunch: bool) -> _Part:
@@ -243,7 +242,7 @@ def _on_host(facts: Facts, gaps: _Gaps, start: Int64, end: Int64, gap: Int64, re
     return tuple(np.concatenate(c) for c in zip(*found, strict=True)) if found else (np.empty(0, np.int64),) * 4  # type: ignore[return-value]
 
 
-def _joined(gaps: _Gaps, cut: Spans, gap: Int64, parts: list[_Part]) -> Pieces:
+def _joined(gaps: _Gaps, cut: Spans, parts: list[_Part]) -> Pieces:
     """Put parts together; what touches, lies in one step and has one cause is one piece."""
     start, end, cause, of = (np.concatenate(column) for column in zip(*parts, strict=True))
     kept = np.flatnonzero(end > start)

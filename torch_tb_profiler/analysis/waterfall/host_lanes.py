@@ -16,7 +16,7 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import EMPTY, Spans
 from torch_tb_profiler.arrays.order import stable_order
-from torch_tb_profiler.arrays.types import Bool, Int64, Ints
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree, FrameTree
 from torch_tb_profiler.model.model import DATALOADER_NAME
@@ -30,11 +30,13 @@ COMPILE = re.compile(
 )
 COMPILE_FRAME = re.compile(
     r"torch/_dynamo/convert_frame\.py\(\d+\): _compile(?:_inner)?$|torch/_inductor/compile_fx\.py\(\d+\): compile_fx|"
-    r"torch/_inductor/runtime/triton_heuristics\.py\(\d+\): (?:benchmark_all_configs|autotune_to_one_config|precompile)$|"
+    r"torch/_inductor/runtime/triton_heuristics\.py\(\d+\): (?:benchmark_all_configs|autotune_to_one_config|precompile)"
+    r"$|"
     r"triton/compiler/compiler\.py\(\d+\): compile$|triton/runtime/(?:jit\.py\(\d+\): _do_compile|"
     r"autotuner\.py\(\d+\): _bench)$|torch/utils/cpp_extension\.py\(\d+\): (?:load|load_inline|_jit_compile)$"
 )
-GARBAGE = re.compile(r"^Python GC$|^<built-in (?:function|method) collect\b(?!.* object at)")
+#: as the profiler names it (`record_python_gc_info`), and a call of gc.collect
+GARBAGE = re.compile(r"^Python GC$|^<built-in function collect>$")
 
 #: what is looked at on a thread, by priority; Python comes after what other threads do meanwhile
 ACTIVITIES = (
@@ -66,6 +68,12 @@ class _Ranges:
     def on(self, lane: int) -> Spans:
         low, high = np.searchsorted(self.lane, [lane, lane + 1])
         return intervals.union(self.start[low:high], self.end[low:high])
+
+    def on_any(self, lanes: list[int]) -> Spans:
+        if len(lanes) < 2:
+            return self.on(lanes[0]) if lanes else EMPTY
+        chosen = np.isin(self.lane, lanes)
+        return intervals.union(self.start[chosen], self.end[chosen])
 
 
 class HostLanes:
@@ -102,13 +110,7 @@ class HostLanes:
         self._marks = _of_tree(tree, marks)
         self._annotations = _of_tree(tree, (tree.category == Category.USER_ANNOTATION) & ~marks)
         self._profiler = _overhead(trace, np.concatenate((tree.track, calls.lane)))
-        self._made: dict[int, tuple[Spans, ...]] = {}
-        self._causes_made: dict[int, tuple[tuple[Spans, ...], tuple[Idle, ...]]] = {}
-
-    def _on(self, lane: int) -> tuple[Spans, ...]:
-        if lane not in self._made:
-            self._made[lane] = tuple(ranges.on(lane) for ranges in self._activities)
-        return self._made[lane]
+        self._made: dict[int, tuple[tuple[Spans, ...], tuple[Idle, ...]]] = {}
 
     def instead(self, lane: int) -> list[int]:
         """Whom a thread waits for when it shows nothing: others the main thread, that one the autograd engine."""
@@ -118,20 +120,19 @@ class HostLanes:
 
     def waiting(self, lane: int) -> Spans:
         """When the thread, or one that it waits for, was in a call that waits for a device."""
-        return intervals.union_of([self._on(each)[0] for each in (lane, *self.instead(lane))])
+        return self._activities[0].on_any([lane, *self.instead(lane)])
 
     def causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
         """Sets of moments by priority, and the cause that each stands for; what is in none is unknown."""
-        if lane not in self._causes_made:
-            self._causes_made[lane] = self._causes(lane)
-        return self._causes_made[lane]
+        if lane not in self._made:
+            self._made[lane] = self._causes(lane)
+        return self._made[lane]
 
     def _causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
-        own, others = self._on(lane), [self._on(each) for each in self.instead(lane)]
-        other = tuple(intervals.union_of(sets) for sets in zip(*others, strict=True)) or (EMPTY,) * len(ACTIVITIES)
-        python = [
-            ranges.on(each) for each in (lane, *self.instead(lane)) for ranges in (self._frames, self._annotations)
-        ]
+        instead = self.instead(lane)
+        own = [ranges.on(lane) for ranges in self._activities]
+        other = [ranges.on_any(instead) for ranges in self._activities]
+        python = [ranges.on_any([lane, *instead]) for ranges in (self._frames, self._annotations)]
         low, high = np.searchsorted(self._marks.lane, [lane, lane + 1])
         moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
         between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
@@ -140,7 +141,7 @@ class HostLanes:
 
 
 def _short_breaks(shown: Spans, moments: Int64) -> Spans:
-    """When a thread showed nothing, but not for longer than `SILENT_NS`: hardly time for more than the interpreter takes.
+    """When a thread showed nothing, but not for longer than `SILENT_NS`, as between two operators.
 
     moments   at which it showed something as well, in any order
     """
@@ -170,7 +171,7 @@ def _overhead(trace: Trace, host: Ints) -> Callable[[int], Spans]:
     return lambda lane: intervals.union_of([ranges.on(lane), everywhere])
 
 
-def _where(trace: Trace, wanted: Callable[[str], object], names: Ints) -> Bool:
+def _where(trace: Trace, wanted: Callable[[str], object], names: Int32) -> Bool:
     found: Bool = trace.strings.where(wanted, names)[names]
     return found
 

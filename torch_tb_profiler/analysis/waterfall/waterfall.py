@@ -166,23 +166,28 @@ def waterfall(model: Model) -> Waterfall:
 
 
 def average(found: Waterfall) -> tuple[Part, ...]:
-    """The parts of the average step, in the order of `causes`; those without time are left out.
+    """The parts of the average step, mean over the devices; see `parts_of`."""
+    return parts_of(found, found.ns)
 
-    Whole nanoseconds but for the largest part, which has the fraction of the mean: they add up to it exactly, in any
-    order, also in floating point. Whole numbers are given by largest remainder.
+
+def parts_of(found: Waterfall, ns: Int64) -> tuple[Part, ...]:
+    """The average of steps in the order of `causes`; those without time are left out.
+
+    ns   shape (devices, steps, causes), of which each step adds up to its period
+    Whole nanoseconds but for the largest part, which has the fraction of the mean step: they add up to it exactly, in
+    any order, also in floating point. Whole numbers are given by largest remainder.
     """
-    devices, steps, _ = found.ns.shape
-    total = found.ns.sum(axis=(0, 1))
-    if not steps or not total.any():
+    total = ns.sum(axis=(0, 1))
+    if not total.any():
         return ()
     mean = float(found.step_ns.mean())
     parts = apportioned(total, int(mean))
     fraction = mean - int(mean)
     largest = int(np.argmax(parts))
     return tuple(
-        Part(cause=cause, ns=ns + fraction if at == largest else ns)
-        for at, (cause, ns) in enumerate(zip(found.causes, parts, strict=True))
-        if ns or (at == largest and fraction)
+        Part(cause=cause, ns=each + fraction if at == largest else each)
+        for at, (cause, each) in enumerate(zip(found.causes, parts, strict=True))
+        if each or (at == largest and fraction)
     )
 
 
@@ -218,16 +223,33 @@ def _busy(model: Model, device: int, windows: Spans) -> tuple[Int64, Spans]:
 
 def busy_sets(model: Model, device: int) -> list[Spans]:
     """When a device did each thing of `BUSY`, whatever else it did; of several the first counts."""
-    events, work = model.trace.events, model.device_work
-    mine = np.flatnonzero(work.device == device)
-    role, row = device_roles(model)[mine], work.row[mine]
-    code = np.full(len(mine), -1, np.int64)
+    events, row = model.trace.events, model.device_work.row
+    code = _busy_codes(model)
+    mine = np.flatnonzero((model.device_work.device == device) & (code >= 0))
+    found = [intervals.EMPTY] * len(BUSY)
+    for each in distinct(code[mine]).tolist():
+        chosen = row[mine[code[mine] == each]]
+        found[each] = intervals.union(events.start[chosen], events.end[chosen])
+    return found
+
+
+def works_of(model: Model, device: int, code: int) -> tuple[Int64, Int64, Int64]:
+    """The work of a device that is one thing of `BUSY`: index into Model.device_work, start and end in ns."""
+    chosen = np.flatnonzero((model.device_work.device == device) & (_busy_codes(model) == code))
+    row = model.device_work.row[chosen]
+    return chosen, model.trace.events.start[row], model.trace.events.end[row]
+
+
+@remembered
+def _busy_codes(model: Model) -> Int64:
+    """Shape (device work,): which thing of `BUSY` each piece is, -1 for what is no work."""
+    role = device_roles(model)
+    code = np.full(len(role), -1, np.int64)
     computing = role == Role.COMPUTE
-    code[computing] = _kinds(model, events.name[row[computing]])
+    code[computing] = _kinds(model, model.trace.events.name[model.device_work.row[computing]])
     code[role == Role.COMMUNICATION] = len(KINDS)
     code[role == Role.COPY] = len(KINDS) + 1
-    start, end = events.start[row], events.end[row]
-    return [intervals.union(start[code == each], end[code == each]) for each in range(len(BUSY))]
+    return code
 
 
 def first_set(parts: Overlay) -> Int64:

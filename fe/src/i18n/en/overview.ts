@@ -14,14 +14,29 @@ const categories = {
 export const overview = area("overview", {
   categories,
 
-  verdict: {
-    kernels: (share: string) => `Compute kernels run for ${share} of the step time`,
-    largest: (category: string, share: string) => `Largest part of the step: ${category} ${share}`,
-    loss: (category: string, share: string, time: string) =>
-      `Largest loss: ${category} ${share} (${time} per step)`,
-    nextLoss: (category: string, share: string, time: string) =>
-      `Largest other loss: ${category} ${share} (${time} per step)`,
-    finding: (title: string) => `${title}: see below`,
+  answer: {
+    title: "What bounds this run",
+    explained: (share: string) => `${share} of the step time explained`,
+    explainedHelp:
+      "The share of the step time whose cause is in the trace: the quality of all answers of the replay.",
+    together: (time: string, share: string, n: number) =>
+      n === 1
+        ? `The finding below saves ${time} a step (${share}).`
+        : `The ${n} findings with a number save ${time} a step together (${share}).`,
+  },
+
+  waterfall: {
+    title: "Where does the step time go?",
+    help: "The average step, mean over the devices that ran kernels. Each moment has one part: a compute kernel runs (by its kind); else communication runs; else a copy runs; else the device is idle, by what it waits for. The parts add up to the step time exactly.",
+    helpHost:
+      "The average step on the main thread, by what it does at each moment. The parts add up to the step time exactly.",
+    cause: "Part",
+    time: "Time",
+    share: "Share",
+    total: "Average step",
+    others: (n: number) => `${n} smaller parts`,
+    none: "No steps were found in this trace.",
+    remedy: "prof.step()  # at the end of each iteration",
   },
 
   tiles: {
@@ -97,13 +112,28 @@ export const overview = area("overview", {
   },
 
   findings: {
-    title: "Performance Recommendation",
-    help: "What most likely makes this run slow, with the numbers that say so.",
-    none: "No recommendation for this trace: nothing that is checked stands out.",
-    saving: (time: string) => `up to ${time} per step`,
-    evidence: "Evidence",
-    links: "Read more",
+    title: "What costs time, and what to do?",
+    help: "Causes of lost time, the largest saving first. A saving is what the average step would be shorter by, worked out by replaying the trace without the cause; each counts after those above it, so that they add up.",
+    none: "None of the rules that could be checked finds a cause of lost time in this trace.",
+    atMost: (time: string, share: string) => `at most ${time} a step (${share})`,
+    about: (time: string, share: string) => `about ${time} a step (${share})`,
+    afterAbove: "after those above",
+    savingHelp: (alone: string, low: string, high: string) =>
+      `Alone: ${alone}${low && high ? `. Interval over the steps: ${low} to ${high}` : ""}`,
+    refused: "saving not known",
     severity: { high: "High", medium: "Medium", low: "Low", info: "Info" },
+    confidence: { low: "low confidence", medium: "medium confidence" },
+    partHere: (share: string) => `(${share} of it)`,
+    noLine: (setting: string) => `(${setting}=True records the line)`,
+    places: (shown: number, all: number) =>
+      shown === all ? "Where:" : `Longest ${shown} of ${all}:`,
+    place: (time: string, step: string | null) => (step === null ? time : `${time} (step ${step})`),
+    hide: "Hide",
+    hidden: (ids: string) => `Hidden: ${ids}.`,
+    showHidden: "Show all",
+    mutedByServer: (ids: string) => `Not shown on this server: ${ids}.`,
+    checked: (n: number) => `${n} rules found nothing`,
+    notEvaluated: (n: number) => `${n} rules could not be checked`,
     showIn: (view: string) => `Show in ${view}`,
   },
 

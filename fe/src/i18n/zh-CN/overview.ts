@@ -12,12 +12,27 @@ export const overview: typeof en = {
     other: "其他",
   },
 
-  verdict: {
-    kernels: (share) => `计算内核的运行时间占每步时间的 ${share}`,
-    largest: (category, share) => `每步中占比最大的是${category}：${share}`,
-    loss: (category, share, time) => `最大的损失：${category} ${share}（每步 ${time}）`,
-    nextLoss: (category, share, time) => `其余损失中最大的是 ${category} ${share}（每步 ${time}）`,
-    finding: (title) => `${title}：见下文`,
+  answer: {
+    title: "什么限制了此次运行",
+    explained: (share) => `${share} 的步时间已解释`,
+    explainedHelp: "其原因记录在跟踪中的步时间所占的比例：重放给出的所有答案的质量。",
+    together: (time, share, n) =>
+      n === 1
+        ? `下面的发现每步可节省 ${time}（${share}）。`
+        : `有数字的 ${n} 个发现合计每步可节省 ${time}（${share}）。`,
+  },
+
+  waterfall: {
+    title: "步时间花在哪里？",
+    help: "平均每步，对运行了内核的设备取平均。每个时刻只属于一个部分：有计算内核在运行（按类别）；否则通信在运行；否则拷贝在运行；否则设备空闲，按它在等待什么。各部分之和正好等于步时间。",
+    helpHost: "平均每步中主线程在每个时刻所做的事。各部分之和正好等于步时间。",
+    cause: "部分",
+    time: "时间",
+    share: "占比",
+    total: "平均每步",
+    others: (n) => `${n} 个较小的部分`,
+    none: "在此跟踪中没有找到步。",
+    remedy: "prof.step()  # 在每次迭代结束时",
   },
 
   tiles: {
@@ -92,14 +107,28 @@ export const overview: typeof en = {
   },
 
   findings: {
-    title: "性能建议",
-    help: "最可能使这次运行变慢的原因，以及支持该结论的数据。",
-    none: "没有针对此跟踪的建议：所检查的各项均无异常。",
-    saving: (time) => `每步最多可节省 ${time}`,
-    evidence: "依据",
-    links: "延伸阅读",
-    severity: { high: "高", medium: "中", low: "低", info: "提示" },
-    showIn: (view) => `在“${view}”中查看`,
+    title: "什么在耗费时间，该怎么做？",
+    help: "损失时间的原因，节省最多的在前。节省是去掉该原因后重放跟踪得出的平均每步缩短的时间；每一项都在其上各项之后计算，因此可以相加。",
+    none: "在可以检查的规则中，没有一条在此跟踪中发现损失时间的原因。",
+    atMost: (time, share) => `每步最多 ${time}（${share}）`,
+    about: (time, share) => `每步约 ${time}（${share}）`,
+    afterAbove: "在上面各项之后",
+    savingHelp: (alone, low, high) =>
+      `单独：${alone}${low && high ? `。各步的区间：${low} 至 ${high}` : ""}`,
+    refused: "节省未知",
+    severity: { high: "高", medium: "中", low: "低", info: "信息" },
+    confidence: { low: "低置信度", medium: "中置信度" },
+    partHere: (share) => `（其中 ${share}）`,
+    noLine: (setting) => `（${setting}=True 会记录行号）`,
+    places: (shown, all) => (shown === all ? "位置：" : `共 ${all} 处，最长的 ${shown} 处：`),
+    place: (time, step) => (step === null ? time : `${time}（步 ${step}）`),
+    hide: "隐藏",
+    hidden: (ids) => `已隐藏：${ids}。`,
+    showHidden: "全部显示",
+    mutedByServer: (ids) => `此服务器不显示：${ids}。`,
+    checked: (n) => `${n} 条规则没有发现问题`,
+    notEvaluated: (n) => `${n} 条规则无法检查`,
+    showIn: (view) => `在${view}中显示`,
   },
 
   devices: {

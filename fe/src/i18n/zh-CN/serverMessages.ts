@@ -1,4 +1,5 @@
 import type { ServerMessages } from "../values";
+import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
 import { percent } from "./percent";
 import { columns } from "./serverColumns";
@@ -126,6 +127,7 @@ export const serverMessages: ServerMessages = {
     traces_failed: ({ files }) => `此 span 的部分跟踪无法读取，未计入这些数字：${files}。`,
   },
 
+  bounds,
   findings,
   evidence,
   links,

@@ -3,7 +3,15 @@ import type { Translation } from "../translation";
 import { serverMessages } from "./serverMessages";
 
 const FILES = import.meta.glob<Record<string, unknown>>(
-  ["./*.ts", "!./index.ts", "!./views.ts", "!./server*.ts", "!./shell.ts", "!./percent.ts"],
+  [
+    "./*.ts",
+    "!./index.ts",
+    "!./views.ts",
+    "!./server*.ts",
+    "!./shell.ts",
+    "!./percent.ts",
+    "!./bounds.ts",
+  ],
   { eager: true },
 );
 

@@ -1,45 +1,82 @@
-import type { Evidence, Finding } from "../../api";
-import { duration, value } from "../../format";
+/** What costs time, what removing it would save, where it is, and what to do. */
+import type { Evidence, Finding, Overview } from "../../api";
+import { duration, fraction, value } from "../../format";
 import { isEmbedded } from "../../host";
-import { evidenceLabel, findingDetail, findingTitle, linkText, overviewTexts } from "../../i18n";
+import {
+  evidenceLabel,
+  findingAdvice,
+  findingDetail,
+  findingTitle,
+  linkText,
+  overviewTexts,
+} from "../../i18n";
 import { longestSlice } from "../../shell";
-import { goToView, isViewId, parsePicked, viewName } from "../../state";
+import { goToView, isViewId, parsePicked, useAddress, viewName } from "../../state";
 import { Panel } from "../../ui";
+import { inCode } from "./code";
+import { params } from "./params";
 
 const text = overviewTexts.findings;
+/** How many places in the trace a finding lists. */
+const PLACES = 5;
 
-export function findingId(id: string): string {
-  return `finding-${id}`;
-}
-
-export function Findings({ findings }: { findings: readonly Finding[] }) {
+export function Findings({ overview }: { overview: Overview }) {
+  const [hidden, setHidden] = useAddress(params.mute);
+  const { findings, average } = overview;
+  const shown = findings.filter(({ id }) => !hidden.includes(id));
   return (
     <Panel className="area-findings" title={text.title} help={text.help}>
-      {findings.length === 0 ? (
+      {shown.length === 0 ? (
         <p className="muted">{text.none}</p>
       ) : (
         <ol className="findings">
-          {findings.map((finding) => (
-            <FindingItem key={finding.id} finding={finding} />
+          {shown.map((finding, at) => (
+            <FindingItem
+              key={finding.key}
+              finding={finding}
+              stepNs={average.step_ns}
+              isFirst={at === 0}
+              onHide={() => setHidden([...hidden, finding.id])}
+            />
           ))}
         </ol>
       )}
+      <Rest overview={overview} hidden={hidden} onShow={() => setHidden([])} />
     </Panel>
   );
 }
 
-function FindingItem({ finding }: { finding: Finding }) {
-  const { id, severity, saving_ns: saving, evidence, links } = finding;
+interface ItemProps {
+  readonly finding: Finding;
+  readonly stepNs: number;
+  readonly isFirst: boolean;
+  readonly onHide: () => void;
+}
+
+function FindingItem({ finding, stepNs, isFirst, onHide }: ItemProps) {
+  const { severity, confidence, saving, evidence, links, where, instances, count } = finding;
   return (
-    <li className="finding" id={findingId(id)} tabIndex={-1}>
+    <li className="finding">
       <h3>
         <span className={`badge ${severity}`}>{text.severity[severity]}</span>
         <span>{findingTitle(finding)}</span>
-        {saving !== null && saving > 0 && (
-          <span className="finding-saving num">{text.saving(duration(saving))}</span>
-        )}
+        {saving && <Saving saving={saving} stepNs={stepNs} isFirst={isFirst} />}
+        {confidence !== "high" && <span className="badge">{text.confidence[confidence]}</span>}
+        <button type="button" className="link finding-hide" onClick={onHide}>
+          {text.hide}
+        </button>
       </h3>
-      <p>{findingDetail(finding)}</p>
+      {where && (
+        <p className="finding-where">
+          <code>{where.text}</code>
+          {where.share < 0.95 && (
+            <span className="muted"> {text.partHere(fraction(where.share))}</span>
+          )}
+          {where.missing && <span className="muted"> {text.noLine(where.missing)}</span>}
+        </p>
+      )}
+      <p>{inCode(findingDetail(finding))}</p>
+      <p className="finding-advice">{inCode(findingAdvice(finding))}</p>
       {evidence.length > 0 && (
         <dl className="evidence num">
           {evidence.map((item) => (
@@ -52,6 +89,22 @@ function FindingItem({ finding }: { finding: Finding }) {
           ))}
         </dl>
       )}
+      {instances.length > 0 && (
+        <p className="finding-places">
+          <span className="muted">{text.places(Math.min(PLACES, instances.length), count)}</span>
+          {instances.slice(0, PLACES).map((place) => (
+            <button
+              key={place.row}
+              type="button"
+              className="link num"
+              title={place.name}
+              onClick={() => showPlace(finding.key, place)}
+            >
+              {text.place(duration(place.duration_ns), place.step)}
+            </button>
+          ))}
+        </p>
+      )}
       {links.length > 0 && (
         <p className="finding-links">
           {links.map((link) => (
@@ -60,6 +113,94 @@ function FindingItem({ finding }: { finding: Finding }) {
         </p>
       )}
     </li>
+  );
+}
+
+/** "at most 59 ms (33 %) [54, 64], after those above". */
+function Saving({
+  saving,
+  stepNs,
+  isFirst,
+}: {
+  saving: NonNullable<Finding["saving"]>;
+  stepNs: number;
+  isFirst: boolean;
+}) {
+  const { after_others_ns: after, alone_ns: alone, low_ns: low, high_ns: high } = saving;
+  if (after === null || alone === null)
+    return (
+      <span className="finding-refused" title={saving.refused ?? ""}>
+        {text.refused}
+      </span>
+    );
+  return (
+    <span
+      className="finding-saving num"
+      title={text.savingHelp(
+        duration(alone),
+        low === null ? "" : duration(low),
+        high === null ? "" : duration(high),
+      )}
+    >
+      {(saving.bound ? text.atMost : text.about)(duration(after), fraction(after / stepNs))}
+      {low !== null && high !== null && ` [${duration(low)}, ${duration(high)}]`}
+      {!isFirst && `, ${text.afterAbove}`}
+    </span>
+  );
+}
+
+function showPlace(_key: string, place: Finding["instances"][number]): void {
+  const margin = Math.max(1_000, place.duration_ns / 2);
+  goToView("trace", null, {
+    event: { type: "row", worker: null, row: place.row },
+    window: {
+      start: Math.max(0, place.start_ns - margin),
+      end: place.start_ns + place.duration_ns + margin,
+    },
+    search: "",
+  });
+}
+
+/** What was checked without a finding, what could not be checked, and what is hidden. */
+function Rest({
+  overview: { checked, not_evaluated: missing, muted },
+  hidden,
+  onShow,
+}: {
+  overview: Overview;
+  hidden: readonly string[];
+  onShow: () => void;
+}) {
+  return (
+    <div className="findings-rest">
+      {hidden.length > 0 && (
+        <p className="muted">
+          {text.hidden(hidden.join(", "))}{" "}
+          <button type="button" className="link" onClick={onShow}>
+            {text.showHidden}
+          </button>
+        </p>
+      )}
+      {muted.length > 0 && <p className="muted">{text.mutedByServer(muted.join(", "))}</p>}
+      {checked.length > 0 && (
+        <details>
+          <summary>{text.checked(checked.length)}</summary>
+          <p className="muted">{checked.map((id) => id.replaceAll("_", " ")).join(" · ")}</p>
+        </details>
+      )}
+      {missing.length > 0 && (
+        <details>
+          <summary>{text.notEvaluated(missing.length)}</summary>
+          <ul className="muted">
+            {missing.map(({ id, text: why }) => (
+              <li key={id}>
+                {id.replaceAll("_", " ")}: {why}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
   );
 }
 

@@ -1,16 +1,18 @@
 /** The answer first: what the step time goes into, what to do about it, where to look next. */
-import { type Overview as Answer, useOverview } from "../../api";
+import { type Overview as OverviewAnswer, useOverview } from "../../api";
 import { StepChoice } from "../../shell";
-import { useTrace } from "../../state";
+import { useAddress, useTrace } from "../../state";
 import { Async } from "../../ui";
+import { Answer } from "./Answer";
 import { AverageStep } from "./AverageStep";
 import { Breakdown } from "./Breakdown";
 import { Configuration } from "./Configuration";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
+import { params } from "./params";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
-import { Verdict } from "./Verdict";
+import { Waterfall } from "./Waterfall";
 import "./overview.css";
 
 export default function Overview() {
@@ -24,14 +26,16 @@ export default function Overview() {
   );
 }
 
-function Content({ overview }: { overview: Answer }) {
+function Content({ overview }: { overview: OverviewAnswer }) {
+  const [cause, setCause] = useAddress(params.cause);
   return (
     <div className="overview">
-      <Verdict overview={overview} />
+      <Answer overview={overview} />
+      <Waterfall overview={overview} picked={cause} onPick={setCause} />
+      <Findings overview={overview} />
       <Tiles overview={overview} />
       <Breakdown overview={overview} />
       <AverageStep overview={overview} />
-      <Findings findings={overview.findings} />
       <Configuration overview={overview} />
       <TopOperators overview={overview} />
       {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}

@@ -1,9 +1,10 @@
-import { cleanup, render, screen } from "@testing-library/react";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import type { Overview } from "../../api";
+import { Answer } from "./Answer";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
-import { Verdict } from "./Verdict";
+import { waterfallRows } from "./waterfall";
 
 vi.mock("../../charts", () => ({ HBars: () => null, Donut: () => null, StackedBars: () => null }));
 afterEach(cleanup);
@@ -12,11 +13,35 @@ const NASTY = '<img src=x onerror="alert(1)">';
 
 const FINDING: Overview["findings"][number] = {
   id: "dataloader",
+  key: "dataloader",
   severity: "high",
+  confidence: "high",
   title: NASTY,
   detail: NASTY,
+  advice: "Use `num_workers=4`.",
+  where: {
+    text: NASTY,
+    operator: null,
+    file: "train.py",
+    line: 12,
+    function: "main",
+    module: null,
+    annotation: null,
+    share: 1,
+    missing: null,
+  },
   values: {},
-  saving_ns: 59_262_000,
+  saving: {
+    alone_ns: 59_262_000,
+    after_others_ns: 59_262_000,
+    last_in_ns: 59_262_000,
+    low_ns: 54_000_000,
+    high_ns: 64_000_000,
+    bound: true,
+    refused: null,
+  },
+  instances: [{ row: 7, name: NASTY, start_ns: 5_000, duration_ns: 2_000_000, step: "3" }],
+  count: 6,
   evidence: [
     {
       key: "dataloader",
@@ -57,10 +82,33 @@ const DEFINITIONS: Overview["definitions"] = {
   sm_efficiency: "",
 };
 
+const overviewOf = (more: Partial<Overview>) =>
+  ({
+    meta: { device_type: "GPU" },
+    average: { step_ns: 177_786_000 },
+    bound: {
+      kind: "input",
+      sentence: "Input bounds this run.",
+      explained: 0.97,
+      confidence: "normal",
+      share: 0.33,
+      next: "compute",
+      reliefs: [],
+      values: {},
+    },
+    findings: [FINDING],
+    together_ns: 59_262_000,
+    checked: ["tensor_cores"],
+    not_evaluated: [{ id: "memory_limit", needs: "memory", text: "needs profile_memory=True" }],
+    muted: [],
+    waterfall: [],
+    ...more,
+  }) as unknown as Overview;
+
 it("shows what comes from the trace as text", () => {
   render(
     <>
-      <Findings findings={[FINDING]} />
+      <Findings overview={overviewOf({})} />
       <Devices
         definitions={DEFINITIONS}
         devices={[
@@ -83,30 +131,54 @@ it("shows what comes from the trace as text", () => {
     </>,
   );
   expect(document.querySelector("img")).toBeNull();
-  expect(screen.getAllByText(NASTY)).toHaveLength(3);
+  expect(screen.getAllByText(NASTY)).toHaveLength(4);
 });
 
 it("links to the web only, and to the view where the evidence is", () => {
-  render(<Findings findings={[FINDING]} />);
+  render(<Findings overview={overviewOf({})} />);
   expect(screen.getAllByRole("link").map((link) => link.textContent)).toEqual(["docs"]);
   expect(screen.getAllByRole("button", { name: "Show in Operator" })).toHaveLength(1);
 });
 
-it("names the largest loss, and what comes after one that takes most of the step", () => {
-  const overview = (category: "cpu_exec" | "other") =>
-    ({
-      meta: { device_type: "CPU" },
-      verdict: {
-        category,
-        share: 0.6,
-        largest_loss: "dataloader",
-        largest_loss_share: 0.3,
-        largest_loss_ns: 1e6,
-      },
-      findings: [],
-    }) as unknown as Overview;
-  const { rerender } = render(<Verdict overview={overview("cpu_exec")} />);
-  expect(screen.getByText(/Largest loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
-  rerender(<Verdict overview={overview("other")} />);
-  expect(screen.getByText(/Largest other loss: DataLoader 30\.0 % \(1 ms per step\)/)).toBeTruthy();
+it("says what bounds the run, how sure that is, and what the findings save together", () => {
+  render(<Answer overview={overviewOf({})} />);
+  expect(screen.getByText("Input bounds this run.")).toBeTruthy();
+  expect(screen.getByText("97.0 % of the step time explained")).toBeTruthy();
+  expect(screen.getByText(/The finding below saves 59\.26 ms a step \(33\.3 %\)/)).toBeTruthy();
+});
+
+it("says what a cause costs, where it is, and what to do", () => {
+  render(<Findings overview={overviewOf({})} />);
+  expect(screen.getByText(/at most 59\.26 ms a step \(33\.3 %\) \[54 ms, 64 ms\]/)).toBeTruthy();
+  expect(screen.getByText("num_workers=4").tagName).toBe("CODE");
+  expect(screen.getByRole("button", { name: "2 ms (step 3)" })).toBeTruthy();
+  expect(screen.getByText("1 rules could not be checked")).toBeTruthy();
+  expect(screen.getByText(/needs profile_memory=True/)).toBeTruthy();
+});
+
+it("hides the findings of a rule, in the address", () => {
+  const view = render(<Findings overview={overviewOf({})} />);
+  fireEvent.click(screen.getByRole("button", { name: "Hide" }));
+  view.rerender(<Findings overview={overviewOf({})} />);
+  expect(screen.queryByRole("button", { name: "Hide" })).toBeNull();
+  expect(screen.getByText(/Hidden: dataloader/)).toBeTruthy();
+  fireEvent.click(screen.getByRole("button", { name: "Show all" }));
+  expect(screen.getByRole("button", { name: "Hide" })).toBeTruthy();
+});
+
+it("puts work before idle time, and small parts into one row", () => {
+  const { rows, total } = waterfallRows([
+    { cause: "idle.input", ns: 300 },
+    { cause: "compute.gemm", ns: 600 },
+    { cause: "idle.sync", ns: 95 },
+    { cause: "exposed_copy", ns: 3 },
+    { cause: "compute.norm", ns: 2 },
+  ]);
+  expect(total).toBe(1000);
+  expect(rows.map(({ cause, start, others }) => [cause, start, others])).toEqual([
+    ["compute.gemm", 0, 0],
+    ["idle.input", 600, 0],
+    ["idle.sync", 900, 0],
+    ["unknown.others", 995, 2],
+  ]);
 });

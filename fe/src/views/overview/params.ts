@@ -1,6 +1,10 @@
 /** The parameters of this view in the address. */
-import { choice, param } from "../../state/address";
+import { choice, list, param, text } from "../../state/address";
 
 export const params = {
+  /** Rules whose findings are hidden. */
+  mute: param("u", list),
+  /** The part of the waterfall whose places are listed. */
+  cause: param("f", text()),
   mode: param("m", choice(["absolute", "percent"])),
 };

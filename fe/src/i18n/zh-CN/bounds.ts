@@ -1,0 +1,49 @@
+/** What bounds a run. */
+import type { ServerMessages, Values } from "../values";
+import { percent } from "./percent";
+
+const NAMES: Readonly<Record<string, string>> = {
+  input: "输入",
+  sync: "同步",
+  communication: "通信",
+  memory: "拷贝",
+  host: "主机",
+  launch: "启动",
+  compute: "计算",
+};
+
+const time = (ns: Values[string] | undefined) => {
+  const ms = Number(ns) / 1e6;
+  return `${ms < 100 ? ms.toPrecision(3) : ms.toFixed(0)} ms`;
+};
+
+const of = (begin: string) => (values: Values) => {
+  const { share, before_ns, after_ns, next } = values;
+  const comes = next === undefined ? "" : `其次是${NAMES[String(next)] ?? next}。`;
+  return `${begin}每步将从 ${time(before_ns)} 缩短到 ${time(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
+};
+
+const WHY: Readonly<Record<string, string>> = {
+  nothing: "没有单一的资源限制此次运行：单独减轻任何一种资源节省不到 2 %。",
+};
+
+export const bounds: ServerMessages["bounds"] = {
+  input: of("输入限制了此次运行：各步在等待数据。若不必等待，"),
+  sync: of("同步限制了此次运行：主机停下来等待设备，随后设备又等待主机。若没有这些等待，"),
+  communication: of("通信限制了此次运行：没有计算掩盖它。若没有通信以及其中对其他 rank 的等待，"),
+  memory: of("拷贝限制了此次运行：内核在等待拷贝。若没有拷贝，"),
+  host: (values) =>
+    of(
+      values.device
+        ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们只用一半的时间，"
+        : "Python 限制了此次运行。若它只用一半的时间，",
+    )(values),
+  launch: of("启动限制了此次运行：设备在等待主机启动它的许多短内核。若主机只用一半的时间，"),
+  compute: (values) =>
+    of(
+      values.device
+        ? "计算限制了此次运行：各步在等待内核。若内核快一倍，"
+        : "计算限制了此次运行：CPU 上的算子。若算子快一倍，",
+    )(values),
+  unknown: ({ why }) => WHY[String(why)] ?? "无法判断什么限制了此次运行：跟踪没有说明。",
+};

@@ -1,0 +1,10 @@
+import type { ReactNode } from "react";
+
+/** A text in which code stands between backticks. */
+export function inCode(text: string): ReactNode {
+  return text.split("`").map((piece, at) =>
+    // Places do not move: the text is fixed.
+    // biome-ignore lint/suspicious/noArrayIndexKey: see above
+    at % 2 === 1 ? <code key={at}>{piece}</code> : piece,
+  );
+}

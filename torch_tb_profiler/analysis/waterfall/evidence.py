@@ -1,0 +1,224 @@
+"""The largest pieces of a cause: what ended them, who launched that, and where in the program the thread was."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields
+
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Answer, Ns, Row
+from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
+from torch_tb_profiler.analysis.waterfall.causes import ALL, BUSY
+from torch_tb_profiler.analysis.waterfall.waterfall import Gaps, Waterfall, busy_sets, first_set, is_below, works_of
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.grouping import descending
+from torch_tb_profiler.arrays.intervals import Spans
+from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
+from torch_tb_profiler.arrays.nesting import nearest, nest
+from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.frame_names import NN_MODULE, is_own_code
+from torch_tb_profiler.model.model import DATALOADER_NAME
+
+
+class Piece(Answer, frozen=True, kw_only=True):
+    """A stretch of time with one cause, within one step. Texts and rows are null where the trace does not tell.
+
+    cause         why the time passed
+    step          name of the step
+    device        number of the device; null of the main thread
+    start_ns      since the start of the trace
+    duration_ns   how long it lasts
+    gap_ns        length of the whole gap that it is a part of, from the end of work to the start of work; of work its
+                  own duration
+    work          name of the kernel, copy or fill that ended the gap, or that ran
+    work_row      its event
+    launch        name of the call that launched it
+    launch_row    its event
+    owner         the operator, annotation or Python frame that launched it
+    owner_row     its event
+    host          what ran on the thread when the piece began: the innermost call, operator or annotation; of waiting
+                  for a batch or a collective, that; of work what ran when it was launched
+    host_row      its event
+    frame         the innermost Python frame of the user's own code then, as `file(line): function`
+    frame_row     its event
+    module        the innermost nn.Module then
+    """
+
+    cause: str
+    step: str
+    device: int | None
+    start_ns: Ns
+    duration_ns: Ns
+    gap_ns: Ns
+    work: str | None
+    work_row: Row | None
+    launch: str | None
+    launch_row: Row | None
+    owner: str | None
+    owner_row: Row | None
+    host: str | None
+    host_row: Row | None
+    frame: str | None
+    frame_row: Row | None
+    module: str | None
+
+
+def pieces_of(model: Model, found: Waterfall, cause: str) -> Gaps:
+    """All pieces of a cause and those below it, the longest first."""
+    wanted = np.array([is_below(each, cause) for each in found.causes], np.bool_)
+    parts = [found.gaps.take(np.flatnonzero(wanted[found.gaps.cause]))]
+    codes = [at for at, meaning in enumerate(BUSY) if is_below(meaning.cause, cause) and meaning.cause in found.causes]
+    if codes:
+        parts += [_busy_pieces(model, found, device, codes) for device in found.devices]
+    every = Gaps(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Gaps)})
+    return every.take(descending(every.duration_ns))
+
+
+def described(model: Model, found: Waterfall, pieces: Gaps) -> list[Piece]:
+    """The pieces with all that is known of them."""
+    trace, structure = model.trace, model.structure
+    rows, calls = trace.device_work.row, trace.launches.row
+    events, strings = trace.events, trace.strings
+    work = take_known(rows, pieces.closing_work)
+    launch = take_known(calls, pieces.launch_call)
+    owner = take_known(structure.owners.row, pieces.closing_work)
+    lane, time = pieces.track.copy(), pieces.start_ns.copy()
+    ran = np.array([found.causes[code] in _BUSY for code in pieces.cause.tolist()], np.bool_)
+    lane[ran] = take_known(events.track, launch[ran])
+    time[ran] = take_known(events.start, launch[ran])
+    host = _running(model, lane, time)
+    for ending, pattern in ((".input", DATALOADER_NAME), (".data", DATALOADER_NAME), (".collective", HOST_COLLECTIVE)):
+        causes = [at for at, cause in enumerate(found.causes) if cause.endswith(ending)]
+        chosen = np.flatnonzero(np.isin(pieces.cause, causes))
+        around = _around(model, pattern, time[chosen])
+        host[chosen] = np.where(around >= 0, around, host[chosen])
+    frame, module = _frames(model, lane, time)
+
+    def name(row: int) -> str | None:
+        return strings[int(events.name[row])] if row >= 0 else None
+
+    def known(row: int) -> int | None:
+        return row if row >= 0 else None
+
+    return [
+        Piece(
+            cause=found.causes[cause],
+            step=model.steps.names[step],
+            device=device if found.basis == "devices" else None,
+            start_ns=start,
+            duration_ns=duration,
+            gap_ns=gap,
+            work=name(w),
+            work_row=known(w),
+            launch=name(c),
+            launch_row=known(c),
+            owner=name(o),
+            owner_row=known(o),
+            host=name(h),
+            host_row=known(h),
+            frame=name(f),
+            frame_row=known(f),
+            module=(name(m) or "").removeprefix(NN_MODULE) or None,
+        )
+        for cause, step, device, start, duration, gap, w, c, o, h, f, m in zip(
+            *(
+                column.tolist()
+                for column in (
+                    pieces.cause,
+                    pieces.step,
+                    pieces.device,
+                    pieces.start_ns,
+                    pieces.duration_ns,
+                    pieces.gap_ns,
+                    work,
+                    launch,
+                    owner,
+                    host,
+                    frame,
+                    module,
+                )
+            ),
+            strict=True,
+        )
+    ]
+
+
+_BUSY = frozenset(meaning.cause for meaning in BUSY)
+
+
+def _busy_pieces(model: Model, found: Waterfall, device: int, codes: list[int]) -> Gaps:
+    """When a device was busy with some things, and with what work."""
+    windows = Spans(model.steps.start, model.steps.end)
+    overlay = intervals.overlay(busy_sets(model, device))
+    of = first_set(overlay)
+    kept = np.flatnonzero(np.isin(of, codes))
+    cut = intervals.intersection(Spans(overlay.start[kept], overlay.end[kept]), windows)
+    code = of[kept][np.searchsorted(overlay.start[kept], cut.start, side="right") - 1]
+    work = np.full(cut.size, -1, np.int64)
+    for each in codes:
+        mine, start, end = works_of(model, device, each)
+        order = np.argsort(start, kind="stable")
+        chosen = np.flatnonzero(code == each)
+        at = np.searchsorted(start[order], cut.start[chosen], side="right") - 1
+        work[chosen] = mine[order][place_of_running_maximum(end[order])[at]]
+    # positions of what is selected become those of the whole trace
+    whole = np.searchsorted(model.trace.device_work.row, model.device_work.row[work])
+    place = {cause: at for at, cause in enumerate(found.causes)}
+    launch = take_known(model.structure.device_links.launch, whole).astype(np.int64)
+    row = model.trace.device_work.row[whole]
+    return Gaps(
+        start_ns=cut.start,
+        duration_ns=cut.end - cut.start,
+        step=np.searchsorted(windows.start, cut.start, side="right") - 1,
+        device=np.full(cut.size, device),
+        cause=np.array([place.get(ALL[each].cause, -1) for each in range(len(BUSY))], np.int64)[code],
+        gap_ns=model.trace.events.duration[row],
+        closing_work=whole,
+        launch_call=launch,
+        track=take_known(model.trace.events.track, take_known(model.trace.launches.row, launch)).astype(np.int64),
+    )
+
+
+def _running(model: Model, lane: Int64, time: Int64) -> Int32:
+    """Rows of what ran on a thread at a time: the innermost call, else operator or annotation; -1 for nothing."""
+    trace, structure = model.trace, model.structure
+    rows = trace.launches.row
+    events = trace.events
+    calls = nest(events.track[rows], events.start[rows], events.end[rows], np.zeros(len(rows), np.int32))
+    track = lane.astype(np.int32)
+    call = take_known(rows[calls.order], calls.innermost(track, time))
+    node = take_known(structure.tree.row, structure.nesting.innermost(track, time))
+    return np.where(call >= 0, call, node)
+
+
+def _around(model: Model, pattern: re.Pattern[str], time: Int64) -> Int32:
+    """Rows of the ranges of a name that were running at each time, on whatever thread; -1 for none."""
+    tree = model.structure.tree
+    at = np.flatnonzero(model.trace.strings.where(pattern.match, tree.name)[tree.name])
+    at = at[np.argsort(tree.start[at], kind="stable")]
+    if not len(at):
+        return np.full(len(time), -1, np.int32)
+    place = np.searchsorted(tree.start[at], time, side="right") - 1
+    longest = at[place_of_running_maximum(tree.end[at])[place]]
+    return np.where((place >= 0) & (tree.end[longest] > time), tree.row[longest], -1)
+
+
+def _frames(model: Model, lane: Int64, time: Int64) -> tuple[Int32, Int32]:
+    """Rows of the innermost frame of own code and of the innermost module; where a thread has none, of the main one."""
+    frames, nesting = model.structure.frames, model.structure.frame_nesting
+    if not len(frames):
+        nothing = np.full(len(lane), -1, np.int32)
+        return nothing, nothing
+    main = np.full(len(lane), main_lane(model), np.int32)
+    at = nesting.innermost(lane.astype(np.int32), time)
+    at = np.where(at >= 0, at, nesting.innermost(main, time))
+
+    def around(wanted: Callable[[str], object]) -> Int32:
+        matches = model.trace.strings.where(wanted, frames.name)[frames.name]
+        return take_known(frames.row, nearest(frames.parent, matches, at))
+
+    return around(is_own_code), around(lambda name: name.startswith(NN_MODULE))

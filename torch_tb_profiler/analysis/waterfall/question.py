@@ -1,0 +1,161 @@
+"""The question where the time of the steps went, and which stretches of time one cause has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, TraceMeta
+from torch_tb_profiler.analysis.question import Refused, Subject, TraceQuestion
+from torch_tb_profiler.analysis.waterfall.causes import ALL
+from torch_tb_profiler.analysis.waterfall.evidence import Piece, described, pieces_of
+from torch_tb_profiler.analysis.waterfall.waterfall import (
+    Basis,
+    Part,
+    Waterfall,
+    apportioned,
+    average,
+    is_below,
+    parts_of,
+    waterfall,
+)
+
+#: pieces of one answer, unless asked otherwise
+PAGE = 100
+LARGEST_PAGE = 1_000
+
+
+class WhichPieces(msgspec.Struct, frozen=True):
+    """Of which cause pieces are listed."""
+
+    cause: Annotated[
+        str | None, Meta(description="A cause, or a group such as idle or idle.host: its largest pieces are listed.")
+    ] = None
+    limit: Annotated[int, Meta(description="Pieces of the answer.", ge=1, le=LARGEST_PAGE)] = PAGE
+
+
+class CauseMeaning(Answer, frozen=True, kw_only=True):
+    """A cause that occurs.
+
+    cause  its id; what stands before a dot is a group of causes
+    help   its definition
+    """
+
+    cause: str
+    help: str
+
+
+class DeviceParts(Answer, frozen=True, kw_only=True):
+    """The average step of one device.
+
+    device  its number
+    parts   that add up to the mean step time exactly
+    """
+
+    device: int
+    parts: Sequence[Part]
+
+
+class Pieces(Answer, frozen=True, kw_only=True):
+    """The pieces of a cause.
+
+    cause     which one
+    total     how many pieces it has in all steps
+    total_ns  Σ of their durations, over all steps and devices
+    largest   the longest of them, the longest first
+    """
+
+    cause: str
+    total: Count
+    total_ns: Ns
+    largest: Sequence[Piece]
+
+
+class WaterfallAnswer(Answer, frozen=True, kw_only=True):
+    """Where the time of the steps went.
+
+    meta                which trace
+    basis               devices: the time of the devices that ran kernels; host: that of the main thread where none did
+    steps               names of the steps
+    step_ns             their periods
+    causes              those that occur, with their definitions
+    average             the average step, mean over devices: the parts add up to the mean step time exactly
+    step_parts          of each step by cause, mean over devices: they add up to step_ns exactly
+    devices             the average step of each device; empty for a host
+    launch_bound_score  share of the idle time, 0…1, that is due to launching and in gaps below 100 µs; null without
+                        idle time
+    pieces              of the cause that was asked for; null without one
+    """
+
+    meta: TraceMeta
+    basis: Basis
+    steps: Sequence[str]
+    step_ns: Sequence[Ns]
+    causes: Sequence[CauseMeaning]
+    average: Sequence[Part]
+    step_parts: Mapping[str, Sequence[Ns]]
+    devices: Sequence[DeviceParts]
+    launch_bound_score: Fraction | None
+    pieces: Pieces | None
+
+
+_HELP = {meaning.cause: meaning.help for meaning in ALL}
+
+
+def _waterfall(subject: Subject, asked: WhichPieces) -> WaterfallAnswer:
+    model = subject.model
+    found = waterfall(model)
+    pieces = None
+    if asked.cause is not None:
+        if not any(is_below(cause, asked.cause) for cause in _HELP):
+            raise Refused(f"there is no cause {asked.cause!r}")
+        every = pieces_of(model, found, asked.cause)
+        pieces = Pieces(
+            cause=asked.cause,
+            total=len(every),
+            total_ns=int(every.duration_ns.sum()),
+            largest=described(model, found, every.take(np.arange(min(asked.limit, len(every))))),
+        )
+    return WaterfallAnswer(
+        meta=TraceMeta(**subject.about("overview")),
+        basis=found.basis,
+        steps=model.steps.names,
+        step_ns=found.step_ns.tolist(),
+        causes=[CauseMeaning(cause=cause, help=_HELP[cause]) for cause in found.causes],
+        average=average(found),
+        step_parts=_step_parts(found),
+        devices=[
+            DeviceParts(device=device, parts=parts_of(found, found.ns[at : at + 1]))
+            for at, device in enumerate(found.devices)
+        ],
+        launch_bound_score=found.launch_bound_score,
+        pieces=pieces,
+    )
+
+
+def _step_parts(found: Waterfall) -> dict[str, list[int]]:
+    """By cause: means over devices, in whole numbers that add up to each step."""
+    if len(found.ns) == 1:
+        return dict(zip(found.causes, found.ns[0].T.tolist(), strict=True))
+    sums = found.ns.sum(axis=0)
+    whole = [
+        apportioned(weights, step) if step else [0] * len(weights)
+        for weights, step in zip(sums, found.step_ns.tolist(), strict=True)
+    ]
+    columns = zip(*whole, strict=True) if whole else ([] for _ in found.causes)
+    return {cause: list(ns) for cause, ns in zip(found.causes, columns, strict=True)}
+
+
+WATERFALL = TraceQuestion(
+    name="waterfall",
+    summary="Where the time of the steps went, exactly",
+    answer=WaterfallAnswer,
+    parameters=WhichPieces,
+    compute=_waterfall,
+    more="Causes and how they are told: docs/waterfall.md.",
+    first=(WhichPieces(),),
+)
