@@ -72,8 +72,6 @@ export const criticalpath = area("criticalpath", {
     fasterShare: "If 20 % faster, %",
     next: "Then limits",
     nextHelp: "What has most time on the path when this takes none.",
-    parts: "Made of",
-    partsHelp: "The parts of the path that are its time, as shares of the steps.",
     missing: "Not answered; the reason is above",
   },
   withWaiting:
@@ -122,6 +120,7 @@ export const criticalpath = area("criticalpath", {
   },
 
   pieces: {
+    one: "Path of one step",
     title: (step: string) => `Path of step ${step}`,
     help: "The path of one step, piece by piece. Open a row to go to it in the Trace view.",
     none: "Choose a step in the chart to list its path.",

@@ -65,8 +65,6 @@ export const criticalpath: typeof en = {
     fasterShare: "若快 20 %，%",
     next: "此后的限制",
     nextHelp: "它不占时间后，路径上时间最多的内容。",
-    parts: "组成",
-    partsHelp: "路径中属于它的各部分，以占各步时间的比例表示。",
     missing: "无法回答；原因见上方",
   },
   withWaiting: "只看一个 rank 时，通信中含有等待其他 rank 的时间：更快的网络可能省得更少。",
@@ -112,6 +110,7 @@ export const criticalpath: typeof en = {
   },
 
   pieces: {
+    one: "一步的路径",
     title: (step) => `步 ${step} 的路径`,
     help: "一步的路径，逐段列出。展开一行即可在“跟踪”视图中查看。",
     none: "在图中选择一步，即可列出它的路径。",

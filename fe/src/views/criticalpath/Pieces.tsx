@@ -27,7 +27,7 @@ export function Pieces({ steps }: { steps: CriticalPath["steps"] }) {
   const at = step === null ? -1 : steps.names.indexOf(step);
   if (step === null || at < 0) {
     return (
-      <Panel title={criticalpath.chart}>
+      <Panel title={text.one}>
         <p className="muted">{text.none}</p>
       </Panel>
     );

@@ -12,12 +12,13 @@ const TIMES = "times of a step";
 
 export function Resources({ answer }: { answer: CriticalPath }) {
   const table = useMemo(() => resourceTable(answer), [answer]);
+  const { steps, total_ns } = answer;
   const told = answer.resources.filter(isTold);
   const others = answer.resources.filter((each) => !isTold(each) && each.if_free?.refused === null);
   return (
     <Panel title={text.table} help={text.tableHelp} className="path-resources">
       <SimpleTable
-        caption={text.meanOf(count(answer.steps.names.length))}
+        caption={text.meanOf(count(steps.names.length))}
         table={table}
         renderName={(row, name) => (
           <>
@@ -26,6 +27,7 @@ export function Resources({ answer }: { answer: CriticalPath }) {
               style={{ background: resourceColor(told[row]?.resource ?? "unknown") }}
             />
             {name}
+            <span className="path-made-of">{told[row] && madeOf(told[row], steps, total_ns)}</span>
           </>
         )}
       />
@@ -62,7 +64,6 @@ export function resourceTable({ resources, steps, total_ns }: CriticalPath): Tab
       { key: "faster_ns", label: said.faster, help: said.fasterHelp, ...time },
       { key: "faster_share", label: said.fasterShare, help: said.fasterHelp, ...percent },
       { key: "next", label: said.next, help: said.nextHelp, ...word },
-      { key: "parts", label: said.parts, help: said.partsHelp, ...word },
     ],
     rows: {
       resource: told.map(({ resource }) => resourceName(resource)),
@@ -73,7 +74,6 @@ export function resourceTable({ resources, steps, total_ns }: CriticalPath): Tab
       faster_ns: told.map(({ if_faster }) => mean(if_faster?.saved_ns)),
       faster_share: told.map(({ if_faster }) => share(if_faster?.saved_ns)),
       next: told.map(({ next }) => (next === null ? null : resourceName(next))),
-      parts: told.map((each) => madeOf(each, steps, total_ns)),
     },
   };
 }

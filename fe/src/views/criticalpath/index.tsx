@@ -1,7 +1,7 @@
 /** What the steps could not have been shorter without, and how long they would take after a change. */
 import { useMemo } from "react";
 import { type CriticalPath as Path, useCriticalPath } from "../../api";
-import { Columns } from "../../charts/stackedColumns";
+import { Columns, rangeWithin } from "../../charts/stackedColumns";
 import { duration, fraction } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
 import { PartialNotes } from "../../shell";
@@ -99,8 +99,10 @@ function Answer({ answer }: { answer: Path }) {
 function StepsPanel({ steps }: { steps: Path["steps"] }) {
   const [mode, setMode] = useAddress(params.mode);
   const [step, setStep] = useAddress(params.step);
+  const [wanted, setRange] = useAddress(params.range);
   const series = useMemo(() => seriesOf(steps), [steps]);
   const order = useMemo(() => steps.names.map((_, at) => at), [steps]);
+  const range = useMemo(() => rangeWithin(wanted, order.length), [wanted, order.length]);
   const chosen = step === null ? -1 : steps.names.indexOf(step);
   return (
     <Panel
@@ -117,8 +119,8 @@ function StepsPanel({ steps }: { steps: Path["steps"] }) {
         series={series}
         mode={mode}
         order={order}
-        range={null}
-        onRange={() => undefined}
+        range={range}
+        onRange={setRange}
         selected={chosen < 0 ? null : chosen}
         onPick={(at) => setStep(steps.names[at] ?? null)}
       />

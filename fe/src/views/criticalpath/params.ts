@@ -1,8 +1,11 @@
 /** The parameters of this view in the address. */
+import { RANGE } from "../../charts/stackedColumns/range";
 import { choice, name, param, table2Params, tableParams, text } from "../../state/address";
 
 export const params = {
   mode: param("m", choice(["absolute", "percent"])),
+  /** Positions of the steps that the chart shows. */
+  range: param("t", RANGE),
   /** Whose path is listed piece by piece. */
   step: param("n", name, { ofTraces: true }),
   /** What is listed of the path. */
