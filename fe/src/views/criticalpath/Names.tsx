@@ -35,7 +35,7 @@ export function Names({ answer }: { answer: CriticalPath }) {
         <DataTable
           id={`path-${list}`}
           key={list}
-          label={text[list]}
+          label={text.title}
           table={table}
           {...state}
           selected={picked?.name ?? null}

@@ -108,7 +108,7 @@ function NewPath({ answer }: { answer: WhatIf }) {
       {answer.names.length > 1 && answer.names.length <= MOST_STEPS && (
         <details>
           <summary>{text.perStep}</summary>
-          <SimpleTable caption={text.perStep} table={stepTable(answer)} />
+          <SimpleTable caption={text.step} table={stepTable(answer)} />
         </details>
       )}
     </div>

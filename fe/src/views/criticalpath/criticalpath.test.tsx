@@ -165,7 +165,7 @@ describe("what would be saved", () => {
     expect(screen.getByText("Saved per step, at most")).toBeTruthy();
     expect(screen.getByText("between 15 µs and 25 µs")).toBeTruthy();
     expect(screen.getByText(/Not in this trace.*: no\./)).toBeTruthy();
-    expect(screen.getAllByText("Every step").length).toBeGreaterThan(0);
+    expect(screen.getByText("Every step")).toBeTruthy();
   });
 
   it("is nothing yet without a change", () => {
