@@ -125,7 +125,7 @@ def test_a_slider_says_what_would_be_saved(opened: Profiler, keep: Keep) -> None
     opened.page.reload()
     expect(kernels).to_have_attribute("aria-valuetext", "× 0.50")
     expect(panel.get_by_role("switch", name="No call waits for the device")).to_be_checked()
-    panel.get_by_role("button", name="Reset all").click()
+    panel.get_by_role("button", name="Reset all", exact=True).click()
     expect(panel).to_contain_text("Move a slider")
     wait_until(lambda: "w" not in opened.state, "no change in the address")
 
