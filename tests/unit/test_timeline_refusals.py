@@ -12,13 +12,15 @@ from werkzeug.test import Client
 from tests.served import get
 from tests.unit.timeline_routes import KERNEL, OF_TRACE, timelines_read
 from torch_tb_profiler.questions import TIMELINE_QUESTIONS
-from torch_tb_profiler.timeline.question import TimelineQuestion, TimelineStepsQuestion
+from torch_tb_profiler.timeline.question import TimelinePartQuestion, TimelineQuestion, TimelineStepsQuestion
 from torch_tb_profiler.timeline.questions.one_slice import ARGS
 from torch_tb_profiler.timeline.steps import TIMELINE_STEPS
 from torch_tb_profiler.workspace import Workspace
 
 OF_TRACE_QUESTIONS = [
-    question for question in TIMELINE_QUESTIONS if isinstance(question, TimelineQuestion | TimelineStepsQuestion)
+    question
+    for question in TIMELINE_QUESTIONS
+    if isinstance(question, TimelineQuestion | TimelineStepsQuestion | TimelinePartQuestion)
 ]
 
 
@@ -40,6 +42,9 @@ QUERIES = {
     "timeline/search": "q=a",
     "timeline/range": "from=0&to=9",
     "timeline/flows": "row=0",
+    "timeline/derived": "of=path",
+    "timeline/derived/tiles": "of=idle&level=1&tile=0",
+    "timeline/slack": "level=1&tile=0&lanes=0",
 }
 
 
@@ -73,7 +78,7 @@ def test_whoever_asks_for_another_answer_gets_it(client: Client, tree: Any) -> N
 
 
 def test_another_version_is_not_there(client: Client, tree: Any) -> None:
-    for route in ("tiles", "slices", "names", "slice", "next", "search", "range", "flows", "counters"):
+    for route in ("tiles", "slices", "names", "slice", "next", "search", "range", "flows", "counters", "slack"):
         answer = get(client, f"/api/timeline/{route}?{OF_TRACE}&v=0123", 404)
         assert answer["version"] == tree["version"]
 
@@ -125,6 +130,13 @@ def test_a_level_that_is_not_there_is_refused_with_those_that_are(
         ("flows", 400, "from"),
         ("flows?from=0&to=9&kinds=launch,moon", 400, "moon"),
         ("flows?row=99999999", 404, "row"),
+        ("derived", 400, "of"),
+        ("derived?of=moon", 400, "of"),
+        ("derived/tiles?of=path&level=1", 400, "tile"),
+        ("derived/tiles?of=path&level=99&tile=0", 400, "level"),
+        ("slack?level=1&tile=0&lanes=4095", 404, "lane 4095"),
+        ("slack?level=99&tile=0&lanes=0", 400, "level"),
+        ("slack?level=1&tile=0&lanes=0&steps=moon", 400, "steps"),
         ("counters?level=1", 400, "tile"),
         ("counters?level=1&tile=0&ids=moon", 404, "moon"),
         ("counters?level=1&tile=0&ids=", 404, "counter ''"),

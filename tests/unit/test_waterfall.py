@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from torch_tb_profiler.analysis.summary.summary import as_text, summary
 
 from tests.events import US, Event, annotation, copy, event, frame, kernel, launch, model_of, op
 from tests.replay_programs import random_program, recorded
@@ -18,6 +17,7 @@ from torch_tb_profiler.analysis.question import Refused, Subject
 from torch_tb_profiler.analysis.waterfall import Waterfall, average, gaps, host_lanes
 from torch_tb_profiler.analysis.waterfall.causes import BUSY, HOST, IDLE
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL, WaterfallAnswer, WhichPieces
+from torch_tb_profiler.insights.summary.summary import as_text, summary
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 
@@ -316,6 +316,7 @@ def test_parts_of_steps_are_means_over_devices_that_add_up() -> None:
 def test_short_gaps_due_to_launching_make_a_program_launch_bound() -> None:
     found = check_waterfall(model_of(first_kernel() + CAUSES["slow launch"][0]))
     # 20 µs before the first kernel; the other gap is longer than 100 µs
+    assert found.launch_bound_ns.tolist() == [20 * US]
     assert found.launch_bound_score == pytest.approx(20 / 245)
     assert check_waterfall(model_of([op("aten::mm", 0, 9)])).launch_bound_score is None
 

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.savings import Saving, savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.launch_bound import is_launch_bound
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, FindingSeverity, Found, Instance, Rule
 from torch_tb_profiler.insights.rules import RULES
@@ -84,7 +85,7 @@ def diagnosis(model: Model) -> Diagnosis:
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(facts, steps, quality, is_launch_bound=False),
+        bound=bound_of(facts, steps, quality, is_launch_bound=is_launch_bound(facts)),
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.replay.slack import UNKNOWN, slack_of_rows
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.lookup import places_of, take_known
-from torch_tb_profiler.arrays.types import Float32, Int32, UInt8
+from torch_tb_profiler.arrays.types import Float32, Int32, Int64, UInt8
 from torch_tb_profiler.timeline.levels import Levels, bounded
 from torch_tb_profiler.timeline.pyramid import Items, pyramid
 from torch_tb_profiler.trace.column_file import NamedTables, decode_tables, encode_tables
@@ -89,6 +89,22 @@ class Derived:
     row: Int32
     slack: Float32
     size: int
+
+    def shown(self, items: Items) -> Int64:
+        """Shape (items,): the piece that each is drawn as. Of a cell the longest of the part that has most of its time.
+
+        Work and gaps of much the same length take turns: the longest piece alone would say that it is all gaps.
+        """
+        found = items.longest.astype(np.int64)
+        pieces, durations = self.levels.kept[0], self.levels.durations
+        for at in np.flatnonzero(items.count > 1).tolist():
+            lane = slice(*pieces.first[items.lane[at] : items.lane[at] + 2].tolist())
+            first = lane.start + int(np.searchsorted(pieces.items.start[lane], items.start[at]))
+            cell = slice(first, first + int(items.count[at]))
+            part, duration = self.part[cell], durations[cell]
+            most = int(sums_at(part, duration, len(self.about.parts)).argmax())
+            found[at] = first + int(np.argmax(np.where(part == most, duration, -1)))
+        return found
 
 
 def _encoded(about: About, pieces: dict[str, npt.NDArray[Any]], slack: Float32) -> bytes:

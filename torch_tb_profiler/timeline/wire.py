@@ -73,16 +73,16 @@ def derived_bytes(timeline: Timeline, derived: Derived, level: int, tile: int) -
     """What of the lanes that are computed touches a tile. The row and its name are those of the event it belongs to."""
     lanes = np.arange(len(derived.about.lanes))
     items = derived.levels.tile(level, tile, lanes)
-    row = derived.row[items.longest]
+    piece = derived.shown(items)
+    row = derived.row[piece]
     known = row >= 0
     name = np.full(len(row), NONE)
     name[known] = timeline.names.number[timeline.trace.events.name[row[known]]]
     # an event that stands on no lane has no name there
     name[name < 0] = NONE
-    edge = derived.edge[items.longest].astype(np.int64)
+    edge = derived.edge[piece].astype(np.int64)
     more: list[Column] = [(np.where(edge == NO_EDGE, NONE, edge), "<u4")]
-    part = derived.part[items.longest]
-    return _items(DERIVED_TILE, level, tile, lanes, items, np.where(known, row, NONE), name, more, part)
+    return _items(DERIVED_TILE, level, tile, lanes, items, np.where(known, row, NONE), name, more, derived.part[piece])
 
 
 def _items(

@@ -12,7 +12,7 @@ import { ApiError, get, type Query, type Route } from "./client";
 import { LOADING_MS, MAX_FAILURES, pollDelay } from "./poll";
 import { reportMade } from "./report";
 import type { Answers } from "./schema.gen";
-import type { Health, Overview, Status, TraceKey } from "./types";
+import type { Health, Overview, Status, TraceKey, Waterfall } from "./types";
 
 type Options<T> = UseQueryOptions<T, ApiError>;
 export type Result<T> = UseQueryResult<T, ApiError>;
@@ -98,6 +98,15 @@ export function useDropStale(status: Status | undefined): void {
 
 export function useOverview(sel: TraceKey | null): Result<Overview> {
   return useTraceQuery("overview", sel);
+}
+
+/** Where the time of the steps went, and the longest stretches of one cause. */
+export function useWaterfall(
+  sel: TraceKey | null,
+  cause: string,
+  limit: number,
+): Result<Waterfall> {
+  return useTraceQuery("waterfall", sel, { cause, limit });
 }
 
 export function useHealth(sel: TraceKey | null): Result<Health> {

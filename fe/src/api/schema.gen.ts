@@ -822,7 +822,7 @@ export interface CauseMeaning {
 
 /** The average step of one device. */
 export interface DeviceParts {
-  /** its number */
+  /** number of the device */
   device: number;
   /** that add up to the mean step time exactly */
   parts: Part[];

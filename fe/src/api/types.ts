@@ -18,6 +18,7 @@ import type {
   TraceMeta,
   TraceProgress,
   Transfers,
+  WaterfallAnswer,
 } from "./schema.gen";
 
 export type {
@@ -66,6 +67,7 @@ export type NoteSeverity = Note["severity"];
 
 export type Meta = TraceMeta;
 export type Overview = OverviewAnswer;
+export type Waterfall = WaterfallAnswer;
 export type Steps = StepParts;
 export type Device = DeviceUse;
 export type Health = HealthAnswer;

@@ -19,12 +19,17 @@ const COLORS = {
   python: "#8fbf4d",
   input: "#d55e00",
   launch: "#e69f00",
+  "launch-2": "#a86400",
+  api: "#f0c878",
   latency: "#d3bc1b",
   sync: "#882255",
+  "sync-2": "#cc6677",
   allocator: "#a65bd0",
   compile: "#8c8a2f",
   dependency: "#4b3fa8",
+  "dependency-2": "#9a86d8",
   gap: "#44aa99",
+  "hand-over": "#c9b36a",
   profiler: "#a0684a",
   unknown: "#9aa3ae",
 } as const;
@@ -67,19 +72,20 @@ const OF_PART: Readonly<Record<string, PartColor>> = {
   data: "input",
   input: "input",
   launch: "launch",
-  slow_launch: "launch",
-  api: "launch",
+  slow_launch: "launch-2",
+  api: "api",
   blocking: "sync",
   sync: "sync",
+  "sync.relaunch": "sync-2",
   allocator: "allocator",
   compile: "compile",
   // between pieces of work
   launch_latency: "latency",
   device_gap: "gap",
   dependency: "dependency",
-  "dependency.communication": "dependency",
-  wake_up: "sync",
-  hand_over: "gap",
+  "dependency.communication": "dependency-2",
+  wake_up: "sync-2",
+  hand_over: "hand-over",
   profiler: "profiler",
   unexplained: "unknown",
   unknown: "unknown",
@@ -107,7 +113,14 @@ export function partProperty(name: PartColor): string {
 
 /** The name of a part by its id, for people. */
 export function partName(id: string): string {
-  return known(id, partsTexts.names) ?? id;
+  const name = known(id, partsTexts.names) ?? id;
+  const [group, kind] = id.split(".");
+  return group === "compute" && kind !== undefined ? `${name}: ${kindName(kind)}` : name;
+}
+
+/** The name of a kind of kernels, such as `gemm` or `kv_cache`. */
+function kindName(kind: string): string {
+  return partsTexts.kinds[kind] ?? kind.replaceAll("_", " ");
 }
 
 function colorName(id: string): PartColor {

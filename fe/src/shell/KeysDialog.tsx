@@ -27,6 +27,8 @@ const TIMELINE_KEYS: readonly [string[], string][] = [
   [["↑", "↓"], timelineTexts.keys.depth],
   [[",", "."], timelineTexts.keys.sameName],
   [["[", "]"], timelineTexts.keys.step],
+  [["c"], timelineTexts.keys.along],
+  [["n"], timelineTexts.keys.flag],
   [["f"], timelineTexts.keys.fit],
   [["0", "Home"], timelineTexts.keys.all],
   [["m"], timelineTexts.keys.range],

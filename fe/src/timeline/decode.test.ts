@@ -35,6 +35,20 @@ describe("a tile", () => {
     expect(new Uint8Array(bytes)).toEqual(new Uint8Array(example()));
   });
 
+  it("may say the slack of its slices, with their operators or without", () => {
+    const items = [
+      { start: 0, end: 9, row: 1, operator: 4, slack: 250 },
+      { start: 9, end: 20, row: 2, operator: 4 },
+    ];
+    for (const kind of ["slack", "both"] as const) {
+      const tile = decodeTile(tileBytes({ 3: items }, { kind }));
+      expect([...(tile.slack ?? [])]).toEqual([250, Number.NaN]);
+      expect(tile.operator === null).toBe(kind === "slack");
+      expect([...tile.fill]).toEqual([255, 255]);
+    }
+    expect(decodeTile(tileBytes({ 3: items })).slack).toBeNull();
+  });
+
   it("may say the operators of its slices", () => {
     const items = [
       { start: 0, end: 9, row: 1, operator: 5, fill: 100 },

@@ -24,6 +24,8 @@ it.each([
   ["ArrowDown", { type: "depth", by: 1 }],
   [".", { type: "sameName", by: 1 }],
   ["[", { type: "step", by: -1 }],
+  ["c", { type: "along", by: 1 }],
+  ["n", { type: "flag", by: 1 }],
   ["f", { type: "fit" }],
   ["m", { type: "range" }],
   ["p", { type: "pin" }],

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.changes import Change, collectives, copie
 from torch_tb_profiler.analysis.replay.path import PARTS, CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Refusal
-from torch_tb_profiler.analysis.replay.savings import interval
+from torch_tb_profiler.analysis.replay.savings import interval, settled_steps
 from torch_tb_profiler.analysis.replay.scenario import changed
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
@@ -112,7 +112,7 @@ def effect(model: Model, changes: Sequence[Change], steps: Sequence[int]) -> Eff
         return Effect(None, None, None, bound, refused)
     before = recorded_path(model).step_ns[list(steps)]
     saved: Int64 = before - changed(model.trace, graph, changes).step_ns[list(steps)]
-    low, high = interval(saved, int(before.sum()), bound)
+    low, high = interval(saved, int(before.sum()), bound, settled_steps(graph)[list(steps)])
     return Effect(int(saved.sum()), low, high, bound, None)
 
 

@@ -18,6 +18,8 @@ TOLERANCE_NS = 3_000
 LATE_NS = 10_000
 #: ns, and share of the delay: how long before it another stream may have ended for that to be the cause
 COINCIDENCE_NS, COINCIDENCE_SHARE, COINCIDENCE_MOST_NS = 10_000, 0.05, 50_000
+#: with more streams than a program has, only recorded events tell what waits for what
+MOST_STREAMS = 1_000
 #: ended items that are looked at
 _LOOK_BACK = 8
 
@@ -76,10 +78,12 @@ def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -
         before[mine] = np.where(place > 0, by_lane[low:high][np.maximum(place - 1, 0)], -1) if high > low else -1
     end, own = items.end, items.stream[target]
     source = np.full(len(waits), -1, np.int64)
-    for stream in distinct(items.stream[launched.item]).tolist():
-        last = launched.last_before(stream, time)
-        later = (last >= 0) & (own != stream) & ((source < 0) | (end[last] > end[source]))
-        source[later] = last[later]
+    streams = distinct(items.stream[launched.item]).tolist()
+    if len(streams) <= MOST_STREAMS:
+        for stream in streams:
+            last = launched.last_before(stream, time)
+            later = (last >= 0) & (own != stream) & ((source < 0) | (end[last] > end[source]))
+            source[later] = last[later]
     used = items.is_communication[target] & (before >= 0) & (items.stream[before] != own)
     source[used] = before[used]
     if recorded:

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.replay.thread_edges import helpers
 from torch_tb_profiler.analysis.waterfall.causes import LATENCY_FACTOR, LATENCY_NS, SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.analysis.waterfall.host_lanes import HostLanes
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.lookup import places_of, take_known
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
@@ -63,7 +64,7 @@ class Facts:
             place=place,
             source=source,
             latency_ns=max(LATENCY_NS, LATENCY_FACTOR * launch),
-            several=len(np.unique(trace.device_work.device[items.work[on_device]])) > 1,
+            several=len(distinct(trace.device_work.device[items.work[on_device]])) > 1,
         )
 
 
@@ -222,7 +223,7 @@ def _on_host(facts: Facts, gaps: _Gaps, start: Int64, end: Int64, gap: Int64, re
     found: list[_Part] = []
     lasting = np.flatnonzero(end > start)
     lanes = gaps.lane[gap[lasting]]
-    for lane in np.unique(lanes).tolist():
+    for lane in distinct(lanes).tolist():
         mine = lasting[lanes == lane]
         within = Spans(start[mine], end[mine])
         sets, causes = facts.lanes.causes(lane)

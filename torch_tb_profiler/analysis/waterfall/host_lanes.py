@@ -137,7 +137,9 @@ class HostLanes:
         moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
         between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
         sets = (self._profiler(lane), *own, *other, self.collectives, intervals.union_of([*python, between]))
-        return sets, (Idle.PROFILER, *ACTIVITIES, *ACTIVITIES, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
+        causes = (Idle.PROFILER, *ACTIVITIES, *ACTIVITIES, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
+        kept = [(each, cause) for each, cause in zip(sets, causes, strict=True) if each.size]
+        return tuple(each for each, _ in kept), tuple(cause for _, cause in kept)
 
 
 def _short_breaks(shown: Spans, moments: Int64) -> Spans:

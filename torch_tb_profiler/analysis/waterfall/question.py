@@ -52,7 +52,7 @@ class CauseMeaning(Answer, frozen=True, kw_only=True):
 class DeviceParts(Answer, frozen=True, kw_only=True):
     """The average step of one device.
 
-    device  its number
+    device  number of the device
     parts   that add up to the mean step time exactly
     """
 

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.answer import NsMean
 from torch_tb_profiler.analysis.device_use import kernel_devices
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
-from torch_tb_profiler.analysis.shared.quantities import Role
+from torch_tb_profiler.analysis.shared.quantities import Role, share
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.waterfall.causes import (
     ALL,
@@ -99,18 +99,20 @@ class Waterfall:
         return total
 
     @property
-    def launch_bound_score(self) -> float | None:
-        """Share of the idle time, 0…1, in gaps below `SHORT_GAP_NS` due to launching; None without idle time.
+    def launch_bound_ns(self) -> Int64:
+        """Shape (steps,), Σ over devices: idle time due to launching in gaps below `SHORT_GAP_NS`.
 
         Due to launching: `idle.launch_latency`, `idle.host` and `idle.slow_launch`, all with what is below them.
         """
-        idle = int(self.of("idle").sum())
-        if not idle:
-            return None
-        wanted = [ALL[FIRST_IDLE + cause].cause for cause in LAUNCH_BOUND]
+        wanted = {ALL[FIRST_IDLE + cause].cause for cause in LAUNCH_BOUND}
         of_launch = np.array([cause in wanted for cause in self.causes], np.bool_)[self.gaps.cause]
         counted = of_launch & (self.gaps.gap_ns < SHORT_GAP_NS)
-        return int(self.gaps.duration_ns[counted].sum()) / idle
+        return sums_at(self.gaps.step[counted], self.gaps.duration_ns[counted], len(self.step_ns))
+
+    @property
+    def launch_bound_score(self) -> float | None:
+        """Share of the idle time that is `launch_bound_ns`, 0…1; None without idle time."""
+        return share(int(self.launch_bound_ns.sum()), int(self.of("idle").sum()))
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True):

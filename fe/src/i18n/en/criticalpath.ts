@@ -90,6 +90,7 @@ export const criticalpath = area("criticalpath", {
     none: "None of these is on the path, or none were recorded.",
     name: "Name",
     what: "Kind",
+    whatHelp: "What the name is of.",
     whats: {
       operator: "Operator",
       annotation: "Annotation",

@@ -39,6 +39,19 @@ export const overview = area("overview", {
     remedy: "prof.step()  # at the end of each iteration",
   },
 
+  pieces: {
+    title: (part: string) => `Where: ${part}`,
+    close: "Close",
+    shown: (n: number, all: number, time: string) =>
+      `${n === all ? `All ${n}` : `The longest ${n} of ${all}`} stretches, ${time} in all steps. A time leads to the Trace view.`,
+    duration: "Time",
+    step: "Step",
+    host: "Host was in",
+    line: "Line or module",
+    owner: "Launched by",
+    work: "Ended by",
+  },
+
   tiles: {
     step: "Step time",
     steps: (n: string) => `${n} steps`,

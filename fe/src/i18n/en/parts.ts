@@ -42,4 +42,13 @@ export const parts = area("parts", {
     "idle.allocator": "Memory allocation on the host",
     unknown: "Unknown",
   } as Record<string, string>,
+
+  /** Kinds of kernels; the others are called by their ids. */
+  kinds: {
+    gemm: "matrix products",
+    gemv: "matrix-vector products",
+    conv: "convolutions",
+    compute: "other kernels",
+    unknown: "unknown kernels",
+  } as Record<string, string>,
 });

@@ -33,7 +33,7 @@ export const timeline = area("timeline", {
   event: "Event",
   step: "Step",
   waitedFor: "Then",
-  pieces: (n: string) => `${n} pieces, most time:`,
+  pieces: (n: string) => `${n} pieces, most time of them:`,
   /** Why what comes behind a piece of the critical path could not come earlier. */
   edges: {
     lane: "the thread goes on",

@@ -81,6 +81,7 @@ export const criticalpath: typeof en = {
     none: "它们都不在路径上，或没有被记录。",
     name: "名称",
     what: "种类",
+    whatHelp: "这个名称属于哪一类内容。",
     whats: {
       operator: "算子",
       annotation: "标注",

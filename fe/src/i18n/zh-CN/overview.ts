@@ -35,6 +35,19 @@ export const overview: typeof en = {
     remedy: "prof.step()  # 在每次迭代结束时",
   },
 
+  pieces: {
+    title: (part) => `位置：${part}`,
+    close: "关闭",
+    shown: (n, all, time) =>
+      `${n === all ? `全部 ${n} 段` : `共 ${all} 段，最长的 ${n} 段`}，所有步合计 ${time}。点击时间可转到跟踪视图。`,
+    duration: "时间",
+    step: "步",
+    host: "主机正在",
+    line: "代码行或模块",
+    owner: "启动者",
+    work: "结束于",
+  },
+
   tiles: {
     step: "每步时间",
     steps: (n) => `${n} 步`,

@@ -41,4 +41,23 @@ export const parts: typeof en = {
     "idle.allocator": "主机上的内存分配",
     unknown: "未知",
   },
+
+  /** Kinds of kernels; the others are called by their ids. */
+  kinds: {
+    gemm: "矩阵乘",
+    gemv: "矩阵向量乘",
+    conv: "卷积",
+    attention: "注意力",
+    pointwise: "逐元素",
+    reduction: "归约",
+    norm: "归一化",
+    softmax: "softmax",
+    optimizer: "优化器",
+    embedding: "嵌入",
+    pooling: "池化",
+    copy: "拷贝",
+    fill: "填充",
+    compute: "其他内核",
+    unknown: "未知内核",
+  },
 };

@@ -75,6 +75,7 @@ export function nameTable(names: readonly NameOnPath[], steps: number, total: nu
       {
         key: "what",
         label: text.what,
+        help: text.whatHelp,
         type: "string",
         unit: null,
         words: text.whats,

@@ -15,6 +15,7 @@ import { goToView, isViewId, parsePicked, useAddress, viewName } from "../../sta
 import { Panel } from "../../ui";
 import { inCode } from "./code";
 import { params } from "./params";
+import { showInTrace } from "./places";
 
 const text = overviewTexts.findings;
 /** How many places in the trace a finding lists. */
@@ -98,7 +99,7 @@ function FindingItem({ finding, stepNs, isFirst, onHide }: ItemProps) {
               type="button"
               className="link num"
               title={place.name}
-              onClick={() => showPlace(finding.key, place)}
+              onClick={() => showInTrace(place, place.row)}
             >
               {text.place(duration(place.duration_ns), place.step)}
             </button>
@@ -147,18 +148,6 @@ function Saving({
       {!isFirst && `, ${text.afterAbove}`}
     </span>
   );
-}
-
-function showPlace(_key: string, place: Finding["instances"][number]): void {
-  const margin = Math.max(1_000, place.duration_ns / 2);
-  goToView("trace", null, {
-    event: { type: "row", worker: null, row: place.row },
-    window: {
-      start: Math.max(0, place.start_ns - margin),
-      end: place.start_ns + place.duration_ns + margin,
-    },
-    search: "",
-  });
 }
 
 /** What was checked without a finding, what could not be checked, and what is hidden. */

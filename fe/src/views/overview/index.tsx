@@ -9,6 +9,7 @@ import { Breakdown } from "./Breakdown";
 import { Configuration } from "./Configuration";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
+import { Pieces } from "./Pieces";
 import { params } from "./params";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
@@ -33,15 +34,16 @@ function Content({ overview }: { overview: OverviewAnswer }) {
       <Answer overview={overview} />
       <Waterfall overview={overview} picked={cause} onPick={setCause} />
       <Findings overview={overview} />
+      {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}
       <Tiles overview={overview} />
       <Breakdown overview={overview} />
       <AverageStep overview={overview} />
-      <Configuration overview={overview} />
       <TopOperators overview={overview} />
       {overview.meta.device_type === "GPU" && <TopKernels overview={overview} />}
       {overview.devices.length > 0 && (
         <Devices devices={overview.devices} definitions={overview.definitions} />
       )}
+      <Configuration overview={overview} />
     </div>
   );
 }

@@ -6,8 +6,8 @@ import { traceTexts as text, timelineTexts } from "../../i18n";
 import { useAddress } from "../../state";
 import { Legend } from "../../timeline";
 import { Popup } from "../../ui";
-import { SLACK_STEPS, slackAt, slackPosition } from "./look";
 import { params } from "./params";
+import { SLACK_STEPS, slackAt, slackPosition } from "./slack";
 import type { DerivedState } from "./useDerived";
 
 /** The settings, in a box of their own. */

@@ -1,0 +1,48 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { partsTexts } from "../i18n";
+import { PART_COLORS, partColor, partName, partNumber, partProperty } from "./parts";
+
+/** Ids as the server has them: parts of the critical path, and causes of `analysis/waterfall/causes.py`. */
+const IDS = [
+  ...["python", "operator", "data", "launch", "blocking", "allocator", "api", "collective"],
+  ...["compute", "communication", "copy", "launch_latency", "device_gap", "dependency", "wake_up"],
+  ...["hand_over", "unexplained", "fixed", "exposed_communication", "exposed_copy"],
+  ...["idle.profiler", "idle.dependency", "idle.dependency.communication", "idle.launch_latency"],
+  ...["idle.launch_latency.graph", "idle.sync", "idle.sync.relaunch", "idle.allocator"],
+  ...["idle.input", "idle.compile", "idle.host.gc", "idle.slow_launch", "idle.host.launch"],
+  ...["idle.host.api", "idle.host.operator", "idle.host.collective", "idle.host.python"],
+  ...["idle.unknown", "host.data", "host.operator", "host.python", "host.sync"],
+];
+
+it("has a colour and a name for each part, and grey for what is not known alone", () => {
+  const grey = partColor("idle.unknown");
+  const unknown = IDS.filter((id) => partColor(id) === grey);
+  expect(unknown).toEqual(["unexplained", "fixed", "idle.unknown"]);
+  expect(IDS.filter((id) => partName(id) === id)).toEqual([]);
+});
+
+it("takes the longest end of an id that is known, else what stands before it", () => {
+  expect(partColor("idle.host.operator")).toBe(partColor("operator"));
+  expect(partColor("idle.dependency.communication")).not.toBe(partColor("communication"));
+  expect(partColor("compute.sampler")).toBe(partColor("compute"));
+  expect(partColor("compute.attention")).not.toBe(partColor("compute"));
+  expect(partColor("compute.copy")).not.toBe(partColor("copy"));
+  expect(partName("idle.host.python")).toBe(partsTexts.names["idle.host.python"]);
+  expect(partName("moon.phase")).toBe("moon.phase");
+});
+
+it("has a different colour for each of the ten causes of idle time", () => {
+  const causes = [
+    ...["profiler", "dependency", "launch_latency", "sync", "allocator", "input", "compile"],
+    ...["host", "slow_launch", "unknown"],
+  ];
+  expect(new Set(causes.map((cause) => partColor(`idle.${cause}`))).size).toBe(10);
+});
+
+it("has each colour in the style sheet, light and dark", () => {
+  const sheet = readFileSync("src/draw/parts.css", "utf8");
+  for (const name of PART_COLORS)
+    expect(sheet.split(`${partProperty(name)}:`).length - 1, name).toBe(2);
+  expect(partNumber("idle.input")).toBe(PART_COLORS.indexOf("input"));
+});

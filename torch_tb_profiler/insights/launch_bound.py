@@ -1,0 +1,75 @@
+"""Whether the device idles between short kernels because each has to be launched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.model import Model
+
+
+@dataclass(frozen=True)
+class Launching:
+    """How the devices of the steps are kept busy.
+
+    score        share of the idle time in short gaps that launching makes, 0…1 (docs/waterfall.md); None without any
+    of_steps     the same as a share of the steps
+    busy         share of the steps in which a device was busy, 0…1
+    kernel_ns    mean duration of compute kernels, ns
+    launches     calls that start work, per step
+    """
+
+    score: float | None
+    of_steps: float
+    busy: float
+    kernel_ns: float
+    launches: float
+
+
+@remembered
+def launching(model: Model) -> Launching | None:
+    """None without steps, or without kernels that were launched in them."""
+    steps = model.steps
+    found = waterfall(model)
+    total = int(found.step_ns.sum()) * len(found.devices)
+    if found.basis != "devices" or not total:
+        return None
+    items = graph_of(model).items
+    at = np.searchsorted(steps.start, items.start, side="right") - 1
+    inside = (at >= 0) & (items.call >= 0) & (items.start < np.append(steps.end, 0)[at])
+    kernels = inside & (items.kind == Work.KERNEL) & ~items.is_communication
+    if not kernels.any():
+        return None
+    idle = int(found.of("idle").sum())
+    score = found.launch_bound_score
+    return Launching(
+        score=score,
+        of_steps=(score or 0.0) * idle / total,
+        busy=1 - idle / total,
+        kernel_ns=float(items.duration[kernels].mean()),
+        launches=len(distinct(items.call[inside])) / len(steps),
+    )
+
+
+def is_launch_bound(facts: Facts) -> bool:
+    """Whether launches are what the device waits for: most of its idle time lies in short gaps between short kernels.
+
+    Where it waits longer for each launch, or does more at each, the host is slow at something else.
+    """
+    found = launching(facts.model)
+    return (
+        found is not None
+        and found.score is not None
+        and found.score >= facts.limit("launch_bound", "least_score")
+        and found.of_steps >= facts.limit("launch_bound", "least_share")
+        and found.busy <= facts.limit("launch_bound", "most_busy")
+        and found.kernel_ns <= facts.limit("launch_bound", "short_kernel_ns")
+        and found.launches >= facts.limit("launch_bound", "fewest_launches")
+    )

@@ -1,0 +1,50 @@
+"""Python frames that print, log or collect numbers."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int32
+from torch_tb_profiler.model import Model
+
+#: `file(line): function` of what writes, shows or formats values; and of files whose purpose that is. Not mathematical
+#: functions whose names begin alike: `log_softmax`, `logits`, `log_prob`
+_FUNCTION = re.compile(
+    r"\(\d+\): (?:log|_log|log_(?:dict|metrics?|scalars?|stats?|loss(?:es)?|step|info|progress|training|eval)|"
+    r"logging_\w+|_?maybe_log\w*|print|_?print_(?!options)\w+|add_scalars?|add_histogram|report|report_\w+|"
+    r"write_(?:scalars?|summary|metrics?|log)|set_postfix\w*|track_metrics?|update_metrics?|__format__|__repr__)$"
+)
+_FILE = re.compile(
+    r"(?:^|/)(?:tensorboard|tensorboardX|wandb|tqdm|mlflow|logging|loggers?|torchmetrics|comet_ml|loguru)(?:/|\.py|_)"
+    r"|(?:^|/)(?:metric_logger|meters?|average_meter|tensor_str|_tensor_str)\.py"
+)
+_BUILT_IN = re.compile(r"^<built-in (?:function|method) (?:print|format|__format__)\b")
+
+
+def _is_logging(name: str) -> bool:
+    return (
+        _FUNCTION.search(name) is not None
+        or _BUILT_IN.search(name) is not None
+        or (_FILE.search(name.partition("(")[0]) is not None)
+    )
+
+
+def logging_frame(model: Model, rows: Int32) -> Int32:
+    """Shape (n,): the position in the frame tree of the innermost frame that logs, around host events; -1 for none."""
+    frames = model.structure.frames
+    if not len(frames) or not len(rows):
+        return np.full(len(rows), -1, np.int32)
+    events = model.trace.events
+    names = model.trace.strings.where(_is_logging, frames.name)
+    place = model.structure.frame_nesting.innermost(events.track[rows], events.start[rows])
+    found: Int32 = nearest(frames.parent, names[frames.name], place)
+    return found
+
+
+def in_logging(model: Model, rows: Int32) -> Bool:
+    """Shape (n,): which host events are inside of frames that log."""
+    found: Bool = logging_frame(model, rows) >= 0
+    return found

@@ -1,0 +1,121 @@
+"""Each launch waits until its kernel is done: CUDA_LAUNCH_BLOCKING and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.changes import Change, scale, without
+from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
+from torch_tb_profiler.arrays.grouping import greatest_at, least_at
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.waits import ASYNCHRONOUS
+
+
+@dataclass(frozen=True)
+class _Launches:
+    """Launches of kernels in the steps that take long enough to tell. Parallel, shape (n,).
+
+    call      index into Calls
+    done      ns: when the last of its kernels ended
+    within    the call returned only after that
+    sync      index into Calls: a call that waits and follows at once on the same thread, -1 for none
+    """
+
+    call: Int64
+    done: Int64
+    within: Bool
+    sync: Int64
+
+
+def _launches(facts: Facts, graph: Graph) -> _Launches:
+    calls, items, strings = graph.calls, graph.items, facts.trace.strings
+    kernel = np.flatnonzero((items.kind == Work.KERNEL) & (items.call >= 0))
+    done_of = greatest_at(items.call[kernel], items.end[kernel], len(calls))
+    starts = np.zeros(len(calls), np.bool_)
+    starts[items.call[kernel]] = True
+    began_of = least_at(items.call[kernel], items.start[kernel], len(calls))
+    call = np.flatnonzero(starts & (facts.step_of(calls.row) >= 0))
+    call = call[done_of[call] - began_of[call] >= facts.limit("launch_blocking", "long_ns")]
+    is_sync = np.flatnonzero(strings.where(SYNCHRONIZE.search, calls.name)[calls.name])
+    by_lane = is_sync[np.lexsort((calls.start[is_sync], calls.lane[is_sync]))]
+    follows = np.full(len(call), -1, np.int64)
+    near = facts.limit("launch_blocking", "follows_ns")
+    for lane in set(calls.lane[call].tolist()):
+        mine = by_lane[calls.lane[by_lane] == lane]
+        if not len(mine):
+            continue
+        here = np.flatnonzero(calls.lane[call] == lane)
+        end = calls.end[call[here]]
+        place = np.searchsorted(calls.start[mine], end, side="left")
+        after = np.append(mine, -1)[place]
+        begins = np.append(calls.start[mine], np.iinfo(np.int64).max)[place]
+        follows[here] = np.where(begins - end <= near, after, -1)
+    done = done_of[call]
+    return _Launches(call, done, calls.end[call] >= done, follows)
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    graph = facts.graph
+    calls = graph.calls
+    found = _launches(facts, graph)
+    n = len(found.call)
+    if n < facts.limit("launch_blocking", "fewest"):
+        return ()
+    blocks = found.within | (found.sync >= 0)
+    share = float(np.count_nonzero(blocks)) / n
+    if share < facts.limit("launch_blocking", "least_ratio"):
+        return ()
+    changes: list[Change] = []
+    syncs = np.unique(found.sync[(found.sync >= 0) & ~found.within])
+    if len(syncs):
+        changes.append(without("sync", rows=calls.row[syncs]))
+    within = found.call[found.within]
+    if len(within):
+        # what a launch takes by itself: until its kernel can begin
+        own = np.minimum(calls.release[within], calls.end[within]) - calls.start[within]
+        own = np.maximum(own - graph.lags.launch, 0)
+        took = int((calls.end[within] - calls.start[within]).sum())
+        changes.append(scale("launch", int(own.sum()) / max(took, 1), rows=calls.row[within]))
+    rows = calls.row[found.call[blocks]]
+    waited = _waited(facts, calls.row[np.concatenate((within, syncs))])
+    hip = str(facts.trace.strings[int(calls.name[found.call[0]])]).startswith("hip")
+    setting = "HIP_LAUNCH_BLOCKING=1 or AMD_SERIALIZE_KERNEL" if hip else "CUDA_LAUNCH_BLOCKING=1"
+    return (
+        Found(
+            title="Each launch waits for its kernel",
+            detail=(
+                f"{100 * share:.0f} % of {n} launches of kernels over 10 µs return only when the kernel is done: "
+                "host and device never work at the same time."
+            ),
+            advice=(
+                f"Unset it: `{setting}` is for finding errors. If it is not set, look for code that calls "
+                "`torch.cuda.synchronize()` after each operator."
+            ),
+            values={"share": share, "launches": n, "setting": setting},
+            rows=facts.longest_first(rows),
+            changes=tuple(changes),
+            evidence=(
+                Evidence("blocking_launches", "Launches that wait for their kernel", share, "fraction", "trace"),
+                Evidence("launches", "Launches of kernels over 10 µs", n, "count", "trace"),
+                Evidence("in_launches", "Time in these calls, average per step", waited / facts.steps, "ns", "trace"),
+            ),
+            links=(ASYNCHRONOUS,),
+        ),
+    )
+
+
+def _waited(facts: Facts, rows: Int32) -> int:
+    return int(facts.duration(rows).sum())
+
+
+RULE = Rule(
+    "launch_blocking", "R12", (STEPS, DEVICE, CALLS), _find, replaces=("sync_points", "logging_reads", "dynamic_shapes")
+)

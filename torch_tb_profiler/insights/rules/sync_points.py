@@ -1,0 +1,147 @@
+"""Calls in which the host stops and waits for the device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.changes import without
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.insights.anomaly import in_checks
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.logging_frames import in_logging
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
+from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.waits import (
+    ASYNCHRONOUS,
+    PINNED_MEMORY,
+    SYNC_DEBUG,
+    Asked,
+    Waits,
+    by_place,
+    wait_evidence,
+    waits,
+)
+from torch_tb_profiler.insights.wording import ms
+
+#: by what the program asked for
+_ADVICE: Mapping[str, str] = {
+    "value": (
+        "Keep the value on the device, `total += loss.detach()`, and read it every few steps: "
+        "`if step % 50 == 0: print(total.item())`."
+    ),
+    "value_inference": (
+        "Keep the value on the device and read it once for many: test for the end of a sequence every few tokens, or "
+        "copy all values together at the end, `torch.stack(values).tolist()`."
+    ),
+    "condition": (
+        "Choose on the device, `torch.where(condition, a, b)`, or check only every few steps: `if tensor:` and "
+        "`torch.equal(a, b)` wait for the value."
+    ),
+    "copy_back": (
+        "Copy into pinned memory without waiting: `host = torch.empty_like(x, device='cpu', pin_memory=True)`, "
+        "`host.copy_(x, non_blocking=True)`, `event.record()`. Call `event.synchronize()` only where the values "
+        "are used."
+    ),
+    "copy_to": (
+        "Copy without waiting: `x.pin_memory().to(device, non_blocking=True)`, or create the tensor on the device, "
+        "`torch.full(size, value, device=device)`."
+    ),
+    "device": (
+        "Leave `torch.cuda.synchronize()` out of the loop; to measure time use "
+        "`torch.cuda.Event(enable_timing=True)` and read it after the last step."
+    ),
+    "stream": (
+        "Let streams wait for one another in place of the host: `stream.wait_event(event)`. Wait on the host only "
+        "where a value is used there, as late as can be."
+    ),
+    "runtime": (
+        "Let the engine wait later: start the next batch before it waits for the results of this one, with an "
+        "asynchronous copy into pinned memory and an event that is waited for when they are used."
+    ),
+    "operator": (
+        '`torch.cuda.set_sync_debug_mode("warn")` names each line that waits. Keep sizes and values that the operator '
+        "needs on the host as Python numbers, or on the device as tensors."
+    ),
+}
+_OF: Mapping[Asked, str] = {
+    Asked.CONDITION: "condition",
+    Asked.COPY_BACK: "copy_back",
+    Asked.COPY_TO: "copy_to",
+    Asked.DEVICE: "device",
+    Asked.STREAM: "stream",
+}
+_LINKS = {
+    "copy_back": PINNED_MEMORY,
+    "copy_to": PINNED_MEMORY,
+    "device": ASYNCHRONOUS,
+    "stream": ASYNCHRONOUS,
+    "runtime": ASYNCHRONOUS,
+}
+#: told by rules of their own
+_OTHERS = (Asked.DYNAMIC, Asked.PAGEABLE)
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    found = waits(facts.model)
+    others = in_logging(facts.model, found.row) | in_checks(facts.model, found.row) | np.isin(found.asked, _OTHERS)
+    found = found.take(~others)
+    groups = by_place(
+        facts, found, facts.limit("sync_points", "least_share"), wanted=lambda each: _is_ours(facts, each)
+    )
+    return [_of_group(facts, group) for group in groups]
+
+
+def _is_ours(facts: Facts, group: Waits) -> bool:
+    """Large copies back that could do without waiting are told by another rule."""
+    large = facts.limit("sync_points", "large_bytes") * facts.steps
+    return not (bool(group.is_async[group.bytes > 0].all()) and int(group.bytes.sum()) > large)
+
+
+def _of_group(facts: Facts, group: Waits) -> Found:
+    trace = facts.trace
+    waited = int(group.waited_ns.sum())
+    share, per_step, waited_ns = facts.share(waited), group.times / facts.steps, waited / facts.steps
+    call = str(trace.strings[int(trace.events.name[group.row[0]])])
+    operator = str(trace.strings[int(group.operator[0])]) if group.operator[0] >= 0 else ""
+    how = _how(facts, group, call)
+    # what is left of many lines together
+    what = "" if len(distinct(group.operator)) > 1 else operator or call
+    return Found(
+        title=f"The host waits for the device in {what or 'other operators'}",
+        detail=(
+            f"{f'`{what}` stops' if what else 'Other operators stop'} the host {per_step:.3g} times a step until the "
+            f"device is done: {ms(waited_ns)}, {100 * share:.1f} % of the average step."
+        ),
+        advice=_ADVICE[how],
+        values={
+            "what": what,
+            "per_step": per_step,
+            "waited_ns": waited_ns,
+            "share": share,
+            "how": how,
+        },
+        rows=group.longest,
+        changes=(without("sync", rows=group.row),),
+        confidence="medium" if how in ("operator", "runtime") else "high",
+        evidence=wait_evidence(facts, group, call),
+        links=(_LINKS.get(how, SYNC_DEBUG),),
+    )
+
+
+def _how(facts: Facts, group: Waits, call: str) -> str:
+    kinds = {Asked(each) for each in group.asked.tolist()}
+    if len(kinds) > 1:
+        return "operator"
+    (kind,) = kinds
+    if kind == Asked.VALUE:
+        return "value" if facts.is_training else "value_inference"
+    if group.operator[0] >= 0:
+        return _OF.get(kind, "operator")
+    # torch copies in operators; what it waits for outside of them is the program's own call
+    is_torch = call.startswith(("cuda", "hip")) and bool(facts.model.structure.tree.is_operator.any())
+    return _OF[kind] if is_torch and kind in (Asked.DEVICE, Asked.STREAM) else "runtime"
+
+
+RULE = Rule("sync_points", "R9", (STEPS, DEVICE, CALLS), _find)

@@ -1,0 +1,83 @@
+"""Loops of the program over the elements of a tensor, seen by `aten::select` and what follows it again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.range_sums import running_sums
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+
+SELECT = "aten::select"
+#: so many elements that are taken in one round are looked for: `a[i] * b[i] + c[i]` takes three
+LARGEST_PERIOD = 4
+
+
+@dataclass(frozen=True)
+class Loops:
+    """Loops; parallel, shape (loops,).
+
+    first, last   positions in the call tree: the first and the last `aten::select`
+    rounds        how often the same operators ran
+    track         index into Trace.tracks
+    start, end    ns: from the first selection to the end of what follows the last one
+    operators     how many operators the program calls in one round
+    """
+
+    first: Int64
+    last: Int64
+    rounds: Int64
+    track: Int64
+    start: Int64
+    end: Int64
+    operators: Int64
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+def tensor_loops(model: Model, fewest: int) -> Loops:
+    """Loops with so many rounds or more, outside of operators: what the program itself wrote.
+
+    A round is what is called from one selection to the next, or to the second, third or fourth: the same operators as
+    in the round before, of tensors of the same shape where that is recorded.
+    """
+    tree, nothing = model.structure.tree, np.empty(0, np.int64)
+    code = model.trace.strings.code(SELECT)
+    if code < 0 or np.count_nonzero(tree.name == code) < fewest:
+        return Loops(*(nothing,) * 7)
+    top = np.flatnonzero(tree.is_operator & ~np.append(tree.is_operator, False)[tree.parent])
+    parent = tree.parent[top].astype(np.int64)
+    around = np.where(parent >= 0, parent, -1 - tree.track[top].astype(np.int64))
+    order = top[stable_order(around)]  # siblings after one another, by start
+    around = around[stable_order(around)]
+    at = np.flatnonzero(tree.name[order] == code)
+    # what lies between two selections, as a sum of a random number for each name, and how many they are
+    random = np.random.default_rng(0).integers(1, 2**62, int(tree.name.max()) + 1)
+    before = running_sums(random[tree.name[order]])
+    shape = take_known(model.trace.operators.input_dims, tree.operator[order[at]], missing=0)
+    mixed = before[at[1:]] - before[at[:-1]] + shape[:-1].astype(np.int64) * 1_000_003
+    mixed = mixed * 31 + np.diff(at)
+    together = around[at[1:]] == around[at[:-1]]
+    found: list[tuple[int, int, int, int]] = []
+    taken = np.zeros(len(at), np.bool_)
+    for period in range(1, LARGEST_PERIOD + 1):
+        same = (mixed[period:] == mixed[:-period]) & together[period:] & together[:-period]
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
+        for begin, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+            rounds = (stop - begin + period) // period
+            after = begin + rounds * period  # the selection that ends the last round
+            if rounds >= fewest and not taken[begin:after].any():
+                taken[begin:after] = True
+                found.append((begin, after, rounds, int(at[begin + period] - at[begin])))
+    if not found:
+        return Loops(*(nothing,) * 7)
+    begin, after, rounds, operators = np.array(found, np.int64).T
+    first, last = order[at[begin]], order[at[after]]
+    return Loops(
+        first, last, rounds, tree.track[first].astype(np.int64), tree.start[first], tree.start[last], operators
+    )
