@@ -9,7 +9,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, binding_of
-from torch_tb_profiler.analysis.replay.host_time import worked
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.scenario import Scenario
@@ -169,8 +168,8 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     if scenario.as_recorded and (row[cuts] >= 0).any():
         exact = cuts[row[cuts] >= 0]
         lane = graph.reference[graph.target[edge[exact]]]
-        spent = worked(graph.host, graph.waits, lane, since[exact] + graph.origin_ns)
-        spent -= worked(graph.host, graph.waits, lane, time[graph.source[edge[exact]]] + graph.origin_ns)
+        begin = time[graph.source[edge[exact]]] + graph.origin_ns
+        spent = graph.pieces.spent(lane, begin, since[exact] + graph.origin_ns)
         lengths[exact, : len(Label)] -= spent
         lengths[exact, _PART["unexplained"]] -= over[exact] - spent.sum(axis=1)
         cuts = cuts[row[cuts] < 0]
