@@ -17,7 +17,6 @@ export function Result({ answer }: { answer: WhatIf }) {
   const { changes, saved, names, before_ns, after_ns, meta } = answer;
   const n = Math.max(1, names.length);
   const gone = changes.filter(({ found }) => found === 0);
-  if (changes.length === 0) return <p className="muted">{text.start}</p>;
   const why = [...new Set(changes.flatMap(({ refused }) => (refused ? [refused] : [])))];
   if (after_ns === null || saved.saved_ns === null) {
     const ids = why.length > 0 ? why : meta.refused.map(({ id }) => id);

@@ -64,10 +64,18 @@ function useWritten(): [readonly Change[], (changes: readonly Change[]) => void]
 
 function Answer() {
   const [changes] = useWritten();
-  const query = useWhatIf(useTrace().sel, CHANGES.format(changes));
   return (
     <section className="what-if-result" aria-live="polite">
-      <Async query={query}>{(answer) => <Result answer={answer} />}</Async>
+      {changes.length === 0 ? (
+        <p className="muted">{text.start}</p>
+      ) : (
+        <Replayed changes={changes} />
+      )}
     </section>
   );
+}
+
+function Replayed({ changes }: { changes: readonly Change[] }) {
+  const query = useWhatIf(useTrace().sel, CHANGES.format(changes));
+  return <Async query={query}>{(answer) => <Result answer={answer} />}</Async>;
 }

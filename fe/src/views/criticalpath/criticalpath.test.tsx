@@ -168,11 +168,6 @@ describe("what would be saved", () => {
     expect(screen.getByText("Every step")).toBeTruthy();
   });
 
-  it("is nothing yet without a change", () => {
-    render(<Result answer={{ ...WHAT_IF, changes: [] }} />);
-    expect(screen.getByText(/Move a slider/)).toBeTruthy();
-  });
-
   it("stands in tables that add up", () => {
     const before = byResource(WHAT_IF.parts_before);
     const after = byResource(WHAT_IF.parts_after ?? {});

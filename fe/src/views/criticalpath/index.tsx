@@ -1,6 +1,6 @@
 /** What the steps could not have been shorter without, and how long they would take after a change. */
 import { useMemo } from "react";
-import { type CriticalPath as Path, useCriticalPath } from "../../api";
+import { type CriticalPath as Path, reportMade, useCriticalPath } from "../../api";
 import { Columns, rangeWithin } from "../../charts/stackedColumns";
 import { duration, fraction } from "../../format";
 import { criticalpath as text } from "../../i18n/en/criticalpath";
@@ -31,6 +31,7 @@ export default function CriticalPath() {
 
 function Content({ answer }: { answer: Path }) {
   const { meta, steps, total_ns } = answer;
+  const isReport = reportMade() !== null;
   if (total_ns === 0) {
     return (
       <Panel title={text.chart}>
@@ -45,9 +46,10 @@ function Content({ answer }: { answer: Path }) {
       <Refusals meta={meta} />
       <StepsPanel steps={steps} />
       <Resources answer={answer} />
-      <WhatIf path={answer} />
+      {/* A report has no server to ask. */}
+      {!isReport && <WhatIf path={answer} />}
       <Names answer={answer} />
-      <Pieces steps={steps} />
+      {!isReport && <Pieces steps={steps} />}
     </div>
   );
 }

@@ -3,13 +3,19 @@ import { percent } from "../percent";
 
 const count = (value: Values[string] | undefined, digits = 0) => Number(value).toFixed(digits);
 const milliseconds = (ns: Values[string] | undefined) => `${(Number(ns) / 1e6).toPrecision(3)} ms`;
-const microseconds = (ns: Values[string] | undefined, digits = 1) => `${(Number(ns) / 1e3).toFixed(digits)} µs`;
-const megabytes = (bytes: Values[string] | undefined) => `${(Number(bytes) / 2 ** 20).toPrecision(4)} MB`;
-const gigabytes = (bytes: Values[string] | undefined, digits = 1) => `${(Number(bytes) / 2 ** 30).toFixed(digits)} GB`;
+const microseconds = (ns: Values[string] | undefined, digits = 1) =>
+  `${(Number(ns) / 1e3).toFixed(digits)} µs`;
+const megabytes = (bytes: Values[string] | undefined) =>
+  `${(Number(bytes) / 2 ** 20).toPrecision(4)} MB`;
+const gigabytes = (bytes: Values[string] | undefined, digits = 1) =>
+  `${(Number(bytes) / 2 ** 30).toFixed(digits)} GB`;
 
 const NORMS: Record<string, readonly [string, string]> = {
   rms_norm: ["RMS norm", "torch.nn.functional.rms_norm(x, (x.shape[-1],), weight, eps)"],
-  layer_norm: ["Layer norm", "torch.nn.functional.layer_norm(x, (x.shape[-1],), weight, bias, eps)"],
+  layer_norm: [
+    "Layer norm",
+    "torch.nn.functional.layer_norm(x, (x.shape[-1],), weight, bias, eps)",
+  ],
   softmax: ["Softmax", "torch.softmax(x, dim=-1)"],
 };
 
