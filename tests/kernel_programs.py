@@ -1,4 +1,4 @@
-"""Programs whose kernels have names, shapes and grids, on the machine of `replay_programs`: for rules that read these."""
+"""Programs whose kernels have names, shapes and grids, on the machine of `replay_programs`: rules read these."""
 
 from __future__ import annotations
 

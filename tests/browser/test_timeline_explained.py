@@ -127,7 +127,7 @@ def test_a_trace_without_kernels_says_why_it_has_no_lane_of_idle_time(on_its_own
 
 
 def test_the_instances_of_a_finding(on_its_own: Profiler, keep: Keep) -> None:
-    """The answer of the Overview with the instances that findings are going to have."""
+    """Of a finding that is added to the answer of the Overview."""
     server = on_its_own.server
     level = server.api("timeline", **WHERE)["levels"][-4]["level"]
     rows = [each[2] for each in pieces(server, "idle", level) if each[3] == 1 and each[2] < 2**32 - 1][:40:4]
@@ -136,9 +136,9 @@ def test_the_instances_of_a_finding(on_its_own: Profiler, keep: Keep) -> None:
 
     def with_instances(route: Route) -> None:
         answer = route.fetch().json()
-        answer["findings"] = [
-            {**server_finding(), "id": "planted", "title": "A planted finding", "instances": instances}
-        ]
+        shape = answer["findings"][0]
+        planted = {"key": "planted", "title": "A planted finding", "instances": instances, "count": 99}
+        answer["findings"].append({**shape, "id": "planted", "values": {}, **planted})
         route.fulfill(json=answer)
 
     on_its_own.page.route("**/api/overview*", with_instances)
@@ -157,11 +157,6 @@ def test_the_instances_of_a_finding(on_its_own: Profiler, keep: Keep) -> None:
     wait_until(lambda: "mark" not in on_its_own.state, "no finding in the address")
     expect(on_its_own.ui.get_by_text("A planted finding")).to_have_count(0)
     assert timeline.names()
-
-
-def server_finding() -> dict[str, Any]:
-    """What all findings have."""
-    return {"severity": "low", "detail": "", "saving_ns": None, "evidence": [], "links": [], "values": {}}
 
 
 def test_usable_by_everybody(axe: Axe) -> None:

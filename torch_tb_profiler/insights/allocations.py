@@ -64,20 +64,21 @@ def allocations_of(facts: Facts) -> Allocations:
     return found.take(facts.step_of(found.row) >= 0)
 
 
-def in_steady_state(facts: Facts, found: Allocations) -> bool:
-    """Whether there are such calls, releases among them, in most steps of the second half; not told from one step.
+def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> bool:
+    """Whether memory is got in most steps of the second half, and given back (`released`); not told from two steps.
 
     A program that warms up only gets memory, in its first steps.
     """
     n = facts.steps
-    if n < 3 or not found.releases.any():
+    if n < 3:
         return False
     late = np.arange(n) >= n // 2
 
-    def of(chosen: Bool) -> int:
-        return int(np.count_nonzero(late & (np.bincount(facts.step_of(found.row[chosen]), minlength=n) > 0)))
+    def is_usual(chosen: Bool) -> bool:
+        calls = np.bincount(facts.step_of(found.row[chosen]), minlength=n)
+        return 2 * int(np.count_nonzero(late & (calls > 0))) > int(np.count_nonzero(late))
 
-    return 2 * min(of(~found.releases), of(found.releases)) > int(np.count_nonzero(late))
+    return is_usual(~found.releases) and (not released or is_usual(found.releases))
 
 
 @remembered

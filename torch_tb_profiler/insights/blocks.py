@@ -15,10 +15,10 @@ from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.trace import Strings
+from torch_tb_profiler.trace import Category, Strings
 
 BlockLimit = Literal["threads", "registers", "shared_memory"]
-_LIMITS: tuple[BlockLimit, ...] = ("threads", "registers", "shared_memory")
+LIMITS: tuple[BlockLimit, ...] = ("threads", "registers", "shared_memory")
 WARP = 32
 #: registers are given out in pieces of this many to each warp
 _REGISTERS = 256
@@ -35,7 +35,7 @@ class Blocks:
     duration    ns
     filled      blocks ÷ multiprocessors of the device
     resident    how many blocks a multiprocessor holds at once; 0 where the trace does not say
-    limit       what limits that: threads, registers or shared_memory
+    limit       what limits that, index into LIMITS
     alone       no other kernel runs beside it
     """
 
@@ -44,7 +44,7 @@ class Blocks:
     duration: Int64
     filled: Float64
     resident: Int64
-    limit: tuple[BlockLimit, ...]
+    limit: Int64
     alone: Bool
 
 
@@ -76,8 +76,8 @@ def _blocks(facts: Facts) -> Blocks:
         row=work.row[chosen],
         duration=durations(model)[chosen],
         filled=work.blocks_per_sm[chosen],
-        resident=np.array([count for count, _ in held] or [0], np.int64)[of] if len(of) else of,
-        limit=tuple(held[each][1] for each in of.tolist()),
+        resident=np.array([count for count, _ in held], np.int64)[of],
+        limit=np.array([limit for _, limit in held], np.int64)[of],
         alone=_alone(facts)[chosen],
     )
 
@@ -88,14 +88,14 @@ def _threads(strings: Strings, block: int) -> int:
     return math.prod(int(each) for each in sizes) if all(each.strip().isdigit() for each in sizes) else 0
 
 
-def _resident(device: Mapping[str, Any], threads: int, registers: int, shared: int) -> tuple[int, BlockLimit]:
-    """How many blocks a multiprocessor holds at once, and what limits them; 0 where it is not known."""
+def _resident(device: Mapping[str, Any], threads: int, registers: int, shared: int) -> tuple[int, int]:
+    """How many blocks a multiprocessor holds at once, 0 where it is not known; what limits them, index into LIMITS."""
     capability = nvidia_capability(device)
     sizes = [device.get(f"{name}PerMultiprocessor") for name in ("maxThreads", "regs", "sharedMem")]
     if capability is None or threads <= 0 or registers < 0 or shared < 0:
-        return 0, "threads"
+        return 0, 0
     if not all(isinstance(each, int) and each > 0 for each in sizes):
-        return 0, "threads"
+        return 0, 0
     most_threads, most_registers, most_shared = (int(each or 0) for each in sizes)
     warps = -(-threads // WARP)
     of_warp = -(-registers * WARP // _REGISTERS) * _REGISTERS
@@ -106,16 +106,16 @@ def _resident(device: Mapping[str, Any], threads: int, registers: int, shared: i
         most_shared // of_block if of_block else most_threads,
     )
     least = min(counts)
-    return least, _LIMITS[counts.index(least)]
+    return least, counts.index(least)
 
 
 def _alone(facts: Facts) -> Bool:
-    """Shape (device work,): work that overlaps no other work of its device."""
+    """Shape (device work,): kernels that overlap no other one of their device."""
     model = facts.model
     work, events = model.device_work, facts.trace.events
     start, end = events.start[work.row], events.end[work.row]
-    is_work = np.flatnonzero(model.is_work & (end > start))
-    order = is_work[np.lexsort((start[is_work], work.device[is_work]))]
+    kernels = np.flatnonzero((model.device_category == Category.KERNEL) & (end > start))
+    order = kernels[np.lexsort((start[kernels], work.device[kernels]))]
     first = begins_run(work.device[order])
     # ends only grow from device to device, so that the largest end so far is one of the same device
     shift = np.cumsum(first) * (int(end.max(initial=0)) - int(start.min(initial=0)) + 1)

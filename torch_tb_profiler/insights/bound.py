@@ -170,7 +170,8 @@ _SENTENCES: Mapping[BoundKind, str] = {
     "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
     "in it,",
     "memory": "Copies bound this run: kernels wait for them. Without them",
-    "host": "The host bounds this run: the device waits for Python and operators on the CPU. With a third less of that time",
+    "host": "The host bounds this run: the device waits for Python and operators on the CPU. With a third less "
+    "of that time",
     "launch": "Launches bound this run: the device waits for the host to start its many short kernels. With a "
     "third less of the host's time",
     "compute": "Compute bounds this run: kernels are what the steps wait for. With kernels twice as fast",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Fused, fused_groups
+from torch_tb_profiler.arrays.grouping import first_at
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.patterns import Group
@@ -49,17 +50,24 @@ class Fusion:
 
 def fusion_of(facts: Facts, groups: Sequence[Group]) -> Fusion | None:
     """What there is to fuse in the steps; None for nothing."""
-    kept = [each for each in groups if len(each.rows) > 1 and bool((facts.step_of(each.rows[:1]) >= 0).all())]
+    kept = [each for each in groups if len(each.rows) > 1]
+    if kept:
+        in_steps = facts.step_of(np.array([each.rows[0] for each in kept], np.int32)) >= 0
+        kept = [each for each, inside in zip(kept, in_steps.tolist(), strict=True) if inside]
     if not kept:
         return None
-    spent = [int(facts.duration(each.rows).sum()) for each in kept]
-    order = sorted(range(len(kept)), key=lambda i: kept[i].target_ns - spent[i])
-    kept = [kept[i] for i in order]
-    longest = [int(each.rows[np.argmax(facts.duration(each.rows))]) for each in kept]
+    rows = np.concatenate([each.rows for each in kept])
+    duration, heads = facts.duration(rows), np.cumsum([0, *(len(each.rows) for each in kept[:-1])])
+    spent = np.add.reduceat(duration, heads)
+    order = np.argsort(np.array([each.target_ns for each in kept]) - spent, kind="stable")
+    kept = [kept[i] for i in order.tolist()]
+    longest = np.maximum.reduceat(duration, heads)
+    of = np.repeat(np.arange(len(heads)), np.diff(np.append(heads, len(rows))))
+    at = first_at(of[duration == longest[of]], rows[duration == longest[of]], len(heads))
     return Fusion(
         groups=tuple(kept),
-        rows=np.array(longest, np.int32),
-        spent_ns=sum(spent),
+        rows=at[order],
+        spent_ns=int(spent.sum()),
         left_ns=sum(each.target_ns for each in kept),
-        kernels=sum(len(each.rows) for each in kept),
+        kernels=len(rows),
     )

@@ -21,10 +21,13 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.frame_names import is_own_code
 from torch_tb_profiler.trace import Category
 
-_SYNCHRONOUS = re.compile(r"_SingleProcessDataLoaderIter\.")
-_WORKERS = re.compile(r"_MultiProcessingDataLoaderIter\.")
+#: also of what derives from them, as the StatefulDataLoader of torchdata
+_SYNCHRONOUS = re.compile(r"SingleProcessDataLoaderIter\.")
+_WORKERS = re.compile(r"MultiProcessingDataLoaderIter\.")
 #: the frame of torch that makes an iterator with its workers; those that persist are only told to begin again
-_MADE = re.compile(r"(?:^|/)torch/utils/data/dataloader\.py\(\d+\): _get_iterator$")
+_MADE = re.compile(
+    r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
+)
 #: what a batch of workers takes as usual is told from so many
 FEWEST = 4
 

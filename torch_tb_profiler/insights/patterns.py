@@ -10,7 +10,7 @@ from math import prod
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.arrays.distinct import begins_run, distinct, distinct_places
+from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
@@ -156,24 +156,24 @@ def chains(facts: Facts, taken: Iterable[Int32], least: int) -> list[Group]:
     """
     model = facts.model
     line, work, events = operator_line(model), model.device_work, facts.trace.events
+    fits = _may_be_in_a_chain(model, line, taken)
+    if not fits.any():
+        return []
+    size = np.zeros(len(work), np.int64)
+    size[fits] = _sizes(model, line, np.flatnonzero(fits))
     chosen = np.flatnonzero(model.is_work)
     order = chosen[np.lexsort((events.start[work.row[chosen]], work.stream[chosen], work.device[chosen]))]
-    fits = _may_be_in_a_chain(model, line, taken)[order]
-    size = _sizes(model, line)[order]
-    begins = begins_run(work.device[order], work.stream[order], fits, size)
-    heads = np.flatnonzero(begins)
+    heads = np.flatnonzero(begins_run(work.device[order], work.stream[order], fits[order], size[order]))
     ends = np.append(heads[1:], len(order))
-    long = np.flatnonzero(fits[heads] & (ends - heads >= least)) if len(heads) else heads
-    names = model.tree.name
-    in_place = facts.trace.strings.where(lambda name: name.endswith("_"), names)
-    found = []
-    for head, end in zip(heads[long].tolist(), ends[long].tolist(), strict=True):
-        places = order[head:end]
-        code = names[line.node[line.place[places]]]
-        if len(distinct(code)) > 1 and not bool(in_place[code].all()):
-            rows = work.row[places]
-            found.append(Group(rows, fused_ns(facts.duration(rows))))
-    return found
+    names = model.tree.name[line.node[line.place[order]]]
+    in_place = facts.trace.strings.where(lambda name: name.endswith("_"), names)[names]
+    differs = np.append(names[1:] != names[:-1], False)
+    differs[ends - 1] = False
+    several, plain = (np.logical_or.reduceat(each, heads) for each in (differs, ~in_place))
+    long = np.flatnonzero(fits[order[heads]] & (ends - heads >= least) & several & plain)
+    rows = work.row[order]
+    found = [rows[head:end] for head, end in zip(heads[long].tolist(), ends[long].tolist(), strict=True)]
+    return [Group(each, fused_ns(facts.duration(each))) for each in found]
 
 
 def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32]) -> Bool:
@@ -189,18 +189,22 @@ def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32])
     return fits & ~gone[model.device_work.row]
 
 
-def _sizes(model: Model, line: OperatorLine) -> Int64:
-    """Shape (device work,): the same number for work on as many elements, by shapes, else by grid and block."""
+def _sizes(model: Model, line: OperatorLine, at: Int64) -> Int64:
+    """Shape (n,): the same number for work on as many elements, by shapes, else by grid and block.
+
+    at   shape (n,): indices into the device work, of work with a place
+    """
     work = model.device_work
-    node = np.where(line.place >= 0, line.node[line.place], -1) if len(line.node) else line.place
-    codes, at = distinct_places(input_dims(model, node))
-    texts = [str(model.trace.strings[code]) for code in codes.tolist()]
-    elements = np.array([largest(text) for text in texts], np.int64)[at] if len(at) else np.empty(0, np.int64)
-    _, grid = distinct_places(work.grid.astype(np.int64) * (int(work.block.max(initial=0)) + 1) + work.block)
-    unknown = (work.grid <= 0) | (work.block <= 0)
+    codes, which = distinct_places(input_dims(model, line.node[line.place[at]]))
+    texts = model.trace.strings.texts(codes)
+    elements = np.array([largest(text) for text in texts], np.int64)[which]
+    grid, block = work.grid[at].astype(np.int64), work.block[at]
+    by_grid = grid * (int(block.max(initial=0)) + 1) + block
     # what is not known is like nothing else
-    by_grid = np.where(unknown, np.arange(len(work)) + len(work), grid)
-    return np.where(elements > 0, elements, -1 - by_grid)
+    unknown = (grid <= 0) | (block <= 0)
+    by_grid[unknown] = int(by_grid.max(initial=0)) + 1 + np.flatnonzero(unknown)
+    sizes: Int64 = np.where(elements > 0, elements, -1 - by_grid)
+    return sizes
 
 
 def largest(dims: str) -> int:

@@ -6,6 +6,7 @@ divided by the part of it that good kernels reach.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,7 @@ from torch_tb_profiler.model.kernel_names.family import Kind
 SHORTEST_NS = 3_000
 #: a matrix with at most so many rows is skinny: tensor cores multiply tiles of at least 16
 SKINNY = 16
+_FEW_ROWS = re.compile(r"gemmSN_|gemmk1_|gemv")
 
 _ELEMENT: Mapping[str, ElementType] = {each: each for each in ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")}
 
@@ -92,6 +94,13 @@ class Products:
     def are_of(self, *kinds: Kind) -> Bool:
         """Which of `chosen` are of some kinds, shape (chosen,)."""
         return one_of(self.kernels.kind[self.chosen], [KINDS.index(each) for each in kinds])
+
+    @cached_property
+    def is_for_few_rows(self) -> Bool:
+        """Which of `chosen` are, by their name, for products with few rows, that the memory bounds, shape (chosen,)."""
+        names = self.facts.trace.events.name[self.kernels.row[self.chosen]]
+        few: Bool = self.facts.trace.strings.where(_FEW_ROWS.search, names)[names]
+        return few
 
     def use(self, use: Use) -> Bool:
         """Which of `chosen` have this use of tensor cores, shape (chosen,)."""

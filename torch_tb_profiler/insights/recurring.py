@@ -29,7 +29,7 @@ def recurring(facts: Facts, rows: Int32) -> Bool:
     if not len(rows):
         return np.empty(0, np.bool_)
     model, n = facts.model, facts.steps
-    if n == 1 and model.steps.rule != "whole_trace":
+    if n == 1 and is_loop_known(facts):
         return np.ones(len(rows), np.bool_)
     place = places_in_code(facts, rows)
     if n > 1:
@@ -41,6 +41,11 @@ def recurring(facts: Facts, rows: Int32) -> Bool:
     times = np.bincount(place[pairs.first], minlength=int(place.max()) + 1)
     found: Bool = (times >= least)[place]
     return found
+
+
+def is_loop_known(facts: Facts) -> bool:
+    """Whether steps were found, so that what recurs is of the loop of the program."""
+    return facts.model.steps.rule != "whole_trace"
 
 
 def places_in_code(facts: Facts, rows: Int32) -> Int64:

@@ -41,6 +41,15 @@ describe("what can be seen of a lane", () => {
     expect(items.x0[0]).toBe(90);
   });
 
+  it("has pieces of one event that follow one another as they are", () => {
+    const items = gathered([
+      piece(lane([{ start: 2_000, end: 3_000, row: 7, category: 1 }]), 0, 3_000),
+      piece(lane([{ start: 0, end: 2_000, row: 7, category: 2 }], 3_000), 3_000, 65_536),
+    ]);
+    expect(rows(items)).toEqual([7, 7]);
+    expect([items.x0[1], items.x1[1]]).toEqual([20, 40]);
+  });
+
   it("has a slice that is in two tiles once", () => {
     const second = lane([{ start: -4_000, end: 1_000, row: 7 }], 6_000);
     const first = lane([{ start: 2_000, end: 7_000, row: 7 }]);

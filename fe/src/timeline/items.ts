@@ -67,9 +67,16 @@ export function gather(
       const row = tile.row[at] ?? 0;
       const count = tile.count[at] ?? 0;
       const end = begin + (tile.end[at] ?? 0) * tile.tick;
+      const category = tile.category[at] ?? 0;
       const before = into.size - 1;
-      // It was in the tile before, too.
-      if (before >= 0 && into.row[before] === row && into.count[before] === count) {
+      // It was in the tile before, too. Pieces that are computed may follow one another with the same event.
+      if (
+        before >= 0 &&
+        start < from + offset &&
+        into.row[before] === row &&
+        into.count[before] === count &&
+        into.category[before] === category
+      ) {
         into.x1[before] = Math.max(into.x1[before] ?? 0, (end - left) * perPixel);
         continue;
       }
@@ -81,7 +88,7 @@ export function gather(
       into.name[size] = tile.name[at] ?? 0;
       into.operator[size] = tile.operator?.[at] ?? NO_NAME;
       into.slack[size] = tile.slack?.[at] ?? Number.NaN;
-      into.category[size] = tile.category[at] ?? 0;
+      into.category[size] = category;
       into.fill[size] = tile.fill[at] ?? 0;
     }
   }

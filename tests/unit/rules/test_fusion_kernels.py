@@ -9,8 +9,10 @@ from tests.named_programs import (
     GEMM,
     REDUCE,
     SOFTMAX,
+    backward,
     diagnosed,
     elementwise,
+    evaluate,
     found,
     inside,
     op,
@@ -178,6 +180,38 @@ def test_a_fused_kernel_of_attention_is_well() -> None:
     step = [PRODUCT, inside("cpu_op", "aten::scaled_dot_product_attention", fused_attention()), PRODUCT]
     names = {each.id for each in diagnosed(run(step)).findings}
     assert names & {"attention_math", "unfused_attention"} == set()
+
+
+def gradients() -> Instruction:
+    """The backward of `weights`."""
+    products = [op("bmm", (GEMM, 60))] * 2
+    return backward(
+        evaluate("BmmBackward0", *products),
+        evaluate("SoftmaxBackward0", op("_softmax_backward_data", (SOFTMAX, 50))),
+        evaluate("DivBackward0", elementwise("div", 30, [[32, 512, 512]])),
+        evaluate("BmmBackward0", *products),
+    )
+
+
+def fused_gradients() -> Instruction:
+    """Five products in place of four."""
+    inner = op("flash", ("flash_bwd_kernel", 1.25 * 240 + LEFT * (320 - 300)))
+    return backward(evaluate("FlashBackward0", inner))
+
+
+@pytest.mark.parametrize("rule", ["unfused_attention", "attention_math"])
+def test_the_backward_of_attention_is_fused_as_well(rule: str) -> None:
+    forward = weights()
+    if rule == "attention_math":
+        forward = [inside("cpu_op", "aten::_scaled_dot_product_attention_math", *forward)]
+    program = run([PRODUCT, *forward, PRODUCT, gradients()])
+    (finding,) = found(program, rule)
+    fused = run([PRODUCT, fused_attention(), PRODUCT, fused_gradients()])
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == pytest.approx(saved(program, fused), rel=0.1)
+    assert finding.count == 8
+    other = {"unfused_attention": "attention_math", "attention_math": "unfused_attention"}[rule]
+    assert found(program, other) == []
 
 
 def convolution(bias: bool) -> Instruction:

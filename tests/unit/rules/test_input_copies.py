@@ -109,6 +109,14 @@ def test_copies_of_unknown_size_are_not_called_tiny() -> None:
     assert "tiny_copies" not in found_in(program)
 
 
+def test_copies_of_clones_are_not_lists_to_copy() -> None:
+    program: Program = [[*[("copy", ON_DEVICE, 2_000)] * 200, *work(20)] for _ in range(5)]
+    events = run(program).events
+    clones = [{**each, "name": "aten::clone"} for each in events if each["name"] == "aten::copy_"]
+    assert "tiny_copies" in {each.id for each in diagnosis(model_of(events)).findings}
+    assert "tiny_copies" not in {each.id for each in diagnosis(model_of([*clones, *events])).findings}
+
+
 def test_copies_of_data_parallel_are_told_apart() -> None:
     forward: list[Instruction] = [
         ("copy", ON_DEVICE, 2_000, COMPUTE, 12, "DistributedDataParallel.forward") for _ in range(150)

@@ -89,6 +89,9 @@ def test_pinned_memory_in_every_step() -> None:
     assert finding.saving is not None
     assert finding.saving.alone_ns == pytest.approx(saved(faulty, healthy), rel=0.02)
     assert "pin_memory=True" in finding.advice
+    kept = allocating([("call", "cudaHostAlloc", 700 * US, "aten::empty")])
+    assert "host_allocation" in found_in(kept), "buffers that are in use are not taken again"
+    assert not MEMORY & set(found_in(allocating(healthy[0], first=kept[0])))
     assert not MEMORY & set(found_in(healthy))
 
 

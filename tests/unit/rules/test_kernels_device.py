@@ -141,6 +141,16 @@ def test_copies_into_another_order() -> None:
         assert "layout" not in found(run(three(replace(copy, inside=ranges), add(500))), A100), ranges
 
 
+def test_copies_of_several_places_are_told_apart() -> None:
+    def copy(owner: str, us: float) -> Op:
+        return Op(owner, ((COPY, us, {}),), inside=("aten::contiguous",))
+
+    steps = three(copy("a", 100), copy("b", 60), copy("c", 50), copy("d", 40), copy("e", 30), add(300))
+    here = [each for each in found(run(steps), A100).values() if each.id == "layout"]
+    counts = {each.where.operator if each.where else None: each.count for each in here}
+    assert counts == {"a": 3, "b": 3, "c": 3, "d": 6}, "those of d and e together"
+
+
 def tried(number: int) -> Op:
     """A convolution that tries algorithms, with waits of the host between them."""
     kernels = tuple((f"cudnn_algorithm_{number}_{i}_scudnn_128x64", 80.0) for i in range(14))
@@ -189,6 +199,7 @@ def test_slow_compiled_kernels() -> None:
         (compiled(name, least / 0.5), A100),
         (compiled(name, least / 0.25), UNKNOWN),
         (compiled("triton_tem_fused_mm_3", least / 0.1), A100),  # a product
+        (compiled("triton_poi_fused__unsafe_index_add_3", least / 0.1), A100),  # reads here and there
         (replace(compiled(name, least / 0.25), name="my::op"), A100),  # whose tensors are not known
     ):
         assert "slow_compiled" not in found(run(three(op, add(100))), device), op

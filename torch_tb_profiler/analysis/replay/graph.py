@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.analysis.replay.lags import Lags
 from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.analysis.replay.stretches import Stretches
-from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model.steps import Steps
 
 
@@ -119,11 +119,6 @@ class Graph:
         """Shape (lane edges,): those that end after the first step has begun."""
         found: Bool = self.point_time[self.lane_to] > self.since
         return found
-
-    @cached_property
-    def recorded_lanes(self) -> Float64:
-        """`lane_times`, to be scaled: shared by all scenarios."""
-        return self.lane_times.astype(np.float64)
 
     def length(self, on_lanes: Int64, duration: Int64) -> Int64:
         """Shape (edges,), ns: host time or duration, without the lag; of shape (lane edges,) and (items,)."""

@@ -34,10 +34,10 @@ class HostTime:
     lane: Int32
     start: Int64
     label: Int8
-    node: Int64
+    node: Int32
     lanes: int
 
-    @cached_property
+    @property
     def length(self) -> Int64:
         """Shape (pieces,), ns: 0 for the last of each lane, which has no end."""
         length = np.zeros(len(self.start), np.int64)
@@ -90,7 +90,7 @@ def host_time(trace: Trace, launches: Bool, marks: tuple[int, int] | None) -> Ho
         last = np.append((time[1:] != time[:-1]) | (lane[1:] != lane[:-1]), True)
         lane, time, node = lane[last], time[last], node[last]
     of_piece = np.append(label, np.int8(Label.PYTHON))[node]  # the last place is that of -1
-    return HostTime(row, nesting, lane, time, of_piece, node, len(trace.tracks))
+    return HostTime(row, nesting, lane, time, of_piece, node.astype(np.int32), len(trace.tracks))
 
 
 def _covers(nesting: Nesting, long: Int64, marks: tuple[int, int]) -> bool:

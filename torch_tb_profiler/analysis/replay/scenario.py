@@ -159,7 +159,7 @@ def after(graph: Graph, effects: Sequence[Effect]) -> Scenario:
 def _lane_times(graph: Graph, effects: Sequence[Effect]) -> Float64:
     parts = [each for effect in effects for each in effect.host if len(each.pieces)]
     labels = [effect.labels for effect in effects if effect.labels is not None]
-    found = graph.recorded_lanes
+    found = graph.lane_times.astype(np.float64)
     if parts:
         found = np.maximum(found - _saved(graph, parts), 0)
     if labels:

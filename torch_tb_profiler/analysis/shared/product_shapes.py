@@ -98,7 +98,7 @@ def product_of(operator: str, dims: str, types: str, concrete: str, strides: str
             [_tensor(each) for each in _list(strides)],
         )
         return read(arguments)
-    except (ValueError, IndexError, TypeError, SyntaxError, MemoryError, RecursionError):
+    except (ArithmeticError, ValueError, IndexError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -37,10 +37,10 @@ def _find(facts: Facts) -> Sequence[Found]:
     return [each for each in found if each is not None]
 
 
-def _named(facts: Facts, blocks: Blocks, wanted: object) -> Bool:
+def _named(facts: Facts, blocks: Blocks, wanted: Callable[[str], bool]) -> Bool:
     strings = facts.trace.strings
     names = facts.trace.events.name[blocks.row]
-    mask: Bool = strings.where(wanted, names)[names]  # type: ignore[arg-type]
+    mask: Bool = strings.where(wanted, names)[names]
     return mask
 
 
@@ -68,8 +68,9 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
     spent = int(blocks.duration[chosen].sum())
     if not len(chosen) or not facts.total_ns or facts.share(spent) < facts.limit(_ID, "least_share"):
         return None
-    # with work for half of the multiprocessors, no more is promised
-    target = np.maximum(blocks.duration[chosen] * blocks.filled[chosen] / most, SHORTEST_NS)
+    # with work for half of the multiprocessors a kernel comes near to what the memory gives: no more is promised
+    possible = facts.limit(_ID, "expected_filled")
+    target = np.maximum(blocks.duration[chosen] * blocks.filled[chosen] / possible, SHORTEST_NS)
     filled = float((blocks.filled[chosen] * blocks.duration[chosen]).sum()) / spent
     name, share = _longest(facts, blocks, chosen)
     return Found(
@@ -80,8 +81,8 @@ def _too_few(facts: Facts, blocks: Blocks) -> Found | None:
             f"{name}."
         ),
         advice=(
-            "Give each call more to do: a larger batch, or one call for several of them. In a kernel of your own split "
-            "the work over more blocks."
+            "Give each call more to do: a larger batch, or one call for several of them; `torch.compile(model)` joins "
+            "small reductions with what is around them. In a kernel of your own split the work over more blocks."
         ),
         values={"what": "few", "share": facts.share(spent), "filled": filled, "name": name, "part": share},
         rows=facts.longest_first(blocks.row[chosen]),

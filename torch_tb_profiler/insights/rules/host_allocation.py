@@ -17,7 +17,9 @@ def _find(facts: Facts) -> Sequence[Found]:
     found = allocations_of(facts).of_host()
     rows = facts.longest_first(found.row)
     n, took = facts.steps, float(facts.duration(rows).sum())
-    if not in_steady_state(facts, found) or facts.share(took) < facts.limit("host_allocation", "least_share"):
+    if not in_steady_state(facts, found, released=False) or facts.share(took) < facts.limit(
+        "host_allocation", "least_share"
+    ):
         return ()
     name = str(facts.trace.strings[facts.trace.events.name[rows[0]]])
     return (

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import kernels
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
+from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
@@ -20,13 +23,15 @@ from torch_tb_profiler.model.kernel_names.family import Kind
 _ID = "layout"
 #: between N C H W and N H W C, which libraries do around convolutions
 _CONVERSION = re.compile(r"nchwToNhwc|nhwcToNchw|tensorTransform|^batched_transpose_|transpose_(?:NCHW|CNHW|packed)")
+#: places that have a finding of their own
+PLACES = 3
 #: operators that copy a tensor only to have its elements one behind the other
 _CONTIGUOUS = frozenset({"aten::contiguous", "aten::reshape", "aten::_reshape_copy", "aten::flatten"})
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    found = (_conversions(facts), _copies(facts))
-    return [each for each in found if each is not None]
+    conversions = _conversions(facts)
+    return [*([] if conversions is None else [conversions]), *_copies(facts)]
 
 
 def _conversions(facts: Facts) -> Found | None:
@@ -59,18 +64,31 @@ def _conversions(facts: Facts) -> Found | None:
     )
 
 
-def _copies(facts: Facts) -> Found | None:
+def _copies(facts: Facts) -> list[Found]:
     model, tree = facts.model, facts.model.tree
     rows = _rows_of(facts, _is_copy)
     if not len(tree) or not len(rows):
-        return None
+        return []
     place = np.searchsorted(model.device_work.row, rows)
     node = model.device_links.operator_node[place]
     named = facts.trace.strings.where(_CONTIGUOUS.__contains__, tree.name)[tree.name]
     rows = facts.longest_first(rows[nearest(tree.parent, named, node) >= 0])
+    limit = facts.limit(_ID, "least_share_of_copies")
+    if facts.share(int(facts.duration(rows).sum())) < limit:
+        return []
+    # places that are worth a look of their own, then all others together
+    groups = group([groups_of_places(model, rows)])
+    total = groups.sum(facts.duration(rows))
+    own = [at for at in descending(total)[:PLACES].tolist() if facts.share(int(total[at])) >= limit / 2]
+    parts = [rows[groups.of == at] for at in own]
+    others = rows[~one_of(groups.of, own)]
+    if facts.share(int(facts.duration(others).sum())) >= limit / 2:
+        parts.append(others)
+    return [_copy(facts, part) for part in parts]
+
+
+def _copy(facts: Facts, rows: Int32) -> Found:
     spent = int(facts.duration(rows).sum())
-    if not spent or facts.share(spent) < facts.limit(_ID, "least_share_of_copies"):
-        return None
     return Found(
         title="Tensors are copied only to lie in another order",
         detail=(
@@ -91,12 +109,12 @@ def _copies(facts: Facts) -> Found | None:
     )
 
 
-def _rows_of(facts: Facts, wanted: object) -> Int32:
+def _rows_of(facts: Facts, wanted: Callable[[str], bool]) -> Int32:
     """Compute kernels of the steps by their names."""
     model = facts.model
     rows = model.device_work.row[is_compute(model)]
     names = facts.trace.events.name[rows]
-    named = facts.trace.strings.where(wanted, names)[names]  # type: ignore[arg-type]
+    named = facts.trace.strings.where(wanted, names)[names]
     return facts.in_steps(rows[named])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.kernel_use import known_occupancy
 from torch_tb_profiler.arrays.grouping import descending, group
-from torch_tb_profiler.insights.blocks import blocks_of
+from torch_tb_profiler.insights.blocks import LIMITS, blocks_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
@@ -44,7 +44,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         weight = blocks.duration[here]
         mean = float((percent[here] * weight).sum() / weight.sum()) / 100
         name = short_name(strings[int(names[here[0]])])
-        limit = blocks.limit[int(here[np.argmax(weight)])]
+        limit = LIMITS[int(blocks.limit[here[np.argmax(weight)]])]
         found.append(
             Found(
                 title="A kernel runs few warps at once",

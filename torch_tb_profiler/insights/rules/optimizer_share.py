@@ -55,7 +55,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             evidence=tuple(evidence),
             confidence="medium",
             links=(LINK,),
-            # half of a part that is shown from a fifth of the step on
+            # half of it is what the change saves
             least_share=facts.limit("optimizer_share", "least_share") / 2,
         ),
     )

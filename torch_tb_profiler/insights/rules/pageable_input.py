@@ -9,7 +9,7 @@ from torch_tb_profiler.insights.copies import Copies, Direction, HostMemory, cop
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.loading import words_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
-from torch_tb_profiler.insights.recurring import by_place, recurring
+from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
 PINNED = Link(
@@ -57,6 +57,7 @@ def _of(facts: Facts, found: Copies) -> Found:
             Evidence("copy_count", "Copies, average per step", len(rows) / n, "count", "trace"),
         ),
         links=(PINNED,),
+        confidence="high" if is_loop_known(facts) else "medium",
     )
 
 

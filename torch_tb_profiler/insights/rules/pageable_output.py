@@ -9,7 +9,7 @@ from torch_tb_profiler.insights.copies import Copies, large_reads
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.loading import words_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
-from torch_tb_profiler.insights.recurring import by_place, recurring
+from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.rules.pageable_input import PINNED
 
@@ -48,6 +48,7 @@ def _of(facts: Facts, found: Copies) -> Found:
             Evidence("copy_count", "Copies, average per step", len(calls) / n, "count", "trace"),
         ),
         links=(PINNED,),
+        confidence="high" if is_loop_known(facts) else "medium",
     )
 
 

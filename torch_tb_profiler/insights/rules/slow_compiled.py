@@ -21,6 +21,8 @@ from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 _ID = "slow_compiled"
 #: kernels that Inductor makes of operators with one number for each element, and of reductions
 _COMPILED = re.compile(r"triton_(?:poi|red|per)_")
+#: what reads here and there, or draws random numbers, does not come near to the bandwidth
+_NOT_BY_BANDWIDTH = re.compile(r"index|gather|scatter|embedding|upsample|grid_sampler|pool|rand|dropout|bernoulli|sort")
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -86,7 +88,7 @@ def _least_ns(facts: Facts) -> tuple[Int64, Float64]:
     trace, strings = facts.trace, facts.trace.strings
     place = np.flatnonzero(is_compute(model))
     name = trace.events.name[model.device_work.row[place]]
-    place = place[strings.where(_COMPILED.match, name)[name]] if len(place) else place
+    place = place[strings.where(_is_bound_by_bandwidth, name)[name]] if len(place) else place
     place = place[facts.step_of(model.device_work.row[place]) >= 0]
     node = model.device_links.operator_node[place]
     if not len(tree) or not len(place):
@@ -108,6 +110,10 @@ def _least_ns(facts: Facts) -> tuple[Int64, Float64]:
     found = least[groups.of] if len(groups) else np.empty(0)
     known = ~np.isnan(found)
     return place[known], found[known]
+
+
+def _is_bound_by_bandwidth(name: str) -> bool:
+    return _COMPILED.match(name) is not None and _NOT_BY_BANDWIDTH.search(name) is None
 
 
 RULE = Rule(_ID, "R36", (STEPS, DEVICE, PROPERTIES, SHAPES), _find)

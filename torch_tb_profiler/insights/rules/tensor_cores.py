@@ -38,7 +38,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     least = products.least_ns(half, size=2) / facts.limit("tensor_cores", "efficiency")
     faster = products.faster(
-        products.chosen[wide & ~products.are_of(Kind.GEMV)],
+        products.chosen[wide & ~products.is_for_few_rows],
         least,
         facts.limit("tensor_cores", "most_speedup"),
         facts.limit("tensor_cores", "speedup_without_shapes"),

@@ -47,7 +47,7 @@ def _is_convolution(products: Products) -> Bool:
 
 
 def _of_family(facts: Facts, products: Products, family: Bool, what: str) -> Found | None:
-    slow = family & products.are("fp32") & products.use(Use.NO)
+    slow = family & products.are("fp32") & products.use(Use.NO) & ~products.is_for_few_rows
     spent = products.time(slow)
     share = spent / products.compute_ns if products.compute_ns else 0.0
     # where some are multiplied as TF32 it is on, and libraries chose plain cores for the others

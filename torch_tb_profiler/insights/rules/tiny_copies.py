@@ -9,12 +9,16 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import fused_groups
 from torch_tb_profiler.analysis.replay.inputs import main_lane
 from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.insights.copies import Copies, Direction, copies_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.places import groups_of_places, places_of
 from torch_tb_profiler.insights.recurring import by_place, recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.model import Model
 
 _WORDS = {Direction.TO_DEVICE: "to the device", Direction.TO_HOST: "to the host", Direction.ON_DEVICE: "on the device"}
 _ADVICE = {
@@ -51,6 +55,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     tiny = (found.bytes >= 0) & (found.bytes < facts.limit("tiny_copies", "tiny_bytes"))
     # who reads one number, or waits for his copy, is told of the waiting
     found = found.take(tiny & ~found.reads & ~(found.blocks & (found.direction == Direction.TO_HOST)))
+    found = found.take((found.direction != Direction.ON_DEVICE) | ~_part_of_another(facts.model, found))
     found = found.take(recurring(facts, found.row))
     said: list[Found] = []
     for way in _WORDS:
@@ -109,11 +114,23 @@ def _groups(facts: Facts, found: Copies) -> list[tuple[list[int], int]]:
     return together
 
 
-def _whose(facts: Facts, found: Copies) -> str:
-    """DistributedDataParallel copies buffers in its forward, and gradients on the thread of the autograd engine.
+def _part_of_another(model: Model, found: Copies) -> Bool:
+    """Which copies are made inside a larger operator, such as a clone: that one is to be looked at, not its copy."""
+    tree, events = model.structure.tree, model.trace.events
+    if not len(tree):
+        return np.zeros(len(found), np.bool_)
+    call = np.maximum(found.call, 0)
+    node = model.structure.nesting.innermost(events.track[call], events.start[call])
+    own = nearest(tree.parent, tree.is_operator, node).astype(np.int64)
+    around = nearest(tree.parent, tree.is_operator, take_known(tree.parent, own)).astype(np.int64)
+    is_aten = model.trace.strings.where(lambda name: name.startswith("aten::"), tree.name)
+    inside: Bool = (found.call >= 0) & (around >= 0)
+    inside[inside] = is_aten[tree.name[around[inside]]]
+    return inside
 
-    Both by copies in no other operator.
-    """
+
+def _whose(facts: Facts, found: Copies) -> str:
+    """DistributedDataParallel copies buffers in its forward, and gradients on the thread of the autograd engine."""
     model = facts.model
     code = facts.trace.strings.code("DistributedDataParallel.forward")
     if code < 0 or not bool((model.tree.name == code).any()):

@@ -39,7 +39,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Worker processes deliver batches in bursts",
             detail=(
-                f"Every {period}. batch takes {words_of(stall)}, the others {words_of(usual)}: {period} workers finish "
+                f"One batch in {period} takes {words_of(stall)}, the others {words_of(usual)}: {period} workers finish "
                 "together, and the steps use up their batches before the next ones are ready."
             ),
             advice=(

@@ -72,6 +72,7 @@ export const trace = area("trace", {
   instancesAre: (n: string) => (n === "1" ? "1 instance" : `${n} instances`),
   instancesShown: (from: string, to: string, n: string) =>
     `${from} to ${to} of ${n}, in order of time`,
+  instancesCut: (n: string) => `(the most costly of ${n})`,
   previousInstance: "Previous instance",
   nextInstance: "Next instance",
   clearFinding: "Take the marks away",

@@ -68,6 +68,7 @@ export const trace: typeof en = {
   instances: "发现的各处实例",
   instancesAre: (n) => `${n} 处`,
   instancesShown: (from, to, n) => `第 ${from} 至 ${to} 处，共 ${n} 处，按时间排列`,
+  instancesCut: (n) => `（共 ${n} 处，取代价最大者）`,
   previousInstance: "上一处实例",
   nextInstance: "下一处实例",
   clearFinding: "去除标记",

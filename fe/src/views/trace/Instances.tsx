@@ -1,5 +1,5 @@
 /** The instances of a finding: marked over the whole height, and as a list to go through. */
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 import { useOverview } from "../../api";
 import { momentIn, type TimeWindow } from "../../draw";
 import { count, duration } from "../../format";
@@ -8,7 +8,13 @@ import { useAddress, useTrace } from "../../state";
 import { SimpleTable, type Table } from "../../table";
 import type { Flags, PickedSlice, RankTiles, Stage } from "../../timeline";
 import { QueryPanel } from "../../ui";
-import { type Instance, instancesOf, nextInstance, pickedInstance } from "./instances";
+import {
+  type FindingInstances,
+  type Instance,
+  instancesOf,
+  nextInstance,
+  pickedInstance,
+} from "./instances";
 import { params } from "./params";
 
 /** Rows of the list around the one that is looked at. */
@@ -38,25 +44,17 @@ export function useInstances(
     () => (data && id !== "" ? (instancesOf(data, id)?.instances ?? []) : []),
     [data, id],
   );
-  const [visited, setVisited] = useState(-1);
-  const isPicked = (at: number) =>
-    instances[at] !== undefined &&
-    (instances[at].row === null ||
-      (instances[at].row === picked?.row && picked.worker === main?.worker));
-  const current = isPicked(visited)
-    ? visited
-    : picked === null || picked.worker !== main?.worker
-      ? -1
-      : instances.findIndex(({ row }) => row === picked.row);
+  const own = picked?.worker === main?.worker ? picked : null;
+  const current = own ? instances.findIndex(({ row }) => row === own.row) : -1;
   const offset = main?.offset ?? 0;
   const flags = useMemo<Flags | null>(
     () =>
       instances.length === 0
         ? null
         : {
-            windows: instances.map(({ start, duration: length }) => ({
-              start: start + offset,
-              end: start + offset + length,
+            windows: instances.map(({ start_ns, duration_ns }) => ({
+              start: start_ns + offset,
+              end: start_ns + offset + duration_ns,
             })),
             current,
           },
@@ -65,13 +63,9 @@ export function useInstances(
   const go = (at: number) => {
     const instance = instances[at];
     if (!instance || !main) return;
-    setVisited(at);
     const slice = pickedInstance(main.worker, offset, instance);
-    if (slice) pick(slice);
-    stage.current?.fit(
-      { start: instance.start + offset, end: instance.start + offset + instance.duration },
-      1,
-    );
+    pick(slice);
+    stage.current?.fit({ start: slice.start, end: slice.start + slice.duration }, 1);
   };
   const step = (by: -1 | 1) => {
     const window = stage.current?.window ?? { start: 0, end: 0 };
@@ -97,7 +91,7 @@ export function InstancesPanel({ state, whole }: { state: InstancesState; whole:
             {found.title}. {text.noInstances}
           </p>
         ) : (
-          <InstanceList title={found.title} state={state} whole={whole} />
+          <InstanceList found={found} state={state} whole={whole} />
         );
       }}
     </QueryPanel>
@@ -105,11 +99,11 @@ export function InstancesPanel({ state, whole }: { state: InstancesState; whole:
 }
 
 function InstanceList({
-  title,
+  found: { title, count: all },
   state: { instances, current, go, step },
   whole,
 }: {
-  title: string;
+  found: FindingInstances;
   state: InstancesState;
   whole: TimeWindow;
 }) {
@@ -142,6 +136,7 @@ function InstanceList({
         </button>
         <span role="status" className="muted num">
           {current < 0 ? text.instancesAre(count(n)) : text.hitOf(count(current + 1), count(n))}
+          {all > n && ` ${text.instancesCut(count(all))}`}
         </span>
       </div>
       <SimpleTable
@@ -177,8 +172,8 @@ function tableOf(rows: readonly Instance[], whole: TimeWindow): Table {
     rows: {
       name: rows.map(({ name }) => name),
       step: rows.map(({ step }) => step ?? ""),
-      start: rows.map(({ start }) => momentIn(start, whole, 1e6)),
-      duration: rows.map(({ duration: length }) => duration(length)),
+      start: rows.map(({ start_ns }) => momentIn(start_ns, whole, 1e6)),
+      duration: rows.map(({ duration_ns }) => duration(duration_ns)),
     },
   };
 }

@@ -1,30 +1,25 @@
 import { expect, it } from "vitest";
 import { instancesOf, nextInstance, pickedInstance } from "./instances";
 
-const SENT = [
-  { row: 9, start_ns: 500, duration_ns: 5, step: "2", name: "late" },
-  { row: null, start_ns: 100, duration_ns: 50, step: null, name: "a gap" },
-];
-const OVERVIEW = {
-  findings: [
-    { id: "with", title: "With", instances: SENT },
-    { id: "without", title: "Without" },
-  ],
-};
+const instance = (row: number, start_ns: number) => ({
+  ...{ row, name: `event ${row}`, start_ns, duration_ns: 5, step: "2" },
+});
+const [EARLY, LATE] = [instance(3, 100), instance(9, 500)];
+const finding = (key: string, instances: (typeof EARLY)[]) => ({
+  ...{ id: "rule", key, title: `Title of ${key}`, values: {}, instances, count: 7 },
+});
+const OVERVIEW = { findings: [finding("rule", [LATE, EARLY]), finding("rule 2", [])] };
 
-it("has the instances of a finding in order of time", () => {
-  const found = instancesOf(OVERVIEW, "with");
-  expect(found?.title).toBe("With");
-  expect(found?.instances).toEqual([
-    { row: null, start: 100, duration: 50, step: null, name: "a gap" },
-    { row: 9, start: 500, duration: 5, step: "2", name: "late" },
-  ]);
-  expect(instancesOf(OVERVIEW, "without")?.instances).toEqual([]);
+it("has the instances of a finding in order of time, by its key", () => {
+  expect(instancesOf(OVERVIEW, "rule")).toEqual({
+    ...{ title: "Title of rule", instances: [EARLY, LATE], count: 7 },
+  });
+  expect(instancesOf(OVERVIEW, "rule 2")?.instances).toEqual([]);
   expect(instancesOf(OVERVIEW, "moon")).toBeNull();
 });
 
 it("goes from one to the next, from the one that is looked at or from the middle of the picture", () => {
-  const { instances } = instancesOf(OVERVIEW, "with") ?? { instances: [] };
+  const instances = [EARLY, LATE];
   expect(nextInstance(instances, -1, 0, 1)).toBe(0);
   expect(nextInstance(instances, -1, 300, 1)).toBe(1);
   expect(nextInstance(instances, -1, 300, -1)).toBe(0);
@@ -34,11 +29,8 @@ it("goes from one to the next, from the one that is looked at or from the middle
   expect(nextInstance([], -1, 0, 1)).toBe(-1);
 });
 
-it("picks the event of an instance, if it is one", () => {
-  const [gap, late] = instancesOf(OVERVIEW, "with")?.instances ?? [];
-  if (!gap || !late) throw new Error("no instances");
-  expect(pickedInstance("a", 1_000, gap)).toBeNull();
-  expect(pickedInstance("a", 1_000, late)).toEqual({
+it("picks the event of an instance, in times of the page", () => {
+  expect(pickedInstance("a", 1_000, LATE)).toEqual({
     ...{ worker: "a", row: 9, lane: -1, start: 1_500, duration: 5 },
   });
 });

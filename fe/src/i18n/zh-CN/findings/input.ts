@@ -67,7 +67,7 @@ export const findings: Record<string, FindingWords> = {
   worker_stalls: {
     title: "工作进程成批地交付数据",
     detail: ({ period, stall_ns, usual_ns }) =>
-      `每第 ${period} 批需要 ${ms(stall_ns)}，其他批 ${ms(usual_ns)}：${period} 个工作进程同时完成，各步在下一组批准备好之前已用完它们。`,
+      `每 ${period} 批中有一批需要 ${ms(stall_ns)}，其他批 ${ms(usual_ns)}：${period} 个工作进程同时完成，各步在下一组批准备好之前已用完它们。`,
     advice: ({ period }) =>
       `若有空闲的处理器核，请把 \`num_workers\` 调大到 ${period} 以上，或减少每个样本的处理。仅调大 \`prefetch_factor\` 不会使批更早准备好。`,
   },

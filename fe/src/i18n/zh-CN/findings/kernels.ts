@@ -62,7 +62,7 @@ export const findings: Record<string, FindingWords> = {
     advice: ({ what }) =>
       what === "tail"
         ? '请选择略小的批次或宽度，使分块恰好占满各轮；`torch.compile(model, mode="max-autotune")` 会尝试其他的分块尺寸。'
-        : "请让每次调用做更多工作：增大批次，或将多次调用合并为一次。对自己的内核，请把工作分到更多线程块。",
+        : "请让每次调用做更多工作：增大批次，或将多次调用合并为一次；`torch.compile(model)` 会把小的归约与其前后的计算合并。对自己的内核，请把工作分到更多线程块。",
   },
   low_occupancy: {
     title: "一个内核同时运行的 warp 很少",
