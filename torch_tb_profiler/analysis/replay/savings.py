@@ -121,7 +121,7 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
         )
     scenario = changed(model.trace, graph, changes)
     then = scenario.step_ns[chosen]
-    low, high = interval(before - then, total, bound, _settled(graph)[chosen])
+    low, high = interval(before - then, total, bound, settled_steps(graph)[chosen])
     return WhatIf(
         names=names,
         before_ns=total,
@@ -159,7 +159,7 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
     replays = MOST_VISITS // max(graph.solver.comparisons, 1)
     order, reached, alone = greedy(usable, before, steps_after, replays)
     total = int(before.sum())
-    settled = _settled(graph)
+    settled = settled_steps(graph)
     found = []
     now = before
     for place, then in zip(order, reached, strict=True):
@@ -210,7 +210,7 @@ def greedy(
     return chosen, steps, alone
 
 
-def _settled(graph: Graph) -> Bool:
+def settled_steps(graph: Graph) -> Bool:
     """Shape (steps,): all steps but a first one that was still warming up."""
     found = np.ones(len(graph.steps), np.bool_)
     found[:1] = warm_up_ratio(graph.steps) is None
