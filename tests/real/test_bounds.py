@@ -99,7 +99,8 @@ def test_loading_of_resnet50_is_worth_what_workers_save() -> None:
     found, before = without[0], _medians("kineto/resnet50_num_workers_0")[0]
     saving = found.findings[0].saving
     assert found.findings[0].id == "synchronous_dataloader"
-    assert saving is not None and saving.after_others_ns == pytest.approx(before - with_workers[0], rel=0.2)
+    assert saving is not None
+    assert saving.after_others_ns == pytest.approx(before - with_workers[0], rel=0.2)
 
 
 def _medians(name: str) -> list[float]:
