@@ -91,6 +91,7 @@ def test_every_view_has_a_letter(profiler: Profiler) -> None:
     page.keyboard.press("?")
     dialog = profiler.ui.get_by_role("dialog", name="Keyboard")
     jumps = dialog.get_by_role("term").filter(has_text=re.compile("g[a-z]$"))
+    expect(jumps).to_have_count(len(VIEWS))
     letters = [text[-1] for text in jumps.all_inner_texts()]
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)

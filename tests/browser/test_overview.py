@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser import numbers
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
+from tests.tiny import wait_until
 
 CATEGORIES = {
     "kernel": "Kernel",
@@ -21,6 +22,8 @@ CATEGORIES = {
     "cpu_exec": "CPU Exec",
     "other": "Other",
 }
+WATERFALL = "Where does the step time go?"
+FINDINGS = "What costs time, and what to do?"
 RUNS = [(CPU_RUN, "worker0"), (GPU_RUN, "rank0")]
 
 
@@ -33,27 +36,83 @@ def opened(request: pytest.FixtureRequest, on_its_own: Profiler) -> tuple[Profil
     return on_its_own, on_its_own.server.api("overview", run=run, worker=worker)
 
 
-def test_verdict(opened: tuple[Profiler, dict[str, Any]]) -> None:
+def test_the_answer(opened: tuple[Profiler, dict[str, Any]]) -> None:
+    """One sentence on top, how much of the time has a cause, and what all findings save."""
     profiler, answer = opened
-    verdict = answer["verdict"]
-    line = profiler.ui.get_by_role("paragraph").filter(has_text="of the step").first
-    if verdict["category"] != "kernel":
-        line = profiler.ui.get_by_role("paragraph").filter(has_text="Largest part of the step")
-        expect(line).to_contain_text(CATEGORIES[verdict["category"]])
-    shares = re.findall(r"[\d.]+ %", line.inner_text())
-    work = "kernel" if answer["meta"]["device_type"] == "GPU" else "cpu_exec"
-    loss = CATEGORIES[verdict["largest_loss"]]
-    expect(line).to_contain_text(
-        f"Largest loss: {loss}" if verdict["category"] == work else f"Largest other loss: {loss}"
-    )
-    assert numbers.all_same(shares, [verdict["share"], verdict["largest_loss_share"]])
+    bound = answer["bound"]
+    region = profiler.ui.get_by_role("region", name="What bounds this run")
+    expect(region.get_by_role("strong")).to_have_text(bound["sentence"])
+    expect(region).to_contain_text("of the step time explained")
+    told = [finding for finding in answer["findings"] if finding["saving"] and finding["saving"]["after_others_ns"]]
+    together = sum(finding["saving"]["after_others_ns"] for finding in told)
+    assert answer["together_ns"] == pytest.approx(together)
+    (time,) = re.findall(r"save[s]? (.*?) a step", region.inner_text())
+    assert numbers.same(time, together)
 
-    line.get_by_role("button").click()
-    assert (
-        profiler.ui.get_by_role("listitem")
-        .filter(has_text="up to")
-        .first.evaluate("(item) => item.ownerDocument.activeElement === item")
-    ), "the verdict leads to the finding that explains it"
+
+def test_the_waterfall_adds_up(opened: tuple[Profiler, dict[str, Any]]) -> None:
+    profiler, answer = opened
+    table = profiler.panel(WATERFALL).get_by_role("table")
+    rows = [*rows_of(table), table.locator("tfoot tr").locator("th, td").all_inner_texts()]
+    assert sum(part["ns"] for part in answer["waterfall"]) == pytest.approx(answer["average"]["step_ns"])
+    *parts, total = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    assert numbers.same(total[1], answer["average"]["step_ns"])
+    assert sum(float(part[2].removesuffix(" %")) for part in parts) == pytest.approx(100, abs=0.1 * len(parts))
+
+
+def test_a_part_lists_its_places(on_its_own: Profiler) -> None:
+    """And a place leads to the event in the Trace view."""
+    on_its_own.open(r=GPU_RUN, k="rank0")
+    on_its_own.panel(WATERFALL).get_by_role("button", name="Exposed communication", exact=True).click()
+    cause = "exposed_communication"
+    wait_until(lambda: on_its_own.state.get("f") == cause, "the part in the address")
+    found = on_its_own.server.api("waterfall", run=GPU_RUN, worker="rank0", cause=cause, limit="20")["pieces"]
+    shown = rows_of(on_its_own.panel("Where: Exposed communication").get_by_role("table"))
+    assert numbers.all_same([row[0] for row in shown], [piece["duration_ns"] for piece in found["largest"]])
+    on_its_own.panel("Where: Exposed communication").get_by_role("button", name=shown[0][0], exact=True).first.click()
+    expect(on_its_own.heading("Trace")).to_be_visible()
+    first = found["largest"][0]
+    name = first["work"] if first["host_row"] is None else first["host"]
+    expect(on_its_own.panel("Selection").get_by_role("heading", name=name, exact=True)).to_be_visible()
+
+
+def test_a_finding_leads_to_the_trace(on_its_own: Profiler) -> None:
+    """To one of its places, selected, and to all of them, marked."""
+    on_its_own.open(r=GPU_RUN, k="rank0")
+    (finding,) = (
+        each
+        for each in on_its_own.server.api("overview", run=GPU_RUN, worker="rank0")["findings"]
+        if each["id"] == "sync_points"
+    )
+    longest = finding["instances"][0]
+    places = on_its_own.panel(FINDINGS).get_by_role("listitem").filter(has_text=finding["title"])
+    places.get_by_title(longest["name"]).first.click()
+    expect(on_its_own.heading("Trace")).to_be_visible()
+    expect(on_its_own.panel("Selection").get_by_role("heading", name=longest["name"], exact=True)).to_be_visible()
+
+    on_its_own.go_to("overview")
+    places.get_by_role("button", name="Mark all in Trace").click()
+    expect(on_its_own.heading("Trace")).to_be_visible()
+    wait_until(lambda: on_its_own.state.get("mark") == finding["key"], "the finding in the address")
+    panel = on_its_own.ui.get_by_role("region").filter(has_text=finding["title"]).last
+    expect(panel.get_by_role("row")).to_have_count(1 + len(finding["instances"]))
+
+
+def test_hidden_findings_stand_in_the_address(opened: tuple[Profiler, dict[str, Any]]) -> None:
+    profiler, answer = opened
+    panel = profiler.panel(FINDINGS)
+    items = panel.locator("li.finding")
+    expect(items).to_have_count(len(answer["findings"]))
+    first = answer["findings"][0]
+    items.first.get_by_role("button", name="Hide").click()
+    expect(items.filter(has_text=first["title"])).to_have_count(0)
+    wait_until(lambda: profiler.state.get("u") == first["id"], "the rule in the address")
+    profiler.page.reload()
+    expect(panel).to_contain_text(f"Hidden: {first['id']}.")
+    expect(items.filter(has_text=first["title"])).to_have_count(0)
+    panel.get_by_role("button", name="Show all").click()
+    expect(items).to_have_count(len(answer["findings"]))
+    wait_until(lambda: "u" not in profiler.state, "nothing hidden in the address")
 
 
 def test_tiles(opened: tuple[Profiler, dict[str, Any]]) -> None:
@@ -116,14 +175,17 @@ def test_average_step(opened: tuple[Profiler, dict[str, Any]]) -> None:
 def test_findings(opened: tuple[Profiler, dict[str, Any]]) -> None:
     profiler, answer = opened
     assert answer["findings"]
-    panel = profiler.panel("Performance Recommendation")
-    for finding in answer["findings"]:
-        item = panel.get_by_role("listitem").filter(has_text=finding["title"])
-        expect(item).to_contain_text(finding["detail"])
-        assert numbers.same(
-            item.get_by_text("per step").first.inner_text().removeprefix("up to ").removesuffix(" per step"),
-            finding["saving_ns"],
-        )
+    panel = profiler.panel(FINDINGS)
+    for at, finding in enumerate(answer["findings"]):
+        item = panel.locator("li.finding").nth(at)
+        expect(item.get_by_role("heading")).to_contain_text(finding["title"])
+        for said in (finding["detail"], finding["advice"]):
+            expect(item).to_contain_text(said.replace("`", ""))
+        saving = finding["saving"]
+        if saving is not None and saving["refused"] is None:
+            time = re.search(r"(?:at most|about) (.*?) a step", item.inner_text())
+            assert time is not None
+            assert numbers.same(time[1], saving["after_others_ns"])
         for evidence in finding["evidence"]:
             number, _, _ = definition(item, evidence["label"]).inner_text().partition(" Show in ")
             assert numbers.same(number, evidence["value"])

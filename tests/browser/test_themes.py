@@ -13,6 +13,7 @@ DARK = "?darkMode=true"
 PANELS = {
     "overview": "Step Time Breakdown",
     "steps": "Time of each step",
+    "criticalpath": "Critical path of each step",
     "operators": "Operators",
     "kernels": "Kernels",
     "trace": "Timeline",

@@ -1,7 +1,7 @@
 import { area } from "../translation";
 
 export const criticalpath = area("criticalpath", {
-  question: "What could the step not have been shorter without?",
+  question: "What do the steps wait for?",
   chart: "Critical path of each step",
   chartHelp:
     "From the end of each step back, always to the cause that came last: a kernel waits for the one before it or for its launch, the host for the device. What is on this path cannot take longer without the step taking longer. The parts of a step add up to it. Choose a step to list its path below.",

@@ -141,6 +141,7 @@ export const overview = area("overview", {
     places: (shown: number, all: number) =>
       shown === all ? "Where:" : `Longest ${shown} of ${all}:`,
     place: (time: string, step: string | null) => (step === null ? time : `${time} (step ${step})`),
+    markAll: (view: string) => `Mark all in ${view}`,
     hide: "Hide",
     hidden: (ids: string) => `Hidden: ${ids}.`,
     showHidden: "Show all",

@@ -1,7 +1,7 @@
 import type { criticalpath as en } from "../en/criticalpath";
 
 export const criticalpath: typeof en = {
-  question: "没有哪些内容，这一步就会更短？",
+  question: "各步在等待什么？",
   chart: "每一步的关键路径",
   chartHelp:
     "从每一步的结束往回走，每次都走到最晚到来的原因：内核等待前一个内核或自己的启动，主机等待设备。路径上的内容变长，该步就会变长。各部分之和等于该步。选择一步，即可在下方列出它的路径。",

@@ -137,6 +137,7 @@ export const overview: typeof en = {
     place: (time, step) => (step === null ? time : `${time}（步 ${step}）`),
     hide: "隐藏",
     hidden: (ids) => `已隐藏：${ids}。`,
+    markAll: (view) => `在${view}中全部标记`,
     showHidden: "全部显示",
     mutedByServer: (ids) => `此服务器不显示：${ids}。`,
     checked: (n) => `${n} 条规则没有发现问题`,

@@ -7,6 +7,9 @@ import { ON_PATH } from "./bounds";
 
 const text = overviewTexts.answer;
 
+/** A number stays in one line with its unit. */
+const unbroken = (sentence: string) => sentence.replace(/(\d) (%|ms)/g, "$1\u00a0$2");
+
 export function Answer({ overview }: { overview: Overview }) {
   const { bound, together_ns: together, average, findings } = overview;
   const first = findings.find(({ saving }) => saving?.after_others_ns);
@@ -14,7 +17,7 @@ export function Answer({ overview }: { overview: Overview }) {
     <section className="answer" aria-label={text.title}>
       <p className="answer-sentence">
         <i className="swatch" style={{ background: partColor(ON_PATH[bound.kind] ?? "unknown") }} />
-        <strong>{boundText(bound)}</strong>
+        <strong>{unbroken(boundText(bound))}</strong>
       </p>
       <p className="answer-facts">
         {bound.explained !== null && (

@@ -15,7 +15,7 @@ import { goToView, isViewId, parsePicked, useAddress, viewName } from "../../sta
 import { Panel } from "../../ui";
 import { inCode } from "./code";
 import { params } from "./params";
-import { showInTrace } from "./places";
+import { markInTrace, showInTrace } from "./places";
 
 const text = overviewTexts.findings;
 /** How many places in the trace a finding lists. */
@@ -104,6 +104,9 @@ function FindingItem({ finding, stepNs, isFirst, onHide }: ItemProps) {
               {text.place(duration(place.duration_ns), place.step)}
             </button>
           ))}
+          <button type="button" className="link" onClick={() => markInTrace(finding)}>
+            {text.markAll(viewName("trace"))}
+          </button>
         </p>
       )}
       {links.length > 0 && (
