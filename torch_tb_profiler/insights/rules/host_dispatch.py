@@ -85,7 +85,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                         int(by_name[code]) / facts.steps,
                         "ns",
                         "operators",
-                        str(strings[code]),
+                        f"op:{strings[code]}",
                     )
                     for code in top
                 ),

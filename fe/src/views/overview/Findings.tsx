@@ -81,8 +81,10 @@ function FindingItem({ finding, stepNs, isFirst, onHide }: ItemProps) {
       {evidence.length > 0 && (
         <dl className="evidence num">
           {evidence.map((item) => (
-            <div key={`${item.key} ${item.gpu}`}>
-              <dt>{evidenceLabel(item)}</dt>
+            <div key={`${item.key} ${item.gpu} ${item.select}`}>
+              <dt>
+                {evidenceLabel(item)} <Of select={item.select} />
+              </dt>
               <dd>
                 {value(item.value, item.unit)} <Where evidence={item} />
               </dd>
@@ -194,6 +196,12 @@ function Rest({
       )}
     </div>
   );
+}
+
+/** What a number is of, where several have the same label. */
+function Of({ select }: Pick<Evidence, "select">) {
+  const selected = parsePicked(select);
+  return selected && <code>{selected.name}</code>;
 }
 
 /** The views in which the number can be seen, unless that is this one. */
