@@ -138,12 +138,14 @@ class Part(Generic[K]):
 
     make  what is kept
     read  what `make` gave; the result has `size`, bytes
+    once  whether it takes much memory that nothing else needs: a trace that is not open is opened for it alone
     """
 
     name: str
     make: Callable[[Subject], bytes]
     read: Callable[[bytes], K]
     bundle: Bundle = "calls"
+    once: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,9 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, copies, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
+from torch_tb_profiler.analysis.replay.recorded import recorded_path
 from torch_tb_profiler.analysis.replay.refusals import Quality
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.analysis.replay.scenario import Scenario, changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.reason import Value
@@ -106,30 +107,32 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
         return Bound("unknown", None, None, explained, quality.confidence, sentence, (), values)
     chosen = np.array(steps, np.int64)
     before = int(unchanged(graph).step_ns[chosen].sum())
-    path = critical_path(unchanged(graph), steps)
     resources = _WITH_DEVICE if facts.model.has_device_work else _WITHOUT_DEVICE
     found: list[Relief] = []
+    relieved: Scenario | None = None
     for kind, changes in resources.items():
         if any(quality.of(change) is not None for change in changes):
             found.append(Relief(kind, None))
             continue
-        after = int(changed(trace, graph, changes).step_ns[chosen].sum())
+        scenario = changed(trace, graph, changes)
+        after = int(scenario.step_ns[chosen].sum())
         found.append(Relief(kind, (before - after) / before if before else 0.0))
+        if relieved is None or after < int(relieved.step_ns[chosen].sum()):
+            relieved = scenario
     found.sort(key=lambda each: -1.0 if each.share is None else -each.share)
     best = found[0]
-    if best.share is None or best.share < LEAST:
+    if relieved is None or best.share is None or best.share < LEAST:
         sentence = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
         return Bound("unknown", None, None, explained, quality.confidence, sentence, tuple(found), {"why": "nothing"})
     kind = "launch" if best.kind == "host" and is_launch_bound else best.kind
-    relieved = resources[best.kind]
     on_path = _ON_PATH if facts.model.has_device_work else _ON_CPU_PATH
     gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best.kind,)
-    following = _next(critical_path(changed(trace, graph, relieved), steps), gone, on_path)
+    following = _next(critical_path(relieved, steps), gone, on_path)
     about: dict[str, Value] = {
         "share": best.share,
         "before_ns": before / len(chosen),
         "after_ns": before * (1 - best.share) / len(chosen),
-        "on_path": path.share(*on_path[best.kind]) or 0.0,
+        "on_path": recorded_path(facts.model).share(*on_path[best.kind], steps=steps) or 0.0,
         "device": facts.model.has_device_work,
         "calls": best.kind == "launch",
     }

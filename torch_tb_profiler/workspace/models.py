@@ -13,6 +13,7 @@ from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.give_back import give_back
 from torch_tb_profiler.workspace.memory import Memory
 from torch_tb_profiler.workspace.summary import open_model
 
@@ -91,9 +92,20 @@ class Models:
             return self._opened.remember(wanted, lambda: self._read(key, make_columns))
         return self._opened.remember(wanted, lambda: _chosen(self.open(key, make_columns=make_columns), choice, steps))
 
-    def open_for_once(self, key: str) -> OpenModel:
-        """The model that is open, or one that is not kept. Raises ColumnFileError."""
-        return self._opened.get(_Key(key, StepChoice(), None)) or self._read(key)
+    @contextmanager
+    def opened_once(self, key: str) -> Iterator[OpenModel]:
+        """The model that is open, or one whose memory is freed at the end. Raises ColumnFileError."""
+        kept = self._opened.get(_Key(key, StepChoice(), None))
+        if kept is not None:
+            yield kept
+            return
+        opened = self._read(key)
+        try:
+            yield opened
+        finally:
+            opened.model.clear()
+            opened.model.trace.forget()
+            give_back()
 
     def drop(self, key: str) -> None:
         """Forget the models of a trace."""

@@ -168,10 +168,8 @@ class Workspace:
     def ask_once(self, trace: OpenTrace, question: Callable[[Model], A]) -> A:
         """The same; a model that was not open is not kept. For questions about all traces of a run."""
         try:
-            with self._once:
-                opened = self._models.open_for_once(trace.key)
-                with locked(opened):
-                    return question(opened.model)
+            with self._once, self._models.opened_once(trace.key) as opened, locked(opened):
+                return question(opened.model)
         except ColumnFileError as error:
             self._read_again((trace,), error)
 

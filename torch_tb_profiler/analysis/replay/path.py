@@ -86,11 +86,12 @@ class CriticalPath:
     segments: Segments = field(repr=False)
     unexplained: float | None
 
-    def share(self, *parts: str) -> float | None:
-        """Which share of the steps' time the path spends on some parts; None without any time."""
-        total = int(self.step_ns.sum())
+    def share(self, *parts: str, steps: Sequence[int] | None = None) -> float | None:
+        """Which share of the time of all its steps, or of some, the path spends on some parts; None without any time."""
+        of = slice(None) if steps is None else list(steps)
+        total = int(self.step_ns[of].sum())
         chosen = [self.parts.index(part) for part in parts]
-        return int(self.composition[:, chosen].sum()) / total if total else None
+        return int(self.composition[of][:, chosen].sum()) / total if total else None
 
 
 def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> CriticalPath:
@@ -123,20 +124,22 @@ def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> Cri
 
 def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[Int64, Int64, Int64]:
     """Edges of the path with their step, and from when on they count, ns."""
-    times, causes, sources = time.tolist(), cause.tolist(), graph.source.tolist()
+    # the last one stands for "no cause": it is before every floor
+    times, causes = [*time.tolist(), -1], np.where(cause >= 0, graph.source[cause], -1).tolist()
     ends = graph.ends.tolist()
-    step, edge, since = [], [], []
+    found: list[int] = []
+    counts = []
+    add = found.append
     for k in chosen:
-        floor, node = times[ends[k]], ends[k + 1]
+        floor, node, before = times[ends[k]], ends[k + 1], len(found)
         while times[node] > floor:
-            by = causes[node]
-            if by < 0:
-                break
-            node = sources[by]
-            step.append(k)
-            edge.append(by)
-            since.append(max(times[node], floor))
-    return np.array(step, np.int64), np.array(edge, np.int64), np.array(since, np.int64)
+            add(node)
+            node = causes[node]
+        counts.append(len(found) - before)
+    step, edge = np.repeat(np.array(chosen, np.int64), counts), cause[np.array(found, np.int64)]
+    known = edge >= 0
+    step, edge = step[known], edge[known]
+    return step, edge, np.maximum(time[graph.source[edge]], time[graph.ends[step]])
 
 
 def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Segments:
