@@ -17,7 +17,6 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, FindingSeverity, Found, Instance, Rule
-from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.model import Model
 
@@ -70,6 +69,9 @@ def findings(model: Model) -> tuple[Finding, ...]:
 @remembered
 def diagnosis(model: Model) -> Diagnosis:
     """Apply all rules, and replay what each finding would save."""
+    # many modules, which a server that gives prepared answers does not need
+    from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
+
     facts = Facts(model, thresholds())
     mute = facts.thresholds.mute
     missing = {rule.id: next((need for need in rule.needs if not need.held(model)), None) for rule in RULES}

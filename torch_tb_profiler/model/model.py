@@ -38,6 +38,7 @@ class Model:
     ones, but for `CallTree.operator`, an index into `Trace.operators`.
 
     answers   what questions found, until the memory is needed
+    held      the same, of what takes much memory and few questions need
     pinned    answers so small that nothing is gained by letting go of them
     """
 
@@ -54,6 +55,7 @@ class Model:
         self.structure = structure or Structure(trace)
         self.parts = Memo()
         self.answers = Memo()
+        self.held = Memo()
         self.pinned = Memo()
         self._chosen_steps = chosen[0] if chosen else None
         #: shape (events,): which events are selected; None for all
@@ -81,7 +83,7 @@ class Model:
         steps = replace(self.steps, start=self.steps.overview_start)
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 
-    @part
+    @property
     def in_steps(self) -> Model:
         """What belongs to the steps, with the time between their marks: what is counted or added up per step.
 
@@ -90,11 +92,14 @@ class Model:
         steps = self.steps
         if not len(steps) or self.selected is not None:
             return self
-        return Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps)))
+        return self.held.get(
+            "in_steps",
+            lambda: Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps))),
+        )
 
     def clear(self) -> None:
         """Free the memory of all that was computed, the structure included; it is computed again when asked for."""
-        for memo in (self.structure.parts, self.parts, self.answers, self.pinned):
+        for memo in (self.structure.parts, self.parts, self.answers, self.held, self.pinned):
             memo.clear()
 
     # what is selected ---------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -28,6 +28,8 @@ PARTS = (
     "unexplained",
     "fixed",
 )
+#: edges whose segments are found together
+_TOGETHER = 8_192
 _PART = {name: number for number, name in enumerate(PARTS)}
 _OF_EDGE = {
     Edge.LAUNCH: "launch_latency",
@@ -144,6 +146,19 @@ def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[I
 
 def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Segments:
     """Cut each edge into what its time is spent on. A piece before `since` belongs to the step before."""
+    of_item = _part_of_items(scenario.graph)
+    found = [
+        _some_segments(scenario, of_item, step[at : at + _TOGETHER], edge[at : at + _TOGETHER], since[at : at + _TOGETHER])
+        for at in range(0, max(len(step), 1), _TOGETHER)
+    ]
+    return Segments(*(np.concatenate([getattr(each, part.name) for each in found]) for part in fields(Segments)))
+
+
+def _some_segments(scenario: Scenario, of_item: Int64, step: Int64, edge: Int64, since: Int64) -> Segments:
+    """As `_segments`, of a few edges: their times are a table with a column for each part.
+
+    of_item   shape (items,): the part of each piece of work
+    """
     graph, time = scenario.graph, scenario.time
     end = time[graph.target[edge]]
     item, row = graph.item[edge], graph.lane_row[edge]
@@ -151,7 +166,7 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     lengths = np.zeros((len(edge), len(PARTS)), np.int64)
     on_item = np.flatnonzero(item >= 0)
     full = end - time[graph.source[edge]]
-    lengths[on_item, _part_of_items(graph)[item[on_item]]] = np.minimum(scenario.length[edge[on_item]], full[on_item])
+    lengths[on_item, of_item[item[on_item]]] = np.minimum(scenario.length[edge[on_item]], full[on_item])
     lanes = np.flatnonzero(row >= 0)
     of_lane = np.rint(scenario.lane_times[row[lanes]]).astype(np.int64)
     lengths[lanes, : len(Label)] = of_lane
@@ -168,9 +183,8 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     over = since - time[graph.source[edge]]
     for cut in np.flatnonzero(over > 0).tolist():
         lengths[cut] = _cut(lengths[cut], int(over[cut]), bool(row[cut] >= 0))
-    at, part = np.nonzero(lengths)
-    order = np.lexsort((-np.arange(len(at)), at))
-    at, part = at[order], part[order]
+    at, part = np.nonzero(lengths[:, ::-1])
+    part = len(PARTS) - 1 - part
     length = lengths[at, part]
     before = np.cumsum(length) - length
     first = np.searchsorted(at, at, side="left")
