@@ -14,7 +14,7 @@ from tests.browser.axe import Axe
 from tests.browser.conftest import Keep
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
-from tests.browser.timeline import WHERE, Timeline, open_trace
+from tests.browser.timeline import WHERE, Timeline, leaf, open_trace
 from tests.tiny import wait_until
 
 RECORDED = [
@@ -102,7 +102,7 @@ def test_the_keys_go_along_the_path(on_its_own: Profiler) -> None:
 def test_what_is_not_critical_is_dimmed_as_far_as_the_slider_says(on_its_own: Profiler, keep: Keep) -> None:
     timeline = open_trace(on_its_own, f="stream 7", i="0")
     timeline = settled(on_its_own)
-    key = next(each for each in ("rank0:9", "rank0:8", "rank0:7", "rank0:6", "rank0:5") if timeline.label(each).count())
+    key, _ = leaf(on_its_own.server.api("timeline", **WHERE), "rank0", "stream 7")
     dimmed = timeline.colours(timeline.y(key, 0) + 7)
     on_its_own.ui.get_by_role("button", name="Explain (1)").click()
     slider = on_its_own.ui.get_by_role("slider", name="By more than")

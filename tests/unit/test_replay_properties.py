@@ -29,19 +29,25 @@ from torch_tb_profiler.ranks.replay import joint_what_if, replay_rank
 SEEDS = range(12)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(80))
 def test_the_solver_is_the_plain_loop(seed: int) -> None:
     rng = np.random.default_rng(seed)
     nodes = int(rng.integers(1, 80))
+    # of near nodes: a host, and streams that it launches work on
+    near = int(rng.choice([2, 4, 100]))
     pairs = [
         (int(source), target)
         for target in range(1, nodes)
-        for source in rng.integers(0, target, min(int(rng.choice([0, 1, 1, 1, 2, 3, 5])), target))
+        for source in rng.integers(max(target - near, 0), target, min(int(rng.choice([0, 1, 1, 1, 2, 3, 5])), target))
     ]
+    if seed % 4 == 0:  # a thread, and a stream that follows it: long runs
+        pairs = [(t, t + 2) for t in range(nodes - 2)] + [(t - t % 2 * 3, t + 2) for t in range(3, nodes - 2, 2)]
+        pairs.sort(key=lambda pair: pair[1])
     source, target = np.array(pairs, np.int64).reshape(-1, 2).T
-    solver = Solver.of(nodes, source, target)
-    for _ in range(3):
-        delay = rng.integers(0, 50, len(source))
+    lasting = rng.random(len(source)) < rng.choice([0.0, 0.5, 1.0])
+    solver = Solver.of(nodes, source, target, lasting)
+    for most in (50, 2**40, 3):
+        delay = rng.integers(0, most, len(source))
         dropped = rng.permutation(len(source))[: int(rng.integers(0, 4))]
         kept = np.ones(len(source), np.bool_)
         kept[dropped] = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -224,6 +225,22 @@ def test_over_http(client: Client, tree: Any) -> None:
     assert (slack == 0).any()
     both = columns_of(client.get(f"/api/timeline/slack?{query}&operators=1").data, TILE_WITH_BOTH)
     np.testing.assert_array_equal(both["slack"], slack)
+
+
+def test_along_the_path_from_event_to_event(client: Client, tree: Any) -> None:
+    ask = f"/api/timeline/path/next?{OF_TRACE}&v={tree['version']}"
+    begin = tree["steps"]["start_ns"][0]
+    seen = [get(client, f"{ask}&time={begin}")]
+    while len(seen) < 20:
+        seen.append(get(client, f"{ask}&time={seen[-1]['end_ns']}&row={seen[-1]['slice']['row']}"))
+    assert all(a["end_ns"] <= b["start_ns"] for a, b in pairwise(seen))
+    assert all(a["slice"]["row"] != b["slice"]["row"] for a, b in pairwise(seen))
+    back = get(client, f"{ask}&time={seen[9]['start_ns']}&row={seen[9]['slice']['row']}&direction=previous")
+    assert back == seen[8]
+    last = get(client, f"{ask}&time={10**15}&direction=previous")
+    assert last["start_ns"] > begin
+    nothing = {"slice": None, "start_ns": None, "end_ns": None}
+    assert get(client, f"{ask}&time={begin}&direction=previous") == nothing
 
 
 def test_a_trace_of_the_host_alone_has_a_path_and_no_idle_lane(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ QUERIES = {
     "timeline/derived": "of=path",
     "timeline/derived/tiles": "of=idle&level=1&tile=0",
     "timeline/slack": "level=1&tile=0&lanes=0",
+    "timeline/path/next": "time=0",
 }
 
 
@@ -135,6 +136,8 @@ def test_a_level_that_is_not_there_is_refused_with_those_that_are(
         ("derived/tiles?of=path&level=1", 400, "tile"),
         ("derived/tiles?of=path&level=99&tile=0", 400, "level"),
         ("slack?level=1&tile=0&lanes=4095", 404, "lane 4095"),
+        ("path/next", 400, "time"),
+        ("path/next?time=0&direction=up", 400, "direction"),
         ("slack?level=99&tile=0&lanes=0", 400, "level"),
         ("slack?level=1&tile=0&lanes=0&steps=moon", 400, "steps"),
         ("counters?level=1", 400, "tile"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.nesting import last_started, nearest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree
@@ -73,13 +73,14 @@ def _again(model: Model, tree: CallTree, compilations: Int64) -> Int64:
     later = strings.where(
         lambda name: (found := _REGION_ID.match(name)) is not None and found["code"] != "0", tree.name
     )
-    any_region = strings.where(lambda name: name.startswith(REGION), tree.name)[tree.name]
-    regions = np.flatnonzero(any_region)
-    order = regions[np.lexsort((tree.start[regions], tree.track[regions]))]
-    found = []
-    for node in compilations.tolist():
-        same = order[tree.track[order] == tree.track[node]]
-        at = int(np.searchsorted(tree.start[same], tree.end[node]))
-        if at < len(same) and later[tree.name[same[at]]]:
-            found.append(node)
-    return np.array(found, np.int64)
+    regions = np.flatnonzero(strings.where(lambda name: name.startswith(REGION), tree.name)[tree.name])
+    if not len(regions):
+        return compilations[:0]
+    # the call tree is by thread and start
+    at = last_started(tree.track[regions], tree.start[regions], tree.track[compilations], tree.end[compilations] - 1)
+    first = np.searchsorted(tree.track[regions], tree.track[compilations])
+    following = np.where(at >= 0, at.astype(np.int64) + 1, first)
+    there = following < len(regions)
+    node = regions[np.where(there, following, 0)]
+    found: Int64 = compilations[there & (tree.track[node] == tree.track[compilations]) & later[tree.name[node]]]
+    return found

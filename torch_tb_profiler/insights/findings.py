@@ -118,7 +118,7 @@ def _with_savings(
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
-        of_first = savings(facts.model, [each.changes for _, each in first])
+        of_first = savings(facts.model, [each.changes for _, each in first], steps)
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
         timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]

@@ -168,8 +168,3 @@ def batch_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
     busy = Coverage(BUSY.spans(all_device_spans(facts.model)))
     idle = float((took - busy.between(events.start[rows], events.end[rows])).sum()) / facts.steps
     return (*found, Evidence("idle_meanwhile", "All devices idle meanwhile, average per step", idle, "ns", "trace"))
-
-
-def words_of(ns: float) -> str:
-    """A time for a person."""
-    return f"{ns / 1e6:.3g} ms" if ns < 1e8 else f"{ns / 1e6:.0f} ms"

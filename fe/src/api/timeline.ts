@@ -10,6 +10,7 @@ import type {
   FlowColumns,
   NamesOfSlices,
   Neighbour,
+  PieceFound,
   RunOverview,
   SearchResult,
   SharedCollective,
@@ -118,6 +119,18 @@ export function useDerivedLanes(
       })),
     ),
   }) as Result<DerivedMeta>[];
+}
+
+/** The event of the next or previous piece of the critical path from a time of the rank, ns; not that of `row`. */
+export function nextOnPath(
+  key: TimelineKey,
+  how: StepChoice,
+  time: number,
+  row: number | null,
+  by: -1 | 1,
+): Promise<PieceFound> {
+  const direction = by < 0 ? "previous" : "next";
+  return get("timeline/path/next", { ...key, ...how, time: Math.round(time), row, direction });
 }
 
 export function derivedTile(

@@ -19,7 +19,6 @@ import { arrowsOf, type Flow } from "./flows";
 import { Painter } from "./frame";
 import { Items, itemAt } from "./items";
 import { rendererOf } from "./kinds";
-import { gatherDerived, NO_ROW, pickedOf } from "./kinds/derived";
 import type { Demand, Hit, View } from "./kinds/renderer";
 import { gatherLane, hitLane, hitOf } from "./lanes";
 import { rowAt, rowsBetween } from "./layout";
@@ -207,33 +206,6 @@ export class Stage {
       if (hit) return hit.picked;
     }
     return null;
-  }
-
-  /** The event of the next or previous piece of the critical path, of the rank of a slice; from there, else from the middle. */
-  along(of: PickedSlice | null, by: -1 | 1): PickedSlice | null {
-    const source = this.shown.sources.find(({ worker }) => !of || worker === of.worker);
-    if (!source) return null;
-    const { start, end } = this.camera.window;
-    const wide = end - start;
-    const window = { start: start - wide, end: end + wide };
-    gatherDerived(this.items, { window, width: 3 * this.camera.width }, source, "path", 0);
-    const middle = (start + end) / 2;
-    const from = of ? (by > 0 ? of.start + of.duration : of.start) : middle;
-    const x = xOf({ window, width: 3 * this.camera.width }, from);
-    const { x0, x1, row, size } = this.items;
-    let found = -1;
-    for (let item = 0; item < size; item++) {
-      const other = row[item] !== of?.row && row[item] !== NO_ROW;
-      // A tick of the tiles, by which the times may be wrong.
-      if (by > 0 && other && (x0[item] ?? 0) >= x - 0.05) {
-        found = item;
-        break;
-      }
-      if (by < 0 && other && (x1[item] ?? 0) <= x + 0.05) found = item;
-    }
-    return found < 0
-      ? null
-      : pickedOf(this.items, found, source, { window, width: 3 * this.camera.width });
   }
 
   /** Where the arrows begin when nothing is selected: what is nearest to the middle of the first lane in sight. */

@@ -271,3 +271,16 @@ def test_weights_of_experts_that_are_copied() -> None:
     rows = op("index", ("void at::native::index_elementwise_kernel<128, 4>()", 90), dims=[[4096, 512], []])
     softmax = op("_softmax", (SOFTMAX, 5))
     assert found(run([PRODUCT, ROUTE, rows, product, softmax]), "gathered_experts") == []
+
+
+def test_a_break_that_is_compiled_costs_what_it_does_without() -> None:
+    """What the second region takes to compile is no cost of the break, but another finding."""
+    step = [region("0/0", BODY, ("python", 400 * US), compilation(30), region("1/0", BODY))]
+    program = run(step)
+    (broken,) = found(program, "graph_breaks")
+    assert broken.saving is not None
+    assert broken.saving.alone_ns is not None
+    assert broken.saving.alone_ns < 0.5e6
+    (slow,) = found(program, "recompiles")
+    assert slow.saving is not None
+    assert slow.saving.alone_ns == pytest.approx(30e6, rel=0.01)

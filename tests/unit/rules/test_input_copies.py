@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.events import annotation, model_of, op
+from tests.events import annotation, copy, event, kernel, launch, model_of, op
 from tests.input_programs import MS, SIDE, diagnosed, found_in, run, saved, work
 from tests.replay_programs import COMPUTE, US, Instruction
+from torch_tb_profiler.insights.copies import copies_of, large_reads
+from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.findings import diagnosis
+from torch_tb_profiler.insights.thresholds import thresholds
 
 COPIES = {"pageable_input", "exposed_copies", "tiny_copies", "pageable_output"}
 TO_DEVICE, FROM_PINNED = "HtoD (Pageable -> Device)", "HtoD (Pinned -> Device)"
@@ -40,7 +43,39 @@ def test_pageable_input() -> None:
 
 
 def test_small_pageable_copies_do_not_hold_the_host_up() -> None:
-    assert "pageable_input" not in found_in(uploading(TO_DEVICE, 60_000))
+    program = [[*step[:1] * 50, *step[1:]] for step in uploading(TO_DEVICE, 60_000)]
+    assert "pageable_input" not in found_in(program)
+    program = [[*step[:1] * 50, *step[1:]] for step in uploading(TO_DEVICE, 70_000)]
+    assert "pageable_input" in found_in(program)
+
+
+def test_what_a_copy_is() -> None:
+    """By its name, what runs beside it on its device, and whether its call waits for it."""
+    events = [
+        annotation("ProfilerStep#1", 0, 300),
+        *(launch(10 * at, at, 5) for at in range(1, 4)),
+        kernel(40, 20, 1),
+        kernel(40, 90, 2, device=1),
+        {**op("aten::_local_scalar_dense", 190, 60)},
+        *(
+            {**event("cuda_runtime", "cudaMemcpyAsync", start, length, correlation=at)}
+            for start, length, at in ((20, 8, 4), (150, 60, 5), (100, 8, 6), (200, 20, 7))
+        ),
+        copy(30, 100, 4, bytes=7) | {"name": f"Memcpy {TO_DEVICE}"},
+        copy(160, 40, 5, bytes=10**6) | {"name": f"Memcpy {TO_HOST}"},
+        copy(140, 10, 6, bytes=10**6) | {"name": f"Memcpy {TO_HOST}"},
+        copy(205, 4, 7) | {"name": "CopyDeviceToDevice"},
+    ]
+    facts = Facts(model_of(events), thresholds())
+    found = copies_of(facts)
+    assert found.direction.tolist() == [1, 2, 2, 3]
+    assert found.memory.tolist() == [1, 1, 1, 0]
+    assert found.exposed_ns.tolist() == [80_000, 10_000, 40_000, 4_000]
+    assert found.bytes.tolist() == [7, 10**6, 10**6, -1]
+    assert found.call_ns.tolist() == [8_000, 8_000, 60_000, 20_000]
+    assert found.blocks.tolist() == [False, False, True, False]
+    assert found.reads.tolist() == [False, False, False, True]
+    assert large_reads(facts).row.tolist() == found.row[found.blocks].tolist()
 
 
 def test_weights_are_copied_once() -> None:
@@ -122,7 +157,7 @@ def test_copies_of_data_parallel_are_told_apart() -> None:
         ("copy", ON_DEVICE, 2_000, COMPUTE, 12, "DistributedDataParallel.forward") for _ in range(150)
     ]
     gradients: Instruction = ("bucket", [("copy", ON_DEVICE, 2_000)] * 150)
-    found = found_in([[*forward, gradients, *work(20)] for _ in range(4)])
+    found = found_in([[*forward, gradients, *work(20)] for _ in range(4)], stacks=False)
     advice = {found[key].values["whose"]: found[key].advice for key in ("tiny_copies", "tiny_copies-2")}
     assert "broadcast_buffers=False" in advice["buffers"]
     assert "gradient_as_bucket_view=True" in advice["gradients"]

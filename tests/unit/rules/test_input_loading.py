@@ -91,6 +91,7 @@ def test_periodic_stalls_of_workers() -> None:
     "times",
     [
         pytest.param([100 * US, 9 * MS, 100 * US, 100 * US, 100 * US, 9 * MS, 9 * MS, 100 * US] * 2, id="irregular"),
+        pytest.param([*[1_900 * US] * 7, 10 * MS] * 4, id="most of the time is of the others"),
         pytest.param([100 * US] * 8 + [4 * MS, 4 * MS, 4 * MS, 12 * MS] * 2, id="the others are late, too"),
     ],
 )

@@ -46,11 +46,11 @@ def test_one_step_shows_that_the_cache_is_off() -> None:
 
 
 def test_a_cache_that_is_emptied_or_full() -> None:
-    cached: list[Instruction] = [("call", "cudaMalloc", 0, "aten::empty")] * 30
-    emptied = found_in(allocating([*cached, *pair(900 * US) * 2]))["allocator_churn"]
+    cached: list[Instruction] = [("call", "cudaMalloc", 0, "aten::empty")] * 60
+    emptied = found_in(allocating([*cached, *pair(300 * US) * 10]))["allocator_churn"]
     assert (emptied.values["why"], emptied.confidence) == ("emptied", "medium")
     assert "empty_cache" in emptied.advice
-    full = found_in(allocating([*cached, *pair(900 * US, inside=True) * 2]))["allocator_churn"]
+    full = found_in(allocating([*cached, *pair(300 * US, inside=True) * 10]))["allocator_churn"]
     assert full.values["why"] == "full"
     assert "expandable_segments" in full.advice
 

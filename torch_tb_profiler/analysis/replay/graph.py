@@ -29,6 +29,10 @@ class Node(IntEnum):
     STEP_END = 4  # the end of the period of a step
 
 
+#: edges that a change can take away
+DROPPABLE = (Edge.SYNC, Edge.BLOCKING_COPY, Edge.FULL_QUEUE)
+
+
 @dataclass(frozen=True)
 class Calibration:
     """What had to be done to make the graph give the recorded times.
@@ -107,7 +111,7 @@ class Graph:
     @cached_property
     def solver(self) -> Solver:
         """Works out when nodes come."""
-        return Solver.of(self.nodes, self.source, self.target)
+        return Solver.of(self.nodes, self.source, self.target, ~np.isin(self.edge, DROPPABLE))
 
     @cached_property
     def delay(self) -> Int64:

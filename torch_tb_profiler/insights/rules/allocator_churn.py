@@ -9,9 +9,9 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.insights.allocations import Allocations, allocations_of, in_steady_state
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import words_of
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 _ADVICE = {
     "off": "The caching allocator is switched off: unset `PYTORCH_NO_CUDA_MEMORY_CACHING` (on ROCm also "
@@ -47,7 +47,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Device memory is allocated anew in every step",
             detail=(
                 f"{len(rows) / n:.0f} calls in each step allocate or free memory of the device and take "
-                f"{words_of(took / n)} of {words_of(facts.step_ns)}, most of it {slowest}: {_WHY[why]}."
+                f"{ms(took / n)} of {ms(facts.step_ns)}, most of it {slowest}: {_WHY[why]}."
             ),
             advice=_ADVICE[why],
             values={"calls": len(rows) / n, "ns": took / n, "step_ns": facts.step_ns, "call": slowest, "why": why},

@@ -14,10 +14,10 @@ from torch_tb_profiler.insights.loading import (
     beyond,
     fetches_of,
     loader_evidence,
-    words_of,
 )
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -36,7 +36,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             detail=(
                 f"{100 * share:.1f} % of the average step goes into waiting for the next batch"
                 f"{' of the worker processes of the DataLoader' if by_workers else ''}; one batch in twenty takes "
-                f"{words_of(p95)} or more."
+                f"{ms(p95)} or more."
             ),
             advice=(
                 "The workers do not keep up: raise `num_workers` as far as there are processor cores, with "

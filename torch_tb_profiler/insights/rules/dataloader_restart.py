@@ -8,9 +8,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import FEWEST, beyond, fetches_of, words_of
+from torch_tb_profiler.insights.loading import FEWEST, beyond, fetches_of
 from torch_tb_profiler.insights.needs import FRAMES, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -33,7 +34,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Worker processes are started again for every epoch",
             detail=(
-                f"A new iterator of the DataLoader costs {words_of(each)}: its workers are started, and the first "
+                f"A new iterator of the DataLoader costs {ms(each)}: its workers are started, and the first "
                 f"batch is waited for. That happened {len(rows)} times in {facts.steps} steps."
             ),
             advice=(

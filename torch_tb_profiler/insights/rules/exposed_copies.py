@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.replay.changes import ScaleWork
 from torch_tb_profiler.insights.copies import Copies, Direction, HostMemory, copies_of
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import words_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.recurring import recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 _STREAMS = Link("cuda_streams", "CUDA streams", "https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-streams")
 
@@ -43,7 +43,7 @@ def _of(facts: Facts, found: Copies) -> Found:
     return Found(
         title="Copies hide behind nothing",
         detail=(
-            f"{words_of(exposed / n)} of each step the device only copies {'from' if to_device else 'to'} the host "
+            f"{ms(exposed / n)} of each step the device only copies {'from' if to_device else 'to'} the host "
             f"({size / n / 1e6:.3g} MB); {100 * (1 - exposed / whole):.0f} % of the time of these copies a kernel runs."
         ),
         advice=(

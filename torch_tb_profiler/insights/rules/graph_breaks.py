@@ -67,21 +67,20 @@ def _outside_of_graphs(facts: Facts, regions: Int64) -> list[tuple[int, int, int
     """(track, start, end) of what lies in some regions, and neither in a graph of them nor in a compilation."""
     tree = facts.model.tree
     body = facts.trace.strings.where(lambda name: name.startswith(BODY), tree.name)[tree.name]
+    body[compiled(facts.model).compilations] = True
     is_region = np.zeros(len(tree), np.bool_)
     is_region[regions] = True
-    body[compiled(facts.model).compilations] = True
-    bodies = np.flatnonzero(body & (nearest(tree.parent, is_region, np.arange(len(tree))) >= 0))
-    found = []
-    for region in regions.tolist():
-        track, at = int(tree.track[region]), int(tree.start[region])
-        here = bodies[
-            (tree.track[bodies] == track) & (tree.start[bodies] >= at) & (tree.end[bodies] <= tree.end[region])
-        ]
-        for start, end in sorted(zip(tree.start[here].tolist(), tree.end[here].tolist(), strict=True)):
-            found.append((track, at, start))
-            at = max(at, end)
-        found.append((track, at, int(tree.end[region])))
-    return [each for each in found if each[2] > each[1]]
+    inner = np.flatnonzero(body & (nearest(tree.parent, body, tree.parent) < 0))
+    owner = nearest(tree.parent, is_region, inner).astype(np.int64)
+    inner, owner = inner[owner >= 0], owner[owner >= 0]
+    # what lies between begins with the region or with the end of a body, and ends with the next body or the region
+    of = np.concatenate([regions, owner])
+    begin = np.concatenate([tree.start[regions], tree.end[inner]])
+    end = np.concatenate([tree.end[regions], tree.start[inner]])
+    begin, end = begin[np.lexsort((begin, of))], end[np.lexsort((end, of))]
+    track = tree.track[np.sort(of)]
+    kept = end > begin
+    return list(zip(track[kept].tolist(), begin[kept].tolist(), end[kept].tolist(), strict=True))
 
 
 RULE = Rule("graph_breaks", "R35", (STEPS, HOST), _find)

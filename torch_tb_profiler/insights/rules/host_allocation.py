@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.replay.changes import free
 from torch_tb_profiler.insights.allocations import allocations_of, in_steady_state
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import words_of
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.rules.pageable_input import PINNED
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -27,7 +27,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Pinned memory is allocated anew in every step",
             detail=(
                 f"{len(rows) / n:.3g} calls in each step, {name} among them, allocate, free or register pinned memory "
-                f"and take {words_of(took / n)} of {words_of(facts.step_ns)}."
+                f"and take {ms(took / n)} of {ms(facts.step_ns)}."
             ),
             advice=(
                 "Allocate pinned buffers once, before the loop (`torch.empty(…, pin_memory=True)`), and copy into "

@@ -16,10 +16,10 @@ from torch_tb_profiler.insights.loading import (
     launch_inside,
     outermost,
     own_code_within,
-    words_of,
 )
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.model import DATALOADER_NAME
 
@@ -54,7 +54,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Steps wait for input data",
             detail=(
-                f"{100 * share:.1f} % of the average step is in {name}, {words_of(usual)} each time, on the thread "
+                f"{100 * share:.1f} % of the average step is in {name}, {ms(usual)} each time, on the thread "
                 "that runs the steps."
             ),
             advice=(

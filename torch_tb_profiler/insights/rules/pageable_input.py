@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.replay.changes import pinned
 from torch_tb_profiler.insights.copies import Copies, Direction, HostMemory, copies_of
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import words_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
 
 PINNED = Link(
     "pinned_memory",
@@ -36,7 +36,7 @@ def _of(facts: Facts, found: Copies) -> Found:
     return Found(
         title="Data is copied from pageable memory",
         detail=(
-            f"{size / n / 1e6:.3g} MB in each step are copied to the device from pageable memory: {words_of(took / n)} "
+            f"{size / n / 1e6:.3g} MB in each step are copied to the device from pageable memory: {ms(took / n)} "
             f"at {size / took:.3g} GB/s, and the host waits for it."
         ),
         advice=(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from torch_tb_profiler.analysis.replay.changes import pinned
 from torch_tb_profiler.insights.copies import Copies, large_reads
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import words_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.rules.pageable_input import PINNED
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -30,8 +30,8 @@ def _of(facts: Facts, found: Copies) -> Found:
     return Found(
         title="Copies to pageable memory hold the host up",
         detail=(
-            f"{words_of(held / n)} of each step ({words_of(facts.step_ns)}) the host is in {name}, which returns when "
-            f"{size / n / 1e6:.3g} MB are in pageable memory of the host; the copies take {words_of(took / n)} of it, "
+            f"{ms(held / n)} of each step ({ms(facts.step_ns)}) the host is in {name}, which returns when "
+            f"{size / n / 1e6:.3g} MB are in pageable memory of the host; the copies take {ms(took / n)} of it, "
             "the rest is waiting for the device."
         ),
         advice=(

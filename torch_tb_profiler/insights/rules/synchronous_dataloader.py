@@ -15,10 +15,10 @@ from torch_tb_profiler.insights.loading import (
     launch_inside,
     loader_evidence,
     own_code_within,
-    words_of,
 )
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.wording import ms
 
 #: batches that take so many times as long as their hand-over by a worker are surely made sooner by workers
 SURE = 4
@@ -44,7 +44,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Batches are made while the steps wait",
             detail=(
                 f"The DataLoader has no worker processes: {100 * share:.1f} % of the average step goes into making its "
-                f"batches, {words_of(usual)} each, while {_rest(facts)} waits."
+                f"batches, {ms(usual)} each, while {_rest(facts)} waits."
             ),
             advice=(
                 "The dataset starts work on the device, which worker processes cannot: let it return host tensors, "

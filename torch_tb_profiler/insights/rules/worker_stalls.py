@@ -8,9 +8,10 @@ import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import DATA_LOADING, Fetches, beyond, fetches_of, loader_evidence, words_of
+from torch_tb_profiler.insights.loading import DATA_LOADING, Fetches, beyond, fetches_of, loader_evidence
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -39,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Worker processes deliver batches in bursts",
             detail=(
-                f"One batch in {period} takes {words_of(stall)}, the others {words_of(usual)}: {period} workers finish "
+                f"One batch in {period} takes {ms(stall)}, the others {ms(usual)}: {period} workers finish "
                 "together, and the steps use up their batches before the next ones are ready."
             ),
             advice=(

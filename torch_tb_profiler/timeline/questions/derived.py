@@ -7,14 +7,16 @@ from itertools import pairwise
 from typing import Annotated
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
 from torch_tb_profiler.analysis.question import NotFound
 from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedKind, NoLanes
+from torch_tb_profiler.timeline.enclosing import SliceReference, reference
 from torch_tb_profiler.timeline.question import TimelinePartQuestion
 from torch_tb_profiler.timeline.questions.binary import OneTile
-from torch_tb_profiler.timeline.questions.parameters import Level, TileNumber, check_level, lanes_of
+from torch_tb_profiler.timeline.questions.parameters import Direction, Level, TileNumber, check_level, lanes_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.wire import derived_bytes, slack_bytes
 
@@ -31,6 +33,14 @@ class OneDerivedTile(msgspec.Struct, frozen=True):
     of: Annotated[DerivedKind, Meta(description="What the lanes show.")]
     level: Level
     tile: TileNumber
+
+
+class NextPiece(msgspec.Struct, frozen=True):
+    """From where to go along the critical path."""
+
+    time: Annotated[int, Meta(description="ns; a piece begins there or later, or ends there or earlier.")]
+    row: Annotated[int, Meta(ge=0, description="Pieces of this event are left out.")] | None = None
+    direction: Direction = "next"
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,19 @@ class DerivedAnswer:
     has_slack: bool
 
 
+@dataclass(frozen=True)
+class PieceFound:
+    """The event of the next or previous piece of the critical path.
+
+    slice             null when there is none
+    start_ns, end_ns  of the piece, from where to go on; null without one
+    """
+
+    slice: SliceReference | None
+    start_ns: Ns | None
+    end_ns: Ns | None
+
+
 def _answer(_: Timeline, derived: Derived, __: WhichDerived) -> DerivedAnswer:
     about, held = derived.about, derived.levels.kept[0]
     lanes = []
@@ -91,6 +114,21 @@ def _tile(timeline: Timeline, derived: Derived, asked: OneDerivedTile) -> bytes:
     check_level(timeline, asked.level)
     _check(derived)
     return derived_bytes(timeline, derived, asked.level, asked.tile)
+
+
+def _next(timeline: Timeline, derived: Derived, asked: NextPiece) -> PieceFound:
+    _check(derived)
+    pieces, of_row = derived.levels.kept[0].items, timeline.placed.of_row
+    drawn = (derived.row >= 0) & (of_row[derived.row] >= 0)
+    if asked.row is not None:
+        drawn &= derived.row != asked.row
+    ahead = asked.direction == "next"
+    chosen = np.flatnonzero(drawn & ((pieces.start >= asked.time) if ahead else (pieces.end <= asked.time)))
+    if not len(chosen):
+        return PieceFound(None, None, None)
+    piece = chosen[0 if ahead else -1]
+    found = reference(timeline, int(derived.row[piece]))
+    return PieceFound(found, int(pieces.start[piece]), int(pieces.end[piece]))
 
 
 def _slack_tile(timeline: Timeline, derived: Derived, asked: OneTile) -> bytes:
@@ -131,4 +169,13 @@ SLACK_TILES = TimelinePartQuestion(
     parameters=OneTile,
     part=lambda _: PARTS_OF_TIMELINE["path"],
     compute=_slack_tile,
+)
+
+NEXT_ON_PATH = TimelinePartQuestion(
+    name="timeline/path/next",
+    summary="The next event on the critical path",
+    answer=PieceFound,
+    parameters=NextPiece,
+    part=lambda _: PARTS_OF_TIMELINE["path"],
+    compute=_next,
 )

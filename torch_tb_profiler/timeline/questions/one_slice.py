@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, BinaryIO, Literal
+from typing import BinaryIO
 
 import msgspec
-from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count
 from torch_tb_profiler.analysis.answer import Row as RowNumber
 from torch_tb_profiler.timeline.details import Details, details, neighbour
 from torch_tb_profiler.timeline.enclosing import SliceReference
 from torch_tb_profiler.timeline.question import TimelineFileQuestion, TimelineQuestion, TimelineStepsQuestion
-from torch_tb_profiler.timeline.questions.parameters import Row, check_row
+from torch_tb_profiler.timeline.questions.parameters import Direction, Row, check_row
 from torch_tb_profiler.timeline.steps import TimelineStepsAnswer
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
@@ -33,7 +32,7 @@ class NextOf(msgspec.Struct, frozen=True):
     """Which neighbour of which slice."""
 
     row: Row
-    direction: Annotated[Literal["next", "previous"], Meta(description="Which neighbour.")] = "next"
+    direction: Direction = "next"
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import numpy as np
 from msgspec import Meta
@@ -26,6 +26,7 @@ Row = Annotated[int, Meta(ge=0, description="Number of an event.")]
 LaneNumbers = Annotated[
     str, Meta(pattern=NUMBERS_PATTERN, examples=EXAMPLES, description="Numbers and ranges, at most 4,096.")
 ]
+Direction = Annotated[Literal["next", "previous"], Meta(description="Which neighbour.")]
 WindowBegin = Annotated[int, Meta(description="Begin of the window, ns.")]
 WindowEnd = Annotated[int, Meta(description="End of the window, ns; not in it.")]
 #: how many levels there are depends on the trace: `check_level` refuses

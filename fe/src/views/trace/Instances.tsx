@@ -68,8 +68,8 @@ export function useInstances(
     stage.current?.fit({ start: slice.start, end: slice.start + slice.duration }, 1);
   };
   const step = (by: -1 | 1) => {
-    const window = stage.current?.window ?? { start: 0, end: 0 };
-    go(nextInstance(instances, current, (window.start + window.end) / 2 - offset, by));
+    const { start, end } = stage.current?.window ?? { start: 0, end: 0 };
+    go(nextInstance(instances, current, { start: start - offset, end: end - offset }, by));
   };
   return { id, query, instances, current, flags, go, step };
 }

@@ -40,6 +40,8 @@ interface Props {
   /** `inSight`: it was clicked on. */
   readonly onPick: (picked: PickedSlice | null, inSight?: boolean) => void;
   readonly onSameName: (by: -1 | 1) => void;
+  /** Along the critical path. */
+  readonly onAlong: (by: -1 | 1) => void;
   readonly onInspect: () => void;
   readonly rows: TrackRows;
   readonly tracks: TracksState;
@@ -91,7 +93,7 @@ export function TimelinePanel(props: Props) {
       case "step":
         return toStep(meta, at, action.by);
       case "along":
-        return take(at.along(selected, action.by));
+        return props.onAlong(action.by);
       case "flag":
         return props.instances.step(action.by);
       case "fit":

@@ -1,6 +1,6 @@
 /** The trace itself: a timeline of all its events, and what is known of the one that is selected. */
 import { useMemo, useRef } from "react";
-import { timelineNext } from "../../api";
+import { nextOnPath, timelineNext } from "../../api";
 import type { TimeWindow } from "../../draw";
 import { traceTexts as text } from "../../i18n";
 import { useAddress, useTrace } from "../../state";
@@ -43,6 +43,26 @@ export default function Trace() {
     if (!source || !picked) return;
     const next = await timelineNext(source.key, picked.row, by < 0 ? "previous" : "next");
     if (next.slice) pick(pickedSlice(source, next.slice));
+  };
+  const onPath = useRef<{ row: number; start: number; end: number } | null>(null);
+  const along = async (by: -1 | 1) => {
+    const rank = source ?? main;
+    const seen = stage.current?.window ?? window;
+    if (!rank?.derived("path")) return;
+    const row = picked?.row ?? null;
+    // An event may have many pieces: it goes on from the one that led to it.
+    const from =
+      onPath.current && onPath.current.row === row
+        ? onPath.current
+        : {
+            start: (picked ? picked.start + picked.duration : seen.end) - rank.offset,
+            end: (picked?.start ?? seen.start) - rank.offset,
+          };
+    const time = by > 0 ? from.end : from.start;
+    const { slice, start_ns, end_ns } = await nextOnPath(rank.key, derived.how, time, row, by);
+    if (!slice || start_ns === null || end_ns === null) return;
+    onPath.current = { row: slice.row, start: start_ns, end: end_ns };
+    pick(pickedSlice(rank, slice));
   };
 
   return (
@@ -92,6 +112,7 @@ export default function Trace() {
                   details={event.details}
                   onPick={pick}
                   onSameName={(by) => void sameName(by)}
+                  onAlong={(by) => void along(by)}
                   onInspect={() => below.current?.focus()}
                 />
               )}

@@ -18,15 +18,19 @@ it("has the instances of a finding in order of time, by its key", () => {
   expect(instancesOf(OVERVIEW, "moon")).toBeNull();
 });
 
-it("goes from one to the next, from the one that is looked at or from the middle of the picture", () => {
+it("goes from one to the next, from the one that is looked at or into the picture", () => {
   const instances = [EARLY, LATE];
-  expect(nextInstance(instances, -1, 0, 1)).toBe(0);
-  expect(nextInstance(instances, -1, 300, 1)).toBe(1);
-  expect(nextInstance(instances, -1, 300, -1)).toBe(0);
-  expect(nextInstance(instances, 0, 300, 1)).toBe(1);
-  expect(nextInstance(instances, 1, 300, 1)).toBe(1);
-  expect(nextInstance(instances, 0, 300, -1)).toBe(0);
-  expect(nextInstance([], -1, 0, 1)).toBe(-1);
+  const all = { start: 0, end: 1_000 };
+  expect(nextInstance(instances, -1, all, 1)).toBe(0);
+  expect(nextInstance(instances, -1, all, -1)).toBe(1);
+  expect(nextInstance(instances, -1, { start: 300, end: 400 }, 1)).toBe(1);
+  expect(nextInstance(instances, -1, { start: 300, end: 400 }, -1)).toBe(0);
+  expect(nextInstance(instances, -1, { start: 600, end: 700 }, 1)).toBe(1);
+  expect(nextInstance(instances, -1, { start: 0, end: 50 }, -1)).toBe(0);
+  expect(nextInstance(instances, 0, all, 1)).toBe(1);
+  expect(nextInstance(instances, 1, all, 1)).toBe(1);
+  expect(nextInstance(instances, 0, all, -1)).toBe(0);
+  expect(nextInstance([], -1, all, 1)).toBe(-1);
 });
 
 it("picks the event of an instance, in times of the page", () => {

@@ -1,5 +1,6 @@
 /** The moments that a finding is about, as the Overview's answer has them. Pure. */
 import type { Overview } from "../../api";
+import type { TimeWindow } from "../../draw";
 import { findingTitle } from "../../i18n";
 import type { PickedSlice } from "../../timeline";
 
@@ -34,18 +35,20 @@ export interface Findings {
   >[];
 }
 
-/** The instance that is looked at, else the one to begin with: -1 and where the picture is. */
+/** The next or previous of those that are looked at, by their places; of none, the first or last one in a window of the rank. */
 export function nextInstance(
   instances: readonly Instance[],
   current: number,
-  middle: number,
+  window: TimeWindow,
   by: -1 | 1,
 ): number {
-  if (instances.length === 0) return -1;
-  if (current >= 0) return Math.min(Math.max(current + by, 0), instances.length - 1);
-  const behind = instances.findIndex(({ start_ns }) => start_ns >= middle);
-  const first = behind < 0 ? instances.length : behind;
-  return Math.min(Math.max(by > 0 ? first : first - 1, 0), instances.length - 1);
+  const last = instances.length - 1;
+  if (current >= 0) return Math.min(Math.max(current + by, 0), last);
+  const found =
+    by > 0
+      ? instances.findIndex(({ start_ns }) => start_ns >= window.start)
+      : instances.findLastIndex(({ start_ns }) => start_ns < window.end);
+  return found < 0 ? (by > 0 ? last : Math.min(0, last)) : found;
 }
 
 /** The slice of an instance; where it stands is to be asked. */

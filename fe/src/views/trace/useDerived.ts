@@ -4,6 +4,7 @@ import {
   DERIVED_KINDS,
   type DerivedKind,
   type DerivedMeta,
+  type StepChoice,
   stepChoice,
   useDerivedLanes,
 } from "../../api";
@@ -23,6 +24,8 @@ export interface DerivedState {
     readonly id: string;
     readonly text: string;
   }[];
+  /** How the steps are found that it is about. */
+  readonly how: StepChoice;
   readonly isLoading: boolean;
   /** How long the longest step takes, ns; 0 until it is known. */
   readonly longestStep: number;
@@ -82,6 +85,7 @@ export function useDerived(sources: readonly RankTiles[], onChange: () => void):
   );
   return {
     tracks,
+    how,
     shown: wanted.flatMap((of) => {
       const about = metas.find((each) => each.of === of && each.about?.refused === null)?.about;
       return about ? [{ of, about }] : [];
