@@ -22,16 +22,6 @@ def remembered(question: Callable[[Model], T]) -> Callable[[Model], T]:
     return answer
 
 
-def held(question: Callable[[Model], T]) -> Callable[[Model], T]:
-    """The same for what takes much memory: a process that answers many questions one by one lets go of it after each."""
-
-    @wraps(question)
-    def answer(model: Model) -> T:
-        return model.held.get(question, lambda: question(model))
-
-    return answer
-
-
 def pinned(question: Callable[[Model], T]) -> Callable[[Model], T]:
     """The same for an answer of a few bytes that nearly every view asks for: it outlives `Model.answers`."""
 

@@ -38,7 +38,6 @@ class Model:
     ones, but for `CallTree.operator`, an index into `Trace.operators`.
 
     answers   what questions found, until the memory is needed
-    held      the same, of what takes much memory and few questions need
     pinned    answers so small that nothing is gained by letting go of them
     """
 
@@ -55,7 +54,6 @@ class Model:
         self.structure = structure or Structure(trace)
         self.parts = Memo()
         self.answers = Memo()
-        self.held = Memo()
         self.pinned = Memo()
         self._chosen_steps = chosen[0] if chosen else None
         #: shape (events,): which events are selected; None for all
@@ -92,14 +90,14 @@ class Model:
         steps = self.steps
         if not len(steps) or self.selected is not None:
             return self
-        return self.held.get(
+        return self.answers.get(
             "in_steps",
             lambda: Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps))),
         )
 
     def clear(self) -> None:
         """Free the memory of all that was computed, the structure included; it is computed again when asked for."""
-        for memo in (self.structure.parts, self.parts, self.answers, self.held, self.pinned):
+        for memo in (self.structure.parts, self.parts, self.answers, self.pinned):
             memo.clear()
 
     # what is selected ---------------------------------------------------------------------------------------

@@ -144,7 +144,6 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         for asked in bundles:
             for name, compute in asked:
                 send(Answered(name, _put(folder, name, partial(compute, model))))
-                model.held.clear()
             if not is_drawn and inputs is None:
                 inputs = inputs_of(model)  # the first answers have left most of it
             model.answers.clear()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from torch_tb_profiler.analysis.remember import held
+from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
 from torch_tb_profiler.analysis.replay.edges import Edge, Edges, edges, joined
 from torch_tb_profiler.analysis.replay.graph import Calibration, Graph, Node
@@ -46,7 +46,7 @@ class _Facts:
     steps: Steps
 
 
-@held
+@remembered
 def graph_of(model: Model) -> Graph:
     """The graph of the whole trace, whichever steps are selected."""
     whole = model if model.selected is None else Model(model.trace, model.step_choice, model.structure)

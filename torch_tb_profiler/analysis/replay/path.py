@@ -89,7 +89,7 @@ class CriticalPath:
     unexplained: float | None
 
     def share(self, *parts: str, steps: Sequence[int] | None = None) -> float | None:
-        """Which share of the time of all its steps, or of some, the path spends on some parts; None without any time."""
+        """Which share of the time of its steps, or of some, the path spends on some parts; None without any time."""
         of = slice(None) if steps is None else list(steps)
         total = int(self.step_ns[of].sum())
         chosen = [self.parts.index(part) for part in parts]
@@ -148,7 +148,9 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     """Cut each edge into what its time is spent on. A piece before `since` belongs to the step before."""
     of_item = _part_of_items(scenario.graph)
     found = [
-        _some_segments(scenario, of_item, step[at : at + _TOGETHER], edge[at : at + _TOGETHER], since[at : at + _TOGETHER])
+        _some_segments(
+            scenario, of_item, step[at : at + _TOGETHER], edge[at : at + _TOGETHER], since[at : at + _TOGETHER]
+        )
         for at in range(0, max(len(step), 1), _TOGETHER)
     ]
     return Segments(*(np.concatenate([getattr(each, part.name) for each in found]) for part in fields(Segments)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.remember import held, remembered
+from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.pieces import Pieces, pieces_of
@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.model import Model
 
 
-@held
+@remembered
 def recorded_path(model: Model) -> CriticalPath:
     """The critical path of all steps of a trace, without changes."""
     return critical_path(unchanged(graph_of(model)))
