@@ -256,7 +256,9 @@ def _replay_once(m: Measured) -> Iterator[Check]:
 
 
 def _replay_changes(m: Measured) -> Iterator[Check]:
-    yield from _replay(("dearest change", "what_if", 0.06), ("savings", "savings", 1.0), ("all findings", "findings", 1.0), m=m)
+    yield from _replay(
+        ("dearest change", "what_if", 0.06), ("savings", "savings", 1.0), ("all findings", "findings", 1.0), m=m
+    )
 
 
 def _replay_memory(m: Measured) -> Iterator[Check]:
