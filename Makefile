@@ -110,7 +110,7 @@ ui: .venv/.stamp-node
 openapi: .venv/.stamp-dev
 	@$(PY) -m torch_tb_profiler.web.openapi > docs/openapi.json
 
-# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks.
+# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine.
 bench: .venv/.stamp-dev
 	@$(PY) -m benchmarks.run $(SIZES)
 

@@ -72,6 +72,7 @@ SIZES = {
 DEFAULT = ("10k", "100k", "1M", "8x100k")
 HUGE = "10GB"
 TIMELINE = "timeline"
+ENGINE = "engine"
 #: of the traces that are drawn
 TIMELINE_SLICES = 10_000_000
 FEWER_SLICES = 1_000_000

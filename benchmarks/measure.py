@@ -282,5 +282,20 @@ def timeline(say: Say) -> Measured:
     return found
 
 
+def replay(say: Say) -> Measured:
+    """E1 to E4: the replay of 1M events, and of 8 ranks of 100k together."""
+    say("replay")
+    found: Measured = {"date": today()}
+    for key, name, modes in (("one", "1M", ("one", "held")), ("ranks", "8x100k", ("together",))):
+        size = data.SIZES[name]
+        size.make()
+
+        def said(mode: str, size: Size = size) -> list[Measured]:
+            return probe([OURS.python, PROBES / "engine.py", mode, *size.files()], one_thread(), size.seconds)
+
+        found[key] = least([together([each for mode in modes for each in said(mode)]) for _ in range(3)])
+    return found
+
+
 def today() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%d")

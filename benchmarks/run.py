@@ -1,7 +1,7 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
-Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8 and U1, storage for S1 to S4, and
-checks for B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
+Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8 and U1, storage for S1 to S4, engine
+for E1 to E4, and checks for B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KEPT = ROOT / "benchmarks" / "results.json"
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    choices = [*data.SIZES, data.HUGE, data.TIMELINE, CHECKS, STORAGE]
+    choices = [*data.SIZES, data.HUGE, data.TIMELINE, data.ENGINE, CHECKS, STORAGE]
     parser.add_argument("sizes", nargs="*", help=f"of {' '.join(choices)} (default: {' '.join(data.DEFAULT)})")
     parser.add_argument("--render", action="store_true", help="only write the report again from what was measured")
     arguments = parser.parse_args()
@@ -49,7 +49,7 @@ def main() -> None:
 def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     WORK.mkdir(exist_ok=True)
     install_ours()
-    if set(sizes) != {STORAGE}:  # else nobody is compared with
+    if not set(sizes) <= {STORAGE, data.ENGINE}:  # else nobody is compared with
         for environment in (OLD, HTA, FLOOR):
             environment.make()
         results["header"] = header()
@@ -65,6 +65,8 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
             results["huge"] = measure.huge(say) | code
         elif name == data.TIMELINE:
             results["timeline"] = measure.timeline(say) | code
+        elif name == data.ENGINE:
+            results["replay"] = measure.replay(say) | code
         elif name in data.SIZES:
             say(name)
             results["sizes"][name] = measure.measure(data.SIZES[name], say) | code

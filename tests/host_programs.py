@@ -1,7 +1,7 @@
-"""Programs with one fault on the host, and the same programs without it: what the rules about waits and the host see.
+"""Programs with one fault on the host, and the same without it: what rules about waits and the host see.
 
-The machine of `replay_programs`, with more that a thread can do. An instruction that is a fault is left out, or does not
-hold anything up, on a machine that is not `faulty`: how long that takes is the truth of what removing it saves.
+The machine of `replay_programs`, with more that a thread can do. On a machine that is not `faulty` an instruction that
+is a fault is left out, or holds nothing up: how much less time that takes is the truth of what its removal saves.
 """
 
 from __future__ import annotations

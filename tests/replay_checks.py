@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.path import critical_path
+from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces
 from torch_tb_profiler.analysis.replay.scenario import unchanged
 from torch_tb_profiler.model import Model
 
@@ -34,3 +35,16 @@ def check_base(model: Model) -> None:
     np.testing.assert_array_equal(path.composition.sum(axis=1), path.step_ns)
     np.testing.assert_array_equal(path.step_ns, np.diff(np.append(graph.steps.start[:1], graph.steps.end)))
     assert (path.composition >= 0).all()
+    check_pieces(model)
+
+
+def check_pieces(model: Model) -> None:
+    """The pieces of the recorded path follow one another without a gap, and add up to its composition."""
+    graph, path, pieces = graph_of(model), recorded_path(model), recorded_pieces(model)
+    found = np.zeros_like(path.composition)
+    np.add.at(found, (pieces.step, pieces.part), pieces.end - pieces.start)
+    np.testing.assert_array_equal(found, path.composition)
+    same_step = pieces.step[1:] == pieces.step[:-1]
+    np.testing.assert_array_equal(pieces.start[1:][same_step], pieces.end[:-1][same_step])
+    first = np.flatnonzero(np.append(True, ~same_step))[: len(pieces)]
+    np.testing.assert_array_equal(pieces.start[first], (graph.steps.end - path.step_ns)[pieces.step[first]])

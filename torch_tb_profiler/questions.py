@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURV
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
+from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
@@ -49,6 +50,9 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     STACKS,
     MODULES,
     TRACE_SLICES,
+    CRITICAL_PATH,
+    PATH_PIECES_OF_STEP,
+    WHAT_IF,
     COMPARE,
     DISTRIBUTED,
     TRACES,

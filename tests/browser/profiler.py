@@ -15,6 +15,7 @@ from tests.browser.servers import Server
 VIEWS = {
     "overview": "Overview",
     "steps": "Steps",
+    "criticalpath": "Critical path",
     "operators": "Operator",
     "kernels": "GPU Kernel",
     "trace": "Trace",

@@ -134,7 +134,7 @@ EXPLAINED = (
         "/overview",
         r"^\.gpu_metrics\.data\[\d+\]\.value$",
     ),
-    Explained("busy-with-copies", "units/multiple_profilersteps_no_overlap", "/overview", r"^\.recommendations"),
+    Explained("findings-with-savings", "samples/* units/* torch213/*", "/overview", r"^\.recommendations"),
     Explained("communication-by-kernel", "units/runtime_launch_multipe_kernels", "/overview"),
     Explained(
         "backward-outside-modules",

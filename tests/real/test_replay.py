@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tests.recorded import ROOT, SHARED, model_of, short, traces
+from tests.replay_checks import check_pieces
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, ScaleWork, collectives, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.labels import Label
@@ -46,6 +47,7 @@ def test_recorded_times_come_back_and_shorter_parts_make_nothing_later(path: Pat
     np.testing.assert_array_equal(base.step_ns, steps)
     found = critical_path(base)
     np.testing.assert_array_equal(found.composition.sum(axis=1), steps)
+    check_pieces(model)
     for changes in CHANGES.values():
         after = changed(model.trace, graph, changes)
         assert (after.time <= base.time).all()

@@ -47,6 +47,7 @@ VIEWS = {
     "MODULES": "modules",
     "HOOKS": "modules",
     "STACKS": "stacks",
+    "PATH_PIECES": "critical-path",
 }
 
 

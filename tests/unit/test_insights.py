@@ -26,36 +26,16 @@ def memory(allocated: int, device_type: int = 1, device: int = 0) -> Event:
     return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5, "args": args}
 
 
-@pytest.mark.parametrize(("waiting", "severity"), [(5, None), (6, "medium"), (20, "high")])
-def test_dataloader(waiting: float, severity: str | None) -> None:
-    finding = found(step(annotation(LOADER, 10, waiting))).get("dataloader")
-    assert (finding and finding.severity) == severity
-    if finding:
-        assert finding.saving is not None
-        assert finding.saving.alone_ns == finding.saving.after_others_ns == waiting * 1000
-        assert finding.saving.bound
-        assert f"{waiting:.1f} %" in finding.detail
-        assert [(each.name, each.duration_ns, each.step) for each in finding.instances] == [
-            (LOADER, waiting * 1000, "1")
-        ]
-
-
-def test_only_a_device_can_run_dry() -> None:
-    events = step(annotation(LOADER, 10, 20))
-    assert "device" not in found(events)["dataloader"].detail
-    assert "while the device runs dry" in found([*events, launch(40, 1), kernel(50, 1, 1)])["dataloader"].detail
-
-
 def test_loading_behind_the_device_is_no_finding() -> None:
     """A fifth of the step, but nothing waits for it."""
     events = [
-        annotation("ProfilerStep#1", 0, 60),
-        op("aten::mm", 0, 10),
+        annotation("ProfilerStep#1", 0, 60_000),
+        op("aten::mm", 0, 10_000),
         launch(1, 1),
-        kernel(6, 94, 1, "gemm"),
-        annotation(LOADER, 20, 20),
+        kernel(6, 94_000, 1, "gemm"),
+        annotation(LOADER, 20_000, 20_000),
     ]
-    assert "dataloader" not in found(events)
+    assert "synchronous_dataloader" not in found(events)
 
 
 @pytest.mark.parametrize(("exposed", "says"), [(10, False), (11, True), (40, True)])
@@ -145,32 +125,9 @@ def test_device_idle() -> None:
 
 
 def test_what_is_more_specific_replaces_an_idle_device() -> None:
-    events = step(annotation(LOADER, 0, 60), op("aten::a", 60, 6), launch(61, 1), kernel(66, 34, 1, "gemm"))
-    events[0] = annotation("ProfilerStep#1", 0, 66)
-    assert list(found(events)) == ["dataloader"]
-
-
-def test_tensor_cores() -> None:
-    events = step(
-        op("aten::mm", 0, 20),
-        op("aten::add", 30, 20),
-        launch(5, 1),
-        launch(35, 2),
-        kernel(50, 30, 1, "volta_sgemm_128x64_nn"),
-        kernel(80, 10, 2, "triton_poi_fused_add_0"),
-    )
-    finding = found(events, deviceProperties=[V100])["tensor_cores"]
-    assert "75 %" in finding.detail
-    assert finding.severity == "medium"
-    rare = [
-        *step(op("aten::mm", 0, 20), op("aten::add", 30, 20), launch(5, 1), launch(35, 2)),
-        *(kernel(50, 4, 1, "volta_sgemm_128x64_nn"), kernel(55, 40, 2, "triton_poi_fused_add_0")),
-    ]
-    assert found(rare, deviceProperties=[V100])["tensor_cores"].severity == "low"
-    assert "tensor_cores" not in found(events)
-    assert "tensor_cores" not in found(events, deviceProperties=[{**V100, "computeMajor": 6}])
-    used = [*events, kernel(95, 1, 3, "volta_h884gemm")]
-    assert "tensor_cores" not in found(used, deviceProperties=[V100])
+    work = op("aten::a", 60_000, 6_000), launch(61_000, 1), kernel(66_000, 34_000, 1, "gemm")
+    events = [annotation("ProfilerStep#1", 0, 66_000), annotation(LOADER, 0, 60_000), *work]
+    assert list(found(events)) == ["synchronous_dataloader"]
 
 
 def test_tensor_cores_in_a_graph() -> None:
@@ -180,7 +137,7 @@ def test_tensor_cores_in_a_graph() -> None:
     others = [kernel(100, 62, 1, "triton_poi_fused_add_0"), launch(25, 2), kernel(170, 3, 2, "volta_sgemm_64x64_nn")]
     finding = found(step(graph, launch(5, 1), *products, *others), deviceProperties=[V100])["tensor_cores"]
     assert finding.values["share"] == 0.38
-    assert [evidence.value for evidence in finding.evidence] == [38_000, 0.38, 0.0]
+    assert [evidence.value for evidence in finding.evidence] == [38_000, 0.38, 1.0]
 
 
 def test_tensor_cores_says_nothing_about_what_is_not_known() -> None:
@@ -205,17 +162,18 @@ def test_memory_of_the_host_is_not_memory_of_a_device() -> None:
 
 def test_savings_come_first_then_what_has_no_number_then_warnings() -> None:
     events = step(
-        annotation(LOADER, 0, 20),
-        annotation("nccl:all_reduce", 30, 25),
-        op("aten::a", 55, 5),
-        launch(56, 1, 2),
-        kernel(60, 1, 1),
+        annotation(LOADER, 0, 20_500),
+        annotation("nccl:all_reduce", 30_000, 25_000),
+        op("aten::a", 55_000, 5_000),
+        launch(56_000, 1, 2_000),
+        kernel(60_000, 1_000, 1),
         memory(901),
+        length=100_000,
     )
     told = findings(model_of(events, deviceProperties=[V100]))
     assert [(each.id, each.saving and each.saving.after_others_ns) for each in told] == [
-        ("dataloader", 20_000),
-        ("device_idle", 39_000),
+        ("synchronous_dataloader", 20_000_000),
+        ("device_idle", 38_750_000),
         ("communication", None),
         ("memory_limit", None),
     ]

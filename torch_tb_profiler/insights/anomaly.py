@@ -45,14 +45,14 @@ def anomaly_checks(model: Model) -> Checks:
         return Checks(nothing, nothing, nothing)
     is_node = strings.where(lambda name: name.startswith(NODE), tree.name)[tree.name]
     parent = tree.parent.astype(np.int64)
-    test = np.flatnonzero((tree.name == strings.code(_TEST)) & np.append(is_node, False)[parent])
+    # those that accumulate have no gradient as their result: what tests there is a hook of the program
+    gives = is_node & ~strings.where(lambda name: "AccumulateGrad" in name, tree.name)[tree.name]
+    test = np.flatnonzero((tree.name == strings.code(_TEST)) & np.append(gives, False)[parent])
     checked = np.unique(parent[test])
     has_test = np.zeros(len(tree) + 1, np.bool_)
     has_test[checked] = True
     read = np.flatnonzero(strings.where(_READ.__contains__, tree.name)[tree.name] & has_test[parent])
-    # those that accumulate have no gradient as their result
-    gives = is_node & ~strings.where(lambda name: "AccumulateGrad" in name, tree.name)[tree.name]
-    return Checks(np.sort(np.concatenate((test, read))), checked, np.flatnonzero(gives | has_test[:-1]))
+    return Checks(np.sort(np.concatenate((test, read))), checked, np.flatnonzero(gives))
 
 
 def in_checks(model: Model, rows: Int32) -> Bool:

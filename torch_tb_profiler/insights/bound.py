@@ -20,21 +20,21 @@ from torch_tb_profiler.reason import Value
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
 
 #: a resource is relieved as far as a good remedy can: work that can go to another process, behind other work or into a
-#: graph is gone; work that remains is done in half of the time
-HALF = 0.5
+#: graph is gone; kernels take half of their time, as with a shorter type, and what the host does two thirds
+HALF, TWO_THIRDS = 0.5, 2 / 3
 _WITH_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
     "input": (free("data"),),
     "sync": (without("sync"),),
     "communication": (collectives(0), free("collective")),
     "memory": (copies(0),),
-    "host": (scale("python", HALF), scale("operator", HALF), scale("allocator", HALF), scale("api", HALF)),
+    "host": tuple(scale(label, TWO_THIRDS) for label in ("python", "operator", "allocator", "api")),
     "launch": (free("launch"),),
     "compute": (kernels(HALF),),
 }
 _WITHOUT_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
     "input": (free("data"),),
     "communication": (collectives(0), free("collective")),
-    "host": (scale("python", HALF),),
+    "host": (scale("python", TWO_THIRDS),),
     "compute": (scale("operator", HALF),),
 }
 #: the parts of the critical path that are of a resource
@@ -123,13 +123,15 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
     kind = "launch" if best.kind == "host" and is_launch_bound else best.kind
     relieved = resources[best.kind]
     on_path = _ON_PATH if facts.model.has_device_work else _ON_CPU_PATH
-    following = _next(critical_path(changed(trace, graph, relieved), steps), best.kind, on_path)
+    gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best.kind,)
+    following = _next(critical_path(changed(trace, graph, relieved), steps), gone, on_path)
     about: dict[str, Value] = {
         "share": best.share,
         "before_ns": before / len(chosen),
         "after_ns": before * (1 - best.share) / len(chosen),
         "on_path": path.share(*on_path[best.kind]) or 0.0,
         "device": facts.model.has_device_work,
+        "calls": best.kind == "launch",
     }
     if following is not None:
         about["next"] = following
@@ -139,15 +141,24 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
         next=following,
         explained=explained,
         confidence=quality.confidence,
-        sentence=_sentence(kind, best.share, before / len(chosen), facts.model.has_device_work, following),
+        sentence=_sentence(
+            _LAUNCH_CALLS if best.kind == "launch" else None,
+            kind,
+            best.share,
+            before / len(chosen),
+            facts.model.has_device_work,
+            following,
+        ),
         reliefs=tuple(found),
         values=about,
     )
 
 
-def _next(path: CriticalPath, gone: BoundKind, on_path: Mapping[BoundKind, tuple[str, ...]]) -> BoundKind | None:
+def _next(
+    path: CriticalPath, gone: tuple[BoundKind, ...], on_path: Mapping[BoundKind, tuple[str, ...]]
+) -> BoundKind | None:
     """The resource with the largest part of the path, that is not the one that was relieved."""
-    shares = {kind: path.share(*parts) or 0.0 for kind, parts in on_path.items() if kind != gone}
+    shares = {kind: path.share(*parts) or 0.0 for kind, parts in on_path.items() if kind not in gone}
     kind = max(shares, key=lambda each: shares[each])
     return kind if shares[kind] >= LEAST else None
 
@@ -159,15 +170,18 @@ _SENTENCES: Mapping[BoundKind, str] = {
     "communication": "Communication bounds this run: nothing hides it. Without it, and without waiting for other ranks "
     "in it,",
     "memory": "Copies bound this run: kernels wait for them. Without them",
-    "host": "The host bounds this run: the device waits for Python and operators on the CPU. In half of that time",
-    "launch": "Launches bound this run: the device waits for the host to start its many short kernels. In half of the "
-    "host's time",
+    "host": "The host bounds this run: the device waits for Python and operators on the CPU. With a third less "
+    "of that time",
+    "launch": "Launches bound this run: the device waits for the host to start its many short kernels. With a "
+    "third less of the host's time",
     "compute": "Compute bounds this run: kernels are what the steps wait for. With kernels twice as fast",
 }
 _ON_THE_CPU: Mapping[BoundKind, str] = {
-    "host": "Python bounds this run. In half of its time",
+    "host": "Python bounds this run. With a third less of its time",
     "compute": "Compute bounds this run: operators on the CPU. With operators twice as fast",
 }
+#: in place of that of short kernels
+_LAUNCH_CALLS = "Launch calls bound this run: the device waits while they take long. Without them"
 NAMES: Mapping[BoundKind, str] = {
     "input": "input",
     "sync": "synchronisation",
@@ -179,8 +193,10 @@ NAMES: Mapping[BoundKind, str] = {
 }
 
 
-def _sentence(kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None) -> str:
-    begin = _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
+def _sentence(
+    instead: str | None, kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None
+) -> str:
+    begin = instead or (_SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind]))
     after = step_ns * (1 - share)
     text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
     return text if following is None else f"{text} What comes next is {NAMES[following]}."

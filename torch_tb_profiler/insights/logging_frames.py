@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -34,11 +35,21 @@ def _is_logging(name: str) -> bool:
 
 def logging_frame(model: Model, rows: Int32) -> Int32:
     """Shape (n,): the position in the frame tree of the innermost frame that logs, around host events; -1 for none."""
+    return _innermost(model, rows, _is_logging)
+
+
+def in_frames(model: Model, rows: Int32, name: re.Pattern[str]) -> Bool:
+    """Shape (n,): which host events are inside of frames in whose names a pattern is found."""
+    found: Bool = _innermost(model, rows, name.search) >= 0
+    return found
+
+
+def _innermost(model: Model, rows: Int32, wanted: Callable[[str], object]) -> Int32:
     frames = model.structure.frames
     if not len(frames) or not len(rows):
         return np.full(len(rows), -1, np.int32)
     events = model.trace.events
-    names = model.trace.strings.where(_is_logging, frames.name)
+    names = model.trace.strings.where(wanted, frames.name)
     place = model.structure.frame_nesting.innermost(events.track[rows], events.start[rows])
     found: Int32 = nearest(frames.parent, names[frames.name], place)
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.range_sums import running_sums
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 
 SELECT = "aten::select"
@@ -26,6 +26,7 @@ class Loops:
     track         index into Trace.tracks
     start, end    ns: from the first selection to the end of what follows the last one
     operators     how many operators the program calls in one round
+    is_sure       the index that is selected is recorded, and differs from round to round
     """
 
     first: Int64
@@ -35,21 +36,32 @@ class Loops:
     start: Int64
     end: Int64
     operators: Int64
+    is_sure: Bool
 
     def __len__(self) -> int:
         return len(self.first)
 
 
-def tensor_loops(model: Model, fewest: int) -> Loops:
+def no_loops() -> Loops:
+    """None at all."""
+    nothing = np.empty(0, np.int64)
+    return Loops(*(nothing,) * 7, np.empty(0, np.bool_))
+
+
+def tensor_loops(model: Model, fewest: int, largest: int) -> Loops:
     """Loops with so many rounds or more, outside of operators: what the program itself wrote.
 
+    fewest    rounds
+    largest   operators in a round: the layers of a model repeat, too, and each may select something
+
     A round is what is called from one selection to the next, or to the second, third or fourth: the same operators as
-    in the round before, of tensors of the same shape where that is recorded.
+    in the round before, of tensors of the same shape where that is recorded. Where the index is recorded, it is another
+    one in each round.
     """
-    tree, nothing = model.structure.tree, np.empty(0, np.int64)
+    tree, operators = model.structure.tree, model.trace.operators
     code = model.trace.strings.code(SELECT)
     if code < 0 or np.count_nonzero(tree.name == code) < fewest:
-        return Loops(*(nothing,) * 7)
+        return no_loops()
     top = np.flatnonzero(tree.is_operator & ~np.append(tree.is_operator, False)[tree.parent])
     parent = tree.parent[top].astype(np.int64)
     around = np.where(parent >= 0, parent, -1 - tree.track[top].astype(np.int64))
@@ -59,25 +71,30 @@ def tensor_loops(model: Model, fewest: int) -> Loops:
     # what lies between two selections, as a sum of a random number for each name, and how many they are
     random = np.random.default_rng(0).integers(1, 2**62, int(tree.name.max()) + 1)
     before = running_sums(random[tree.name[order]])
-    shape = take_known(model.trace.operators.input_dims, tree.operator[order[at]], missing=0)
+    shape = take_known(operators.input_dims, tree.operator[order[at]], missing=0)
     mixed = before[at[1:]] - before[at[:-1]] + shape[:-1].astype(np.int64) * 1_000_003
     mixed = mixed * 31 + np.diff(at)
+    index = take_known(operators.concrete_inputs, tree.operator[order[at]], missing=0)
     together = around[at[1:]] == around[at[:-1]]
     found: list[tuple[int, int, int, int]] = []
     taken = np.zeros(len(at), np.bool_)
     for period in range(1, LARGEST_PERIOD + 1):
         same = (mixed[period:] == mixed[:-period]) & together[period:] & together[:-period]
+        # of `x[i, 0]` only one of the two selections has another index in the next round
+        moves = running_sums((index[period:-1] != index[: -period - 1]) | (index[period:-1] == 0))
+        last_of_round = np.minimum(np.arange(len(same)) + period, len(same))
+        same &= moves[last_of_round] > moves[: len(same)]
         edges = np.flatnonzero(np.diff(np.concatenate(([0], same.view(np.int8), [0]))))
         for begin, stop in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
             rounds = (stop - begin + period) // period
             after = begin + rounds * period  # the selection that ends the last round
-            if rounds >= fewest and not taken[begin:after].any():
+            size = int(at[begin + period] - at[begin])
+            if rounds >= fewest and size <= largest and not taken[begin:after].any():
                 taken[begin:after] = True
-                found.append((begin, after, rounds, int(at[begin + period] - at[begin])))
+                found.append((begin, after, rounds, size))
     if not found:
-        return Loops(*(nothing,) * 7)
-    begin, after, rounds, operators = np.array(found, np.int64).T
+        return no_loops()
+    begin, after, rounds, size = np.array(found, np.int64).T
     first, last = order[at[begin]], order[at[after]]
-    return Loops(
-        first, last, rounds, tree.track[first].astype(np.int64), tree.start[first], tree.start[last], operators
-    )
+    track, is_sure = tree.track[first].astype(np.int64), index[begin] > 0
+    return Loops(first, last, rounds, track, tree.start[first], tree.start[last], size, is_sure)

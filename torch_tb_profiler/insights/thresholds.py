@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -15,6 +16,8 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+log = logging.getLogger(__name__)
 
 #: names the file of the user
 VARIABLE = "TORCH_TB_PROFILER_FINDINGS"
@@ -41,16 +44,31 @@ class Thresholds:
         return self.limits[rule][name]
 
 
-def thresholds(file: str | os.PathLike[str] | None = None) -> Thresholds:
-    """The limits, with those of a file; by default that which the environment names. Raises ThresholdError."""
-    named = os.environ.get(VARIABLE, "") if file is None else os.fspath(file)
+def thresholds() -> Thresholds:
+    """The limits, with those of the file that the environment names. One that is wrong is logged, and left out."""
+    named = os.environ.get(VARIABLE, "")
     if not named:
         return _read(_OWN.read_text("utf-8"), "")
     try:
-        text = Path(named).read_text("utf-8")
+        return thresholds_with(named)
+    except ThresholdError as error:
+        _warn(str(error))
+        return _read(_OWN.read_text("utf-8"), "")
+
+
+def thresholds_with(file: str | os.PathLike[str]) -> Thresholds:
+    """The limits, with those of a file. Raises ThresholdError."""
+    try:
+        text = Path(file).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ThresholdError(f"{named} cannot be read: {error}") from error
+        raise ThresholdError(f"{file} cannot be read: {error}") from error
     return _read(_OWN.read_text("utf-8"), text)
+
+
+@lru_cache(maxsize=16)
+def _warn(text: str) -> None:
+    """Once for each text."""
+    log.warning("%s=…: %s; the limits of the package are used", VARIABLE, text)
 
 
 @lru_cache(maxsize=4)

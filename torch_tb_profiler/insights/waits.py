@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import IntEnum
 
@@ -15,13 +15,12 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.places import groups_of_places
+from torch_tb_profiler.insights.recurring import by_place, recurring
 from torch_tb_profiler.insights.rule import Evidence, Link
 from torch_tb_profiler.model import Model
 
@@ -86,8 +85,6 @@ class Waits:
     waited_ns  how long it waited
     asked      an Asked
     operator   string: what the program called; the outermost operator that makes the wait; -1 outside of operators
-    bytes      what was copied; 0 for none
-    is_async   of a copy: the call is one that need not wait
     place      what makes the calls: the innermost operator, as its row; outside of operators the call itself. One such
                operator often makes two calls, a copy and a wait for it
     """
@@ -96,8 +93,6 @@ class Waits:
     waited_ns: Int64
     asked: Int8
     operator: Int64
-    bytes: Int64
-    is_async: Bool
     place: Int32
 
     def __len__(self) -> int:
@@ -135,15 +130,11 @@ def waits(model: Model) -> Waits:
     call = np.flatnonzero((is_sync | (copied >= 0)) & ~inside)
     node = links.operator_node[call].astype(np.int64)
     asked, operator = _asked(model, graph, call, node, copied[call])
-    copy = copied[call]
-    asynchronous = trace.strings.where(lambda name: "Async" in name, calls.name)
     return Waits(
         row=calls.row[call],
         waited_ns=_waited(graph, call),
         asked=asked,
         operator=operator,
-        bytes=np.maximum(take_known(trace.device_work.bytes, take_known(items.work, copy)), 0),
-        is_async=asynchronous[calls.name[call]],
         place=np.where(node >= 0, take_known(model.structure.tree.row, node), calls.row[call]).astype(np.int32),
     )
 
@@ -230,42 +221,24 @@ def _is_pageable_to(name: str) -> bool:
     return _is_to(name) and "Pageable" in name
 
 
-def regular(facts: Facts, found: Waits) -> Waits:
-    """Those that begin in a step, where at least half of the steps have some; none otherwise."""
-    at = facts.step_of(found.row)
-    inside = at >= 0
-    steps = len(set(at[inside].tolist()))
-    return found.take(inside & (2 * steps >= facts.steps))
+def recurring_waits(facts: Facts, found: Waits) -> Waits:
+    """Those that begin in a step, at places that the program comes to again and again."""
+    found = found.take(facts.step_of(found.row) >= 0)
+    return found.take(recurring(facts, found.row))
 
 
-def by_place(
-    facts: Facts, found: Waits, least_share: float, most: int = 3, wanted: Callable[[Waits], bool] | None = None
-) -> Sequence[Waits]:
-    """Waits of one line and operator together: those that waited longest first, each with the longest wait first.
+def by_line(facts: Facts, found: Waits, least_share: float) -> Sequence[Waits]:
+    """Recurring waits of one operator and line together, what is left of small ones last; with the longest wait first.
 
     least_share   of the steps, below which they are left out
-    most          how many; what is left is together the last one, if it waited long enough
-    wanted        which of them
     """
-    if not len(found):
-        return ()
-    # one line may make several kinds of wait
-    kinds = group([groups_of_places(facts.model, found.row), found.asked])
-    total = kinds.sum(found.waited_ns)
-    chosen: list[Waits] = []
-    left = np.ones(len(kinds), np.bool_)
-    for at in np.argsort(-total, kind="stable").tolist():
-        if facts.share(int(total[at])) < least_share:
-            break
-        here = regular(facts, found.take(kinds.of == at))
-        is_told = len(here) > 0 and (wanted is None or wanted(here))
-        if is_told and len(chosen) < most and facts.share(int(here.waited_ns.sum())) >= least_share:
-            chosen.append(here)
-        left[at] = is_told and (not chosen or chosen[-1] is not here)
-    rest = regular(facts, found.take(left[kinds.of]))
-    if facts.share(int(rest.waited_ns.sum())) >= least_share:
-        chosen.append(rest)
-    return [each.take(np.argsort(-each.waited_ns, kind="stable")) for each in chosen]
+    found = recurring_waits(facts, found)
+    lines = [found.take(at) for at in by_place(facts, found.row, found.waited_ns)]
+    return [
+        line.take(np.argsort(-line.waited_ns, kind="stable"))
+        for line in lines
+        if facts.share(int(line.waited_ns.sum())) >= least_share
+    ]
 
 
 def wait_evidence(facts: Facts, found: Waits, call: str) -> tuple[Evidence, ...]:

@@ -11,20 +11,20 @@ from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
 from torch_tb_profiler.analysis.replay.changes import Change, NoStraggler, is_bound
 from torch_tb_profiler.analysis.replay.edges import Edge
+from torch_tb_profiler.analysis.replay.effects import Effect
 from torch_tb_profiler.analysis.replay.graph import Graph, Node
 from torch_tb_profiler.analysis.replay.lags import Lags
-from torch_tb_profiler.analysis.replay.refusals import Refusal, quality_of
-from torch_tb_profiler.analysis.replay.scenario import Scenario, changed, unchanged
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_of
+from torch_tb_profiler.analysis.replay.scenario import Scenario, after, effect_of, unchanged
 from torch_tb_profiler.analysis.replay.solve import solve
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.ranks.clocks import clear_offset
 from torch_tb_profiler.ranks.matching import match
 from torch_tb_profiler.ranks.rank import Rank, rank_of
 from torch_tb_profiler.ranks.stragglers import without_straggler
 from torch_tb_profiler.trace import Trace
-
-#: offsets of clocks are corrected when they are larger than so many times the deviation of the ends of collectives
-CLEAR_OFFSET = 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class ReplayRank:
     rank: Rank
     trace: Trace
     graph: Graph
+    quality: Quality
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class JointWhatIf:
 
 def replay_rank(model: Model, worker: str) -> ReplayRank:
     """One rank, for `joint_what_if`."""
-    return ReplayRank(rank_of(model, worker), model.trace, graph_of(model))
+    return ReplayRank(rank_of(model, worker), model.trace, graph_of(model), recorded_quality(model))
 
 
 def joint_what_if(
@@ -84,21 +85,19 @@ def joint_what_if(
     """
     joint = join(ranks)
     before = joint.solve([unchanged(each.graph) for each in ranks])
-    of_rank = _changes(ranks, changes, workers)
-    scenarios = [changed(each.trace, each.graph, mine) for each, mine in zip(ranks, of_rank, strict=True)]
-    after = joint.solve(scenarios)
+    scenarios = [
+        after(each.graph, effects) for each, effects in zip(ranks, _effects(ranks, changes, workers), strict=True)
+    ]
+    then = joint.solve(scenarios)
     # ranks wait for one another: what one cannot answer, none can
+    needed = {scope for change in changes for scope in scopes_of(change)}
     refused = tuple(
         dict.fromkeys(
-            why
-            for each, mine in zip(ranks, of_rank, strict=True)
-            for quality in [quality_of(each.trace, each.graph)]
-            for change in mine
-            if (why := quality.of(change)) is not None
+            why for each in ranks for why in each.quality.refusals if why.scope in ("everything", "savings", *needed)
         )
     )
     found = []
-    for each, was, now in zip(ranks, before, after, strict=True):
+    for each, was, now in zip(ranks, before, then, strict=True):
         total = int(was.sum())
         names = each.graph.steps.names
         if refused:
@@ -109,20 +108,19 @@ def joint_what_if(
     return JointWhatIf(tuple(found), joint.collectives, len(ranks), world, any(map(is_bound, changes)))
 
 
-def _changes(
+def _effects(
     ranks: Sequence[ReplayRank], changes: Sequence[Change], workers: Collection[str] | None
-) -> list[list[Change]]:
-    """What changes on each rank."""
-    level = (
-        without_straggler([each.graph for each in ranks])
-        if any(isinstance(change, NoStraggler) for change in changes)
-        else []
-    )
+) -> list[list[Effect]]:
+    """What the changes do on each rank."""
+    level: list[Effect] = []
+    if any(isinstance(change, NoStraggler) for change in changes):
+        level = without_straggler([(each.trace, each.graph) for each in ranks])
     found = []
     for number, each in enumerate(ranks):
-        mine: list[Change] = []
+        mine = []
         for change in changes if workers is None or each.rank.worker in workers else ():
-            mine += level[number] if isinstance(change, NoStraggler) else [change]
+            is_level = isinstance(change, NoStraggler)
+            mine.append(level[number] if is_level else effect_of(each.trace, each.graph, change))
         found.append(mine)
     return found
 
@@ -336,11 +334,7 @@ def _matched_items(ranks: Sequence[ReplayRank]) -> list[list[tuple[int, int]]]:
 
 
 def _shifts(ranks: Sequence[ReplayRank], matched: list[list[tuple[int, int]]]) -> list[int]:
-    """Per rank, ns to add to its times: to those since the epoch, and where its clock clearly differs, that.
-
-    Collectives end together: the median difference to the first rank is the offset of the clock, unless it is small
-    beside what the differences vary by.
-    """
+    """Per rank, ns to add to its times: to those since the epoch, and where its clock clearly differs, that."""
     origins = [each.trace.origin_ns for each in ranks]
     shift = [origin - origins[0] for origin in origins]
     for number in range(1, len(ranks)):
@@ -349,7 +343,5 @@ def _shifts(ranks: Sequence[ReplayRank], matched: list[list[tuple[int, int]]]) -
             continue
         mine, theirs = np.array(both, np.int64).T
         late = ranks[0].graph.items.end[mine] - (ranks[number].graph.items.end[theirs] + shift[number])
-        offset = float(np.median(late))
-        if abs(offset) > CLEAR_OFFSET * float(np.median(np.abs(late - offset))):
-            shift[number] += round(offset)
+        shift[number] += clear_offset(late)
     return shift

@@ -1,47 +1,105 @@
-"""What every rank would spend on each kind of work if none was slower than the middle one."""
+"""What a rank spends more than the others do, taken away."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.changes import Change, LabelName, ScaleHost, ScaleWork
+from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, OnWork
 from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
-from torch_tb_profiler.arrays.types import Float64
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.trace import Trace
 
-#: of collectives on the host a part is waiting
-_LABELS: tuple[LabelName, ...] = ("python", "operator", "data", "launch", "blocking", "allocator", "api")
+#: of the mean step: what a rank spends more than the middle one is told apart from chance
+LEAST_SHARE = 0.01
+_KERNELS = len(Label)
+#: numbers that tell one range from the next of its kind: `ProfilerStep#3`
+_COUNTED = re.compile(r"#\d+")
 
 
-def without_straggler(graphs: Sequence[Graph]) -> list[list[Change]]:
-    """For each rank the changes that make it as fast as the middle one; of an even number the lower middle one.
+@dataclass(frozen=True)
+class _Spent:
+    """What the steps of a rank are spent on: kinds are labels, or kernels, with the name of the innermost event.
 
-    Compared is the time of an average step: host time of each label, and the durations of kernels that are no
-    collectives.
+    pieces, of_piece   host time in the steps, and the kind of each piece
+    item, of_item      compute kernels of the steps, and the kind of each
+    kinds              (label, name)
+    ns                 shape (kinds,): in an average step
     """
-    if not graphs:
+
+    pieces: HostPieces
+    of_piece: Int64
+    item: Int64
+    of_item: Int64
+    kinds: list[tuple[int, str]]
+    ns: Float64
+    step_ns: float
+
+
+def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[Effect]:
+    """For each rank what makes it as fast as the middle one; of an even number the lower of the middle two.
+
+    First what it does of one name, where that is clearly more than what the middle rank does of it: that names what is
+    slow. Then all of a label, or all kernels, where the rank is slower throughout. Host time of collectives is left
+    out: a part of it is waiting.
+    """
+    spent = [_spent(trace, graph) for trace, graph in ranks]
+    if not spent:
         return []
-    spent = np.stack([_spent(graph) for graph in graphs])
-    middle = np.sort(spent, axis=0)[(len(graphs) - 1) // 2]
-    factors = np.minimum(middle / np.where(spent > 0, spent, 1.0), 1.0)
-    factors[spent <= middle] = 1.0
-    found: list[list[Change]] = []
-    for of_rank in factors.tolist():
-        changes: list[Change] = [ScaleHost(f, label) for label, f in zip(_LABELS, of_rank, strict=False) if f < 1]
-        found.append([*changes, ScaleWork(of_rank[-1])] if of_rank[-1] < 1 else changes)
+    kinds = sorted({kind for each in spent for kind in each.kinds})
+    place = {kind: at for at, kind in enumerate(kinds)}
+    ns = np.zeros((len(spent), len(kinds)))
+    for rank, each in enumerate(spent):
+        ns[rank, [place[kind] for kind in each.kinds]] = each.ns
+    least = LEAST_SHARE * max(float(np.mean([each.step_ns for each in spent])), 1.0)
+    by_name = _factors(ns, least)
+    label = np.array([kind[0] for kind in kinds], np.int64)
+    left = np.zeros((len(spent), _KERNELS + 1))
+    for number in range(_KERNELS + 1):
+        left[:, number] = (ns * by_name)[:, label == number].sum(axis=1)
+    factors = by_name * _factors(left, least)[:, label]
+    found = []
+    for each, mine in zip(spent, factors, strict=True):
+        of_kind = mine[[place[kind] for kind in each.kinds]]
+        on_host, on_item = of_kind[each.of_piece], of_kind[each.of_item]
+        work = tuple(OnWork(each.item[on_item == f], float(f)) for f in np.unique(on_item[on_item < 1]))
+        slow = on_host < 1
+        found.append(Effect(host=(OnHost(each.pieces.take(slow), on_host[slow]),), work=work))
     return found
 
 
-def _spent(graph: Graph) -> Float64:
-    """Shape (labels + 1,), ns in an average step; the last are kernels."""
-    items, steps = graph.items, max(len(graph.steps), 1)
-    until = int(graph.steps.end[-1]) if len(graph.steps) else 0
-    within = graph.lane_counts & (graph.point_time[graph.lane_to] <= until)
-    on_host = graph.lane_times[within].sum(axis=0)[[Label[name.upper()] for name in _LABELS]]
+def _factors(ns: Float64, least: float) -> Float64:
+    """Shape (ranks, kinds): middle rank ÷ rank, where the rank has clearly more; else 1."""
+    middle = np.sort(ns, axis=0)[(len(ns) - 1) // 2]
+    found: Float64 = np.where(ns - middle > least, middle / np.maximum(ns, 1e-9), 1.0)
+    return found
+
+
+def _spent(trace: Trace, graph: Graph) -> _Spent:
+    host, items, steps = graph.host, graph.items, len(graph.steps)
+    until = int(graph.steps.end[-1]) if steps else 0
+    counts = graph.lane_counts[graph.pieces.edge] & (graph.pieces.end <= until)
+    pieces = graph.pieces.take(counts & (graph.pieces.label != Label.COLLECTIVE))
+    node = host.node[host.place(pieces.lane.astype(np.int64), pieces.start)]
+    names = trace.events.name
+    of_event = np.append(names[host.row], -1)[node].astype(np.int64)
     kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.since)
-    kernels &= items.start < until
-    found: Float64 = np.append(on_host, items.duration[kernels].sum()) / steps
-    return found
+    item = np.flatnonzero(kernels & (items.start < until))
+    label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), _KERNELS)))
+    code = np.concatenate((of_event, names[items.row[item]]))
+    length = np.concatenate((pieces.end - pieces.start, items.duration[item]))
+    keys, of = np.unique(np.stack((label, code), axis=1), axis=0, return_inverse=True)
+    texts = [(int(at), _COUNTED.sub("#", trace.strings[int(c)]) if c >= 0 else "") for at, c in keys]
+    kinds = sorted(set(texts))
+    number = {kind: at for at, kind in enumerate(kinds)}
+    of = np.array([number[text] for text in texts], np.int64)[of.reshape(-1)] if len(keys) else of.reshape(-1)
+    step_ns = float(graph.steps.end[-1] - graph.steps.start[0]) / steps if steps else 0.0
+    ns = sums_at(of, length, len(kinds)) / max(steps, 1)
+    return _Spent(pieces, of[: len(pieces)], item, of[len(pieces) :], kinds, ns, step_ns)

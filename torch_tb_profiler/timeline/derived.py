@@ -13,12 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from torch_tb_profiler.analysis.question import Part, Subject
-from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.path import PARTS, critical_path
-from torch_tb_profiler.analysis.replay.pieces import pieces_of
-from torch_tb_profiler.analysis.replay.refusals import quality_of
-from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.analysis.replay.path import PARTS
+from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
 from torch_tb_profiler.analysis.replay.slack import UNKNOWN, slack_of_rows
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.arrays.grouping import sums_at
@@ -135,14 +132,12 @@ def _read(stored: bytes) -> Derived:
 def _path(subject: Subject) -> bytes:
     """The critical path of all steps, whichever are chosen, and the slack of all slices."""
     model = subject.model
-    graph = graph_of(model)
     edges = [edge.name.lower() for edge in Edge]
-    path = critical_path(unchanged(graph))
-    quality = quality_of(model.trace, graph, path)
-    refused = next((each for each in quality.refusals if each.scope == "everything"), None)
+    path = recorded_path(model)
+    refused = next((each for each in recorded_quality(model).refusals if each.scope == "everything"), None)
     if refused is not None:
         return _encoded(About([], [], [], NoLanes(refused.id, refused.text)), _nothing(), _NO_SLACK)
-    pieces = pieces_of(model, path)
+    pieces = recorded_pieces(model)
     slack = slack_of_rows(model)
     about = About(
         lanes=[DerivedLane(None)],

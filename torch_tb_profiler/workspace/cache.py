@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.identity import answers_version
 from torch_tb_profiler.workspace.protocol import Summary
@@ -38,7 +39,7 @@ class Cache:
     """A directory for column files. One that cannot be written is replaced by a temporary one until `close`.
 
     expansion: of packed files, `Limits.expansion`. What was read with another is not found: it may be cut off.
-    version: of the code that makes answers; None for this one
+    version: of the code that makes answers and of the limits of rules; None for those in use
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Cache:
         #: how much the files that come here may unpack to
         self.limits = Limits(expansion=max(1, expansion))
         self._read_with = "" if self.limits == Limits() else f"-x{self.limits.expansion}"
-        self._version = answers_version() if version is None else version
+        self._version = answers_version() + thresholds().digest if version is None else version
         self.directory = directory or default_directory()
         self._temporary = False
         self._unswept = 0

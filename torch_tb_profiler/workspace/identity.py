@@ -49,7 +49,7 @@ def answers_version() -> str:
 
 @functools.cache
 def fingerprint(names: tuple[str, ...]) -> bytes:
-    """Changes with the content of the Python files of these names in the package, and with nothing else."""
+    """Changes with the content of the Python and TOML files of these names in the package, and with nothing else."""
     return fingerprint_of(_PACKAGE, names)
 
 
@@ -75,7 +75,7 @@ def _sources(path: str) -> Iterator[str]:
         yield path
     elif os.path.isdir(path):  # noqa: PTH112
         for entry in os.scandir(path):
-            if entry.name.endswith(".py"):
+            if entry.name.endswith((".py", ".toml")):
                 yield entry.path
             elif entry.name != "__pycache__" and entry.is_dir():
                 yield from _sources(entry.path)

@@ -6,6 +6,7 @@ export * from "./memory";
 export * from "./modules";
 export { isBusy, isPending } from "./poll";
 export * from "./queries";
+export * from "./replay";
 export { openReport, type Report, reportMade } from "./report";
 export * from "./stacks";
 export * from "./tables";

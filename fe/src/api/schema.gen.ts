@@ -1260,6 +1260,194 @@ export interface CategorySlices {
   slices: number;
 }
 
+/** What the steps could not have been shorter without. Sums are over all steps that were asked about. */
+export interface CriticalPathAnswer {
+  /** which trace */
+  meta: ReplayMeta;
+  /** the path of each step */
+  steps: StepsOnPath;
+  /** all steps together (nanoseconds) */
+  total_ns: number;
+  /** one of them; null without steps */
+  mean_step_ns: number | null;
+  /** the resource with most time on the path; null without any time */
+  largest: "communication" | "compute" | "copies" | "host" | "input" | "launch" | "sync" | "unknown" | null;
+  /** what can limit a step, in a fixed order */
+  resources: ResourceOnPath[];
+  /** operators and annotations on the path, the longest first */
+  operators: NameOnPath[];
+  /** kernels, copies and sets on the path */
+  kernels: NameOnPath[];
+  /** Python functions on the path: the innermost of the user's own code, else the innermost */
+  functions: NameOnPath[];
+  /** modules (nn.Module) on the path */
+  modules: NameOnPath[];
+}
+
+/** Which trace was replayed, and how far the answer can be trusted. */
+export interface ReplayMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** share of the time of the steps whose cause is in the trace; null without steps */
+  explained: number | null;
+  /** low: 10 % or more is not explained; none: 40 % or more, and savings are refused */
+  confidence: "low" | "none" | "normal";
+  /** what is not answered, and why */
+  refused: Refused[];
+}
+
+/** Something that the trace is too poor to answer. */
+export interface Refused {
+  /** what is wrong with the trace */
+  id: string;
+  /** what is refused: everything, all savings, changes of host time, changes of work on devices */
+  scope: "device" | "everything" | "host" | "savings";
+  /** why, in one sentence */
+  text: string;
+  /** the measure that decided, where there is one */
+  share: number | null;
+}
+
+/** The critical path of each step. Parallel lists. */
+export interface StepsOnPath {
+  /** of the steps */
+  names: string[];
+  /** when each period begins, since the start of the trace */
+  start_ns: number[];
+  /** how long each takes */
+  step_ns: number[];
+  /** by part: what the path of each step spends on it; the parts of a step add up to it. Parts without any time are left out. */
+  part_ns: { [key: string]: number[] };
+}
+
+/** Something that can limit a step, with all steps together. */
+export interface ResourceOnPath {
+  /** input, host, launch, sync, communication, copies, compute, or unknown */
+  resource: "communication" | "compute" | "copies" | "host" | "input" | "launch" | "sync" | "unknown";
+  /** of the path that are its time, those that have any */
+  parts: string[];
+  /** time of the path; those of all resources add up to the steps (nanoseconds) */
+  on_path_ns: number;
+  /** were it free; null for unknown */
+  if_free: Saved | null;
+  /** were it 20 % faster; null for unknown */
+  if_faster: Saved | null;
+  /** the resource with most time on the path when this one is free; null where nothing would be saved */
+  next: "communication" | "compute" | "copies" | "host" | "input" | "launch" | "sync" | "unknown" | null;
+  /** its share of that path */
+  next_share: number | null;
+}
+
+/** What a change saves in all steps together, replayed; null where that is refused or means nothing. */
+export interface Saved {
+  /** after the change the steps take so much less */
+  saved_ns: number | null;
+  /** the least, with the spread of the steps and the error of the model; null with fewer than two steps */
+  low_ns: number | null;
+  /** the most */
+  high_ns: number | null;
+  /** the most that any remedy can save: something is made free */
+  bound: boolean;
+  /** id of the reason in meta.refused; "waits": a wait ends with what it waits for, and cannot be faster */
+  refused: string | null;
+}
+
+/** What the path spends on an operator, a kernel, a function or a module, in all steps together. */
+export interface NameOnPath {
+  /** its name */
+  name: string;
+  /** operator, annotation, kernel, copy, communication, function or module */
+  what: "annotation" | "communication" | "copy" | "function" | "kernel" | "module" | "operator";
+  /** time of the path: host_ns + device_ns (nanoseconds) */
+  total_ns: number;
+  /** host time inside it, without what lies deeper and has a row of its own (nanoseconds) */
+  host_ns: number;
+  /** work on devices that belongs to it (nanoseconds) */
+  device_ns: number;
+  /** how many of its calls, or pieces of work, are on the path for some time */
+  calls: number;
+  /** how many there are */
+  all_calls: number;
+  /** median over all of them: how much later one could come, or how much longer the host could take for it, without the end of any step moving; null where it is not known */
+  slack_ns: number | null;
+}
+
+/** What stands beside a page of a table about one trace: `TraceMeta` and `PageMeta`. */
+export interface TableMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
+}
+
+/** How long the steps take after some changes. Sums are over all steps that were asked about. */
+export interface WhatIfAnswer {
+  /** which trace */
+  meta: ReplayMeta;
+  /** what is changed */
+  changes: ChangeAsked[];
+  /** what of the changes could not be done, in sentences */
+  notes: string[];
+  /** the time of collectives is changed, and holds the waiting for other ranks */
+  with_waiting: boolean;
+  /** of the steps */
+  names: string[];
+  /** how long each step takes, as recorded */
+  step_before_ns: number[];
+  /** after the changes; null where they are refused */
+  step_after_ns: number[] | null;
+  /** all steps together (nanoseconds) */
+  before_ns: number;
+  /** all of them after the changes; null where they are refused */
+  after_ns: number | null;
+  /** what the changes save together */
+  saved: Saved;
+  /** time of the recorded path by part */
+  parts_before: { [key: string]: number };
+  /** time of the path after the changes by part; null where they are refused */
+  parts_after: { [key: string]: number } | null;
+  /** the resource with most time on the recorded path */
+  limit_before: "communication" | "compute" | "copies" | "host" | "input" | "launch" | "sync" | "unknown" | null;
+  /** the resource with most time on the path after the changes */
+  limit_after: "communication" | "compute" | "copies" | "host" | "input" | "launch" | "sync" | "unknown" | null;
+}
+
+/** One of the changes. */
+export interface ChangeAsked {
+  /** as the parameter `changes` has it, in its normal form */
+  text: string;
+  /** what is changed */
+  kind: string;
+  /** the operator, annotation, module, function, kernel or copy that it is about; null for everything */
+  name: string | null;
+  /** what durations are multiplied with (0: they vanish; 1: 100 %); null where something is taken away */
+  factor: number | null;
+  /** how many events have the name; null without one. A change whose name nothing has is left out. */
+  found: number | null;
+  /** id of the reason in meta.refused; null where the change is made */
+  refused: string | null;
+}
+
 /** A part of two traces. */
 export interface CompareAnswer {
   /** which traces, and which part of them */
@@ -2161,6 +2349,15 @@ export interface SkippedFile {
 /** The JSON answer of each route below `/api/`. */
 export interface Answers {
   "compare": CompareAnswer;
+  "critical_path": CriticalPathAnswer;
+  "critical_path/pieces": {
+    /** what stands beside the table */
+    meta: TableMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "distributed": DistributedAnswer;
   "figures": FiguresAnswer;
   "figures/names": StepNames;
@@ -2253,4 +2450,5 @@ export interface Answers {
     rows: Rows;
   };
   "waterfall": WaterfallAnswer;
+  "what_if": WhatIfAnswer;
 }

@@ -28,6 +28,7 @@ type TableRoute =
   | "operators/stacks"
   | "operators/kernels"
   | "kernels"
+  | "critical_path/pieces"
   | "memory/operators"
   | "memory/events";
 
@@ -59,6 +60,8 @@ export const tables = {
     handle("operators/kernels", sel, { name, input_shape: shape }),
   kernels: (sel: TraceKey | null, group: KernelGroup = "name") =>
     handle("kernels", sel, { group_by: group }),
+  /** The critical path of one step, piece by piece. */
+  pathPieces: (sel: TraceKey | null, step: string) => handle("critical_path/pieces", sel, { step }),
   /** Without a device nothing is asked: it is not known yet. */
   memoryOperators: (sel: TraceKey | null, device: string | null, range: MemoryRange | null) =>
     handle("memory/operators", device === null ? null : sel, { device, ...memoryEnds(range) }),

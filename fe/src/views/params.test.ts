@@ -22,6 +22,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   page: "b k r s sel sp sr st v z",
   overview: "f m u",
   steps: "c m o q t",
+  criticalpath: "g m n o o2 q q2 t w",
   operators: "c g m n o q",
   kernels: "c g n o q",
   trace: "a c d e f g h i j l m mark n o o2 p q q2 t u w x y",

@@ -4,6 +4,7 @@ import { type PickedKind, setViews, type View } from "../state";
 import { later } from "../ui";
 import { view as capture } from "./capture/view";
 import { view as compare } from "./compare/view";
+import { view as criticalpath } from "./criticalpath/view";
 import { view as distributed } from "./distributed/view";
 import { view as kernels } from "./kernels/view";
 import { view as memory } from "./memory/view";
@@ -17,6 +18,7 @@ import { view as trace } from "./trace/view";
 export const VIEWS: readonly View[] = [
   overview,
   steps,
+  criticalpath,
   operators,
   kernels,
   trace,

@@ -70,13 +70,11 @@ def test_copies_of_pageable_memory_to_the_device_are_told_by_another_rule() -> N
 
 
 def test_large_copies_back_are_told_by_another_rule() -> None:
-    read: Instruction = ("read", ("aten::to", "aten::copy_"), 2**21)
-    assert "sync_points" not in planted(step_with(read)).ids
-    events = HostMachine().run([step_with(read)] * 4).events
-    for event in events:
-        event["name"] = event["name"].replace("cudaMemcpyAsync", "cudaMemcpy")
-    (finding,) = (each for each in diagnosis(model_of(events)).findings if each.id == "sync_points")
-    assert finding.values["how"] == "copy_back"
+    large = planted(step_with(("read", ("aten::to", "aten::copy_"), 2**21))).ids
+    assert {"sync_points", "pageable_output"} & large == {"pageable_output"}
+    small = planted(step_with(("read", ("aten::to", "aten::copy_"), 2**10)))
+    assert {"sync_points", "pageable_output"} & small.ids == {"sync_points"}
+    assert small.only("sync_points").values["how"] == "copy_back"
 
 
 def test_an_engine_without_operators() -> None:
@@ -203,10 +201,34 @@ def test_rules_that_need_a_device() -> None:
     assert "sync_points" in diagnosis(model_of(events)).checked
 
 
-def test_many_lines_that_wait_are_told_together() -> None:
-    step: list[Instruction] = [
-        ("frame", f"train.py({line}): part", [*kernels(20), ("read", ITEM), ("python", 100 * US)]) for line in range(9)
+def test_many_lines_that_wait_a_little_are_told_together() -> None:
+    def part(line: int, ahead: int) -> Instruction:
+        return ("frame", f"train.py({line}): part", [*kernels(ahead), ("read", ITEM), ("python", 100 * US)])
+
+    found = [
+        each
+        for each in planted([part(90, 60), *(part(line, 12) for line in range(9))]).found.findings
+        if each.id == "sync_points"
     ]
-    found = [each for each in planted(step).found.findings if each.id == "sync_points"]
-    assert len(found) == 4  # three, and the others
-    assert sorted(each.count for each in found) == [4, 4, 4, 24]
+    assert sorted(each.count for each in found) == [4, 36]
+
+
+def test_what_the_gradient_scaler_reads() -> None:
+    found = planted(step_with(("frame", "torch/amp/grad_scaler.py(351): _maybe_opt_step", [("read", ITEM)])))
+    finding = found.only("sync_points")
+    assert finding.values["how"] == "grad_scaler"
+    assert finding.where is not None
+    assert finding.where.line == 12
+
+
+def test_barriers_are_told_by_another_rule() -> None:
+    assert "sync_points" not in planted(step_with(("node", "c10d::barrier", [("sync", 3 * US)]))).ids
+
+
+def test_hooks_that_check_gradients_are_no_anomaly_detection() -> None:
+    check: list[Instruction] = [("kernel", 8 * US, 5 * US, "isnan"), ("read", ITEM)]
+    nodes: list[Instruction] = []
+    for i in range(12):
+        nodes.append(("node", f"autograd::engine::evaluate_function: MmBackward{i}", kernels(1)))
+        nodes.append(("node", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", check))
+    assert "anomaly_mode" not in planted([*kernels(20), ("backward", nodes)]).ids

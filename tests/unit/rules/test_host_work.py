@@ -61,7 +61,9 @@ def test_operators_that_take_all_the_time() -> None:
     assert finding.saving.alone_ns == pytest.approx(120 * 75 * US, rel=0.05)
     assert "device_idle" not in found.ids
     assert "torch.compile" in finding.advice
-    # few operators that take long are something else
+    # few operators that take long are something else, and so are those that compute on the CPU
+    on_cpu: list[Instruction] = [*kernels(120, host=15, kernel=40), ("operator", "aten::conv2d", 20_000 * US)]
+    assert "host_dispatch" not in planted(on_cpu).ids
     assert "host_dispatch" not in planted(kernels(20, host=900, kernel=240)).ids
 
 
@@ -187,8 +189,28 @@ def test_what_is_no_loop_over_a_tensor() -> None:
     other: list[Instruction] = [
         ("operator", "aten::select" if i % (3 + i // 6) == 0 else f"aten::other{i}", 8 * US) for i in range(90)
     ]
-    for step in (few, inside, loading, other):
+    # layers that take queries, keys and values apart
+    layer: list[Instruction] = [select, select, select, *[mul] * 6]
+    for step in (few, inside, loading, other, [("rounds", 24, layer)]):
         assert "tensor_loop" not in planted(step).ids
+
+
+def selections(indexes: list[int], in_a_round: int = 1) -> list[Event]:
+    events: list[Event] = [annotation("ProfilerStep#1", 0, 2_000)]
+    for at, index in enumerate(indexes):
+        given = {"Input Dims": [[64, 8], [], []], "Concrete Inputs": ["", "0", str(index)]}
+        events.append(op("aten::select", 20 * at + 5, 8, **given))
+        if at % in_a_round == in_a_round - 1:
+            events.append(op("aten::mul", 20 * at + 14, 9, **{"Input Dims": [[8], [8]]}))
+    return events
+
+
+def test_the_index_tells_a_loop_from_layers() -> None:
+    finding = only(found_in(selections(list(range(30)))), "tensor_loop")
+    assert (finding.confidence, finding.values["rounds"]) == ("medium", 29)
+    assert "tensor_loop" in found_in(selections([0] * 30)).checked
+    both = [each for at in range(30) for each in (at, 0)]  # `x[i, 0]`
+    assert only(found_in(selections(both, 2)), "tensor_loop").values["rounds"] == 29
 
 
 def contended(factor: float) -> list[Event]:

@@ -7,14 +7,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.steps import warm_up_ratio
 from torch_tb_profiler.trace import Category, Note, Phase
 
 DAY_NS = 24 * 3600 * 10**9
-
-#: a first step whose period is this much longer than the middle one of the others, and longer than each of them, is
-#: still warming up
-WARM_UP_RATIO = 1.5
-WARM_UP_STEPS = 3
 
 _TOUCHES = ("overview", "operators", "kernels")
 
@@ -74,13 +70,9 @@ def _empty_kernels(model: Model) -> Iterator[Note]:
 
 
 def _warm_up(model: Model) -> Iterator[Note]:
-    steps = model.steps
-    length = steps.end - steps.start
-    if len(steps) < WARM_UP_STEPS:
+    ratio = warm_up_ratio(model.steps)
+    if ratio is None:
         return
-    if length[0] <= max(WARM_UP_RATIO * float(np.median(length[1:])), int(length[1:].max())):
-        return
-    ratio = float(length[0] / max(float(np.median(length[1:])), 1))
     yield Note(
         "slow_first_step",
         "info",

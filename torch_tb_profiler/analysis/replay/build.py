@@ -10,7 +10,8 @@ from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.calibrate import calibrate
 from torch_tb_profiler.analysis.replay.edges import Edge, Edges, edges, joined
 from torch_tb_profiler.analysis.replay.graph import Calibration, Graph, Node
-from torch_tb_profiler.analysis.replay.host_time import HostTime, host_time, worked
+from torch_tb_profiler.analysis.replay.host_pieces import host_pieces
+from torch_tb_profiler.analysis.replay.host_time import HostTime, host_time
 from torch_tb_profiler.analysis.replay.host_waits import HostWait, blocking_copies, full_queue, synchronizations
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
 from torch_tb_profiler.analysis.replay.lags import CLEAR_NS, Lags, launch_and_gap, previous_on_stream, wake_of
@@ -329,8 +330,8 @@ class _Numbered:
         lane_row = np.full(len(found), -1, np.int64)
         lane_row[lane_edges] = np.arange(len(lane_edges))
         lane_from, lane_to = found.source[lane_edges], found.target[lane_edges]
-        at_points = worked(facts.host, facts.waits, points.lane, points.time)
-        lane_times = at_points[lane_to] - at_points[lane_from]
+        pieces = host_pieces(facts.host, facts.waits, points.lane, points.time, lane_from)
+        lane_times = pieces.sums(len(lane_edges))
         item = np.where(found.from_end, found.source - len(points), -1)
         length = np.zeros(len(found), np.int64)
         length[lane_edges] = lane_times.sum(axis=1)
@@ -353,6 +354,7 @@ class _Numbered:
             item=item,
             lane_row=lane_row,
             lane_times=lane_times,
+            pieces=pieces,
             lane_from=lane_from,
             lane_to=lane_to,
             point_lane=points.lane,

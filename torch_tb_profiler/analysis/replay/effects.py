@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE, Label
 from torch_tb_profiler.analysis.replay.stretches import Stretches, common, merged
 from torch_tb_profiler.analysis.replay.where import items_of_rows, known_rows, of_rows, stretches_of
+from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.trace import Trace
 
@@ -33,13 +35,25 @@ class OnHost:
     pieces: HostPieces
     factor: Float64
 
+    @cached_property
+    def saved(self) -> tuple[Int64, Float64]:
+        """Where in Graph.lane_times something is saved, row after row, and how much, ns."""
+        order = stable_order(self.pieces.place)
+        place = self.pieces.place[order]
+        begins = np.flatnonzero(np.append(True, place[1:] != place[:-1]))
+        saved = ((self.pieces.end - self.pieces.start) * (1 - self.factor))[order]
+        return place[begins], np.add.reduceat(saved, begins)
+
 
 @dataclass(frozen=True)
 class OnWork:
-    """Of some pieces of work (indexes into Items): duration × factor, then at most `cap` ns, then `less` ns less."""
+    """Of some pieces of work (indexes into Items): duration × factor, or what it is instead, whatever other changes
+    make of it; then at most `cap` ns, then `less` ns less.
+    """
 
     item: Int64
     factor: float = 1.0
+    instead: Int64 | None = None
     cap: Int64 | None = None
     less: int = 0
 
@@ -101,7 +115,7 @@ def scale_work(trace: Trace, graph: Graph, change: ScaleWork) -> Effect:
         if change.name is not None:
             known = known[trace.events.name[items.row[item[known]]] == trace.strings.code(change.name)]
         cap = None if change.target_ns is None else np.array(change.target_ns, np.int64)[known]
-        return Effect(work=(OnWork(item[known], change.factor, cap),))
+        return Effect(work=(OnWork(item[known], change.factor, cap=cap),))
     if change.work == "kernels":
         chosen: Bool = (items.kind == Work.KERNEL) & ~items.is_communication
     elif change.work == "copies":

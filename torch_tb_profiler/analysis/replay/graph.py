@@ -9,12 +9,13 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.host_pieces import HostPieces, host_pieces
+from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
 from torch_tb_profiler.analysis.replay.host_time import HostTime
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.analysis.replay.lags import Lags
+from torch_tb_profiler.analysis.replay.solve import Solver
 from torch_tb_profiler.analysis.replay.stretches import Stretches
-from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
+from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model.steps import Steps
 
 
@@ -26,6 +27,10 @@ class Node(IntEnum):
     ITEM = 2  # the start of a piece of work
     MEET = 3  # all ranks of a collective have come
     STEP_END = 4  # the end of the period of a step
+
+
+#: edges that a change can take away
+DROPPABLE = (Edge.SYNC, Edge.BLOCKING_COPY, Edge.FULL_QUEUE)
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,7 @@ class Graph:
     item         shape (edges,): the piece of work whose duration the edge has, -1 for none
     lane_row     shape (edges,): row of `lane_times`, -1 for edges without host time
     lane_times   shape (lane edges, labels), ns
+    pieces       what `lane_times` adds up
     lane_from, lane_to   shape (lane edges,): the points, as rows of `points`
     point_lane, point_time   shape (points,)
     ends         shape (steps + 1,): the node where the first step begins, then where each ends
@@ -75,6 +81,7 @@ class Graph:
     item: Int64
     lane_row: Int64
     lane_times: Int64
+    pieces: HostPieces
     lane_from: Int64
     lane_to: Int64
     point_lane: Int64
@@ -102,9 +109,9 @@ class Graph:
         return int(self.time[0])
 
     @cached_property
-    def links(self) -> tuple[list[int], list[int]]:
-        """`source` and `target` as lists: the same for all scenarios."""
-        return self.source.tolist(), self.target.tolist()
+    def solver(self) -> Solver:
+        """Works out when nodes come."""
+        return Solver.of(self.nodes, self.source, self.target, ~np.isin(self.edge, DROPPABLE))
 
     @property
     def since(self) -> int:
@@ -116,16 +123,6 @@ class Graph:
         """Shape (lane edges,): those that end after the first step has begun."""
         found: Bool = self.point_time[self.lane_to] > self.since
         return found
-
-    @cached_property
-    def pieces(self) -> HostPieces:
-        """Host time in its smallest parts; made when a change asks for a part of it."""
-        return host_pieces(self.host, self.waits, self.point_lane, self.point_time, self.lane_from)
-
-    @cached_property
-    def recorded_lanes(self) -> Float64:
-        """`lane_times`, to be scaled: shared by all scenarios."""
-        return self.lane_times.astype(np.float64)
 
     def length(self, on_lanes: Int64, duration: Int64) -> Int64:
         """Shape (edges,), ns: host time or duration, without the lag; of shape (lane edges,) and (items,)."""

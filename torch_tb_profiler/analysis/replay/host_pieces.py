@@ -8,6 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_time import LABELS, HostTime
 from torch_tb_profiler.analysis.replay.stretches import Stretches, lanes_of
+from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
@@ -54,6 +55,18 @@ class HostPieces:
         return HostPieces(
             self.lane[chosen], self.start[chosen], self.end[chosen], self.label[chosen], self.edge[chosen]
         )
+
+    def spent(self, lane: Int64, start: Int64, end: Int64) -> Int64:
+        """Shape (m, labels), ns: work of each label on a lane from each start to each end; shape (m,), in any order."""
+        order = np.lexsort((start, lane))
+        parts, of = self.within(Stretches(lane[order], start[order], np.maximum(start, end)[order]))
+        return sums_at(order[of] * LABELS + parts.label, parts.end - parts.start, len(lane) * LABELS).reshape(
+            -1, LABELS
+        )
+
+    def sums(self, edges: int) -> Int64:
+        """Shape (lane edges, labels), ns: Graph.lane_times."""
+        return sums_at(self.place, self.end - self.start, edges * LABELS).reshape(edges, LABELS)
 
     @property
     def place(self) -> Int64:

@@ -1,4 +1,4 @@
-"""How much time of each label a host thread had spent by a moment."""
+"""The time of host threads, cut where something begins or ends, with a label for each piece."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cached_property
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.labels import HOST_CATEGORIES, Label, labels_of
-from torch_tb_profiler.analysis.replay.stretches import Stretches
 from torch_tb_profiler.arrays.nesting import Nesting
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
@@ -35,10 +34,10 @@ class HostTime:
     lane: Int32
     start: Int64
     label: Int8
-    node: Int64
+    node: Int32
     lanes: int
 
-    @cached_property
+    @property
     def length(self) -> Int64:
         """Shape (pieces,), ns: 0 for the last of each lane, which has no end."""
         length = np.zeros(len(self.start), np.int64)
@@ -68,30 +67,6 @@ class HostTime:
                 found[asked] = np.maximum(at, 0) + low
         return found
 
-    def by_label(self, lane: Int64, time: Int64, only: Bool | None = None) -> Int64:
-        """Time of each label from some moment of a lane, the same for all its times, to each time.
-
-        lane, time   shape (m,)
-        only         shape (pieces,): which pieces count, all without it
-        Returns shape (m, labels), ns. Before the first piece of a lane no time passes.
-        """
-        place = self.place(lane, time)
-        known = place >= 0
-        at = np.where(known, place, 0)
-        found = np.zeros((len(time), LABELS), np.int64)
-        if not len(self.start):
-            return found
-        within = np.where(known, np.maximum(time - self.start[at], 0), 0)
-        for label in range(LABELS):
-            counts = self.label == label
-            if only is not None:
-                counts &= only
-            if not counts.any():
-                continue
-            before = np.cumsum(np.where(counts, self.length, 0)) - np.where(counts, self.length, 0)
-            found[:, label] = np.where(known, before[at] + np.where(counts[at], within, 0), 0)
-        return found
-
 
 def host_time(trace: Trace, launches: Bool, marks: tuple[int, int] | None) -> HostTime:
     """Cut the time of every host thread.
@@ -115,35 +90,10 @@ def host_time(trace: Trace, launches: Bool, marks: tuple[int, int] | None) -> Ho
         last = np.append((time[1:] != time[:-1]) | (lane[1:] != lane[:-1]), True)
         lane, time, node = lane[last], time[last], node[last]
     of_piece = np.append(label, np.int8(Label.PYTHON))[node]  # the last place is that of -1
-    return HostTime(row, nesting, lane, time, of_piece, node, len(trace.tracks))
+    return HostTime(row, nesting, lane, time, of_piece, node.astype(np.int32), len(trace.tracks))
 
 
 def _covers(nesting: Nesting, long: Int64, marks: tuple[int, int]) -> bool:
     """Whether the lane of the marks has begun when the first one does."""
     mine = long[nesting.lane[long] == marks[0]]
     return len(mine) > 0 and int(nesting.start[mine].min()) <= marks[1]
-
-
-def worked(host: HostTime, waits: Stretches, lane: Int64, time: Int64, only: Bool | None = None) -> Int64:
-    """As `HostTime.by_label`, without the time spent waiting. Shape (m, labels), ns."""
-    found = host.by_label(lane, time, only)
-    if not len(waits.lane):
-        return found
-    begins = host.by_label(waits.lane, waits.start, only)
-    in_wait = host.by_label(waits.lane, waits.end, only) - begins
-    total = np.concatenate((np.zeros((1, LABELS), np.int64), np.cumsum(in_wait, axis=0)))
-    after = np.empty(len(time), np.int64)
-    bounds = np.searchsorted(waits.lane, np.arange(host.lanes + 1))
-    order = stable_order(lane)
-    asked_bounds = np.searchsorted(lane[order], np.arange(host.lanes + 1))
-    for on in np.flatnonzero(np.diff(asked_bounds)).tolist():
-        asked = order[asked_bounds[on] : asked_bounds[on + 1]]
-        low, high = bounds[on], bounds[on + 1]
-        after[asked] = low + np.searchsorted(waits.start[low:high], time[asked], side="left")
-    waited = total[after]
-    last = np.maximum(after - 1, 0)
-    inside = np.flatnonzero((after > 0) & (waits.lane[last] == lane) & (time < waits.end[last]))
-    rest = in_wait[last[inside]] - (found[inside] - begins[last[inside]])
-    waited[inside] -= rest
-    left: Int64 = found - waited
-    return left

@@ -17,6 +17,8 @@ from torch_tb_profiler.trace import Trace
 FULL, NOT_FULL = 900, 800
 #: a call that is held takes so many times as long as those that are not
 HELD = 1.5
+#: of calls that wait and streams: with more, what calls of the same time waited for is not repeated
+MOST_PAIRS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,11 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
     of_all = trace.strings.where(lambda name: "Device" in name or "Ctx" in name or "Context" in name, calls.name)
     of_event = trace.strings.where(lambda name: "Event" in name, calls.name)
     recorded = _recorded(trace)
-    streams = distinct(items.stream[launched.item]).tolist()
-    last = np.stack([launched.last_before(stream, calls.start[chosen]) for stream in streams], axis=1)
     end = np.append(items.end, np.iinfo(np.int64).max)
-    usable = (last >= 0) & (end[last] <= calls.end[chosen][:, None] + TOLERANCE_NS)
+    last = _last_on_streams(items, calls, launched, chosen)
     call, item, blocked = [], [], []
-    for i, at in enumerate(chosen.tolist()):
-        candidates = last[i][usable[i]].tolist()
+    for at, launched_last in zip(chosen.tolist(), last, strict=True):
+        candidates = launched_last[end[launched_last] <= calls.end[at] + TOLERANCE_NS].tolist()
         if not candidates:
             continue
         sync = recorded.get(int(trace.launches.correlation[at]))
@@ -76,6 +76,30 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
             blocked.append(at)
     waited_in = np.array(call, np.int64)
     return HostWait(waited_in, np.array(item, np.int64), calls.start[waited_in]), np.array(blocked, np.int64)
+
+
+def _last_on_streams(items: Items, calls: Calls, launched: Launched, chosen: Int64) -> list[Int64]:
+    """For each of some calls, by start, the last item that was launched before it on each stream.
+
+    With very many streams only those that were used since the call before: what ran earlier, that one waited for.
+    """
+    streams = distinct(items.stream[launched.item])
+    if len(streams) * len(chosen) <= MOST_PAIRS:
+        columns = [launched.last_before(stream, calls.start[chosen]) for stream in streams.tolist()]
+        return [row[row >= 0] for row in np.stack(columns, axis=1)]
+    order = np.argsort(calls.start[chosen], kind="stable")
+    nth = np.searchsorted(calls.start[chosen][order], launched.release, side="right")
+    # by stream and release: the last of a stream before each call
+    stream = items.stream[launched.item]
+    is_last = np.append((nth[1:] != nth[:-1]) | (stream[1:] != stream[:-1]), True)
+    by_call = np.argsort(nth[is_last], kind="stable")
+    found = np.split(
+        launched.item[is_last][by_call], np.searchsorted(nth[is_last][by_call], np.arange(1, len(chosen) + 1))
+    )
+    in_order: list[Int64] = [np.empty(0, np.int64)] * len(chosen)
+    for place, held in zip(order.tolist(), found, strict=False):
+        in_order[place] = held
+    return in_order
 
 
 def _recorded(trace: Trace) -> dict[int, tuple[str, int, int]]:

@@ -161,9 +161,19 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     unknown[lanes] = rest[lanes]
     lengths[:, _PART["unexplained"]] += unknown
     lengths[np.arange(len(edge)), lag_part] += rest - unknown
-    # time before the step ended goes first to what came first: the work, then the lag; of host time a share of each
+    # time before the step ended goes first to what came first: the work, then the lag; of host time what was spent
+    # then, or after changes, where nobody knows when it was, a share of each
     over = since - time[graph.source[edge]]
-    for cut in np.flatnonzero(over > 0).tolist():
+    cuts = np.flatnonzero(over > 0)
+    if scenario.as_recorded and (row[cuts] >= 0).any():
+        exact = cuts[row[cuts] >= 0]
+        lane = graph.reference[graph.target[edge[exact]]]
+        begin = time[graph.source[edge[exact]]] + graph.origin_ns
+        spent = graph.pieces.spent(lane, begin, since[exact] + graph.origin_ns)
+        lengths[exact, : len(Label)] -= spent
+        lengths[exact, _PART["unexplained"]] -= over[exact] - spent.sum(axis=1)
+        cuts = cuts[row[cuts] < 0]
+    for cut in cuts.tolist():
         lengths[cut] = _cut(lengths[cut], int(over[cut]), bool(row[cut] >= 0))
     at, part = np.nonzero(lengths)
     order = np.lexsort((-np.arange(len(at)), at))
@@ -205,16 +215,14 @@ def _part_of_items(graph: Graph) -> Int64:
 
 
 def slack_of(scenario: Scenario) -> Int64:
-    """Shape (nodes,), ns: how much later each node could come without the end of the last step moving.
+    """Shape (nodes,), ns: how much later each node could come without the end of any step moving.
 
     One pass from the last node to the first: the latest time of a source is the least of (latest time of target −
-    delay). What nothing of the steps depends on has the slack until the end of the last node.
+    delay), and of the end of a step its own. What nothing of the steps depends on has the slack until the last node.
     """
     graph, time = scenario.graph, scenario.time
     latest = np.full(graph.nodes, int(time.max(initial=0)))
-    if len(graph.steps):
-        latest[:] = max(int(time.max()), int(time[graph.ends[-1]]))
-        latest[graph.ends[-1]] = time[graph.ends[-1]]
+    latest[graph.ends] = time[graph.ends]
     late = latest.tolist()
     kept = np.flatnonzero(scenario.kept)[::-1]
     for source, target, delay in zip(

@@ -31,6 +31,9 @@ class Pieces:
     part         index into PARTS
     edge         an Edge: why what comes behind could not come earlier
     row          the event that runs, else the one that waited; -1 where there is none
+    step         index of the step
+    track        of host time the thread, of work the stream; -1 for what lies between
+    item         of work its place in the Items of the graph, -1 for all else
     """
 
     start: Int64
@@ -38,6 +41,9 @@ class Pieces:
     part: Int8
     edge: Int8
     row: Int64
+    step: Int64
+    track: Int64
+    item: Int64
 
     def __len__(self) -> int:
         return len(self.start)
@@ -54,12 +60,15 @@ def pieces_of(model: Model, path: CriticalPath) -> Pieces:
     """
     graph, segments = graph_of(model), path.segments
     on_host = graph.lane_row[segments.edge] >= 0
-    found = [_on_devices(graph, segments, np.flatnonzero(~on_host)), _on_threads(model, graph, segments, on_host)]
+    found = [
+        _on_devices(model, graph, segments, np.flatnonzero(~on_host)),
+        _on_threads(model, graph, segments, on_host),
+    ]
     both = Pieces(*(np.concatenate(columns) for columns in zip(*(vars(each).values() for each in found), strict=True)))
     return both.take(np.flatnonzero(both.end > both.start)).take(np.argsort(both.start[both.end > both.start]))
 
 
-def _on_devices(graph: Graph, segments: Segments, chosen: Int64) -> Pieces:
+def _on_devices(model: Model, graph: Graph, segments: Segments, chosen: Int64) -> Pieces:
     """Work, and what lies between it and what it held up."""
     edge, part = segments.edge[chosen], segments.part[chosen]
     kind, target = graph.edge[edge], graph.target[edge]
@@ -68,9 +77,11 @@ def _on_devices(graph: Graph, segments: Segments, chosen: Int64) -> Pieces:
     row[is_item] = graph.items.row[graph.reference[target[is_item]]]
     time = graph.time[target[is_point]] - one_of(kind[is_point], _OF_CALLS)
     row[is_point] = _running(graph, graph.reference[target[is_point]], time)
-    row = np.where(segments.item[chosen] >= 0, segments.item[chosen], row)
-    origin = graph.origin_ns
-    return Pieces(segments.start[chosen] + origin, segments.end[chosen] + origin, part, kind, row)
+    is_work = segments.item[chosen] >= 0
+    row = np.where(is_work, segments.item[chosen], row)
+    track = np.where(is_work, take_known(model.trace.events.track.astype(np.int64), row), -1)
+    start, end = segments.start[chosen] + graph.origin_ns, segments.end[chosen] + graph.origin_ns
+    return Pieces(start, end, part, kind, row, segments.step[chosen], track, np.where(is_work, graph.item[edge], -1))
 
 
 def _running(graph: Graph, lane: Int64, time: Int64) -> Int64:
@@ -90,7 +101,7 @@ def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: Bool) -
     begins = np.flatnonzero(np.append(True, (edge[1:] != edge[:-1]) | (step[1:] != step[:-1]))[: len(at)])
     if not len(begins):
         nothing = np.empty(0, np.int64)
-        return Pieces(nothing, nothing, nothing.astype(np.int8), nothing.astype(np.int8), nothing)
+        return Pieces(nothing, nothing, nothing.astype(np.int8), nothing.astype(np.int8), *[nothing] * 4)
     low = np.minimum.reduceat(segments.start[at], begins) + origin
     high = np.maximum.reduceat(segments.end[at], begins) + origin
     lane = graph.point_lane[graph.lane_from[graph.lane_row[edge[begins]]]]
@@ -104,7 +115,10 @@ def _on_threads(model: Model, graph: Graph, segments: Segments, on_host: Bool) -
     row = _frames(model, lane, time, row, part)
     kept = np.flatnonzero(np.append(True, (spans[1:] != spans[:-1]) | (part[1:] != part[:-1]) | (row[1:] != row[:-1])))
     last = np.append(kept[1:], len(end)) - 1
-    return Pieces(time[kept], end[last], part[kept], np.full(len(kept), Edge.LANE, np.int8), row[kept])
+    of = spans[kept]
+    why, step = np.full(len(kept), Edge.LANE, np.int8), step[begins[of]]
+    nothing = np.full(len(kept), -1, np.int64)
+    return Pieces(time[kept], end[last], part[kept], why, row[kept], step, lane[kept].astype(np.int64), nothing)
 
 
 def _cuts(graph: Graph, lane: Int64, low: Int64, high: Int64) -> tuple[Int64, Int64]:

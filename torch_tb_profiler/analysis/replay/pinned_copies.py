@@ -82,9 +82,11 @@ def _at_best_rate(trace: Trace, graph: Graph, direction: str, item: Int64, rate:
             return None
         rate = float((work.bytes[items.work[long]] / items.duration[long]).max())
     size = work.bytes[items.work[item]]
-    least = int(items.duration[like].min()) if len(like) else 0
-    found = np.maximum(np.ceil(size / rate).astype(np.int64), least)
-    return np.where(size > 0, found, items.duration[item])
+    # no faster than the fastest pinned copy of at most as many bytes
+    by_size = like[np.argsort(work.bytes[items.work[like]], kind="stable")]
+    fastest = np.append(np.minimum.accumulate(items.duration[by_size]), 0)
+    least = fastest[np.searchsorted(work.bytes[items.work[by_size]], size, side="right") - 1]
+    return np.where(size > 0, np.maximum(np.ceil(size / rate).astype(np.int64), least), items.duration[item])
 
 
 def _own_syncs(graph: Graph, item: Int64, operator: Int64) -> tuple[Int64, Stretches]:

@@ -102,7 +102,7 @@ def fused(trace: Trace, graph: Graph, change: Fused) -> Effect:
     last, others, of_last = _last_of_groups(trace, graph, change.groups)
     target = np.array(change.target_ns, np.int64)[of_last]
     gone = OnWork(others, cap=np.zeros(len(others), np.int64))
-    work = (OnWork(last, cap=target), gone)
+    work = (OnWork(last, instead=target), gone)
     return Effect(host=_launches_of(trace, graph, others), work=work, lags=_lags(graph, others))
 
 

@@ -9,11 +9,14 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, check, is_bound
+from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
-from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal, quality_of
-from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
+from torch_tb_profiler.analysis.replay.scenario import after, changed, effect_of, unchanged
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.steps import warm_up_ratio
 
 #: both ends of an interval are so much of the time of the steps wider: the error of the model, by simulated programs
 MODEL_ERROR = 0.005
@@ -21,6 +24,8 @@ MODEL_ERROR = 0.005
 LEAST_OF_BOUND = 0.75
 #: with fewer steps there is no interval but the least and the most of any step
 FEWEST_STEPS = 4
+#: comparisons of nodes that may be spent on the order of remedies: a second or so
+MOST_VISITS = 3_000_000
 _DRAWS, _LOW, _HIGH = 2_000, 2.5, 97.5
 
 
@@ -101,7 +106,7 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
     """
     graph = graph_of(model)
     base = unchanged(graph)
-    quality = quality_of(model.trace, graph)
+    quality = recorded_quality(model)
     chosen = np.arange(len(graph.steps)) if steps is None else np.array(steps, np.int64)
     before = base.step_ns[chosen]
     refused = tuple(dict.fromkeys(each for change in changes if (each := quality.of(change)) is not None))
@@ -114,91 +119,119 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
         return WhatIf(
             names, total, None, before, None, None, None, bound, None, quality.confidence, quality.unexplained, refused
         )
-    after_scenario = changed(model.trace, graph, changes)
-    after = after_scenario.step_ns[chosen]
-    low, high = interval(before - after, total, bound)
+    scenario = changed(model.trace, graph, changes)
+    then = scenario.step_ns[chosen]
+    low, high = interval(before - then, total, bound, settled_steps(graph)[chosen])
     return WhatIf(
         names=names,
         before_ns=total,
-        after_ns=int(after.sum()),
+        after_ns=int(then.sum()),
         step_before_ns=before,
-        step_after_ns=after,
+        step_after_ns=then,
         low_ns=low,
         high_ns=high,
         bound=bound,
-        path=critical_path(after_scenario, chosen.tolist()),
+        path=critical_path(scenario, chosen.tolist()),
         confidence=quality.confidence,
         unexplained=quality.unexplained,
         refused=(),
-        notes=after_scenario.notes,
+        notes=scenario.notes,
     )
 
 
 def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
     """What each of several remedies saves, each of one change or more, alone and after those that save more.
 
-    Greedy: the remedy that saves most comes first, then the one that saves most beyond it, and so on. Remedies that
+    Greedy: the remedy that saves most comes first, then the one that saves most beyond it, and so on. In a large trace
+    with many remedies the last ones come in the order of what they saved when they were looked at last. Remedies that
     exclude one another do not belong into one list.
     """
     graph = graph_of(model)
-    quality = quality_of(model.trace, graph)
+    quality = recorded_quality(model)
     before = unchanged(graph).step_ns
     refused = [next((r for change in each if (r := quality.of(change)) is not None), None) for each in remedies]
-
-    def after(chosen: Sequence[int]) -> Int64:
-        return changed(model.trace, graph, [change for place in chosen for change in remedies[place]]).step_ns
-
     usable = [place for place, why in enumerate(refused) if why is None]
-    order, steps_after, first = greedy(usable, after)
-    alone = {place: int((before - steps).sum()) for place, steps in first.items()}
-    all_after = steps_after[-1] if usable else before
+    effects = {place: [effect_of(model.trace, graph, change) for change in remedies[place]] for place in usable}
+
+    def steps_after(chosen: Sequence[int]) -> Int64:
+        return after(graph, [effect for place in chosen for effect in effects[place]]).step_ns
+
+    replays = MOST_VISITS // max(graph.solver.comparisons, 1)
+    order, reached, alone = greedy(usable, before, steps_after, replays)
+    total = int(before.sum())
+    settled = settled_steps(graph)
     found = []
-    reached = before
-    for place, then in zip(order, steps_after, strict=True):
+    now = before
+    for place, then in zip(order, reached, strict=True):
         bound = any(map(is_bound, remedies[place]))
-        low, high = interval(reached - then, int(before.sum()), bound)
+        low, high = interval(now - then, total, bound, settled)
         # without the one that comes last in the order is known
-        without = steps_after[-2] if place == order[-1] and len(order) > 1 else None
-        rest = after([each for each in usable if each != place]) if without is None else without
-        last_in = int((rest - all_after).sum())
-        found.append(Saving(place, alone[place], int((reached - then).sum()), last_in, low, high, bound, None))
-        reached = then
+        rest = now if place == order[-1] else steps_after([each for each in usable if each != place])
+        last_in = int((rest - reached[-1]).sum())
+        found.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None))
+        now = then
     for place, why in enumerate(refused):
         if why is not None:
             bound = any(map(is_bound, remedies[place]))
             found.append(Saving(place, None, None, None, None, None, bound, why))
-    return Savings(int(before.sum()), int((before - reached).sum()), tuple(found))
+    return Savings(total, int((before - now).sum()), tuple(found))
 
 
 def greedy(
-    places: Sequence[int], after: Callable[[Sequence[int]], Int64]
-) -> tuple[list[int], list[Int64], dict[int, Int64]]:
-    """In which order changes save most beyond those before, the steps after each more of them, and after each alone.
+    places: Sequence[int], before: Int64, after: Callable[[Sequence[int]], Int64], replays: int
+) -> tuple[list[int], list[Int64], dict[int, int]]:
+    """In which order changes save most beyond those before, the steps after each more of them, and what each saves
+    alone.
 
-    after   the steps after some changes, ns
+    before    shape (steps,), ns: without any of them
+    after     the steps after some changes, ns
+    replays   how many there may be until the order is no longer looked for: the others then come in the order of what
+              they saved last. What all together leave nothing of is not looked for either
     """
+    alone: dict[int, int] = {}
     chosen: list[int] = []
     steps: list[Int64] = []
     left = list(places)
-    alone: dict[int, Int64] = {}
+    together = after(left)
+    tried: dict[int, Int64] = {}
     while left:
-        tried = [(after([*chosen, place]), place) for place in left]
-        alone = alone or {place: found for found, place in tried}
-        best, place = min(tried, key=lambda each: (int(each[0].sum()), each[1]))
-        chosen.append(place)
-        steps.append(best)
-        left.remove(place)
+        fresh = not chosen or len(left) == 1 or replays > 0
+        if fresh:
+            tried = {place: together if len(left) == 1 else after([*chosen, place]) for place in left}
+            replays -= len(left)
+        alone = alone or {place: int((before - found).sum()) for place, found in tried.items()}
+        best = min(left, key=lambda place: (int(tried[place].sum()), place))
+        chosen.append(best)
+        left.remove(best)
+        steps.append(tried[best] if fresh else after(chosen))
+        if np.array_equal(steps[-1], together):
+            rest = sorted(left, key=lambda place: (int(tried[place].sum()), place))
+            return [*chosen, *rest], [*steps, *(together for _ in rest)], alone
     return chosen, steps, alone
 
 
-def interval(saved: Int64, total: int, bound: bool) -> tuple[int | None, int | None]:
+def settled_steps(graph: Graph) -> Bool:
+    """Shape (steps,): all steps but a first one that was still warming up."""
+    found = np.ones(len(graph.steps), np.bool_)
+    found[:1] = warm_up_ratio(graph.steps) is None
+    return found
+
+
+def interval(saved: Int64, total: int, bound: bool, settled: Bool | None = None) -> tuple[int | None, int | None]:
     """Between what and what the sum of paired savings of steps lies, ns.
 
-    saved   shape (steps,), ns; total: time of the steps before, ns; bound: something was made free
+    saved     shape (steps,), ns
+    total     time of the steps before, ns
+    bound     something was made free
+    settled   shape (steps,): those that show how much steps differ; what the others save is added as it is
     Percentiles 2.5 and 97.5 of the mean of resampled steps (bootstrap, seeded), widened by the error of the model. Of a
     bound the upper end is the value, the lower 0.75 of the lower end. With fewer than 4 steps the least and the most of
     any step; None for fewer than 2.
     """
+    value = float(saved.sum())
+    if settled is not None:
+        saved = saved[settled]
+    fixed = value - float(saved.sum())
     n = len(saved)
     if n < 2:
         return None, None
@@ -208,8 +241,7 @@ def interval(saved: Int64, total: int, bound: bool) -> tuple[int | None, int | N
         drawn = np.random.default_rng(0).integers(0, n, (_DRAWS, n))
         sums = saved[drawn].sum(axis=1)
         low, high = (float(x) for x in np.percentile(sums, (_LOW, _HIGH)))
-    low, high = low - MODEL_ERROR * total, high + MODEL_ERROR * total
+    low, high = fixed + low - MODEL_ERROR * total, fixed + high + MODEL_ERROR * total
     if bound:
-        value = float(saved.sum())
         low, high = min(LEAST_OF_BOUND * low, value), value
     return round(max(low, 0.0)), round(max(high, 0.0))

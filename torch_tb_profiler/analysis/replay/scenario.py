@@ -19,11 +19,11 @@ from torch_tb_profiler.analysis.replay.changes import (
     ScaleWork,
     check,
 )
-from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, scale_host, scale_work, without_waits
+from torch_tb_profiler.analysis.replay.effects import NOTHING, Effect, OnHost, scale_host, scale_work, without_waits
 from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.replay.host_pieces import HostPieces
 from torch_tb_profiler.analysis.replay.pinned_copies import pinned_copies
 from torch_tb_profiler.analysis.replay.regions import fused, graphed, merged_collectives
-from torch_tb_profiler.analysis.replay.solve import solve
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.trace import Trace
 
@@ -34,14 +34,14 @@ class Scenario:
 
     lane_times   shape (lane edges, labels), ns
     lag          shape (edges,), ns: beside host time and the duration of the source
-    kept         shape (edges,): edges that are still there
+    dropped      edges that are no longer there
     effects      what the changes do
     """
 
     graph: Graph
     lane_times: Float64
     lag: Int64
-    kept: Bool
+    dropped: Int64
     effects: tuple[Effect, ...] = ()
 
     @cached_property
@@ -55,6 +55,9 @@ class Scenario:
         found = duration.astype(np.float64)
         for each in work:
             found[each.item] *= each.factor
+        for each in work:
+            if each.instead is not None:
+                found[each.item] = each.instead
         for each in work:
             if each.cap is not None:
                 np.minimum.at(found, each.item, each.cap)
@@ -77,18 +80,26 @@ class Scenario:
         return found
 
     @cached_property
-    def time(self) -> Int64:
-        """Shape (nodes,), ns from the root: when each node comes."""
-        graph = self.graph
-        if self.kept.all():
-            return solve(graph.nodes, *graph.links, self.delay)
-        kept = np.flatnonzero(self.kept)
-        return solve(graph.nodes, graph.source[kept].tolist(), graph.target[kept].tolist(), self.delay[kept])
+    def kept(self) -> Bool:
+        """Shape (edges,): edges that are still there."""
+        found = np.ones(len(self.graph.source), np.bool_)
+        found[self.dropped] = False
+        return found
 
     @property
+    def as_recorded(self) -> bool:
+        """Whether nothing is changed."""
+        return not self.effects
+
+    @cached_property
+    def time(self) -> Int64:
+        """Shape (nodes,), ns from the root: when each node comes."""
+        return self.graph.solver.times(self.delay, self.dropped)
+
+    @cached_property
     def step_ns(self) -> Int64:
         """Shape (steps,), ns: how long each step takes."""
-        found: Int64 = np.diff(self.time[self.graph.ends])
+        found: Int64 = np.diff(self.graph.solver.times(self.delay, self.dropped, self.graph.ends))
         return found
 
     @property
@@ -134,55 +145,59 @@ def effect_of(trace: Trace, graph: Graph, change: Change) -> Effect:
 
 def after(graph: Graph, effects: Sequence[Effect]) -> Scenario:
     """The graph after some effects of changes."""
-    lag, kept = graph.lag, np.ones(len(graph.source), np.bool_)
+    lag = graph.lag
     limits = [each for effect in effects for each in effect.lags]
     if limits:
         lag = lag.copy()
         for each in limits:
             lag[each.edge] = np.minimum(lag[each.edge], each.most)
         lag = np.where(graph.time[graph.target] > graph.since, lag, graph.lag)
-    for effect in effects:
-        kept[effect.dropped] = False
-    return Scenario(graph, _lane_times(graph, effects), lag, kept, tuple(effects))
+    dropped = np.concatenate([NOTHING, *(effect.dropped for effect in effects)])
+    return Scenario(graph, _lane_times(graph, effects), lag, dropped, tuple(effects))
 
 
 def _lane_times(graph: Graph, effects: Sequence[Effect]) -> Float64:
     parts = [each for effect in effects for each in effect.host if len(each.pieces)]
     labels = [effect.labels for effect in effects if effect.labels is not None]
-    found = graph.recorded_lanes
+    found = graph.lane_times.astype(np.float64)
     if parts:
-        place, saved = _saved(parts)
-        found = found - np.bincount(place, saved, minlength=found.size).reshape(found.shape)
-        np.maximum(found, 0, out=found)
+        found = np.maximum(found - _saved(graph, parts), 0)
     if labels:
         factors = np.prod(labels, axis=0)
         found = np.where(graph.lane_counts[:, None], found * factors, found)
     return found
 
 
-def _saved(parts: Sequence[OnHost]) -> tuple[Int64, Float64]:
-    """Host time that parts save, ns, by where it counts in `lane_times`; where parts overlap their factors multiply."""
-    if len(parts) == 1:
-        (part,) = parts
-        return part.pieces.place, (part.pieces.end - part.pieces.start) * (1 - part.factor)
-    place = np.concatenate([each.pieces.place for each in parts])
-    start = np.concatenate([each.pieces.start for each in parts])
-    end = np.concatenate([each.pieces.end for each in parts])
-    factor = np.concatenate([each.factor for each in parts])
-    order = np.lexsort((start, place))
-    place, start, end, factor = place[order], start[order], end[order], factor[order]
-    overlaps = (place[1:] == place[:-1]) & (start[1:] < end[:-1])
-    if not overlaps.any():
-        return place, (end - start) * (1 - factor)
+def _saved(graph: Graph, parts: Sequence[OnHost]) -> Float64:
+    """Host time that parts save, ns, as `lane_times`; where parts overlap their factors multiply."""
+    found = np.zeros(graph.lane_times.shape)
+    flat = found.reshape(-1)
+    times = np.zeros(flat.size if len(parts) > 1 else 0, np.int8)
+    for part in parts:
+        place, saved = part.saved
+        flat[place] += saved
+        if len(parts) > 1:
+            times[place] += 1
+    if not (times > 1).any():
+        return found
+    shared = [each.pieces.take(times[each.pieces.place] > 1) for each in parts]
+    factor = np.concatenate([each.factor[times[each.pieces.place] > 1] for each in parts])
+    place, saved = _saved_by_several(shared, factor)
+    flat[times > 1] = np.bincount(place, saved, minlength=flat.size)[times > 1]
+    return found
+
+
+def _saved_by_several(pieces: Sequence[HostPieces], factor: Float64) -> tuple[Int64, Float64]:
+    """What pieces of host time save, each with its factor, ns, and where it counts; factors of overlaps multiply."""
+    place, start, end = (np.concatenate([getattr(each, name) for each in pieces]) for name in ("place", "start", "end"))
     # cut at every start and end; what has begun and not ended counts
-    at = np.concatenate((start, end))
-    where = np.concatenate((place, place))
-    zero = factor == 0
-    log = np.log(np.where(zero, 1.0, factor))
+    at, where = np.concatenate((start, end)), np.concatenate((place, place))
+    free = (factor == 0).astype(np.int64)
+    log = np.log(np.where(free, 1.0, factor))
     order = np.lexsort((at, where))
     at, where = at[order], where[order]
     logs = np.cumsum(np.concatenate((log, -log))[order])
-    zeros = np.cumsum(np.concatenate((zero, zero * -1))[order])
+    is_free = np.cumsum(np.concatenate((free, -free))[order]) > 0
     length = np.append(at[1:] - at[:-1], 0)
     length[:-1][where[1:] != where[:-1]] = 0
-    return where, length * (1 - np.where(zeros > 0, 0.0, np.exp(logs)))
+    return where, length * (1 - np.where(is_free, 0.0, np.exp(logs)))

@@ -1,4 +1,4 @@
-"""How much later each slice of a trace could have been without the last step ending later."""
+"""How much later each slice of a trace could have been without any step ending later."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ TOLERANCE_NS = 3_000
 LATE_NS = 10_000
 #: ns, and share of the delay: how long before it another stream may have ended for that to be the cause
 COINCIDENCE_NS, COINCIDENCE_SHARE, COINCIDENCE_MOST_NS = 10_000, 0.05, 50_000
-#: with more streams than a program has, each wait would have to be compared with each of them
+#: with more streams than a program has, only recorded events tell what waits for what
 MOST_STREAMS = 1_000
 #: ended items that are looked at
 _LOOK_BACK = 8
@@ -57,8 +57,7 @@ def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -
     """Pairs of items: the second's stream waited for the first, as `cudaStreamWaitEvent` asked.
 
     Where the profiler recorded what was waited for, that is taken. Else the next item of the thread that called waits:
-    a collective for the stream that the thread used last, other work for what ends latest on other streams; with more
-    than `MOST_STREAMS` that is not asked.
+    a collective for the stream that the thread used last, other work for what ends latest on other streams.
     A source that ends after its target began is not one.
     """
     name = trace.strings.where(lambda text: "StreamWaitEvent" in text, calls.name)[calls.name]
@@ -80,10 +79,11 @@ def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -
     end, own = items.end, items.stream[target]
     source = np.full(len(waits), -1, np.int64)
     streams = distinct(items.stream[launched.item]).tolist()
-    for stream in streams if len(streams) <= MOST_STREAMS else []:
-        last = launched.last_before(stream, time)
-        later = (last >= 0) & (own != stream) & ((source < 0) | (end[last] > end[source]))
-        source[later] = last[later]
+    if len(streams) <= MOST_STREAMS:
+        for stream in streams:
+            last = launched.last_before(stream, time)
+            later = (last >= 0) & (own != stream) & ((source < 0) | (end[last] > end[source]))
+            source[later] = last[later]
     used = items.is_communication[target] & (before >= 0) & (items.stream[before] != own)
     source[used] = before[used]
     if recorded:

@@ -23,7 +23,7 @@ def stretches_of(trace: Trace, graph: Graph, within: Within) -> Stretches | None
         at = np.flatnonzero(trace.events.name[graph.host.row] == trace.strings.code(within.operator))
         found.append(merged(nesting.lane[at].astype(np.int64), nesting.start[at], nesting.end[at]))
     if within.module is not None:
-        found.append(of_rows(trace, _calls_of_module(trace, within.module)))
+        found.append(of_rows(trace, calls_of_module(trace, within.module)))
     if within.frame is not None:
         rows = trace.python_frames.row
         found.append(of_rows(trace, rows[trace.events.name[rows] == trace.strings.code(within.frame)]))
@@ -60,7 +60,7 @@ def known_rows(trace: Trace, rows: tuple[int, ...]) -> Int64:
     return found
 
 
-def _calls_of_module(trace: Trace, name: str) -> Int64:
+def calls_of_module(trace: Trace, name: str) -> Int64:
     """Rows of the calls of a module, by the name of the event or without what stands before it."""
     events = trace.events
     rows = np.concatenate((trace.python_frames.row, trace.operators.row)).astype(np.int64)

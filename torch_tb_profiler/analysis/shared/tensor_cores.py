@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -160,7 +160,7 @@ def _excluded(model: Model, rows: Int64) -> Bool:
     """
     trace, tree = model.trace, model.tree
     device = model.device_work.device[rows]
-    capability = {number: _capability(trace.header.device(number)) for number in distinct(device).tolist()}
+    capability = {number: nvidia_capability(trace.header.device(number)) for number in distinct(device).tolist()}
     node = model.device_links.operator_node[rows]
     types = np.zeros(len(rows), np.int32)  # no text
     if len(tree):
@@ -171,7 +171,7 @@ def _excluded(model: Model, rows: Int64) -> Bool:
     return np.array([cannot[pair] for pair in pairs], np.bool_)
 
 
-def _capability(device: dict[str, Any] | None) -> tuple[int, int] | None:
+def nvidia_capability(device: Mapping[str, Any] | None) -> tuple[int, int] | None:
     """Of a GPU of NVIDIA; None for others, and where the trace does not say."""
     device = device or {}
     major, minor, name = (device.get(key) for key in ("computeMajor", "computeMinor", "name"))

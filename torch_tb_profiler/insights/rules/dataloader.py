@@ -1,51 +1,69 @@
-"""Steps wait for input data."""
+"""Worker processes of a DataLoader do not keep up with the steps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from torch_tb_profiler.analysis.replay.changes import free
+import numpy as np
+
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.loading import (
+    DATA_LOADING,
+    FEWEST,
+    Fetches,
+    beyond,
+    fetches_of,
+    loader_evidence,
+)
 from torch_tb_profiler.insights.needs import HOST, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
-    rows = facts.longest_first(facts.in_steps(facts.model.dataloader_rows))
+    found = fetches_of(facts)
+    late = _after_start(facts, found.take(~found.synchronous))
+    rows = facts.longest_first(late.row)
     waiting = int(facts.duration(rows).sum())
     share = facts.share(waiting)
     if not len(rows) or share <= facts.limit("dataloader", "least_share"):
         return ()
-    on_device = facts.model.has_device_work
+    by_workers = bool(late.workers.any())
+    p95 = float(np.percentile(facts.duration(rows), 95))
     return (
         Found(
             title="Steps wait for input data",
             detail=(
-                f"{100 * share:.1f} % of the average step goes into waiting for the next batch of the DataLoader"
-                f"{', while the device runs dry' if on_device else ''}."
+                f"{100 * share:.1f} % of the average step goes into waiting for the next batch"
+                f"{' of the worker processes of the DataLoader' if by_workers else ''}; one batch in twenty takes "
+                f"{ms(p95)} or more."
             ),
             advice=(
-                "Load batches in worker processes: `DataLoader(…, num_workers=4, persistent_workers=True)`, more where "
-                "workers are used already. Do less for each sample, or do it once and store the result."
+                "The workers do not keep up: raise `num_workers` as far as there are processor cores, with "
+                "`persistent_workers=True`, and `prefetch_factor` where single batches are slow. Do less for each "
+                "sample, or do it once and store the result."
+                if by_workers
+                else "Read the pipe through `DataLoader(…, num_workers=4, persistent_workers=True)`, so that batches "
+                "are made beside the steps. Do less for each sample, or do it once and store the result."
             ),
-            values={"share": share, "on_device": on_device},
+            values={"share": share, "p95_ns": p95, "workers": by_workers},
             rows=rows,
-            changes=(free("data"),),
-            evidence=(
-                Evidence(
-                    "dataloader_per_step", "DataLoader, average per step", waiting / facts.steps, "ns", "overview"
-                ),
-                Evidence("share_of_step", "Share of the average step", share, "fraction", "overview"),
-            ),
-            links=(
-                Link(
-                    "data_loading",
-                    "Single- and multi-process data loading",
-                    "https://docs.pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading",
-                ),
-            ),
+            changes=(beyond(facts, rows, facts.limit("synchronous_dataloader", "hand_over_ns")),),
+            evidence=loader_evidence(facts, rows),
+            links=(DATA_LOADING,),
+            confidence="high" if by_workers and facts.model.has_device_work else "medium",
         ),
     )
+
+
+def _after_start(facts: Facts, found: Fetches) -> Fetches:
+    """Without the batch for which workers were started, where that is what takes long: it is waited for once."""
+    if len(found) <= FEWEST:
+        return found
+    took = facts.duration(found.row)
+    first = (found.iterator >= 0) | (np.arange(len(found)) == int(np.argmin(facts.trace.events.start[found.row])))
+    usual = float(np.median(took[~first])) if (~first).any() else 0.0
+    return found.take(~(first & (took > facts.limit("dataloader_restart", "times_median") * usual)))
 
 
 RULE = Rule("dataloader", "R1", (STEPS, HOST), _find)

@@ -10,10 +10,10 @@ from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.arrays.grouping import sums_at
-from torch_tb_profiler.arrays.types import Int32, Int64
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Link, Rule
 
 #: operators that the detail names
 NAMED = 3
@@ -42,7 +42,9 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     busy = 1 - int(found.of("idle").sum()) / total
     row, own = _self_times(facts)
-    in_operators = facts.share(int(own.sum()))
+    # an operator that takes longer computes on the CPU; compiled code is Python that launches
+    launching = (own <= facts.limit("host_dispatch", "longest_ns")) | _is_compiled(facts, row)
+    in_operators = facts.share(int(own[launching].sum()))
     least, most = facts.limit("host_dispatch", "least_busy"), facts.limit("host_dispatch", "most_busy")
     if not least <= busy <= most or in_operators < facts.limit("host_dispatch", "least_share"):
         return ()
@@ -70,6 +72,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "how": how,
             },
             rows=row[np.argsort(-own, kind="stable")],
+            place_rows=NO_ROWS,  # it is everywhere
             changes=(scale("operator", 0.5),),
             confidence="medium",
             evidence=(
@@ -92,9 +95,14 @@ def _find(facts: Facts) -> Sequence[Found]:
     )
 
 
-def _how(facts: Facts, row: Int32) -> str:
+def _is_compiled(facts: Facts, row: Int32) -> Bool:
     name = facts.trace.events.name[row]
-    if facts.trace.strings.where(lambda text: text.startswith(COMPILED), name)[name].any():
+    found: Bool = facts.trace.strings.where(lambda text: text.startswith(COMPILED), name)[name]
+    return found
+
+
+def _how(facts: Facts, row: Int32) -> str:
+    if _is_compiled(facts, row).any():
         return "compiled"
     return "training" if facts.is_training else "inference"
 

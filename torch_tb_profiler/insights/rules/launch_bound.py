@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound, launching
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Link, Rule
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -40,7 +40,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "how": how,
             },
             rows=shortest,
-            place_rows=kernels,
+            place_rows=NO_ROWS,  # it is everywhere
             changes=(graphed(),),
             confidence="medium",
             evidence=(

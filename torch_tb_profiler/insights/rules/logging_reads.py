@@ -11,7 +11,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.logging_frames import logging_frame
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
-from torch_tb_profiler.insights.waits import Asked, regular, wait_evidence, waits
+from torch_tb_profiler.insights.waits import Asked, recurring_waits, wait_evidence, waits
 from torch_tb_profiler.insights.wording import ms
 
 
@@ -20,7 +20,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     found = waits(model)
     frame = logging_frame(model, found.row)
     asked = np.isin(found.asked, (Asked.VALUE, Asked.CONDITION, Asked.COPY_BACK))
-    group = regular(facts, found.take((frame >= 0) & asked))
+    group = recurring_waits(facts, found.take((frame >= 0) & asked))
     share = facts.share(int(group.waited_ns.sum()))
     if not len(group) or share < facts.limit("logging_reads", "least_share"):
         return ()

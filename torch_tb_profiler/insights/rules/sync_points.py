@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import without
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.anomaly import in_checks
+from torch_tb_profiler.insights.copies import large_reads
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.logging_frames import in_logging
+from torch_tb_profiler.insights.logging_frames import in_frames, in_logging
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
 from torch_tb_profiler.insights.waits import (
@@ -19,7 +21,7 @@ from torch_tb_profiler.insights.waits import (
     SYNC_DEBUG,
     Asked,
     Waits,
-    by_place,
+    by_line,
     wait_evidence,
     waits,
 )
@@ -38,6 +40,10 @@ _ADVICE: Mapping[str, str] = {
     "condition": (
         "Choose on the device, `torch.where(condition, a, b)`, or check only every few steps: `if tensor:` and "
         "`torch.equal(a, b)` wait for the value."
+    ),
+    "grad_scaler": (
+        "`GradScaler` reads whether a gradient is infinite. An optimizer with `fused=True` checks that on the device; "
+        "with `torch.bfloat16` no scaler is needed."
     ),
     "copy_back": (
         "Copy into pinned memory without waiting: `host = torch.empty_like(x, device='cpu', pin_memory=True)`, "
@@ -72,6 +78,7 @@ _OF: Mapping[Asked, str] = {
     Asked.DEVICE: "device",
     Asked.STREAM: "stream",
 }
+GRAD_SCALER = re.compile(r"torch/(?:cuda/)?amp/grad_scaler\.py\(")
 _LINKS = {
     "copy_back": PINNED_MEMORY,
     "copy_to": PINNED_MEMORY,
@@ -85,21 +92,18 @@ _OTHERS = (Asked.DYNAMIC, Asked.PAGEABLE)
 
 def _find(facts: Facts) -> Sequence[Found]:
     found = waits(facts.model)
+    names = facts.trace.strings.where(lambda name: "barrier" in name.lower(), np.maximum(found.operator, 0))
+    is_barrier = (found.operator >= 0) & names[np.maximum(found.operator, 0)]
     others = in_logging(facts.model, found.row) | in_checks(facts.model, found.row) | np.isin(found.asked, _OTHERS)
-    found = found.take(~others)
-    groups = by_place(
-        facts, found, facts.limit("sync_points", "least_share"), wanted=lambda each: _is_ours(facts, each)
-    )
-    return [_of_group(facts, group) for group in groups]
+    others |= is_barrier
+    # the copies of another rule, and what waits for them in the same operator
+    others |= np.isin(found.place, found.place[np.isin(found.row, large_reads(facts).call)])
+    return [
+        _of_line(facts, line) for line in by_line(facts, found.take(~others), facts.limit("sync_points", "least_share"))
+    ]
 
 
-def _is_ours(facts: Facts, group: Waits) -> bool:
-    """Large copies back that could do without waiting are told by another rule."""
-    large = facts.limit("sync_points", "large_bytes") * facts.steps
-    return not (bool(group.is_async[group.bytes > 0].all()) and int(group.bytes.sum()) > large)
-
-
-def _of_group(facts: Facts, group: Waits) -> Found:
+def _of_line(facts: Facts, group: Waits) -> Found:
     trace = facts.trace
     waited = int(group.waited_ns.sum())
     share, per_step, waited_ns = facts.share(waited), group.times / facts.steps, waited / facts.steps
@@ -135,6 +139,8 @@ def _how(facts: Facts, group: Waits, call: str) -> str:
     if len(kinds) > 1:
         return "operator"
     (kind,) = kinds
+    if kind == Asked.VALUE and bool(in_frames(facts.model, group.row[:1], GRAD_SCALER)[0]):
+        return "grad_scaler"
     if kind == Asked.VALUE:
         return "value" if facts.is_training else "value_inference"
     if group.operator[0] >= 0:

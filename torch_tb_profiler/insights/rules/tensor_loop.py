@@ -24,7 +24,8 @@ MOST = 3
 
 def _find(facts: Facts) -> Sequence[Found]:
     tree = facts.model.structure.tree
-    loops = tensor_loops(facts.model, int(facts.limit("tensor_loop", "fewest_rounds")))
+    fewest, largest = (int(facts.limit("tensor_loop", name)) for name in ("fewest_rounds", "most_operators"))
+    loops = tensor_loops(facts.model, fewest, largest)
     rows = tree.row[loops.first]
     # a batch is put together by another thread or process where that matters
     loading = nearest(tree.parent, _is_loading(facts), loops.first) >= 0
@@ -70,7 +71,7 @@ def _of_place(facts: Facts, loops: Loops, mine: Int64, rows: Int32) -> Found:
         rows=rows[mine],
         # one round is left of each loop
         changes=(scale(None, len(mine) / all_rounds, intervals=stretches),),
-        confidence="medium",
+        confidence="medium" if bool(loops.is_sure[mine].all()) else "low",
         evidence=(
             Evidence(
                 "loop_per_step", "In these loops, average per step", spent / facts.steps, "ns", "trace", "aten::select"

@@ -54,10 +54,10 @@ export const trace = area("trace", {
     idle: "Of each device the time in which nothing ran, by why.",
   },
   dim: "Dim what is not critical",
-  dimHelp: "Pale is what could have come later without the last step ending later.",
+  dimHelp: "Pale is what could have come later without any step ending later.",
   slack: "By more than",
   dimmed: (slack: string) =>
-    `Pale is what could have come more than ${slack} later without the last step ending later. What has no known slack is drawn as usual.`,
+    `Pale is what could have come more than ${slack} later without any step ending later. What has no known slack is drawn as usual.`,
   unexplained: (share: string) => `${share} of the time has no cause in the trace`,
   derivedLoading: "Computing the critical path",
   notComputed: (worker: string, why: string) => `Not computed for ${worker}: ${why}`,

@@ -35,10 +35,15 @@ export const bounds: ServerMessages["bounds"] = {
   host: (values) =>
     of(
       values.device
-        ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们只用一半的时间，"
-        : "Python 限制了此次运行。若它只用一半的时间，",
+        ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们少用三分之一的时间，"
+        : "Python 限制了此次运行。若它少用三分之一的时间，",
     )(values),
-  launch: of("启动限制了此次运行：设备在等待主机启动它的许多短内核。若主机只用一半的时间，"),
+  launch: (values) =>
+    of(
+      values.calls
+        ? "启动调用限制了此次运行：它们耗时很长，设备在等待。若没有它们，"
+        : "启动限制了此次运行：设备在等待主机启动它的许多短内核。若主机少用三分之一的时间，",
+    )(values),
   compute: (values) =>
     of(
       values.device

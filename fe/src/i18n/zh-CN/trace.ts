@@ -52,10 +52,10 @@ export const trace: typeof en = {
     idle: "每个设备上没有任何工作运行的时间，按原因着色。",
   },
   dim: "淡化非关键部分",
-  dimHelp: "变淡的部分即使更晚，最后一个步骤也不会更晚结束。",
+  dimHelp: "变淡的部分即使更晚，任何一步也不会更晚结束。",
   slack: "超过",
   dimmed: (slack) =>
-    `变淡的部分即使晚 ${slack} 以上，最后一个步骤也不会更晚结束。余量未知的部分照常绘制。`,
+    `变淡的部分即使晚 ${slack} 以上，任何一步也不会更晚结束。余量未知的部分照常绘制。`,
   unexplained: (share) => `${share} 的时间在跟踪中找不到原因`,
   derivedLoading: "正在计算关键路径",
   notComputed: (worker, why) => `${worker} 未能计算：${why}`,

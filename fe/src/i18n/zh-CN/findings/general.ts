@@ -2,13 +2,6 @@ import type { FindingWords } from "../../values";
 import { percent } from "../percent";
 
 export const findings: Record<string, FindingWords> = {
-  dataloader: {
-    title: "各步在等待输入数据",
-    detail: ({ share, on_device }) =>
-      `平均每步有 ${percent(share)} 的时间用于等待 DataLoader 的下一批数据${on_device ? "，设备随之空闲" : ""}。`,
-    advice: () =>
-      "请用工作进程加载数据：`DataLoader(…, num_workers=4, persistent_workers=True)`；已使用工作进程时请调大。减少每个样本的处理，或只处理一次并保存结果。",
-  },
   communication: {
     title: "各步在等待通信",
     detail: ({ share }) => `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。`,
@@ -42,13 +35,6 @@ export const findings: Record<string, FindingWords> = {
     advice: () =>
       "关键路径视图显示各步在等待哪些 Python 代码和算子。请在每步中少做这些工作，或让 `torch.compile(model)` 只做一次。",
   },
-  tensor_cores: {
-    title: "没有使用 Tensor Core",
-    detail: ({ share }) =>
-      `占时间 ${percent(share, 0)} 的内核所做的工作可以由 Tensor Core 完成，但都没有使用。`,
-    advice: () =>
-      '请用 `torch.autocast("cuda", dtype=torch.bfloat16)` 以 16 位计算乘积；对 32 位乘积，`torch.set_float32_matmul_precision("high")` 在 Ampere 及更新的架构上使用 TF32。',
-  },
   memory_limit: {
     title: "设备内存几乎用满",
     detail: ({ share, capacity_bytes, gpu }) =>
@@ -69,19 +55,14 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   nccl_gpus: () => "可以使用 NCCL 的 GPU",
   busy: (gpu) => `设备忙碌，GPU ${gpu}`,
   computing: (gpu) => `计算中，GPU ${gpu}`,
-  eligible_kernel_time: () => "可用 Tensor Core 的内核时间",
-  eligible_share: () => "占计算内核时间的比例",
-  tensor_cores_yes: () => "使用 Tensor Core 的计算内核时间",
   peak_allocated: (gpu) => `GPU ${gpu} 已分配内存的峰值`,
   gpu_memory: (gpu) => `GPU ${gpu} 的内存`,
 };
 
 export const links: Record<string, string> = {
-  data_loading: "单进程与多进程数据加载",
   ddp_hooks: "DDP 通信钩子",
   ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
   which_backend: "如何选择后端",
-  mixed_precision: "自动混合精度",
   checkpointing: "梯度检查点",
   nccl_troubleshooting: "NCCL 故障排查",
 };

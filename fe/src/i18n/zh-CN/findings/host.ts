@@ -20,6 +20,8 @@ const SYNC: Record<string, string> = {
     "请把值留在设备上，攒到一起再读：每隔若干个词元才检查序列是否结束，或在最后一次性拷贝：`torch.stack(values).tolist()`。",
   condition:
     "请在设备上选择：`torch.where(condition, a, b)`，或每隔若干步才检查：`if tensor:` 和 `torch.equal(a, b)` 会等待结果。",
+  grad_scaler:
+    "`GradScaler` 要读取梯度中是否有无穷大。使用 `fused=True` 的优化器在设备上检查；使用 `torch.bfloat16` 则不需要缩放。",
   copy_back: COPY_BACK,
   copy_to:
     "请不等待地拷贝：`x.pin_memory().to(device, non_blocking=True)`，或直接在设备上创建张量：`torch.full(size, value, device=device)`。",

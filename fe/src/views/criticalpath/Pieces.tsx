@@ -1,0 +1,132 @@
+import { useMemo } from "react";
+import { type CriticalPath, tables, useTable } from "../../api";
+import { partName } from "../../draw/parts";
+import { exact } from "../../format";
+import { criticalpath } from "../../i18n/en/criticalpath";
+import { goToView, useAddress, useTableParams, useTrace, type ViewLook } from "../../state";
+import {
+  type Answer,
+  DataTable,
+  declared,
+  derive,
+  numberAt,
+  type Rows,
+  type Table,
+  useRemoteTable,
+} from "../../table";
+import { Panel, QueryPanel } from "../../ui";
+import { params } from "./params";
+
+const text = criticalpath.pieces;
+/** Another step's path would mislead while this one is on its way. */
+const DETAIL = { keep: false };
+
+/** The path of the step that is chosen. */
+export function Pieces({ steps }: { steps: CriticalPath["steps"] }) {
+  const [step] = useAddress(params.step);
+  const at = step === null ? -1 : steps.names.indexOf(step);
+  if (step === null || at < 0) {
+    return (
+      <Panel title={text.one}>
+        <p className="muted">{text.none}</p>
+      </Panel>
+    );
+  }
+  const start = steps.start_ns[at] ?? 0;
+  return <OfStep step={step} window={{ start, end: start + (steps.step_ns[at] ?? 0) }} />;
+}
+
+interface Props {
+  readonly step: string;
+  readonly window: { readonly start: number; readonly end: number };
+}
+
+function OfStep({ step, window }: Props) {
+  const { sel } = useTrace();
+  const [, setStep] = useAddress(params.step);
+  const query = useTable(tables.pathPieces(sel, step), DETAIL);
+  return (
+    <QueryPanel
+      title={text.title(step)}
+      help={text.help}
+      query={query}
+      actions={
+        <>
+          <button
+            type="button"
+            className="button"
+            onClick={() => goToView("trace", undefined, { window, event: null, search: "" })}
+          >
+            {text.showStep}
+          </button>
+          <button type="button" className="button quiet" onClick={() => setStep(null)}>
+            {text.close}
+          </button>
+        </>
+      }
+    >
+      {(answer) => <PieceRows step={step} answer={answer} />}
+    </QueryPanel>
+  );
+}
+
+function PieceRows({ step, answer }: { step: string; answer: Answer<"critical_path/pieces"> }) {
+  const { sel } = useTrace();
+  const state = useTableParams(params.filter2, params.sort2);
+  const table = useMemo(() => pieceTable(answer), [answer]);
+  const remote = useRemoteTable(answer, tables.pathPieces(sel, step), pieceTable);
+  return (
+    <DataTable
+      id="path-pieces"
+      label={text.title(step)}
+      table={table}
+      remote={remote}
+      {...state}
+      renderExpanded={(row, rows) => <PieceDetails rows={rows} row={row} />}
+    />
+  );
+}
+
+/** Names of the parts in the language of the page; the step and the number of the event on demand. */
+function pieceTable(answer: Answer<"critical_path/pieces">): Table {
+  const table = derive(answer, declared(answer));
+  const parts = [...new Set((table.rows.part ?? []).map(String))];
+  const words = Object.fromEntries(parts.map((part) => [part, partName(part)]));
+  return {
+    ...table,
+    columns: table.columns.map((column) => {
+      if (column.key === "part") return { ...column, words };
+      if (column.key === "name") return { ...column, grow: true };
+      return column.key === "step" || column.key === "row" ? { ...column, hidden: true } : column;
+    }),
+  };
+}
+
+function PieceDetails({ rows, row }: { rows: Rows; row: number }) {
+  const event = numberAt(rows, "row", row);
+  const start = numberAt(rows, "start_ns", row) ?? 0;
+  const length = numberAt(rows, "duration_ns", row) ?? 0;
+  return (
+    <div className="path-piece">
+      <button
+        type="button"
+        className="button"
+        onClick={() => goToView("trace", undefined, lookAt(event, start, length))}
+      >
+        {text.show}
+      </button>
+      <span className="muted num">{exact(length, "ns")}</span>
+      {event === null && <span className="muted">{text.noEvent}</span>}
+    </div>
+  );
+}
+
+/** The timeline around a piece, with its event selected. */
+export function lookAt(event: number | null, start: number, length: number): ViewLook {
+  const around = Math.max(1_000, length);
+  return {
+    event: event === null ? null : { type: "row", worker: null, row: event },
+    window: { start: Math.max(0, start - around), end: start + length + around },
+    search: "",
+  };
+}

@@ -1,0 +1,81 @@
+/** How long the steps would take after some changes. */
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { type CriticalPath, useWhatIf } from "../../api";
+import { criticalpath } from "../../i18n/en/criticalpath";
+import { useAddress, useTrace } from "../../state";
+import { Async, Panel } from "../../ui";
+import { Controls } from "./Controls";
+import { CHANGES, type Change } from "./changes";
+import { params } from "./params";
+import { Result } from "./Result";
+
+const text = criticalpath.whatIf;
+/** A slider must not ask the server at every pixel. */
+const SETTLE_MS = 200;
+
+export function WhatIf({ path }: { path: CriticalPath }) {
+  const [changes, setChanges] = useChanges();
+  return (
+    <Panel
+      title={text.title}
+      help={text.help}
+      className="what-if"
+      actions={
+        <button
+          type="button"
+          className="button"
+          disabled={changes.length === 0}
+          onClick={() => setChanges([])}
+        >
+          {text.reset}
+        </button>
+      }
+    >
+      <div className="what-if-halves">
+        <Controls path={path} changes={changes} onChange={setChanges} />
+        <Answer />
+      </div>
+    </Panel>
+  );
+}
+
+/** What is in the address; what is being changed is shown at once and written a moment later. */
+function useChanges(): [readonly Change[], (changes: readonly Change[]) => void] {
+  const [written, write] = useWritten();
+  const [draft, setDraft] = useState<readonly Change[] | null>(null);
+  useEffect(() => {
+    if (draft === null) return;
+    const timer = setTimeout(() => {
+      write(draft);
+      setDraft(null);
+    }, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [draft, write]);
+  return [draft ?? written, setDraft];
+}
+
+/** What the address has; what of it means nothing is left out. */
+function useWritten(): [readonly Change[], (changes: readonly Change[]) => void] {
+  const [text, setText] = useAddress(params.changes);
+  const changes = useMemo(() => CHANGES.parse(text), [text]);
+  const write = useCallback((next: readonly Change[]) => setText(CHANGES.format(next)), [setText]);
+  return [changes, write];
+}
+
+function Answer() {
+  const [changes] = useWritten();
+  return (
+    <section className="what-if-result" aria-live="polite">
+      {changes.length === 0 ? (
+        <p className="muted">{text.start}</p>
+      ) : (
+        <Replayed changes={changes} />
+      )}
+    </section>
+  );
+}
+
+function Replayed({ changes }: { changes: readonly Change[] }) {
+  const query = useWhatIf(useTrace().sel, CHANGES.format(changes));
+  return <Async query={query}>{(answer) => <Result answer={answer} />}</Async>;
+}

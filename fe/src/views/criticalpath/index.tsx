@@ -1,0 +1,131 @@
+/** What the steps could not have been shorter without, and how long they would take after a change. */
+import { useMemo } from "react";
+import { type CriticalPath as Path, reportMade, useCriticalPath } from "../../api";
+import { Columns, rangeWithin } from "../../charts/stackedColumns";
+import { duration, fraction } from "../../format";
+import { criticalpath as text } from "../../i18n/en/criticalpath";
+import { PartialNotes } from "../../shell";
+import { useAddress, useTrace } from "../../state";
+import { Async, Empty, Panel, Segmented } from "../../ui";
+import { Names } from "./Names";
+import { Pieces } from "./Pieces";
+import { params } from "./params";
+import { bySaving, resourceColor, resourceName, seriesOf } from "./parts";
+import { Confidence, Refusals } from "./Quality";
+import { Resources } from "./Resources";
+import { WhatIf } from "./WhatIf";
+import "./criticalpath.css";
+
+/** Smaller savings stand in the table alone. */
+const TOLD_SHARE = 0.05;
+
+const MODES = [
+  { value: "absolute", label: text.absolute },
+  { value: "percent", label: text.percent },
+] as const;
+
+export default function CriticalPath() {
+  const query = useCriticalPath(useTrace().sel);
+  return <Async query={query}>{(answer) => <Content answer={answer} />}</Async>;
+}
+
+function Content({ answer }: { answer: Path }) {
+  const { meta, steps, total_ns } = answer;
+  const isReport = reportMade() !== null;
+  if (total_ns === 0) {
+    return (
+      <Panel title={text.chart}>
+        <Empty title={text.empty} reason={text.emptyReason} />
+      </Panel>
+    );
+  }
+  return (
+    <div className="critical-path">
+      <PartialNotes notes={meta.notes} />
+      <Answer answer={answer} />
+      <Refusals meta={meta} />
+      <StepsPanel steps={steps} />
+      <Resources answer={answer} />
+      {/* A report has no server to ask. */}
+      {!isReport && <WhatIf path={answer} />}
+      <Names answer={answer} />
+      {!isReport && <Pieces steps={steps} />}
+    </div>
+  );
+}
+
+/** The question, and the answer in a sentence or two. */
+function Answer({ answer }: { answer: Path }) {
+  const { largest, resources, total_ns, steps, meta } = answer;
+  const most = resources.find(({ resource }) => resource === largest);
+  const [first, ...others] = bySaving(resources);
+  const saved = first?.if_free?.saved_ns ?? 0;
+  const known = resources.some(({ if_free }) => if_free?.refused === null);
+  return (
+    <section className="path-answer" aria-label={text.question}>
+      <h2>{text.question}</h2>
+      <Confidence meta={meta} />
+      {most && (
+        <p>
+          <strong>
+            <i className="swatch" style={{ background: resourceColor(most.resource) }} />
+            {text.largest(resourceName(most.resource), fraction(most.on_path_ns / total_ns))}
+          </strong>{" "}
+          {first
+            ? `${text.saves(
+                resourceName(first.resource),
+                duration(saved / steps.names.length),
+                fraction(saved / total_ns),
+              )}; ${
+                first.next === null
+                  ? text.noThen
+                  : text.limitsThen(resourceName(first.next), fraction(first.next_share))
+              }`
+            : known && text.nothingSaves}{" "}
+          {others
+            .filter(({ if_free }) => (if_free?.saved_ns ?? 0) >= TOLD_SHARE * total_ns)
+            .map(({ resource, if_free }) =>
+              text.saveToo(
+                resourceName(resource),
+                duration((if_free?.saved_ns ?? 0) / steps.names.length),
+                fraction((if_free?.saved_ns ?? 0) / total_ns),
+              ),
+            )
+            .join(" ")}
+        </p>
+      )}
+    </section>
+  );
+}
+
+function StepsPanel({ steps }: { steps: Path["steps"] }) {
+  const [mode, setMode] = useAddress(params.mode);
+  const [step, setStep] = useAddress(params.step);
+  const [wanted, setRange] = useAddress(params.range);
+  const series = useMemo(() => seriesOf(steps), [steps]);
+  const order = useMemo(() => steps.names.map((_, at) => at), [steps]);
+  const range = useMemo(() => rangeWithin(wanted, order.length), [wanted, order.length]);
+  const chosen = step === null ? -1 : steps.names.indexOf(step);
+  return (
+    <Panel
+      title={text.chart}
+      help={text.chartHelp}
+      actions={<Segmented label={text.mode} value={mode} options={MODES} onChange={setMode} />}
+    >
+      <Columns
+        title={text.chart}
+        unit="ns"
+        xLabel={text.step}
+        what={text.what}
+        names={steps.names}
+        series={series}
+        mode={mode}
+        order={order}
+        range={range}
+        onRange={setRange}
+        selected={chosen < 0 ? null : chosen}
+        onPick={(at) => setStep(steps.names[at] ?? null)}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,319 @@
+"""What limits the steps, and how long they would take after a change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.question import NotFound, Subject, TraceQuestion
+from torch_tb_profiler.analysis.question import Refused as BadParameter
+from torch_tb_profiler.analysis.replay.answers import (
+    WAITS,
+    ChangeAsked,
+    CriticalPathAnswer,
+    NameOnPath,
+    ReplayMeta,
+    ResourceOnPath,
+    Saved,
+    StepsOnPath,
+    WhatIfAnswer,
+    refused,
+)
+from torch_tb_profiler.analysis.replay.change_texts import (
+    LARGEST_FACTOR,
+    LONGEST,
+    MOST,
+    BadChanges,
+    changes_of,
+    named_events,
+    parse_changes,
+)
+from torch_tb_profiler.analysis.replay.changes import ScaleWork
+from torch_tb_profiler.analysis.replay.columns import PATH_PIECES
+from torch_tb_profiler.analysis.replay.on_path import OnPath, names_on_path
+from torch_tb_profiler.analysis.replay.path import PARTS
+from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_pieces, recorded_quality
+from torch_tb_profiler.analysis.replay.resources import (
+    RESOURCES,
+    Effect,
+    Resource,
+    ResourceId,
+    by_resource,
+    effect,
+    largest,
+    limit_without,
+    on_path,
+)
+from torch_tb_profiler.analysis.replay.savings import what_if
+from torch_tb_profiler.analysis.slices.table import track_name
+from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.step_range import StepRange, positions
+from torch_tb_profiler.reason import Reason
+
+_STEPS_MORE = (
+    "`from_step` and `to_step` choose whose path is looked at; the replay is always of the whole recording, because "
+    "what a step waits for may have begun before it."
+)
+
+
+def _chosen(subject: Subject) -> list[int]:
+    """The steps that are asked about, by index."""
+    steps = subject.model.steps
+    return list(range(len(steps)))[positions(steps, subject.steps)] if subject.steps else list(range(len(steps)))
+
+
+def _meta(subject: Subject) -> ReplayMeta:
+    quality = recorded_quality(subject.model)
+    unexplained = quality.unexplained
+    return ReplayMeta(
+        **subject.about("criticalpath"),
+        explained=None if unexplained is None else 1 - unexplained,
+        confidence=quality.confidence,
+        refused=[refused(why) for why in quality.refusals],
+    )
+
+
+def _saved(found: Effect) -> Saved:
+    why = None if found.refused is None else found.refused.id
+    return Saved(saved_ns=found.saved, low_ns=found.low, high_ns=found.high, bound=found.bound, refused=why)
+
+
+# the path ---------------------------------------------------------------------------------------------------
+
+
+class WhatOfPath(msgspec.Struct, frozen=True):
+    """How much of it."""
+
+    most: Annotated[
+        int, Meta(description="How many operators, kernels, functions and modules, each.", ge=1, le=1000)
+    ] = 100
+
+
+def _critical_path(subject: Subject, asked: WhatOfPath) -> CriticalPathAnswer:
+    model, steps = subject.model, _chosen(subject)
+    path, found = recorded_path(model), model.steps
+    parts = on_path(path, steps)
+    total = int(path.step_ns[steps].sum())
+    sums = by_resource(parts)
+    free = {each.id: effect(model, each.free, steps) if each.free else None for each in RESOURCES}
+    faster = {each.id: effect(model, each.faster, steps) if each.faster else None for each in RESOURCES}
+    following = {each.id: _next(model, each, free[each.id], steps) for each in RESOURCES}
+    names = names_on_path(model, steps)
+    composition = path.composition[steps]
+    return CriticalPathAnswer(
+        meta=_meta(subject),
+        steps=StepsOnPath(
+            names=[path.names[k] for k in steps],
+            start_ns=(found.end[steps] - path.step_ns[steps]).tolist(),
+            step_ns=path.step_ns[steps].tolist(),
+            part_ns={part: composition[:, PARTS.index(part)].tolist() for part in parts},
+        ),
+        total_ns=total,
+        mean_step_ns=total / len(steps) if steps else None,
+        largest=largest(parts)[0],
+        resources=[
+            ResourceOnPath(
+                resource=each.id,
+                parts=[part for part in each.parts if part in parts],
+                on_path_ns=sums[each.id],
+                if_free=None if (gone := free[each.id]) is None else _saved(gone),
+                if_faster=_faster(free[each.id], faster[each.id]),
+                next=following[each.id][0],
+                next_share=following[each.id][1],
+            )
+            for each in RESOURCES
+        ],
+        operators=_rows(names.operators, asked.most),
+        kernels=_rows(names.kernels, asked.most),
+        functions=_rows(names.functions, asked.most),
+        modules=_rows(names.modules, asked.most),
+    )
+
+
+def _next(
+    model: Model, resource: Resource, free: Effect | None, steps: Sequence[int]
+) -> tuple[ResourceId | None, float | None]:
+    return limit_without(model, resource, steps) if free is not None and free.saved else (None, None)
+
+
+def _faster(free: Effect | None, faster: Effect | None) -> Saved | None:
+    """Of what can only be taken away: that it cannot be faster."""
+    if faster is not None:
+        return _saved(faster)
+    return None if free is None else Saved(saved_ns=None, low_ns=None, high_ns=None, bound=False, refused=WAITS)
+
+
+def _rows(found: Sequence[OnPath], most: int) -> list[NameOnPath]:
+    return [
+        NameOnPath(
+            name=each.name,
+            what=each.what,
+            total_ns=each.total_ns,
+            host_ns=each.host_ns,
+            device_ns=each.device_ns,
+            calls=each.calls,
+            all_calls=each.all_calls,
+            slack_ns=each.slack_ns,
+        )
+        for each in found[:most]
+    ]
+
+
+CRITICAL_PATH = TraceQuestion(
+    name="critical_path",
+    summary="What the steps could not have been shorter without",
+    answer=CriticalPathAnswer,
+    parameters=WhatOfPath,
+    compute=_critical_path,
+    of_steps=False,
+    report=({},),
+    more=_STEPS_MORE,
+)
+
+
+# its pieces -------------------------------------------------------------------------------------------------
+
+
+class WhichPieces(msgspec.Struct, frozen=True):
+    """Of which step."""
+
+    step: Annotated[str | None, Meta(description="Only of this step; without it of all that are chosen.")] = None
+
+
+@dataclass(frozen=True)
+class Pieces(Tabular):
+    """The path piece by piece, by step and start. Parallel."""
+
+    missing_below_zero = ("row",)
+
+    step: list[str]
+    name: list[str | None]
+    part: list[str]
+    start_ns: Int64
+    duration_ns: Int64
+    track: list[str | None]
+    row: Int64
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
+    model = subject.model
+    steps = _chosen(subject)
+    names = model.steps.names
+    if asked.step is not None:
+        if asked.step not in names:
+            raise NotFound(Reason("no_such_step", f"there is no step {asked.step!r}", {"step": asked.step}))
+        steps = list(range(len(names)))[positions(model.steps, StepRange(asked.step, asked.step))]
+    found = recorded_pieces(model)
+    at = np.flatnonzero(np.isin(found.step, np.array(steps, np.int64)))
+    trace = model.trace
+    strings, row = trace.strings, found.row[at]
+    code = np.where(row >= 0, trace.events.name[np.maximum(row, 0)], -1) if len(trace.events) else row
+    tracks = {track: track_name(trace.tracks[track]) for track in np.unique(found.track[at]).tolist() if track >= 0}
+    pieces = Pieces(
+        step=[names[k] for k in found.step[at].tolist()],
+        name=[strings[each] if each >= 0 else None for each in code.tolist()],
+        part=[PARTS[part] for part in found.part[at].tolist()],
+        start_ns=found.start[at],
+        duration_ns=(found.end - found.start)[at],
+        track=[tracks.get(track) for track in found.track[at].tolist()],
+        row=row,
+    )
+    totals = {"duration_ns": int(pieces.duration_ns.sum())}
+    return table_of(TableMeta(**subject.about("criticalpath")), pieces, PATH_PIECES, PATH_PIECES, totals)
+
+
+PATH_PIECES_OF_STEP = TraceQuestion(
+    name="critical_path/pieces",
+    summary="The critical path piece by piece",
+    answer=Table[TableMeta],
+    parameters=WhichPieces,
+    compute=_pieces,
+    of_steps=False,
+    more="The pieces of a step follow one another without a gap, and add up to it. Host time is cut where an event "
+    "begins or ends.",
+)
+
+
+# what if ----------------------------------------------------------------------------------------------------
+
+
+class WhichChanges(msgspec.Struct, frozen=True):
+    """What is changed."""
+
+    changes: Annotated[
+        str,
+        Meta(
+            description="A list such as `data:0,kernels:0.8,operator.aten::mm:0.5,sync`: kinds of changes with a name "
+            "after a point where they have one and a factor after a colon. `,` and `%` in names are written `%2C` and "
+            f"`%25`. At most {MOST} changes and {LONGEST:,} characters; factors from 0 to {LARGEST_FACTOR:.0f}."
+        ),
+    ] = ""
+
+
+def _what_if(subject: Subject, asked: WhichChanges) -> WhatIfAnswer:
+    model, steps = subject.model, _chosen(subject)
+    try:
+        wanted = parse_changes(asked.changes)
+    except BadChanges as error:
+        raise BadParameter(str(error)) from None
+    quality = recorded_quality(model)
+    named = [named_events(model, each.kind, each.name) for each in wanted]
+    effective = changes_of([each for each, found in zip(wanted, named, strict=True) if found != 0])
+    found = what_if(model, effective, steps)
+    before = on_path(recorded_path(model), steps)
+    after = None if found.path is None else on_path(found.path, list(range(len(steps))))
+    has_interval = len(effective) > 0
+    return WhatIfAnswer(
+        meta=_meta(subject),
+        changes=[
+            ChangeAsked(
+                text=each.text,
+                kind=each.kind,
+                name=each.name,
+                factor=each.factor,
+                found=count,
+                refused=next((why.id for change in each.changes if (why := quality.of(change)) is not None), None),
+            )
+            for each, count in zip(wanted, named, strict=True)
+        ],
+        notes=found.notes,
+        with_waiting=any(isinstance(each, ScaleWork) and each.work in ("collectives", "all") for each in effective),
+        names=found.names,
+        step_before_ns=found.step_before_ns.tolist(),
+        step_after_ns=None if found.step_after_ns is None else found.step_after_ns.tolist(),
+        before_ns=found.before_ns,
+        after_ns=found.after_ns,
+        saved=Saved(
+            saved_ns=found.saved_ns,
+            low_ns=found.low_ns if has_interval else None,
+            high_ns=found.high_ns if has_interval else None,
+            bound=found.bound,
+            refused=found.refused[0].id if found.refused else None,
+        ),
+        parts_before=before,
+        parts_after=after,
+        limit_before=largest(before)[0],
+        limit_after=None if after is None else largest(after)[0],
+    )
+
+
+WHAT_IF = TraceQuestion(
+    name="what_if",
+    summary="How long the steps would take after some changes",
+    answer=WhatIfAnswer,
+    parameters=WhichChanges,
+    compute=_what_if,
+    of_steps=False,
+    more=_STEPS_MORE,
+)

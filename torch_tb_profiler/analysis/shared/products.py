@@ -1,0 +1,164 @@
+"""Kernels that multiply matrices or convolve: what they multiply, and the operator calls whose shapes say how much."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
+from torch_tb_profiler.analysis.shared.product_shapes import PRODUCT_OPERATORS, Product, product_of
+from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
+from torch_tb_profiler.arrays.distinct import distinct_places
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.element_types import element_type
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.family import Kind
+
+#: what kernels multiply, in the order of `ProductKernels.element`
+ELEMENTS = ("fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8")
+#: kinds of kernels, in the order of `ProductKernels.kind`; gemv is a product with a vector
+KINDS = (Kind.GEMM, Kind.CONV, Kind.GEMV, Kind.ATTENTION)
+#: the first compute capability whose tensor cores multiply 32 bits, as TF32
+FIRST_WITH_TF32 = (8, 0)
+
+_FLOAT = re.compile(r"[<, ]float\b")
+_OTHER = re.compile(r"half|bf16|bfloat16|fp16|double|float2|int8|fp8|e4m3|e5m2", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ProductKernels:
+    """Compute kernels of the kinds `KINDS`, selected ones only. Parallel, shape (n,).
+
+    place      position in `Model.device_work`
+    row        the event
+    duration   ns
+    kind       index into KINDS
+    element    what it multiplies, index into ELEMENTS: by its name, else by the inputs of its operator; -1: not known.
+               Kernels with inputs of 32 bits on tensor cores of NVIDIA's multiply as TF32
+    use        `Use` of tensor cores
+    call       index into `calls`; -1 where no operator says what is multiplied
+    calls      the operator calls
+    """
+
+    place: Int64
+    row: Int32
+    duration: Int64
+    kind: Int8
+    element: Int8
+    use: Int8
+    call: Int64
+    calls: ProductCalls
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(frozen=True)
+class ProductCalls:
+    """Calls of operators that launched product kernels, and whose shapes are known. Parallel, shape (calls,).
+
+    row        the event of the operator
+    duration   Σ of its product kernels, ns
+    first      one of its kernels, index into `ProductKernels`
+    shape      index into `shapes`
+    shapes     the different products
+    """
+
+    row: Int32
+    duration: Int64
+    first: Int64
+    shape: Int64
+    shapes: tuple[Product, ...]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@remembered
+def product_kernels(model: Model) -> ProductKernels:
+    """The kernels of a trace that multiply matrices or convolve."""
+    trace, strings = model.trace, model.trace.strings
+    names = trace.events.name[model.device_work.row]
+    computes = np.flatnonzero(is_compute(model))
+    kind_of, element_of = np.full((2, len(strings)), -1, np.int8)
+    for code in np.flatnonzero(np.bincount(names[computes], minlength=1)).tolist():
+        family = family_of(strings[code])
+        if family is not None and family.kind in KINDS:
+            kind_of[code] = KINDS.index(family.kind)
+            element_of[code] = _element(strings[code])
+    place = computes[kind_of[names[computes]] >= 0]
+    name, duration = names[place], durations(model)[place]
+    use = use_of_device_work(model)[place]
+    call, calls = _calls(model, place, duration)
+    element = element_of[name]
+    data = np.array([_code(shape.data) for shape in calls.shapes] or [-1], np.int8)
+    by_call = np.where(call >= 0, data[calls.shape[call]] if len(calls) else -1, -1)
+    element = np.where(element >= 0, element, by_call)
+    as_tf32 = (element == ELEMENTS.index("fp32")) & (use == Use.YES) & _has_tf32(model, place)
+    element = np.where(as_tf32, ELEMENTS.index("tf32"), element).astype(np.int8)
+    return ProductKernels(place, model.device_work.row[place], duration, kind_of[name], element, use, call, calls)
+
+
+def _element(kernel: str) -> int:
+    """Index into ELEMENTS; -1 for not known. A template for `float` and no other type multiplies that."""
+    found = element_type(kernel)
+    if found is None and _FLOAT.search(kernel) and not _OTHER.search(kernel):
+        found = "fp32"
+    return _code(found)
+
+
+def _code(element: str | None) -> int:
+    return ELEMENTS.index(element) if element in ELEMENTS else -1
+
+
+def _has_tf32(model: Model, place: Int64) -> Bool:
+    """Which pieces of device work ran on a device that can multiply as TF32, shape (n,)."""
+    devices, of = distinct_places(model.device_work.device[place])
+    capabilities = [nvidia_capability(model.trace.header.device(int(device))) for device in devices.tolist()]
+    has = np.array([each is not None and each >= FIRST_WITH_TF32 for each in capabilities], np.bool_)
+    return has[of] if len(of) else np.zeros(0, np.bool_)
+
+
+def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, ProductCalls]:
+    """Of each kernel the index of its call, -1 for none, and the calls."""
+    trace, tree, strings = model.trace, model.tree, model.trace.strings
+    call = np.full(len(place), -1, np.int64)
+    none = np.empty(0, np.int64)
+    nothing = ProductCalls(np.empty(0, np.int32), none, none, none, ())
+    if not len(tree) or not len(place):
+        return call, nothing
+    is_product = strings.where(PRODUCT_OPERATORS.__contains__, tree.name)[tree.name] & (tree.operator >= 0)
+    node = nearest(tree.parent, is_product, model.device_links.operator_node[place])
+    owned = np.flatnonzero(node >= 0)
+    nodes, of = distinct_places(node[owned].astype(np.int64))
+    operators, operator = trace.operators, tree.operator[nodes]
+    keys = (
+        tree.name[nodes],
+        operators.input_dims[operator],
+        operators.input_type[operator],
+        operators.concrete_inputs[operator],
+        operators.input_strides[operator],
+    )
+    groups = group(keys)
+    read = [product_of(*(str(strings[int(key[first])]) for key in keys)) for first in groups.first.tolist()]
+    shapes = tuple(each for each in read if each is not None)
+    numbered = np.array([each is not None for each in read], np.int64)
+    shape_of_group = np.where(numbered > 0, np.cumsum(numbered) - 1, -1)
+    shape = shape_of_group[groups.of] if len(groups) else groups.of
+    known = np.flatnonzero(shape >= 0)
+    number = np.full(len(nodes), -1, np.int64)
+    number[known] = np.arange(len(known))
+    call[owned] = number[of]
+    has = np.flatnonzero(call >= 0)
+    if not len(known):
+        return call, nothing
+    total = np.bincount(call[has], duration[has], len(known)).astype(np.int64)
+    first = np.empty(len(known), np.int64)
+    first[call[has][::-1]] = has[::-1]
+    return call, ProductCalls(tree.row[nodes[known]], total, first, shape[known], shapes)

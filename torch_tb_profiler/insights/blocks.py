@@ -1,0 +1,130 @@
+"""How much of a device its kernels fill: blocks to a multiprocessor, and what limits them. Only CUDA traces say it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
+from torch_tb_profiler.analysis.shared.tensor_cores import nvidia_capability
+from torch_tb_profiler.arrays.distinct import begins_run
+from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.trace import Category, Strings
+
+BlockLimit = Literal["threads", "registers", "shared_memory"]
+LIMITS: tuple[BlockLimit, ...] = ("threads", "registers", "shared_memory")
+WARP = 32
+#: registers are given out in pieces of this many to each warp
+_REGISTERS = 256
+#: shared memory that the system keeps of each block from capability 8.0 on, bytes
+_RESERVED = 1024
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Compute kernels of the steps whose grid is known. Parallel, shape (n,).
+
+    place       position in `Model.device_work`
+    row         the event
+    duration    ns
+    filled      blocks ÷ multiprocessors of the device
+    resident    how many blocks a multiprocessor holds at once; 0 where the trace does not say
+    limit       what limits that, index into LIMITS
+    alone       no other kernel runs beside it
+    """
+
+    place: Int64
+    row: Int32
+    duration: Int64
+    filled: Float64
+    resident: Int64
+    limit: Int64
+    alone: Bool
+
+
+def blocks_of(facts: Facts) -> Blocks:
+    """The compute kernels of the steps whose grid is known."""
+    return facts.model.answers.get(blocks_of, lambda: _blocks(facts))
+
+
+def _blocks(facts: Facts) -> Blocks:
+    model = facts.model
+    work = model.device_work
+    chosen = np.flatnonzero(is_compute(model) & (work.blocks_per_sm > 0))
+    chosen = chosen[facts.step_of(work.row[chosen]) >= 0]
+    keys = (work.device[chosen], work.block[chosen], work.registers[chosen], work.shared_memory[chosen])
+    groups = group(keys)
+    strings = facts.trace.strings
+    held = [
+        _resident(
+            facts.trace.header.device(int(work.device[at])) or {},
+            _threads(strings, int(work.block[at])),
+            int(work.registers[at]),
+            int(work.shared_memory[at]),
+        )
+        for at in chosen[groups.first].tolist()
+    ]
+    of = groups.of
+    return Blocks(
+        place=chosen,
+        row=work.row[chosen],
+        duration=durations(model)[chosen],
+        filled=work.blocks_per_sm[chosen],
+        resident=np.array([count for count, _ in held], np.int64)[of],
+        limit=np.array([limit for _, limit in held], np.int64)[of],
+        alone=_alone(facts)[chosen],
+    )
+
+
+def _threads(strings: Strings, block: int) -> int:
+    """Of a block, by its text `[x, y, z]`; 0 for none."""
+    sizes = str(strings[block]).strip("[] ").split(",")
+    return math.prod(int(each) for each in sizes) if all(each.strip().isdigit() for each in sizes) else 0
+
+
+def _resident(device: Mapping[str, Any], threads: int, registers: int, shared: int) -> tuple[int, int]:
+    """How many blocks a multiprocessor holds at once, 0 where it is not known; what limits them, index into LIMITS."""
+    capability = nvidia_capability(device)
+    sizes = [device.get(f"{name}PerMultiprocessor") for name in ("maxThreads", "regs", "sharedMem")]
+    if capability is None or threads <= 0 or registers < 0 or shared < 0:
+        return 0, 0
+    if not all(isinstance(each, int) and each > 0 for each in sizes):
+        return 0, 0
+    most_threads, most_registers, most_shared = (int(each or 0) for each in sizes)
+    warps = -(-threads // WARP)
+    of_warp = -(-registers * WARP // _REGISTERS) * _REGISTERS
+    of_block = shared + (_RESERVED if capability >= (8, 0) else 0)
+    counts = (
+        most_threads // (warps * WARP),
+        most_registers // (warps * of_warp) if of_warp else most_threads,
+        most_shared // of_block if of_block else most_threads,
+    )
+    least = min(counts)
+    return least, counts.index(least)
+
+
+def _alone(facts: Facts) -> Bool:
+    """Shape (device work,): kernels that overlap no other one of their device."""
+    model = facts.model
+    work, events = model.device_work, facts.trace.events
+    start, end = events.start[work.row], events.end[work.row]
+    kernels = np.flatnonzero((model.device_category == Category.KERNEL) & (end > start))
+    order = kernels[np.lexsort((start[kernels], work.device[kernels]))]
+    first = begins_run(work.device[order])
+    # ends only grow from device to device, so that the largest end so far is one of the same device
+    shift = np.cumsum(first) * (int(end.max(initial=0)) - int(start.min(initial=0)) + 1)
+    latest = np.maximum.accumulate(end[order] + shift)
+    begins = start[order] + shift
+    alone = np.ones(len(order), np.bool_)
+    overlaps = begins[1:] < latest[:-1]
+    alone[1:] &= ~overlaps | first[1:]
+    alone[:-1] &= ~(begins[1:] < (end[order] + shift)[:-1]) | first[1:]
+    found = np.zeros(len(work), np.bool_)
+    found[order] = alone
+    return found

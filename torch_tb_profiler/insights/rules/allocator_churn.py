@@ -1,0 +1,102 @@
+"""Memory of the device is got from the driver, and given back, in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.changes import free
+from torch_tb_profiler.insights.allocations import Allocations, allocations_of, in_steady_state
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import CALLS, STEPS
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
+
+_ADVICE = {
+    "off": "The caching allocator is switched off: unset `PYTORCH_NO_CUDA_MEMORY_CACHING` (on ROCm also "
+    "`PYTORCH_NO_HIP_MEMORY_CACHING`), which is meant for debugging only.",
+    "emptied": "Remove `torch.cuda.empty_cache()` from the loop: it gives the memory back that the next step asks for "
+    "again.",
+    "full": "Memory is nearly full, or sizes change from step to step, so that cached blocks are freed to make room: "
+    "try `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`, then a smaller batch or checkpointing.",
+}
+_WHY = {
+    "off": "nearly every tensor asks the driver for its memory",
+    "emptied": "cached memory is given back between operators",
+    "full": "cached memory does not fit what is asked for",
+}
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    found = allocations_of(facts).of_device()
+    off = _is_off(facts, found)
+    if not off and not in_steady_state(facts, found):
+        return ()
+    rows = facts.longest_first(found.row)
+    n, took = facts.steps, float(facts.duration(rows).sum())
+    if took < facts.limit("allocator_churn", "least_ns") * n or facts.share(took) < facts.limit(
+        "allocator_churn", "least_share"
+    ):
+        return ()
+    why = "off" if off else "emptied" if _is_emptied(found) else "full"
+    given = int(np.count_nonzero(found.releases))
+    slowest = _heaviest(facts, found)
+    return (
+        Found(
+            title="Device memory is allocated anew in every step",
+            detail=(
+                f"{len(rows) / n:.0f} calls in each step allocate or free memory of the device and take "
+                f"{ms(took / n)} of {ms(facts.step_ns)}, most of it {slowest}: {_WHY[why]}."
+            ),
+            advice=_ADVICE[why],
+            values={"calls": len(rows) / n, "ns": took / n, "step_ns": facts.step_ns, "call": slowest, "why": why},
+            rows=rows,
+            changes=(free(rows=found.row),),
+            evidence=(
+                Evidence("allocator_per_step", "These calls, average per step", took / n, "ns", "trace"),
+                Evidence("allocations", "Allocations, average per step", (len(rows) - given) / n, "count", "trace"),
+                Evidence("releases", "Releases, average per step", given / n, "count", "trace"),
+            ),
+            links=(
+                Link(
+                    "memory_management",
+                    "CUDA memory management",
+                    "https://docs.pytorch.org/docs/stable/notes/cuda.html#memory-management",
+                ),
+            ),
+            confidence="high" if why == "off" else "medium",
+        ),
+    )
+
+
+def _is_off(facts: Facts, found: Allocations) -> bool:
+    """Whether operators that once asked the driver do so nearly each time, and nearly all of it is given back.
+
+    With a cache an operator asks at first, and little is ever given back.
+    """
+    asks = found.take(~found.releases)
+    if len(asks) < facts.limit("allocator_churn", "fewest_when_off") or np.count_nonzero(found.releases) < facts.limit(
+        "allocator_churn", "least_released"
+    ) * len(asks):
+        return False
+    # to the end of the recording
+    start = facts.trace.events.start[asks.row]
+    middle = int(facts.model.steps.start[0]) + (int(facts.model.steps.end[-1]) - int(facts.model.steps.start[0])) // 2
+    if np.count_nonzero(start >= middle) < facts.limit("allocator_churn", "least_late") * len(asks):
+        return False
+    return found.asking_share >= facts.limit("allocator_churn", "least_asking")
+
+
+def _is_emptied(found: Allocations) -> bool:
+    """Whether most is given back outside of operators: those that find no room free inside of themselves."""
+    outside = found.releases & (found.operator < 0)
+    return 2 * int(np.count_nonzero(outside)) > int(np.count_nonzero(found.releases))
+
+
+def _heaviest(facts: Facts, found: Allocations) -> str:
+    names = facts.trace.events.name[found.row]
+    return str(facts.trace.strings[int(np.bincount(names, facts.duration(found.row)).argmax())])
+
+
+RULE = Rule("allocator_churn", "R40", (STEPS, CALLS), _find)

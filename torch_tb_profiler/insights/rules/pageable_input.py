@@ -1,0 +1,64 @@
+"""Large copies to the device come from pageable memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_tb_profiler.analysis.replay.changes import pinned
+from torch_tb_profiler.insights.copies import Copies, Direction, HostMemory, copies_of
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
+from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
+
+PINNED = Link(
+    "pinned_memory",
+    "A guide on pin_memory() and non_blocking",
+    "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+)
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    found = copies_of(facts)
+    large = found.bytes >= facts.limit("pageable_input", "large_bytes")
+    found = found.take((found.direction == Direction.TO_DEVICE) & (found.memory == HostMemory.PAGEABLE) & large)
+    found = found.take(recurring(facts, found.row))
+    least = facts.limit("pageable_input", "least_share")
+    heavy = [found.take(at) for at in by_place(facts, found.row, found.duration_ns)]
+    return [_of(facts, each) for each in heavy if facts.share(float(each.duration_ns.sum())) >= least]
+
+
+def _of(facts: Facts, found: Copies) -> Found:
+    rows = facts.longest_first(found.row)
+    n, size, took = facts.steps, float(found.bytes.sum()), float(found.duration_ns.sum())
+    loader = len(facts.model.dataloader_rows) > 0
+    return Found(
+        title="Data is copied from pageable memory",
+        detail=(
+            f"{size / n / 1e6:.3g} MB in each step are copied to the device from pageable memory: {ms(took / n)} "
+            f"at {size / took:.3g} GB/s, and the host waits for it."
+        ),
+        advice=(
+            "Set `DataLoader(…, pin_memory=True)` and copy with `batch.to(device, non_blocking=True)`."
+            if loader
+            else "Keep what is copied in pinned memory (`torch.empty(…, pin_memory=True)`, made once) and copy it with "
+            "`.to(device, non_blocking=True)`."
+        ),
+        values={"bytes": size / n, "ns": took / n, "rate": size / took, "loader": loader},
+        rows=rows,
+        changes=(pinned("HtoD", rows=rows),),
+        evidence=(
+            Evidence("copies_per_step", "These copies, average per step", took / n, "ns", "kernels"),
+            Evidence("copied_bytes", "Bytes, average per step", size / n, "bytes", "kernels"),
+            Evidence(
+                "copies_exposed", "Of that while no kernel runs", float(found.exposed_ns.sum()) / n, "ns", "trace"
+            ),
+            Evidence("copy_count", "Copies, average per step", len(rows) / n, "count", "trace"),
+        ),
+        links=(PINNED,),
+        confidence="high" if is_loop_known(facts) else "medium",
+    )
+
+
+RULE = Rule("pageable_input", "R5", (STEPS, DEVICE, CALLS), _find)

@@ -1,0 +1,55 @@
+"""Large copies to pageable memory of the host hold the host up in every step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_tb_profiler.analysis.replay.changes import pinned
+from torch_tb_profiler.insights.copies import Copies, large_reads
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
+from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
+from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.rules.pageable_input import PINNED
+from torch_tb_profiler.insights.wording import ms
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    found = large_reads(facts)
+    found = found.take(recurring(facts, found.call))
+    least = facts.limit("pageable_output", "least_share")
+    each = [found.take(at) for at in by_place(facts, found.call, found.call_ns)]
+    return [_of(facts, of) for of in each if facts.share(float(of.call_ns.sum())) >= least]
+
+
+def _of(facts: Facts, found: Copies) -> Found:
+    calls = facts.longest_first(found.call)
+    n, size, took = facts.steps, float(found.bytes.sum()), float(found.duration_ns.sum())
+    held = float(found.call_ns.sum())
+    name = str(facts.trace.strings[facts.trace.events.name[calls[0]]])
+    return Found(
+        title="Copies to pageable memory hold the host up",
+        detail=(
+            f"{ms(held / n)} of each step ({ms(facts.step_ns)}) the host is in {name}, which returns when "
+            f"{size / n / 1e6:.3g} MB are in pageable memory of the host; the copies take {ms(took / n)} of it, "
+            "the rest is waiting for the device."
+        ),
+        advice=(
+            "Leave the result on the device while it is only added to or averaged. Else copy it into pinned memory "
+            "made once, `host.copy_(x, non_blocking=True)`, and read it a step later, after an event."
+        ),
+        values={"ns": held / n, "step_ns": facts.step_ns, "call": name, "bytes": size / n, "copies_ns": took / n},
+        rows=calls,
+        changes=(pinned("DtoH", rows=found.row),),
+        evidence=(
+            Evidence("blocked_per_step", "The host is in these calls, average per step", held / n, "ns", "trace"),
+            Evidence("copies_per_step", "These copies, average per step", took / n, "ns", "kernels"),
+            Evidence("copied_bytes", "Bytes, average per step", size / n, "bytes", "kernels"),
+            Evidence("copy_count", "Copies, average per step", len(calls) / n, "count", "trace"),
+        ),
+        links=(PINNED,),
+        confidence="high" if is_loop_known(facts) else "medium",
+    )
+
+
+RULE = Rule("pageable_output", "R8", (STEPS, DEVICE, CALLS), _find)

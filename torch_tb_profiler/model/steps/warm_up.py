@@ -1,0 +1,25 @@
+"""Whether the first step was still warming up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.model.steps.types import Steps
+
+#: a first step whose period is this much longer than the middle one of the others, and longer than each of them
+RATIO = 1.5
+FEWEST = 3
+
+
+def warm_up_ratio(steps: Steps) -> float | None:
+    """How many times as long as the middle one of the others the first step is, when it was still warming up.
+
+    None when it is like the others, or when there are fewer than three steps.
+    """
+    length = steps.end - steps.start
+    if len(steps) < FEWEST:
+        return None
+    middle = float(np.median(length[1:]))
+    if length[0] <= max(RATIO * middle, int(length[1:].max())):
+        return None
+    return float(length[0]) / max(middle, 1.0)
