@@ -1,7 +1,6 @@
 import type { FindingWords } from "../../values";
-import { percent } from "../percent";
+import { ms, percent } from "../numbers";
 
-const ms = (ns: unknown) => `${Number((Number(ns) / 1e6).toPrecision(3))} ms`;
 const megabytes = (bytes: unknown) => `${Number((Number(bytes) / 1e6).toPrecision(3))} MB`;
 const rounded = (n: unknown) => Number(Number(n).toPrecision(3));
 
