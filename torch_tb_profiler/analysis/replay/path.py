@@ -127,7 +127,7 @@ def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> Cri
 def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[Int64, Int64, Int64]:
     """Edges of the path with their step, and from when on they count, ns."""
     # the last one stands for "no cause": it is before every floor
-    times, causes = [*time.tolist(), -1], np.where(cause >= 0, graph.source[cause], -1).tolist()
+    times, causes = [*time.tolist(), -1], np.append(graph.source, -1)[cause].tolist()
     ends = graph.ends.tolist()
     found: list[int] = []
     counts = []
