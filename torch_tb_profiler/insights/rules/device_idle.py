@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -50,6 +50,13 @@ def _find(facts: Facts) -> Sequence[Found]:
                     Evidence("busy", f"Device busy, GPU {number}", busy, "fraction", "overview", gpu=number),
                     Evidence("computing", f"Computing, GPU {number}", computing, "fraction", "overview", gpu=number),
                 )
+            ),
+            links=(
+                Link(
+                    "compile_tutorial",
+                    "torch.compile",
+                    "https://docs.pytorch.org/tutorials/intermediate/torch_compile_tutorial.html",
+                ),
             ),
         ),
     )

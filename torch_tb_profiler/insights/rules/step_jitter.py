@@ -36,8 +36,8 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Some steps take longer than the others",
             detail=(
                 f"{int(slow.sum())} of {int(usual.sum())} steps take more than {ratio:.2g} × the median of "
-                f"{ms(median)}, which makes the average step {ms(excess)} longer; what grows most in them is `{grown}`, by "
-                f"{ms(grown_ns)} a step."
+                f"{ms(median)}, which makes the average step {ms(excess)} longer; what grows most in them is "
+                f"`{grown}`, by {ms(grown_ns)} a step."
             ),
             advice=(
                 "Compare one of them with a usual one: choose its step above, then the part that grew. Work that comes "

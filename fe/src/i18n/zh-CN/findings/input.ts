@@ -149,7 +149,6 @@ export const links: Record<string, string> = {
   data_loading: "单进程与多进程数据加载",
   tuning_data_loading: "性能调优指南：数据加载",
   dataloader_arguments: "DataLoader：persistent_workers",
-  pinned_memory: "pin_memory() 与 non_blocking 指南",
   cuda_streams: "CUDA 流",
   tuning_synchronization: "性能调优指南：避免不必要的 CPU-GPU 同步",
   ddp_arguments: "DistributedDataParallel",
