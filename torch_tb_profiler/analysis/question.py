@@ -19,8 +19,8 @@ from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import Note
 
 #: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
-Bundle = Literal["calls", "stacks", "modules"]
-BUNDLES: tuple[Bundle, ...] = ("calls", "stacks", "modules")
+Bundle = Literal["calls", "steps", "stacks", "modules"]
+BUNDLES: tuple[Bundle, ...] = ("calls", "steps", "stacks", "modules")
 
 
 class NoParameters(msgspec.Struct, frozen=True):
