@@ -11,6 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, copies, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
+from torch_tb_profiler.analysis.replay.recorded import recorded_path
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
@@ -106,7 +107,7 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
         return Bound("unknown", None, None, explained, quality.confidence, sentence, (), values)
     chosen = np.array(steps, np.int64)
     before = int(unchanged(graph).step_ns[chosen].sum())
-    path = critical_path(unchanged(graph), steps)
+    path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
     resources = _WITH_DEVICE if facts.model.has_device_work else _WITHOUT_DEVICE
     found: list[Relief] = []
     for kind, changes in resources.items():

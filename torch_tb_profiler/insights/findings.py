@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.refusals import Quality, quality_of
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.bound import Bound, bound_of
@@ -80,7 +81,7 @@ def diagnosis(model: Model) -> Diagnosis:
     replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
     found = [(rule, each) for rule, each in found if rule.id not in replaced]
     steps = _in_graph(facts)
-    quality = quality_of(facts.trace, facts.graph)
+    quality = recorded_quality(model)
     listed, together = _with_savings(facts, steps, quality, found)
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
@@ -115,7 +116,7 @@ def _with_savings(
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
-        of_first = savings(facts.model, [each.changes for _, each in first])
+        of_first = savings(facts.model, [each.changes for _, each in first], steps)
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
         timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]
