@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.events import US, Event, annotation, kernel, launch, model_of, op
@@ -68,7 +70,8 @@ def test_an_open_name_is_decided_by_the_types_of_the_product() -> None:
     """Tensor cores of a V100 take half precision; what the names of these kernels leave open, the operator tells."""
 
     def used(kind: str, name: str) -> bool | None:
-        called = op("aten::mm", 0, 10, **{"Input type": [kind, kind], "Input Dims": [[8, 8], [8, 8]]})
+        inputs: dict[str, Any] = {"Input type": [kind, kind], "Input Dims": [[8, 8], [8, 8]]}
+        called = op("aten::mm", 0, 10, **inputs)
         table = kernels(model_of([called, launch(5, 1), kernel(20, 5, 1, name)], deviceProperties=[V100]))
         return table.tensor_cores_used[0]
 
