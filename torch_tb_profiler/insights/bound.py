@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.changes import Change, collectives, copie
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path
 from torch_tb_profiler.analysis.replay.refusals import Quality
+from torch_tb_profiler.analysis.replay.resources import RESOURCES
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.wording import ms
@@ -38,21 +39,14 @@ _WITHOUT_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
     "host": (scale("python", TWO_THIRDS),),
     "compute": (scale("operator", HALF),),
 }
-#: the parts of the critical path that are of a resource
+#: the parts of the critical path that are of a resource, with a device and without
 _ON_PATH: Mapping[BoundKind, tuple[str, ...]] = {
-    "input": ("data",),
-    "host": ("python", "operator", "allocator", "api"),
-    "launch": ("launch", "launch_latency"),
-    "sync": ("blocking", "wake_up"),
-    "communication": ("communication", "collective"),
-    "memory": ("copy",),
-    "compute": ("compute", "device_gap"),
+    "memory" if each.id == "copies" else each.id: each.parts for each in RESOURCES if each.id != "unknown"
 }
-#: the same of a trace without a device
 _ON_CPU_PATH: Mapping[BoundKind, tuple[str, ...]] = {
-    "input": ("data",),
-    "communication": ("communication", "collective"),
-    "host": ("python",),
+    "input": _ON_PATH["input"],
+    "communication": _ON_PATH["communication"],
+    "host": tuple(part for part in _ON_PATH["host"] if part != "operator"),
     "compute": ("operator",),
 }
 #: a resource bounds a run when its relief saves this share of the steps at least
