@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
@@ -88,7 +89,7 @@ def diagnosis(model: Model) -> Diagnosis:
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(facts, steps, quality, is_launch_bound=is_launch_bound(facts)),
+        bound=bound_of(facts, steps, quality, is_launch_bound(facts), _changes_of("recompiles", found)),
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
@@ -98,6 +99,11 @@ def diagnosis(model: Model) -> Diagnosis:
         ),
         muted=tuple(rule.id for rule in RULES if rule.id in mute),
     )
+
+
+def _changes_of(id_: str, found: Sequence[tuple[Rule, Found]]) -> list[Change]:
+    """What removes the causes that one rule found."""
+    return [change for rule, each in found if rule.id == id_ and each.refused is None for change in each.changes]
 
 
 def _in_graph(facts: Facts) -> list[int]:

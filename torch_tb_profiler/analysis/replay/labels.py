@@ -28,7 +28,7 @@ class Label(IntEnum):
 
 
 #: calls that wait for a stream, an event or a device
-SYNCHRONIZE = re.compile(r"(?:Synchronize|synchronize)(?:_v\d+|_ptsz)?$")
+SYNCHRONIZE = re.compile(r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$")
 ALLOCATOR = re.compile(r"Malloc|Free(?!ze)|HostAlloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap")
 #: ranges of collectives that run on the host
 HOST_COLLECTIVE = re.compile(r"(?:gloo|mpi|ucc):")

@@ -88,12 +88,11 @@ class CriticalPath:
     segments: Segments = field(repr=False)
     unexplained: float | None
 
-    def share(self, *parts: str, steps: Sequence[int] | None = None) -> float | None:
-        """Which share of the time of its steps, or of some, the path spends on some parts; None without any time."""
-        of = slice(None) if steps is None else list(steps)
-        total = int(self.step_ns[of].sum())
+    def share(self, *parts: str) -> float | None:
+        """Which share of the steps' time the path spends on some parts; None without any time."""
+        total = int(self.step_ns.sum())
         chosen = [self.parts.index(part) for part in parts]
-        return int(self.composition[of][:, chosen].sum()) / total if total else None
+        return int(self.composition[:, chosen].sum()) / total if total else None
 
 
 def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> CriticalPath:
