@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.launch_bound import unknown_idle
+from torch_tb_profiler.insights.launch_bound import most_idle, unknown_idle
 from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.reason import Value
 
@@ -56,6 +56,8 @@ _CALLS = ("allocator", "api")
 _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
 #: what relieves the others does so by this part of what they have on the path
 _RELIEVED: Mapping[BoundKind, float] = {"compute": HALF, "host": 1 - TWO_THIRDS}
+#: what lets the host go on earlier saves no more than the devices idle: their work stays, and does not overlap more
+_OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
 
@@ -133,7 +135,12 @@ def bound_of(
         for kind, changes in resources.items()
         if (why := next((no for change in changes if (no := quality.of(change)) is not None), None)) is not None
     }
-    found = [Relief(kind, saved(changes)) for kind, changes in resources.items() if kind not in refused]
+    idle = most_idle(facts) if on_device else 1.0
+    found = [
+        Relief(kind, min(saved(changes), idle) if kind in _OF_IDLE_TIME else saved(changes))
+        for kind, changes in resources.items()
+        if kind not in refused
+    ]
     found.sort(key=lambda each: -(each.share or 0.0))
     found += [Relief(kind, None) for kind in refused]
     best, share = found[0].kind, found[0].share or 0.0

@@ -119,8 +119,7 @@ def _with_savings(
     """All that is worth showing in its order, and what it saves together, ns of a step."""
     refused = [(rule, each, _refused(each.refused)) for rule, each in found if each.refused is not None]
     changing = [(rule, each) for rule, each in found if each.changes and each.refused is None]
-    first = [(rule, each) for rule, each in changing if not rule.general]
-    last = [(rule, each) for rule, each in changing if rule.general]
+    first, last = _general_last(facts, steps, quality, changing)
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
@@ -146,6 +145,31 @@ def _with_savings(
         listed.append(_finding(facts, rule, each, known, key))
     listed.sort(key=_order)  # stable: savings stay in the order in which they add up
     return listed, together if kept else None
+
+
+#: a general finding that alone saves so much more than all others together comes in its place among them
+DOMINATES = 2.0
+
+
+def _general_last(
+    facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
+) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
+    """Findings whose savings are compared with one another, and general ones, which get what these leave."""
+    first = [(rule, each) for rule, each in found if not rule.general]
+    general = [(rule, each) for rule, each in found if rule.general]
+    others = [change for _, each in first for change in each.changes if quality.of(change) is None]
+    if not general or not others:
+        return first, general
+    graph, trace = facts.graph, facts.trace
+    chosen = np.array(steps, np.int64)
+    base = int(unchanged(graph).step_ns[chosen].sum())
+    together = base - int(changed(trace, graph, others).step_ns[chosen].sum())
+    last: list[tuple[Rule, Found]] = []
+    for rule, each in general:
+        allowed = all(quality.of(change) is None for change in each.changes)
+        alone = base - int(changed(trace, graph, each.changes).step_ns[chosen].sum()) if allowed else 0
+        (first if alone > DOMINATES * max(together, 0) else last).append((rule, each))
+    return first, last
 
 
 def _refused(why: str | None) -> FindingSaving:
