@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound
@@ -126,7 +127,11 @@ def _with_savings(
         of_first = savings(facts.model, [each.changes for _, each in first], steps)
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
-        timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]
+        timed += [
+            (*first[one.place], _per_step(one, n))
+            for one in of_first.changes
+            if not (one.only_first and _is_in_most_steps(facts, first[one.place][1]))
+        ]
         before = [each for _, each in first]
         for rule, each in last:
             saving = _of_the_rest(facts, steps, quality, before, each)
@@ -170,6 +175,14 @@ def _general_last(
         alone = base - int(changed(trace, graph, each.changes).step_ns[chosen].sum()) if allowed else 0
         (first if alone > DOMINATES * max(together, 0) else last).append((rule, each))
     return first, last
+
+
+def _is_in_most_steps(facts: Facts, found: Found) -> bool:
+    """Whether the cause is in more than half of the steps after the first: what saves time in that one alone is hidden
+    in them.
+    """
+    step = np.searchsorted(facts.model.steps.host_start, facts.trace.events.start[found.rows], side="right") - 1
+    return len(distinct(step[step > 0])) > (facts.steps - 1) / 2
 
 
 def _refused(why: str | None) -> FindingSaving:
