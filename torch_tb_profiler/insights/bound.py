@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
 
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
@@ -94,6 +95,11 @@ class Bound:
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
+def resources_of(model: Model) -> Mapping[BoundKind, tuple[Change, ...]]:
+    """The resources of a trace, and what relieves each."""
+    return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
+
+
 def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bound: bool) -> Bound:
     """steps: indices in the graph; quality: of it; is_launch_bound: the device idles between short kernels."""
     graph, trace = facts.graph, facts.trace
@@ -107,7 +113,7 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
     chosen = np.array(steps, np.int64)
     before = int(unchanged(graph).step_ns[chosen].sum())
     path = critical_path(unchanged(graph), steps)
-    resources = _WITH_DEVICE if facts.model.has_device_work else _WITHOUT_DEVICE
+    resources = resources_of(facts.model)
     found: list[Relief] = []
     for kind, changes in resources.items():
         if any(quality.of(change) is not None for change in changes):
@@ -142,7 +148,7 @@ def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bou
         explained=explained,
         confidence=quality.confidence,
         sentence=_sentence(
-            _LAUNCH_CALLS if best.kind == "launch" else None,
+            best.kind == "launch",
             kind,
             best.share,
             before / len(chosen),
@@ -193,10 +199,15 @@ NAMES: Mapping[BoundKind, str] = {
 }
 
 
+def begin_of(kind: BoundKind, on_device: bool, calls: bool) -> str:
+    """How the sentence begins; `calls`: not short kernels but the calls that launch are what takes long."""
+    return _LAUNCH_CALLS if calls else _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
+
+
 def _sentence(
-    instead: str | None, kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None
+    calls: bool, kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None
 ) -> str:
-    begin = instead or (_SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind]))
+    begin = begin_of(kind, on_device, calls)
     after = step_ns * (1 - share)
     text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
     return text if following is None else f"{text} What comes next is {NAMES[following]}."
