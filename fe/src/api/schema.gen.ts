@@ -1632,6 +1632,65 @@ export interface GroupAnswer {
   present: number;
 }
 
+/** What bounds a run, and its findings, with all loaded ranks replayed together. */
+export interface RunFindingsAnswer {
+  /** which run */
+  meta: RunMeta;
+  /** how many ranks were replayed together */
+  loaded: number;
+  /** how many the run has, as far as the traces say. With fewer loaded, what communication costs includes waiting for the others */
+  world: number;
+  /** how many were found on several ranks */
+  collectives: number;
+  /** what bounds the steps of all ranks */
+  bound: Bound;
+  /** causes with the largest saving first, then those without a number, then warnings */
+  findings: RunFinding[];
+  /** the mean of the steps of all ranks; null without steps */
+  step_ns: number | null;
+  /** what all findings with a saving save of it together; null without any */
+  together_ns: number | null;
+  /** ids of the rules that were applied and found nothing */
+  checked: string[];
+}
+
+/** A cause of lost time in a run of several ranks. As `Finding`, with the ranks that it is about. */
+export interface RunFinding {
+  id: string;
+  key: string;
+  severity: "high" | "low" | "medium";
+  confidence: "high" | "low" | "medium";
+  title: string;
+  detail: string;
+  advice: string;
+  /** the ranks that have to change; empty when it is all of them */
+  workers: string[];
+  /** of the average step of all ranks, when all are replayed together */
+  saving: FindingSaving | null;
+  evidence: Evidence[];
+  /** where it can be seen, the most costly first */
+  instances: RunInstance[];
+  count: number;
+  links: Link[];
+  values: { [key: string]: string | number | boolean };
+}
+
+/** One place in the trace of a rank. */
+export interface RunInstance {
+  /** whose trace */
+  worker: string;
+  /** number of the event (number of an event in its file) */
+  row: number;
+  /** of the event */
+  name: string;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** of the part that shows the finding (nanoseconds) */
+  duration_ns: number;
+  /** name of the step that it begins in; null outside of the steps */
+  step: string | null;
+}
+
 /** Beside a table of traces. */
 export interface TracesMeta {
   /** how many rows the table has */
@@ -2415,6 +2474,7 @@ export interface Answers {
     rows: Rows;
   };
   "overview": OverviewAnswer;
+  "run_findings": RunFindingsAnswer;
   "stacks": StacksAnswer;
   "status": StatusAnswer;
   "summary": SummaryAnswer;

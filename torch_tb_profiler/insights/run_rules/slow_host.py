@@ -29,12 +29,7 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
     for members in by_node.values():
         if len(members) < 3:
             continue
-        of = np.array(
-            [
-                float(np.median(facts.ranks[k].graph.calls.end[calls[k]] - facts.ranks[k].graph.calls.start[calls[k]]))
-                for k in members
-            ]
-        )
+        of = np.array([float(np.median(_durations(facts.ranks[k], calls[k]))) for k in members])
         middle = float(np.median(of))
         deviation = max(
             float(np.median(np.abs(of - middle))), facts.limit("slow_host", "least_deviation") * middle, 1.0
@@ -84,7 +79,7 @@ def _found(facts: RunFacts, number: int, chosen: Int64, mine: float, middle: flo
             calls.row[chosen].astype(np.int64),
             "launch",
             calls.start[chosen],
-            (calls.end - calls.start)[chosen],
+            _durations(rank, chosen),
             _LISTED,
         ),
         count=len(chosen),
@@ -103,4 +98,4 @@ def _found(facts: RunFacts, number: int, chosen: Int64, mine: float, middle: flo
     )
 
 
-RULE = RunRule("slow_host", "R18", _find)
+RULE = RunRule("slow_host", "R18", _find, replaces=("waiting",))

@@ -13,6 +13,7 @@ from torch_tb_profiler.insights.rule import Evidence, Link
 from torch_tb_profiler.insights.run_facts import RunFacts, RunRank
 from torch_tb_profiler.insights.run_instance import RunInstance
 from torch_tb_profiler.insights.run_rule import RunFound, RunRule
+from torch_tb_profiler.insights.run_rules import slow_host
 from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.ranks.stragglers import KERNELS, without_excess
 
@@ -56,7 +57,15 @@ def _find(facts: RunFacts) -> Sequence[RunFound]:
     if not late:
         return ()
     level = without_excess([each.spent for each in facts.ranks])
-    return [_found(facts, each, excess_of(facts, each.rank), level[each.rank]) for each in late[:3]]
+    slow_hosts = {worker for each in slow_host.RULE.find(facts) for worker in each.workers}
+    found = []
+    for each in late[:3]:
+        excess = excess_of(facts, each.rank)
+        worker = facts.ranks[each.rank].rank.worker
+        # slow launches are the cause, and are said as such
+        if excess is None or excess.place != "launch" or worker not in slow_hosts:
+            found.append(_found(facts, each, excess, level[each.rank]))
+    return found
 
 
 def _found(facts: RunFacts, late: Late, excess: Excess | None, effect: Effect) -> RunFound:
