@@ -19,11 +19,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunFinding:
-    """A cause of lost time in a run of several ranks. As `Finding`, with the ranks that it is about.
+    """A cause of lost time in a run of several ranks. Plain text. As `Finding`, with the ranks that it is about.
 
-    workers    the ranks that have to change; empty when it is all of them
-    saving     of the average step of all ranks, when all are replayed together
-    instances  where it can be seen, the most costly first
+    id          name of the rule
+    key         name of this finding: the id, with a number from the second of one rule on
+    severity    how much it matters: by `saving` from 10 % (high) and 3 % (medium) of the step on
+    confidence  how sure the rule is
+    title       the cause in a few words
+    detail      what was found
+    advice      what to do, with the code to write
+    workers     the ranks that have to change; empty when it is all of them
+    saving      of the average step of all ranks, when all are replayed together; null of a warning
+    evidence    the numbers behind it
+    instances   where it can be seen, the most costly first
+    count       how many such places there are
+    links       a page that says more
+    values      what title, detail and advice say beyond the id, for saying it in another language
     """
 
     id: str

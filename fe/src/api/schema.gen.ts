@@ -1654,24 +1654,35 @@ export interface RunFindingsAnswer {
   checked: string[];
 }
 
-/** A cause of lost time in a run of several ranks. As `Finding`, with the ranks that it is about. */
+/** A cause of lost time in a run of several ranks. Plain text. As `Finding`, with the ranks that it is about. */
 export interface RunFinding {
+  /** name of the rule */
   id: string;
+  /** name of this finding: the id, with a number from the second of one rule on */
   key: string;
+  /** how much it matters: by `saving` from 10 % (high) and 3 % (medium) of the step on */
   severity: "high" | "low" | "medium";
+  /** how sure the rule is */
   confidence: "high" | "low" | "medium";
+  /** the cause in a few words */
   title: string;
+  /** what was found */
   detail: string;
+  /** what to do, with the code to write */
   advice: string;
   /** the ranks that have to change; empty when it is all of them */
   workers: string[];
-  /** of the average step of all ranks, when all are replayed together */
+  /** of the average step of all ranks, when all are replayed together; null of a warning */
   saving: FindingSaving | null;
+  /** the numbers behind it */
   evidence: Evidence[];
   /** where it can be seen, the most costly first */
   instances: RunInstance[];
+  /** how many such places there are */
   count: number;
+  /** a page that says more */
   links: Link[];
+  /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
 }
 

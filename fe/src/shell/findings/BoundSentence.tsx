@@ -4,6 +4,7 @@ import type { Overview } from "../../api";
 import { partColor } from "../../draw/parts";
 import { boundText, overviewTexts } from "../../i18n";
 import { ON_PATH } from "./bounds";
+import "./findings.css";
 
 interface Props {
   readonly bound: Overview["bound"];

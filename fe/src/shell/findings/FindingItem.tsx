@@ -14,6 +14,7 @@ import {
 import { goToView, isViewId, parsePicked, viewName } from "../../state";
 import { longestSlice } from "../places";
 import { inCode } from "./code";
+import "./findings.css";
 
 const text = overviewTexts.findings;
 

@@ -1,6 +1,4 @@
 /** Findings, as the Overview of a trace and the Distributed view of a run show them. Not a part of the first load. */
-import "./findings.css";
-
 export { BoundSentence } from "./BoundSentence";
 export { FindingItem } from "./FindingItem";
 export { Places } from "./Places";
