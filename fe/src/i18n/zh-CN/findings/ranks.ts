@@ -1,5 +1,5 @@
 import type { FindingWords } from "../../values";
-import { percent } from "../percent";
+import { percent } from "../numbers";
 
 const time = (ns: unknown) => {
   const ms = Number(ns) / 1e6;
