@@ -7,9 +7,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool
+
+#: what JSON decoders raise. ValueError: text that is not UTF-8, too many digits; RecursionError: nested too deep
+UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 
 _STRING_OR_BRACE = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
 _loose_strings = json.JSONDecoder(strict=False)
@@ -73,7 +77,7 @@ def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
     try:
         # latin-1 keeps positions equal to byte offsets
         value, end = _loose_strings.raw_decode(text.decode("latin-1"))
-    except (json.JSONDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     return (value, end) if isinstance(value, dict) else None
 

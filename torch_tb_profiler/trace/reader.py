@@ -14,7 +14,7 @@ from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
 from torch_tb_profiler.trace.decode import EventDecoder, repair_note
-from torch_tb_profiler.trace.json_scan import end_of_list
+from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, TraceInfo
@@ -146,7 +146,7 @@ def decode_chunk(chunk: Chunk, text: ChunkedText, decoder: Decoder[T]) -> tuple[
             return decoder.strictly(tried.text), tried.offset, len(tried.text) - 2
         except msgspec.ValidationError:
             break  # the text is whole; only a field has an unexpected type
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             if tried.certain:
                 break
         chunk = tried

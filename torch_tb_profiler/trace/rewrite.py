@@ -15,7 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.trace.json_scan import objects
+from torch_tb_profiler.trace.json_scan import UNREADABLE, objects
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText, NotATraceError
@@ -153,11 +153,11 @@ class _EventTexts:
     def repaired(self, text: bytes, _: int) -> list[bytes] | None:
         try:
             return self.strictly(text)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             pass
         try:
             found = self.strictly(repair_text(text)[0])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return None
         self.damaged = True
         return found
@@ -216,7 +216,7 @@ def _number(text: msgspec.Raw) -> float | None:
 def _is_json(text: bytes) -> bool:
     try:
         _check(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return False
     return True
 

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.reason import Reason, reason_of
-from torch_tb_profiler.trace.json_scan import end_of_list, end_of_object, first_object
+from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list, end_of_object, first_object
 from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
 
@@ -158,7 +158,7 @@ class ChunkedText:
                 keys, repairs = repair_text(keys)
             try:
                 self.header = msgspec.json.decode(keys.rstrip().removesuffix(b",") + b"}", type=dict[str, Any])
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except UNREADABLE:
                 continue
             self._note_repairs(repairs, begin)
             return
@@ -280,7 +280,7 @@ class ChunkedText:
             return  # the file is a list, not an object
         try:
             self.tail = msgspec.json.decode(b"{" + rest, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             repaired, repairs = repair_text(b"{" + rest)
             found = first_object(repaired)
             self.tail = found[0] if found else {}
