@@ -117,6 +117,18 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
             notes.add(Note(kind, "warning", f"The keys {where} traceEvents could not be read.", first_offset=begin))
     for repair in text.repairs:
         notes.add(repair_note(repair))
+    if stored.wrong_sums:
+        notes.add(
+            Note(
+                "wrong_checksum",
+                "error",
+                "A checksum in the packed file is wrong: the file was changed after it was packed. All of it is shown, "
+                "and any value in it may be wrong.",
+                count=len(stored.wrong_sums),
+                touches=("overview", "operators", "kernels"),
+                first_offset=stored.wrong_sums[0],
+            )
+        )
     if not text.closed:
         notes.add(
             Note(
