@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.trace.events import Args, Event, event_type
-from torch_tb_profiler.trace.json_scan import UNREADABLE, objects
+from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.repair import Repair, repair_bare_words, repair_text
 from torch_tb_profiler.trace.vocabulary import PHASES, USUAL_SPELLINGS
@@ -118,12 +118,7 @@ class EventDecoder:
             except UnicodeDecodeError:
                 raise  # can be repaired
             except UNREADABLE:
-                try:
-                    events.append(self._coerce(bytes(raw), offset))
-                except UnicodeDecodeError:
-                    raise
-                except UNREADABLE:
-                    self._note_dropped(offset)
+                events.append(self._coerce(bytes(raw), offset))
         return events
 
     def _coerce(self, raw: bytes, offset: int) -> Event:
@@ -159,26 +154,31 @@ class EventDecoder:
         text, repairs = repair_text(text)
         self._note_repairs(repairs, offset)
         events: list[Event] = []
-        for begin, end in objects(text):
-            if end is None:
-                self._note_dropped(offset + begin - 1)
-                break
+
+        def take(begin: int, end: int) -> bool:
             try:
-                events += self._each([msgspec.Raw(text[begin:end])], offset + begin - 1)
+                found = self._each([msgspec.Raw(text[begin:end])], offset + begin - 1)
             except UNREADABLE:
-                self._note_dropped(offset + begin - 1)
+                return False
+            events.extend(found)
+            return True
+
+        each_object(text, take, lambda begin: self._note_dropped(offset + begin - 1))
         return events
 
     def _note_dropped(self, offset: int) -> None:
-        self._note(
-            Note(
-                "dropped_events",
-                "error",
-                "Events that could not be read were left out.",
-                touches=("overview", "operators", "kernels"),
-                first_offset=offset,
-            )
-        )
+        self._note(dropped_note(offset))
+
+
+def dropped_note(offset: int) -> Note:
+    """An event that could not be read begins at this offset in the text of the file."""
+    return Note(
+        "dropped_events",
+        "error",
+        "Events that could not be read were left out.",
+        touches=("overview", "operators", "kernels"),
+        first_offset=offset,
+    )
 
 
 def repair_note(repair: Repair) -> Note:

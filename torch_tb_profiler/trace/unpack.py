@@ -237,7 +237,7 @@ class _Gunzip:
                 return data
 
     def _begin_member(self) -> bool:
-        """Read the header of the next member (RFC 1952, 2.3); False at the end, also before padding, which is allowed."""
+        """Read the header of the next member (RFC 1952, 2.3); False at the end or before padding, which is allowed."""
         magic = self._input.exactly(2)
         if magic != GZIP_MAGIC:
             return False
