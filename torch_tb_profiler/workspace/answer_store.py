@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.trace.column_file import deflate
+from torch_tb_profiler.trace.column_blocks import deflate
 from torch_tb_profiler.workspace.status import OpenTrace
 
 log = logging.getLogger(__name__)
