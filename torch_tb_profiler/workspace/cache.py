@@ -20,6 +20,7 @@ from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.identity import answers_version
 from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.sealed import read_sealed, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -89,17 +90,15 @@ class Cache:
         try:
             if not self.has_columns(key):
                 return None
-            return msgspec.json.decode(self._summary(key).read_bytes(), type=Summary)
+            return msgspec.json.decode(read_sealed(self._summary(key)) or b"", type=Summary)
         except (OSError, msgspec.DecodeError):
             return None
 
     def add(self, key: str, summary: Summary) -> None:
         """The columns of `key` have been written: from now on they can be found."""
         path = self._summary(key)
-        part = path.with_suffix(f".{os.getpid()}.part")
         try:
-            part.write_bytes(msgspec.json.encode(summary))
-            part.replace(path)
+            write_sealed(path, msgspec.json.encode(summary))
             self._unswept += self.columns(key).stat().st_size
         except OSError as error:
             log.warning("%s cannot be written (%s); the trace is read again next time", path, error)
