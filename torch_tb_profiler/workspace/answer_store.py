@@ -117,12 +117,15 @@ class AnswerFolder:
             return None
         if content is None:
             return None
+        with contextlib.suppress(OSError):
+            os.utime(self._path / name)  # it is forgotten later than others
         kind, body = content[:1], content[1:]
         if kind == _REFUSAL:
             return msgspec.json.decode(body, type=Refusal)
         return _packed(body, is_gzip=kind == _GZIP)
 
-    def put(self, name: str, answer: StoredAnswer) -> None:
+    def put(self, name: str, answer: StoredAnswer) -> int:
+        """Bytes that were written."""
         kind, packed = _as_file(answer)
         path = self._path / name
         try:
@@ -130,13 +133,16 @@ class AnswerFolder:
                 self._path.mkdir(mode=0o700, exist_ok=True)
                 self._kept = len(os.listdir(self._path))  # noqa: PTH208 - names are enough
             if self._kept >= MOST_ANSWERS:
-                return
-            if not self._link(path, answer, packed.etag):
+                return 0
+            is_linked = self._link(path, answer, packed.etag)
+            if not is_linked:
                 write_sealed(path, kind + packed.body)
             self._kept += 1
             self._names[packed.etag] = name
         except OSError as error:
             log.debug("an answer is not kept: %s", error)
+            return 0
+        return 0 if is_linked else len(packed.body)
 
     def _link(self, path: Path, answer: StoredAnswer, etag: str) -> bool:
         """Whether it is one file with an equal answer now, of several names, as it is where there can be such files."""

@@ -357,6 +357,8 @@ class Runs:
         if isinstance(message, Answered) and message.details:
             log.warning("%s: an answer could not be prepared: %s", job.url, message.details)
         if isinstance(message, Prepared):
+            self._cache.added_to(job.answering.trace.key)
+            self._cache.sweep_if_due()
             log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
             if message.details:
                 log.warning("%s: no answers were prepared: %s", job.url, message.details)

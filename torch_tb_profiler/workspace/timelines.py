@@ -70,6 +70,8 @@ class Timelines:
         timeline = build(Model(columns))
         try:
             timeline_file.write(timeline, path)
+            self._cache.added(path.stat().st_size)
+            self._cache.sweep_if_due()
         except OSError as error:
             log.debug("%s is not kept: %s", path, error)
         return timeline

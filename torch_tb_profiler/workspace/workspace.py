@@ -215,8 +215,9 @@ class Workspace:
         value = folder.get(name)
         if value is None:
             value = make()
-            folder.put(name, value)
+            self._cache.added(folder.put(name, value))
         self._cache.touch(trace.key)
+        self._cache.sweep_if_due()
         return value
 
     def timeline(self, trace: OpenTrace) -> Timeline:
