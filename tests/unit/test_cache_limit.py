@@ -19,7 +19,7 @@ from tests.tiny import write_trace
 from tests.workspaces import Opener, settled
 from torch_tb_profiler.model import patterns
 from torch_tb_profiler.trace import column_file
-from torch_tb_profiler.workspace import Key, pack, temporary, worker
+from torch_tb_profiler.workspace import Key, pack, worker
 from torch_tb_profiler.workspace.answer_store import AnswerFolder
 from torch_tb_profiler.workspace.cache import LIMIT_VARIABLE, Cache
 from torch_tb_profiler.workspace.protocol import Failed, Job
@@ -132,7 +132,7 @@ def test_a_refusal_for_want_of_time_is_not_kept(logs: Path, opened: Opener, monk
     assert get(client, url)
 
 
-@pytest.mark.skipif(temporary.fcntl is None, reason="takes locks of files")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
 def test_a_temporary_cache_of_a_killed_process_is_removed_at_the_next_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,11 +8,13 @@ import shutil
 import tempfile
 import time
 from pathlib import Path
+from types import ModuleType
 
+fcntl: ModuleType | None
 try:
     import fcntl
 except ImportError:  # Windows, where a file that is open cannot be removed
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 _PREFIX = "torch_tb_profiler-"
 #: a file in each directory, locked for as long as it is used
