@@ -9,15 +9,16 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.changes import Change
-from torch_tb_profiler.analysis.replay.refusals import Quality, quality_of
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, FindingSeverity, Found, Instance, Rule
-from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.model import Model
 
@@ -70,6 +71,9 @@ def findings(model: Model) -> tuple[Finding, ...]:
 @remembered
 def diagnosis(model: Model) -> Diagnosis:
     """Apply all rules, and replay what each finding would save."""
+    # many modules, which a server that gives prepared answers does not need
+    from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
+
     facts = Facts(model, thresholds())
     mute = facts.thresholds.mute
     missing = {rule.id: next((need for need in rule.needs if not need.held(model)), None) for rule in RULES}
@@ -81,7 +85,7 @@ def diagnosis(model: Model) -> Diagnosis:
     replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
     found = [(rule, each) for rule, each in found if rule.id not in replaced]
     steps = _in_graph(facts)
-    quality = quality_of(facts.trace, facts.graph)
+    quality = recorded_quality(model)
     listed, together = _with_savings(facts, steps, quality, found)
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
@@ -120,10 +124,14 @@ def _with_savings(
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
-        of_first = savings(facts.model, [each.changes for _, each in first])
+        of_first = savings(facts.model, [each.changes for _, each in first], steps)
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
-        timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]
+        timed += [
+            (*first[one.place], _per_step(one, n))
+            for one in of_first.changes
+            if not (one.only_first and _is_in_most_steps(facts, first[one.place][1]))
+        ]
         before = [each for _, each in first]
         for rule, each in last:
             saving = _of_the_rest(facts, steps, quality, before, each)
@@ -167,6 +175,14 @@ def _general_last(
         alone = base - int(changed(trace, graph, each.changes).step_ns[chosen].sum()) if allowed else 0
         (first if alone > DOMINATES * max(together, 0) else last).append((rule, each))
     return first, last
+
+
+def _is_in_most_steps(facts: Facts, found: Found) -> bool:
+    """Whether the cause is in more than half of the steps after the first: what saves time in that one alone is hidden
+    in them.
+    """
+    step = np.searchsorted(facts.model.steps.host_start, facts.trace.events.start[found.rows], side="right") - 1
+    return len(distinct(step[step > 0])) > (facts.steps - 1) / 2
 
 
 def _refused(why: str | None) -> FindingSaving:

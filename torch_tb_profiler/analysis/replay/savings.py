@@ -24,6 +24,8 @@ MODEL_ERROR = 0.005
 LEAST_OF_BOUND = 0.75
 #: with fewer steps there is no interval but the least and the most of any step
 FEWEST_STEPS = 4
+#: of what is saved, from which on it is saved in the first step only
+ONLY_FIRST = 0.9
 #: comparisons of nodes that may be spent on the order of remedies: a second or so
 MOST_VISITS = 3_000_000
 _DRAWS, _LOW, _HIGH = 2_000, 2.5, 97.5
@@ -75,6 +77,8 @@ class Saving:
     last_in        beyond all others
     low, high      an interval of `after_others`
     bound          the most that any remedy can save
+    only_first     nearly all of `after_others` and of `last_in` is saved in the first step of the trace, which begins
+                   with an idle device: what costs time there is hidden in the others
     """
 
     place: int
@@ -85,6 +89,7 @@ class Saving:
     high: int | None
     bound: bool
     refused: Refusal | None
+    only_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -139,8 +144,10 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
     )
 
 
-def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
+def savings(model: Model, remedies: Sequence[Sequence[Change]], steps: Sequence[int] | None = None) -> Savings:
     """What each of several remedies saves, each of one change or more, alone and after those that save more.
+
+    steps   indices of the steps that count; all without it
 
     Greedy: the remedy that saves most comes first, then the one that saves most beyond it, and so on. In a large trace
     with many remedies the last ones come in the order of what they saved when they were looked at last. Remedies that
@@ -148,18 +155,19 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
     """
     graph = graph_of(model)
     quality = recorded_quality(model)
-    before = unchanged(graph).step_ns
+    counted = np.arange(len(graph.steps)) if steps is None else np.array(steps, np.int64)
+    before = unchanged(graph).step_ns[counted]
     refused = [next((r for change in each if (r := quality.of(change)) is not None), None) for each in remedies]
     usable = [place for place, why in enumerate(refused) if why is None]
     effects = {place: [effect_of(model.trace, graph, change) for change in remedies[place]] for place in usable}
 
     def steps_after(chosen: Sequence[int]) -> Int64:
-        return after(graph, [effect for place in chosen for effect in effects[place]]).step_ns
+        return after(graph, [effect for place in chosen for effect in effects[place]]).step_ns[counted]
 
     replays = MOST_VISITS // max(graph.solver.comparisons, 1)
     order, reached, alone = greedy(usable, before, steps_after, replays)
     total = int(before.sum())
-    settled = settled_steps(graph)
+    settled = settled_steps(graph)[counted]
     found = []
     now = before
     for place, then in zip(order, reached, strict=True):
@@ -168,13 +176,21 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
         # without the one that comes last in the order is known
         rest = now if place == order[-1] else steps_after([each for each in usable if each != place])
         last_in = int((rest - reached[-1]).sum())
-        found.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None))
+        first = all(_is_first_only(each, counted) for each in (now - then, rest - reached[-1]))
+        found.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None, first))
         now = then
     for place, why in enumerate(refused):
         if why is not None:
             bound = any(map(is_bound, remedies[place]))
             found.append(Saving(place, None, None, None, None, None, bound, why))
     return Savings(total, int((before - now).sum()), tuple(found))
+
+
+def _is_first_only(saved_ns: Int64, steps: Int64) -> bool:
+    """saved_ns, steps: shape (steps,): what is saved in which step of the trace."""
+    if len(steps) < FEWEST_STEPS or steps[0] != 0 or saved_ns[0] <= 0:
+        return False
+    return bool(saved_ns[0] >= ONLY_FIRST * np.maximum(saved_ns, 0).sum())
 
 
 def greedy(

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.refusals import USELESS
+from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import unknown_idle
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -37,6 +42,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "The Critical path view shows which Python code and operators the steps wait for. Do less of it in "
                 "each step, or let `torch.compile(model)` do it once."
             ),
+            rows=_next_work(facts),
             values={"gpus": ", ".join(str(number) for number in idle), "idle": mean},
             changes=(scale("python", 0.5), scale("operator", 0.5)),
             refused=(
@@ -53,8 +59,24 @@ def _find(facts: Facts) -> Sequence[Found]:
                     Evidence("computing", f"Computing, GPU {number}", computing, "fraction", "overview", gpu=number),
                 )
             ),
+            links=(
+                Link(
+                    "compile_tutorial",
+                    "torch.compile",
+                    "https://docs.pytorch.org/tutorials/intermediate/torch_compile_tutorial.html",
+                ),
+            ),
         ),
     )
+
+
+def _next_work(facts: Facts) -> Int32:
+    """The work that ended idle time on the host's account, that of the longest gap first."""
+    gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
+    closing = gaps.closing_work[gaps.closing_work >= 0]
+    first = np.sort(np.unique(closing, return_index=True)[1])
+    found: Int32 = facts.trace.device_work.row[closing[first]]
+    return found
 
 
 RULE = Rule("device_idle", "R59", (STEPS, DEVICE), _find, general=True)

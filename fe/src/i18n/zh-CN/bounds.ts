@@ -1,6 +1,6 @@
 /** What bounds a run. */
 import type { ServerMessages, Values } from "../values";
-import { percent } from "./percent";
+import { ms, percent } from "./numbers";
 
 const NAMES: Readonly<Record<string, string>> = {
   input: "输入",
@@ -12,15 +12,10 @@ const NAMES: Readonly<Record<string, string>> = {
   compute: "计算",
 };
 
-const time = (ns: Values[string] | undefined) => {
-  const ms = Number(ns) / 1e6;
-  return `${ms < 100 ? ms.toPrecision(3) : ms.toFixed(0)} ms`;
-};
-
 const of = (begin: string) => (values: Values) => {
   const { share, before_ns, after_ns, next } = values;
   const comes = next === undefined ? "" : `其次是${NAMES[String(next)] ?? next}。`;
-  return `${begin}每步将从 ${time(before_ns)} 缩短到 ${time(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
+  return `${begin}每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
 };
 
 /** What the time of the host goes to, where that is no Python and no operator. */
@@ -41,7 +36,18 @@ const WHY: Readonly<Record<string, string>> = {
 export const bounds: ServerMessages["bounds"] = {
   input: of("输入限制了此次运行：各步在等待数据。若不必等待，"),
   sync: of("同步限制了此次运行：主机停下来等待设备，随后设备又等待主机。若没有这些等待，"),
-  communication: of("通信限制了此次运行：没有计算掩盖它。若没有通信以及其中对其他 rank 的等待，"),
+  communication: (values) => {
+    if (!values.joint)
+      return of("通信限制了此次运行：没有计算掩盖它。若没有通信以及其中对其他 rank 的等待，")(
+        values,
+      );
+    const { loaded, world } = values;
+    const partly =
+      Number(loaded) < Number(world)
+        ? `其中包含对没有加载的 rank 的等待：${world} 个中只有 ${loaded} 个。`
+        : "";
+    return `${of("通信限制了此次运行：没有计算掩盖传输。若没有传输，")(values)}${partly}`;
+  },
   memory: of("拷贝限制了此次运行：内核在等待拷贝。若没有拷贝，"),
   host: (values) =>
     of(

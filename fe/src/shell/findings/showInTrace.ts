@@ -1,5 +1,5 @@
 /** From a place in the trace to the Trace view. */
-import type { Finding } from "../../api";
+import type { Finding, Finding } from "../../api";
 import { goToView } from "../../state";
 
 interface Stretch {
@@ -17,6 +17,17 @@ export function showInTrace(
     ...(row === null ? {} : { event: { type: "row", worker: null, row } }),
     window: { start: Math.max(0, start - margin), end: start + length + margin },
     search: "",
+  });
+}
+
+/** Marks the instances of a finding, all of them in sight. */
+export function markInTrace({ key, instances }: Pick<Finding, "key" | "instances">): void {
+  const start = Math.min(...instances.map(({ start_ns }) => start_ns));
+  const end = Math.max(...instances.map(({ start_ns, duration_ns }) => start_ns + duration_ns));
+  const margin = Math.max(1_000, (end - start) / 20);
+  goToView("trace", null, {
+    finding: key,
+    window: { start: Math.max(0, start - margin), end: end + margin },
   });
 }
 
