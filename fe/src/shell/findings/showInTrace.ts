@@ -30,14 +30,3 @@ export function markInTrace({ key, instances }: Pick<Finding, "key" | "instances
     window: { start: Math.max(0, start - margin), end: end + margin },
   });
 }
-
-/** Marks the instances of a finding, all of them in sight. */
-export function markInTrace({ key, instances }: Pick<Finding, "key" | "instances">): void {
-  const start = Math.min(...instances.map(({ start_ns }) => start_ns));
-  const end = Math.max(...instances.map(({ start_ns, duration_ns }) => start_ns + duration_ns));
-  const margin = Math.max(1_000, (end - start) / 20);
-  goToView("trace", null, {
-    finding: key,
-    window: { start: Math.max(0, start - margin), end: end + margin },
-  });
-}
