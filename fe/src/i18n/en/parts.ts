@@ -48,6 +48,8 @@ export const parts = area("parts", {
     gemm: "matrix products",
     gemv: "matrix-vector products",
     conv: "convolutions",
+    gemm_helper: "helpers of matrix products",
+    conv_helper: "helpers of convolutions",
     compute: "other kernels",
     unknown: "unknown kernels",
   } as Record<string, string>,

@@ -47,6 +47,8 @@ export const parts: typeof en = {
     gemm: "矩阵乘",
     gemv: "矩阵向量乘",
     conv: "卷积",
+    gemm_helper: "矩阵乘的辅助内核",
+    conv_helper: "卷积的辅助内核",
     attention: "注意力",
     pointwise: "逐元素",
     reduction: "归约",

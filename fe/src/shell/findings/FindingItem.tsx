@@ -53,7 +53,8 @@ export function FindingItem({ finding, stepNs, isFirst, where, places, onHide }:
           {evidence.map((item) => (
             <div key={`${item.key} ${item.gpu} ${item.select}`}>
               <dt>
-                {evidenceLabel(item)} <Of select={item.select} />
+                {evidenceLabel(item)}
+                <Of select={item.select} />
               </dt>
               <dd>
                 {value(item.value, item.unit)} <Where evidence={item} />
@@ -110,7 +111,13 @@ function Saving({
 /** What a number is of, where several have the same label. */
 function Of({ select }: Pick<Evidence, "select">) {
   const selected = parsePicked(select);
-  return selected && <code>{selected.name}</code>;
+  if (!selected) return null;
+  return (
+    <>
+      {" "}
+      <code>{selected.name}</code>
+    </>
+  );
 }
 
 /** The views in which the number can be seen, unless that is this one. */
