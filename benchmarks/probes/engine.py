@@ -1,6 +1,6 @@
 """The replay of traces in a fresh interpreter.
 
-python engine.py one FILE           graph, path, the dearest of some changes, the savings of all of them
+python engine.py one FILE           graph, path, the dearest of some changes, the savings of all of them, all findings
 python engine.py held FILE          memory of the graph
 python engine.py together FILE...   graphs of several ranks, and one change of all of them
 """
@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.replay.changes import Change, collectives, copie
 from torch_tb_profiler.analysis.replay.path import critical_path
 from torch_tb_profiler.analysis.replay.savings import savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks.replay import joint_what_if, replay_rank
 from torch_tb_profiler.trace import read_trace
@@ -68,7 +69,10 @@ def one(path: str) -> None:
     say(what_if=max(least(partial(once, model, each)) for each in REMEDIES))
     began = cpu()
     savings(model, REMEDIES)
-    say(savings=cpu() - began, peak=peak())
+    say(savings=cpu() - began)
+    began = cpu()
+    diagnosis(model)
+    say(findings=cpu() - began, peak=peak())
 
 
 def held(path: str) -> None:

@@ -193,7 +193,10 @@ def test_lanes_of_recorded_traces(
     middle = len(steps["start_ns"]) // 2
     start, length = steps["start_ns"][middle], steps["duration_ns"][middle]
     profiler = Profiler(page, server)
-    profiler.open(v="trace", r=run, k=worker, s=span, u="path,idle", i="100000")
+    last = steps["start_ns"][-1] + steps["duration_ns"][-1]
+    profiler.open(
+        v="trace", r=run, k=worker, s=span, u="path,idle", i="100000", t=f"{steps['start_ns'][0] + 1000}-{last - 1000}"
+    )
     settled(profiler)
     keep(f"timeline-explained-{run}-{theme}")
     profiler.open(v="trace", r=run, k=worker, s=span, u="path,idle", i="100000", t=f"{start}-{start + length}")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.events import Event, annotation, event, kernel, launch, model_of, op
 from torch_tb_profiler.insights import Finding, diagnosis, findings
+from torch_tb_profiler.model.step_range import StepRange
 
 V100 = {"id": 0, "name": "V100", "computeMajor": 7, "computeMinor": 0, "totalGlobalMem": 1000}
 LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
@@ -167,6 +168,7 @@ def test_savings_come_first_then_what_has_no_number_then_warnings() -> None:
         op("aten::a", 55_000, 5_000),
         launch(56_000, 1, 2_000),
         kernel(60_000, 1_000, 1),
+        op("aten::b", 61_000, 39_000),
         memory(901),
         length=100_000,
     )
@@ -199,3 +201,18 @@ def test_what_was_not_recorded_is_not_evaluated() -> None:
 
 def test_nothing_to_say() -> None:
     assert found([event("cpu_op", "a", 0, 0)]) == {}
+
+
+def test_the_findings_of_chosen_steps_are_theirs() -> None:
+    """The first step loads for 20 ms, the second for 40."""
+    events = [
+        annotation("ProfilerStep#1", 0, 100_000),
+        annotation(LOADER, 10_000, 20_000),
+        annotation("ProfilerStep#2", 100_000, 100_000),
+        annotation(LOADER, 110_000, 40_000),
+    ]
+    model = model_of(events)
+    for chosen, ns in ((None, 30e6), (StepRange("1", "1"), 20e6), (StepRange("2", "2"), 40e6)):
+        (finding,) = findings(model.of_steps(chosen))
+        assert finding.saving is not None
+        assert finding.saving.alone_ns == pytest.approx(ns, rel=0.03)

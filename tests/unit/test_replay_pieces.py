@@ -8,7 +8,6 @@ import pytest
 from tests.events import annotation, kernel, launch, model_of, op
 from tests.replay_programs import queue_program, random_program, recorded
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.path import PARTS, critical_path
 from torch_tb_profiler.analysis.replay.pieces import Pieces, pieces_of
 from torch_tb_profiler.analysis.replay.scenario import unchanged
@@ -36,10 +35,7 @@ def test_pieces_leave_no_gap_and_add_up_to_the_path(simulated: Model) -> None:
     sums = np.zeros(len(PARTS), np.int64)
     np.add.at(sums, found.part, found.end - found.start)
     composition = critical_path(unchanged(graph)).composition.sum(axis=0)
-    # of a thread's time across the end of a step, that takes a share of each label, and this what lies there
-    labels = len(Label)
-    np.testing.assert_array_equal(sums[labels:], composition[labels:])
-    assert sums[:labels].sum() == composition[:labels].sum()
+    np.testing.assert_array_equal(sums, composition)
 
 
 def test_a_piece_lies_within_the_event_it_belongs_to_or_before_the_one_that_it_held_up(simulated: Model) -> None:
@@ -54,11 +50,9 @@ def test_a_piece_lies_within_the_event_it_belongs_to_or_before_the_one_that_it_h
     assert (inside | gap).all()
 
 
-def test_what_is_on_the_path_of_the_last_step_has_no_slack(simulated: Model) -> None:
+def test_what_is_on_the_path_has_no_slack(simulated: Model) -> None:
     found, slack = pieces(simulated), slack_of_rows(simulated)
-    graph = graph_of(simulated)
-    last = (found.start >= graph.time[graph.ends[-2]]) & (found.row >= 0)
-    of_path = slack[found.row[last]]
+    of_path = slack[found.row[found.row >= 0]]
     assert (of_path[of_path != UNKNOWN] == 0).all()
     assert (of_path != UNKNOWN).mean() > 0.99
 
@@ -66,19 +60,20 @@ def test_what_is_on_the_path_of_the_last_step_has_no_slack(simulated: Model) -> 
 def test_work_can_come_as_much_later_as_its_slack_says_and_no_more(simulated: Model) -> None:
     graph, slack = graph_of(simulated), slack_of_rows(simulated)
     base = unchanged(graph)
-    end = int(base.time[graph.ends[-1]])
+    ends, last = base.time[graph.ends], int(base.time.max())
     nodes = graph.item_nodes
     chosen = np.random.default_rng(1).choice(len(nodes), min(25, len(nodes)), replace=False)
-    # nothing of the graph comes after the end of the last step
-    assert int(base.time.max()) <= end + 10**9
+    source, target = graph.source.tolist(), graph.target.tolist()
     for item in chosen.tolist():
-        row, node = int(graph.items.row[item]), int(nodes[item])
-        for more, moves in ((0, False), (1, True)):
+        node = int(nodes[item])
+        own = int(slack[graph.items.row[item]])
+        for more in (0, 1):
             delay = base.delay.copy()
-            into = graph.target == node
-            delay[into] += slack[row] + more
-            later = solve(graph.nodes, *graph.links, delay)
-            assert (int(later[graph.ends[-1]]) > end) == (moves and slack[row] < int(base.time.max()) - base.time[node])
+            delay[graph.target == node] += own + more
+            later = solve(graph.nodes, source, target, delay)
+            moves = bool((later[graph.ends] > ends).any())
+            # what no end depends on has the slack until all is over
+            assert moves == (more == 1) or int(later.max()) == last + more
 
 
 def test_a_thread_that_waits_has_slack_until_it_is_woken() -> None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.refusals import Quality, quality_of
+from torch_tb_profiler.analysis.replay.changes import Change
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.bound import Bound, bound_of
@@ -16,7 +18,6 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, FindingSeverity, Found, Instance, Rule
-from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.model import Model
 
@@ -69,6 +70,9 @@ def findings(model: Model) -> tuple[Finding, ...]:
 @remembered
 def diagnosis(model: Model) -> Diagnosis:
     """Apply all rules, and replay what each finding would save."""
+    # many modules, which a server that gives prepared answers does not need
+    from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
+
     facts = Facts(model, thresholds())
     mute = facts.thresholds.mute
     missing = {rule.id: next((need for need in rule.needs if not need.held(model)), None) for rule in RULES}
@@ -80,12 +84,12 @@ def diagnosis(model: Model) -> Diagnosis:
     replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
     found = [(rule, each) for rule, each in found if rule.id not in replaced]
     steps = _in_graph(facts)
-    quality = quality_of(facts.trace, facts.graph)
+    quality = recorded_quality(model)
     listed, together = _with_savings(facts, steps, quality, found)
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(facts, steps, quality, is_launch_bound=is_launch_bound(facts)),
+        bound=bound_of(facts, steps, quality, is_launch_bound(facts), _changes_of("recompiles", found)),
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
@@ -95,6 +99,11 @@ def diagnosis(model: Model) -> Diagnosis:
         ),
         muted=tuple(rule.id for rule in RULES if rule.id in mute),
     )
+
+
+def _changes_of(id_: str, found: Sequence[tuple[Rule, Found]]) -> list[Change]:
+    """What removes the causes that one rule found."""
+    return [change for rule, each in found if rule.id == id_ and each.refused is None for change in each.changes]
 
 
 def _in_graph(facts: Facts) -> list[int]:
@@ -115,7 +124,7 @@ def _with_savings(
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
-        of_first = savings(facts.model, [each.changes for _, each in first])
+        of_first = savings(facts.model, [each.changes for _, each in first], steps)
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
         timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]

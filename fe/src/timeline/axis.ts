@@ -55,8 +55,8 @@ export function paintAxis(
   if (mark) paintMarkHead(context, camera, height, colors, mark);
 }
 
-/** Flags of different moments are as far from each other at least, pixels; nearer ones are drawn as one. */
-const FLAG = 7;
+/** Pixels; small, for the digits of the axis stand above. Of flags nearer to each other than half of it one is drawn. */
+const FLAG = 6;
 
 /** A flag for each moment, that of the current one last, so that none lies over it. */
 export function paintFlagHeads(
@@ -71,11 +71,10 @@ export function paintFlagHeads(
     const x = Math.round(xOf(camera, start));
     if (x < -FLAG || x > camera.width) return;
     context.fillStyle = color;
-    context.fillRect(x, height - 12, 1, 12);
     context.beginPath();
-    context.moveTo(x + 1, height - 12);
-    context.lineTo(x + FLAG + 1, height - 9);
-    context.lineTo(x + 1, height - 6);
+    context.moveTo(x, height - FLAG);
+    context.lineTo(x + FLAG, height - FLAG / 2);
+    context.lineTo(x, height);
     context.fill();
   };
   let last = Number.NEGATIVE_INFINITY;

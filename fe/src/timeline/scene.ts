@@ -28,7 +28,7 @@ export interface Look {
   readonly least: number;
   /** Names that a search finds; all others are drawn faintly. Null without a search. */
   readonly found: ((source: RankTiles, name: number) => boolean) | null;
-  /** What could have come later by more than so many ns without the last step ending later is drawn faintly; null: nothing. */
+  /** What could have come later by more than so many ns without any step ending later is drawn faintly; null: nothing. */
   readonly slack: number | null;
 }
 

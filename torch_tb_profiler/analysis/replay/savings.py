@@ -139,8 +139,10 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
     )
 
 
-def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
+def savings(model: Model, remedies: Sequence[Sequence[Change]], steps: Sequence[int] | None = None) -> Savings:
     """What each of several remedies saves, each of one change or more, alone and after those that save more.
+
+    steps   indices of the steps that count; all without it
 
     Greedy: the remedy that saves most comes first, then the one that saves most beyond it, and so on. In a large trace
     with many remedies the last ones come in the order of what they saved when they were looked at last. Remedies that
@@ -148,18 +150,19 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]]) -> Savings:
     """
     graph = graph_of(model)
     quality = recorded_quality(model)
-    before = unchanged(graph).step_ns
+    counted = np.arange(len(graph.steps)) if steps is None else np.array(steps, np.int64)
+    before = unchanged(graph).step_ns[counted]
     refused = [next((r for change in each if (r := quality.of(change)) is not None), None) for each in remedies]
     usable = [place for place, why in enumerate(refused) if why is None]
     effects = {place: [effect_of(model.trace, graph, change) for change in remedies[place]] for place in usable}
 
     def steps_after(chosen: Sequence[int]) -> Int64:
-        return after(graph, [effect for place in chosen for effect in effects[place]]).step_ns
+        return after(graph, [effect for place in chosen for effect in effects[place]]).step_ns[counted]
 
     replays = MOST_VISITS // max(graph.solver.comparisons, 1)
     order, reached, alone = greedy(usable, before, steps_after, replays)
     total = int(before.sum())
-    settled = settled_steps(graph)
+    settled = settled_steps(graph)[counted]
     found = []
     now = before
     for place, then in zip(order, reached, strict=True):

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import scale
+from torch_tb_profiler.analysis.replay.refusals import USELESS
+from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
+from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.launch_bound import unknown_idle
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Rule
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -20,6 +27,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     }
     if not idle:
         return ()
+    unknown = unknown_idle(facts)
     names = ["GPU " + str(number) for number in idle]
     listed = " and ".join(names) if len(names) < 3 else ", ".join(names[:-1]) + " and " + names[-1]
     mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
@@ -34,8 +42,14 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "The Critical path view shows which Python code and operators the steps wait for. Do less of it in "
                 "each step, or let `torch.compile(model)` do it once."
             ),
+            rows=_next_work(facts),
             values={"gpus": ", ".join(str(number) for number in idle), "idle": mean},
             changes=(scale("python", 0.5), scale("operator", 0.5)),
+            refused=(
+                f"The devices idle {100 * unknown:.0f} % of the time, and the trace does not show why."
+                if unknown > USELESS
+                else None
+            ),
             confidence="medium",
             evidence=tuple(
                 evidence
@@ -45,8 +59,24 @@ def _find(facts: Facts) -> Sequence[Found]:
                     Evidence("computing", f"Computing, GPU {number}", computing, "fraction", "overview", gpu=number),
                 )
             ),
+            links=(
+                Link(
+                    "compile_tutorial",
+                    "torch.compile",
+                    "https://docs.pytorch.org/tutorials/intermediate/torch_compile_tutorial.html",
+                ),
+            ),
         ),
     )
+
+
+def _next_work(facts: Facts) -> Int32:
+    """The work that ended idle time on the host's account, that of the longest gap first."""
+    gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
+    closing = gaps.closing_work[gaps.closing_work >= 0]
+    first = np.sort(np.unique(closing, return_index=True)[1])
+    found: Int32 = facts.trace.device_work.row[closing[first]]
+    return found
 
 
 RULE = Rule("device_idle", "R59", (STEPS, DEVICE), _find, general=True)

@@ -14,7 +14,7 @@ from torch_tb_profiler.insights.wording import ms
 
 PINNED = Link(
     "pinned_memory",
-    "A guide on pin_memory() and non_blocking",
+    "Pinned memory and non_blocking",
     "https://docs.pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
 )
 

@@ -143,7 +143,7 @@ export const overview = area("overview", {
     partHere: (share: string) => `(${share} of it)`,
     noLine: (setting: string) => `(${setting}=True records the line)`,
     places: (shown: number, all: number) =>
-      shown === all ? "Where:" : `Longest ${shown} of ${all}:`,
+      shown === all ? "Where:" : `${shown} of ${all} places:`,
     place: (time: string, step: string | null) => (step === null ? time : `${time} (step ${step})`),
     hide: "Hide",
     hidden: (ids: string) => `Hidden: ${ids}.`,

@@ -1,6 +1,6 @@
 /** What bounds a run. */
 import type { ServerMessages, Values } from "../values";
-import { percent } from "./percent";
+import { ms, percent } from "./numbers";
 
 const NAMES: Readonly<Record<string, string>> = {
   input: "输入",
@@ -12,15 +12,10 @@ const NAMES: Readonly<Record<string, string>> = {
   compute: "计算",
 };
 
-const time = (ns: Values[string] | undefined) => {
-  const ms = Number(ns) / 1e6;
-  return `${ms < 100 ? ms.toPrecision(3) : ms.toFixed(0)} ms`;
-};
-
 const of = (begin: string) => (values: Values) => {
   const { share, before_ns, after_ns, next } = values;
   const comes = next === undefined ? "" : `其次是${NAMES[String(next)] ?? next}。`;
-  return `${begin}每步将从 ${time(before_ns)} 缩短到 ${time(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
+  return `${begin}每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
 };
 
 const WHY: Readonly<Record<string, string>> = {

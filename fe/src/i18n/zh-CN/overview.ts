@@ -137,7 +137,7 @@ export const overview: typeof en = {
     confidence: { low: "低置信度", medium: "中置信度" },
     partHere: (share) => `（其中 ${share}）`,
     noLine: (setting) => `（${setting}=True 会记录行号）`,
-    places: (shown, all) => (shown === all ? "位置：" : `共 ${all} 处，最长的 ${shown} 处：`),
+    places: (shown, all) => (shown === all ? "位置：" : `共 ${all} 处，其中 ${shown} 处：`),
     place: (time, step) => (step === null ? time : `${time}（步 ${step}）`),
     hide: "隐藏",
     hidden: (ids) => `已隐藏：${ids}。`,

@@ -1,7 +1,7 @@
 import type { ServerMessages } from "../values";
 import { bounds } from "./bounds";
 import { evidence, findings, links } from "./findings";
-import { percent } from "./percent";
+import { percent } from "./numbers";
 import { columns } from "./serverColumns";
 import { reasons } from "./serverReasons";
 

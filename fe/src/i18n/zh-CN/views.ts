@@ -9,7 +9,7 @@ const FILES = import.meta.glob<Record<string, unknown>>(
     "!./views.ts",
     "!./server*.ts",
     "!./shell.ts",
-    "!./percent.ts",
+    "!./numbers.ts",
     "!./bounds.ts",
   ],
   { eager: true },

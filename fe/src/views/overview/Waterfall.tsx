@@ -4,7 +4,7 @@ import { partColor, partName } from "../../draw/parts";
 import { duration, exact, fraction } from "../../format";
 import { overviewTexts } from "../../i18n";
 import { Empty, Panel } from "../../ui";
-import { waterfallRows } from "./waterfall";
+import { waterfallRows } from "./waterfallRows";
 
 const text = overviewTexts.waterfall;
 

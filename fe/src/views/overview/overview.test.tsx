@@ -4,7 +4,7 @@ import type { Overview } from "../../api";
 import { Answer } from "./Answer";
 import { Devices } from "./Devices";
 import { Findings } from "./Findings";
-import { waterfallRows } from "./waterfall";
+import { waterfallRows } from "./waterfallRows";
 
 vi.mock("../../charts", () => ({ HBars: () => null, Donut: () => null, StackedBars: () => null }));
 afterEach(cleanup);

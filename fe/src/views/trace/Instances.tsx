@@ -14,7 +14,7 @@ import {
   instancesOf,
   nextInstance,
   pickedInstance,
-} from "./instances";
+} from "./findingInstances";
 import { params } from "./params";
 
 /** Rows of the list around the one that is looked at. */

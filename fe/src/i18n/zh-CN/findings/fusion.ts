@@ -1,8 +1,7 @@
 import type { FindingWords, Values } from "../../values";
-import { percent } from "../percent";
+import { ms, percent } from "../numbers";
 
 const count = (value: Values[string] | undefined, digits = 0) => Number(value).toFixed(digits);
-const milliseconds = (ns: Values[string] | undefined) => `${(Number(ns) / 1e6).toPrecision(3)} ms`;
 const microseconds = (ns: Values[string] | undefined, digits = 1) =>
   `${(Number(ns) / 1e3).toFixed(digits)} µs`;
 const megabytes = (bytes: Values[string] | undefined) =>
@@ -48,7 +47,7 @@ export const findings: Record<string, FindingWords> = {
   optimizer_share: {
     title: "优化器占一步的很大部分",
     detail: ({ host_ns, device_ns, on_device, step_ns }) =>
-      `\`Optimizer.step\` 每步占用主机 ${milliseconds(host_ns)}${on_device ? `，其内核 ${milliseconds(device_ns)}` : ""}；一步为 ${milliseconds(step_ns)}。`,
+      `\`Optimizer.step\` 每步占用主机 ${ms(host_ns)}${on_device ? `，其内核 ${ms(device_ns)}` : ""}；一步为 ${ms(step_ns)}。`,
     advice: ({ fused }) =>
       `${fused ? "" : "如果优化器支持，请在其参数中写 `fused=True`。"}减少更新次数：累积几个批次的梯度（\`if i % 2: optimizer.step(); optimizer.zero_grad()\`），这会使批变大。`,
   },
@@ -69,7 +68,7 @@ export const findings: Record<string, FindingWords> = {
   conv_bias: {
     title: "批归一化之前的卷积加了偏置",
     detail: ({ convolutions, spent_ns }) =>
-      `每步有 ${count(convolutions)} 个卷积加偏置，用 ${milliseconds(spent_ns)}，随后的批归一化又随均值将其减去。`,
+      `每步有 ${count(convolutions)} 个卷积加偏置，用 ${ms(spent_ns)}，随后的批归一化又随均值将其减去。`,
     advice: ({ training }) =>
       training
         ? "请把这些层写成 `nn.Conv2d(…, bias=False)`。"

@@ -1,5 +1,5 @@
 import type { FindingWords } from "../../values";
-import { percent } from "../percent";
+import { ms, percent } from "../numbers";
 
 export const findings: Record<string, FindingWords> = {
   communication: {
@@ -42,9 +42,19 @@ export const findings: Record<string, FindingWords> = {
     advice: () =>
       '请用 `torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)` 重新计算激活值而不是保存它们，或用 `torch.autocast("cuda", dtype=torch.bfloat16)` 将其减半。',
   },
+  step_jitter: {
+    title: "部分步比其他步慢",
+    detail: ({ slow, steps, ratio, median_ns, excess_ns, grown, grown_ns }) =>
+      `${steps} 步中有 ${slow} 步超过中位数 ${ms(median_ns)} 的 ${ratio} 倍，使平均每步增加 ${ms(excess_ns)}；其中增长最多的是 \`${grown}\`，每步 ${ms(grown_ns)}。`,
+    advice: () =>
+      "请把其中一步与普通的一步比较：先在上方选择该步，再查看增长的部分。每隔 k 步才有的工作（日志、评估、检查点）应放在循环之外或放到线程中。",
+  },
 };
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
+  slow_steps: () => "慢步",
+  excess_per_step: () => "平均步超过中位数的部分",
+  grown_part: () => "增长最多的部分的增长",
   dataloader_per_step: () => "DataLoader，每步平均",
   communication_per_step: () => "通信，每步平均",
   exposed_communication_per_step: () => "暴露的通信，每步平均",
@@ -60,6 +70,7 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
 };
 
 export const links: Record<string, string> = {
+  tuning_guide: "性能调优指南",
   ddp_hooks: "DDP 通信钩子",
   ddp_instead: "用 DistributedDataParallel 代替 DataParallel",
   which_backend: "如何选择后端",

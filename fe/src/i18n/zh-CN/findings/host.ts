@@ -1,11 +1,6 @@
 import type { FindingWords, Values } from "../../values";
-import { percent } from "../percent";
+import { ms, percent } from "../numbers";
 
-/** A duration in milliseconds, as the server writes it. */
-const ms = (ns: Values[string] | undefined) =>
-  Number(ns) < 1e8
-    ? `${Number((Number(ns) / 1e6).toPrecision(3))} ms`
-    : `${(Number(ns) / 1e6).toFixed(0)} ms`;
 const number = (value: Values[string] | undefined) => String(Number(Number(value).toPrecision(3)));
 const whole = (value: Values[string] | undefined) => Number(value).toFixed(0);
 const us = (value: Values[string] | undefined) => `${Number(value).toFixed(1)} µs`;

@@ -1,7 +1,6 @@
 import type { FindingWords } from "../../values";
-import { percent } from "../percent";
+import { ms, percent } from "../numbers";
 
-const ms = (ns: unknown) => `${Number((Number(ns) / 1e6).toPrecision(3))} ms`;
 const megabytes = (bytes: unknown) => `${Number((Number(bytes) / 1e6).toPrecision(3))} MB`;
 const rounded = (n: unknown) => Number(Number(n).toPrecision(3));
 
@@ -150,7 +149,6 @@ export const links: Record<string, string> = {
   data_loading: "单进程与多进程数据加载",
   tuning_data_loading: "性能调优指南：数据加载",
   dataloader_arguments: "DataLoader：persistent_workers",
-  pinned_memory: "pin_memory() 与 non_blocking 指南",
   cuda_streams: "CUDA 流",
   tuning_synchronization: "性能调优指南：避免不必要的 CPU-GPU 同步",
   ddp_arguments: "DistributedDataParallel",

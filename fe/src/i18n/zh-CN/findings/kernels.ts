@@ -1,5 +1,5 @@
 import type { FindingWords } from "../../values";
-import { percent } from "../percent";
+import { percent } from "../numbers";
 
 const LIMITS: Readonly<Record<string, string>> = {
   registers: "寄存器",

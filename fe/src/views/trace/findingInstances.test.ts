@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { instancesOf, nextInstance, pickedInstance } from "./instances";
+import { instancesOf, nextInstance, pickedInstance } from "./findingInstances";
 
 const instance = (row: number, start_ns: number) => ({
   ...{ row, name: `event ${row}`, start_ns, duration_ns: 5, step: "2" },

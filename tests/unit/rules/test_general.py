@@ -1,0 +1,53 @@
+"""Rules about no cause in particular."""
+
+from __future__ import annotations
+
+from tests.events import Event, annotation, kernel, launch, model_of, op
+from torch_tb_profiler.insights import Finding, diagnosis
+
+
+def program(lengths: list[float]) -> list[Event]:
+    """Steps of an operator that takes so long, ms, and of a kernel that it launches."""
+    events: list[Event] = []
+    now = 0.0
+    for number, length in enumerate(lengths):
+        us = 1000 * length
+        events += [
+            annotation(f"ProfilerStep#{number}", now, us),
+            op("aten::mm", now, us),
+            launch(now + us - 50, number + 1),
+            kernel(now + us - 40, 40, number + 1, "gemm"),
+        ]
+        now += us
+    return events
+
+
+def found(lengths: list[float]) -> dict[str, Finding]:
+    return {each.id: each for each in diagnosis(model_of(program(lengths))).findings}
+
+
+def test_slow_steps_are_told_with_what_grew() -> None:
+    finding = found([10, 10, 10, 10, 10, 30, 10, 10])["step_jitter"]
+    assert "1 of 8 steps" in finding.detail
+    assert "`idle.host.operator`" in finding.detail
+    assert {each.key: each.value for each in finding.evidence} == {
+        "slow_steps": 1,
+        "excess_per_step": 20e6 / 8,
+        "grown_part": 20e6,
+    }
+    assert [each.step for each in finding.instances] == ["5"]
+    assert finding.saving is None
+    assert finding.severity == "medium"
+
+
+def test_steps_that_are_alike_or_few_or_warm_up_are_no_finding() -> None:
+    assert "step_jitter" not in found([10, 11, 10, 9, 10, 12, 10, 10])
+    assert "step_jitter" not in found([10, 10, 30, 10])
+    assert "step_jitter" not in found([60, 10, 10, 10, 10, 10])
+
+
+def test_an_idle_device_shows_what_it_waited_for() -> None:
+    finding = found([10, 10, 10, 10, 12])["device_idle"]
+    assert {each.name for each in finding.instances} == {"gemm"}
+    assert finding.where is not None
+    assert finding.where.operator == "aten::mm"

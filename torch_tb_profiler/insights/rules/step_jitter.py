@@ -1,0 +1,94 @@
+"""Some steps take clearly longer than the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.arrays.types import Bool, Int32
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.needs import STEPS
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.model.steps.warm_up import warm_up_ratio
+
+#: with fewer steps, what is usual is not known
+FEWEST = 5
+
+
+def _find(facts: Facts) -> Sequence[Found]:
+    period = facts.period_ns.astype(np.float64)
+    usual = np.ones(len(period), np.bool_)
+    usual[:1] = warm_up_ratio(facts.model.steps) is None  # a first step that warms up is told elsewhere
+    if int(usual.sum()) < FEWEST:
+        return ()
+    median = float(np.median(period[usual]))
+    slow = usual & (period > facts.limit("step_jitter", "slow_ratio") * median)
+    excess = float((period[slow] - median).sum()) / int(usual.sum())
+    if not slow.any() or excess < facts.limit("step_jitter", "least_share") * median:
+        return ()
+    grown, grown_ns = _grown(facts, slow, usual & ~slow)
+    ratio = facts.limit("step_jitter", "slow_ratio")
+    return (
+        Found(
+            title="Some steps take longer than the others",
+            detail=(
+                f"{int(slow.sum())} of {int(usual.sum())} steps take more than {ratio:.2g} × the median of "
+                f"{ms(median)}, which makes the average step {ms(excess)} longer; what grows most in them is "
+                f"`{grown}`, by {ms(grown_ns)} a step."
+            ),
+            advice=(
+                "Compare one of them with a usual one: choose its step above, then the part that grew. Work that comes "
+                "every k-th step (logging, evaluation, checkpoints) belongs outside of the loop or into a thread."
+            ),
+            values={
+                "slow": int(slow.sum()),
+                "steps": int(usual.sum()),
+                "ratio": ratio,
+                "median_ns": median,
+                "excess_ns": excess,
+                "grown": grown,
+                "grown_ns": grown_ns,
+            },
+            rows=_marks(facts, slow),
+            severity="medium" if excess >= facts.limit("findings", "high_share") * median else "low",
+            confidence="medium",
+            evidence=(
+                Evidence("slow_steps", "Slow steps", int(slow.sum()), "count", "steps"),
+                Evidence("excess_per_step", "Mean step above the median", excess, "ns", "steps"),
+                Evidence("grown_part", "Growth of the part that grows most", grown_ns, "ns", "overview"),
+            ),
+            links=(
+                Link(
+                    "tuning_guide",
+                    "Performance tuning guide",
+                    "https://docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html",
+                ),
+            ),
+        ),
+    )
+
+
+def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
+    """The part of the waterfall that differs most between slow steps and the others, and by how much in a step, ns."""
+    found = waterfall(facts.model)
+    parts = found.ns.mean(axis=0)  # over devices
+    growth = parts[slow].mean(axis=0) - parts[others].mean(axis=0)
+    at = int(np.argmax(growth))
+    return found.causes[at], float(growth[at])
+
+
+def _marks(facts: Facts, slow: Bool) -> Int32:
+    """The annotations that mark the slow steps, where there are such."""
+    steps = facts.model.steps
+    rows = facts.model.annotation_rows(lambda _: True)
+    start, end = facts.trace.events.start[rows], facts.trace.events.end[rows]
+    at = np.searchsorted(steps.host_start, start)
+    at = np.minimum(at, len(steps) - 1)
+    marks = slow[at] & (steps.host_start[at] == start) & (np.abs(steps.host_end[at] - end) <= 1)
+    return facts.longest_first(rows[marks])
+
+
+RULE = Rule("step_jitter", "R60", (STEPS,), _find)
