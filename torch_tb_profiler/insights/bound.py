@@ -15,9 +15,9 @@ from torch_tb_profiler.analysis.replay.recorded import recorded_path
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.insights import launch_bound
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.launch_bound import is_launch_bound as is_launch_bound_of
-from torch_tb_profiler.insights.launch_bound import unknown_idle
+from torch_tb_profiler.insights.launch_bound import most_idle, unknown_idle
 from torch_tb_profiler.insights.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
@@ -58,6 +58,8 @@ _CALLS = ("allocator", "api")
 _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
 #: what relieves the others does so by this part of what they have on the path
 _RELIEVED: Mapping[BoundKind, float] = {"compute": HALF, "host": 1 - TWO_THIRDS}
+#: what lets the host go on earlier saves no more than the devices idle: their work stays, and does not overlap more
+_OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
 
@@ -121,7 +123,7 @@ def reservations_of(facts: Facts) -> Reservations:
     return Reservations(
         ceilings={kind: _ceiling(kind, path, on_path) for kind in resources_of(facts.model)},
         is_idle_unknown=on_device and unknown_idle(facts) > USELESS,
-        is_launch_bound=is_launch_bound_of(facts),
+        is_launch_bound=launch_bound.is_launch_bound(facts),
         is_by_calls=2 * (path.share(*_CALLS) or 0.0) > (path.share(*on_path["host"]) or 0.0),
     )
 
@@ -168,7 +170,12 @@ def bound_of(
         for kind, changes in resources.items()
         if (why := next((no for change in changes if (no := quality.of(change)) is not None), None)) is not None
     }
-    found = [Relief(kind, saved(changes)) for kind, changes in resources.items() if kind not in refused]
+    idle = most_idle(facts) if on_device else 1.0
+    found = [
+        Relief(kind, min(saved(changes), idle) if kind in _OF_IDLE_TIME else saved(changes))
+        for kind, changes in resources.items()
+        if kind not in refused
+    ]
     found.sort(key=lambda each: -(each.share or 0.0))
     found += [Relief(kind, None) for kind in refused]
     best, share = found[0].kind, found[0].share or 0.0
@@ -202,14 +209,14 @@ def bound_of(
         about["by"] = by
     if following is not None:
         about["next"] = following
-    instead = _LAUNCH_CALLS if best == "launch" else None if by is None else _HOST_BY[by]
+    begin = begin_of(kind, on_device, best == "launch", by)
     return Bound(
         kind=kind,
         share=share,
         next=following,
         explained=explained,
         confidence=quality.confidence,
-        sentence=_sentence(instead, kind, share, before / len(chosen), on_device, following),
+        sentence=_sentence(begin, share, before / len(chosen), following),
         reliefs=tuple(found),
         values=about,
     )
@@ -272,19 +279,18 @@ NAMES: Mapping[BoundKind, str] = {
 }
 
 
-def begin_of(kind: BoundKind, on_device: bool, is_by_calls: bool, is_launch_calls: bool) -> str:
-    """How the sentence begins; is_launch_calls: not short kernels, but the calls that launch are what takes long."""
-    if is_launch_calls:
-        return _LAUNCH_CALLS
-    if kind == "host" and is_by_calls:
-        return _HOST_BY["calls"]
-    return _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
+def begin_of(kind: BoundKind, on_device: bool, calls: bool, by: HostPart | None = None) -> str:
+    """How the sentence begins.
+
+    calls   not short kernels but the calls that launch are what takes long
+    by      what the time of the host goes to
+    """
+    if by is not None:
+        return _HOST_BY[by]
+    return _LAUNCH_CALLS if calls else _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
 
 
-def _sentence(
-    instead: str | None, kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None
-) -> str:
-    begin = instead or (_SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind]))
+def _sentence(begin: str, share: float, step_ns: float, following: BoundKind | None) -> str:
     after = step_ns * (1 - share)
     text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
     return text if following is None else f"{text} What comes next is {NAMES[following]}."

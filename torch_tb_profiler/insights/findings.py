@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound
@@ -119,15 +120,18 @@ def _with_savings(
     """All that is worth showing in its order, and what it saves together, ns of a step."""
     refused = [(rule, each, _refused(each.refused)) for rule, each in found if each.refused is not None]
     changing = [(rule, each) for rule, each in found if each.changes and each.refused is None]
-    first = [(rule, each) for rule, each in changing if not rule.general]
-    last = [(rule, each) for rule, each in changing if rule.general]
+    first, last = _general_last(facts, steps, quality, changing)
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
         of_first = savings(facts.model, [each.changes for _, each in first], steps)
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
-        timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]
+        timed += [
+            (*first[one.place], _per_step(one, n))
+            for one in of_first.changes
+            if not (one.only_first and _is_in_most_steps(facts, first[one.place][1]))
+        ]
         before = [each for _, each in first]
         for rule, each in last:
             saving = _of_the_rest(facts, steps, quality, before, each)
@@ -146,6 +150,39 @@ def _with_savings(
         listed.append(_finding(facts, rule, each, known, key))
     listed.sort(key=_order)  # stable: savings stay in the order in which they add up
     return listed, together if kept else None
+
+
+#: a general finding that alone saves so much more than all others together comes in its place among them
+DOMINATES = 2.0
+
+
+def _general_last(
+    facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
+) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
+    """Findings whose savings are compared with one another, and general ones, which get what these leave."""
+    first = [(rule, each) for rule, each in found if not rule.general]
+    general = [(rule, each) for rule, each in found if rule.general]
+    others = [change for _, each in first for change in each.changes if quality.of(change) is None]
+    if not general or not others:
+        return first, general
+    graph, trace = facts.graph, facts.trace
+    chosen = np.array(steps, np.int64)
+    base = int(unchanged(graph).step_ns[chosen].sum())
+    together = base - int(changed(trace, graph, others).step_ns[chosen].sum())
+    last: list[tuple[Rule, Found]] = []
+    for rule, each in general:
+        allowed = all(quality.of(change) is None for change in each.changes)
+        alone = base - int(changed(trace, graph, each.changes).step_ns[chosen].sum()) if allowed else 0
+        (first if alone > DOMINATES * max(together, 0) else last).append((rule, each))
+    return first, last
+
+
+def _is_in_most_steps(facts: Facts, found: Found) -> bool:
+    """Whether the cause is in more than half of the steps after the first: what saves time in that one alone is hidden
+    in them.
+    """
+    step = np.searchsorted(facts.model.steps.host_start, facts.trace.events.start[found.rows], side="right") - 1
+    return len(distinct(step[step > 0])) > (facts.steps - 1) / 2
 
 
 def _refused(why: str | None) -> FindingSaving:

@@ -80,3 +80,10 @@ def unknown_idle(facts: Facts) -> float:
     found = waterfall(facts.model)
     total = int(found.step_ns.sum()) * len(found.devices)
     return int(found.of("idle.unknown").sum()) / total if total else 0.0
+
+
+def most_idle(facts: Facts) -> float:
+    """Share of the steps in which the device that idles most does, 0…1; 1 without devices."""
+    found = waterfall(facts.model)
+    total = int(found.step_ns.sum())
+    return max((int(ns.sum()) / total for ns in found.of("idle")), default=1.0) if total and found.devices else 1.0

@@ -58,7 +58,9 @@ def run_bound(facts: RunFacts) -> Bound:
     launch = best.kind == "host" and not by_calls and 2 * sum(each.is_launch_bound for each in held) > len(held)
     said: BoundKind = "launch" if launch else best.kind
     following = None if launch and following == "launch" else following
-    begin = _COMMUNICATION if said == "communication" else begin_of(said, on_device, by_calls, calls)
+    begin = (
+        _COMMUNICATION if said == "communication" else begin_of(said, on_device, calls, "calls" if by_calls else None)
+    )
     sentence = f"{begin} a step would take {ms(after)} instead of {ms(facts.step_ns)} ({100 * share:.0f} % less)."
     if best.kind == "communication" and facts.is_partial:
         sentence += f" That includes waiting for ranks that are not loaded: {facts.loaded} of {facts.world} are."

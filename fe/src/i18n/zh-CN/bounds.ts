@@ -18,8 +18,19 @@ const of = (begin: string) => (values: Values) => {
   return `${begin}每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
 };
 
+/** What the time of the host goes to, where that is no Python and no operator. */
+const HOST_BY: Readonly<Record<string, string>> = {
+  calls: "主机限制了此次运行：它的时间花在调用设备的 API 上。若主机少用三分之一的时间，",
+  compilation: "主机限制了此次运行：各步运行时还在编译代码。若不必编译，",
+};
+
 const WHY: Readonly<Record<string, string>> = {
   nothing: "没有单一的资源限制此次运行：单独减轻任何一种资源节省不到 2 %。",
+  idle: "无法判断什么限制了此次运行：设备大部分时间空闲，而跟踪没有说明原因。",
+  no_launches: "无法判断什么限制了此次运行：设备上的许多工作没有记录启动它的调用。",
+  lost_work: "无法判断什么限制了此次运行：许多启动的工作没有被记录。",
+  clocks: "无法判断什么限制了此次运行：有工作在启动之前就已开始，时钟不一致。",
+  unexplained: "无法判断什么限制了此次运行：各步的大部分时间在跟踪中没有原因。",
 };
 
 export const bounds: ServerMessages["bounds"] = {
@@ -40,9 +51,10 @@ export const bounds: ServerMessages["bounds"] = {
   memory: of("拷贝限制了此次运行：内核在等待拷贝。若没有拷贝，"),
   host: (values) =>
     of(
-      values.device
-        ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们少用三分之一的时间，"
-        : "Python 限制了此次运行。若它少用三分之一的时间，",
+      HOST_BY[String(values.by)] ??
+        (values.device
+          ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们少用三分之一的时间，"
+          : "Python 限制了此次运行。若它少用三分之一的时间，"),
     )(values),
   launch: (values) =>
     of(
