@@ -33,7 +33,7 @@ def refusals() -> Iterator[None]:
     except (NotFound, UnknownStep) as error:
         raise HttpError(404, str(error), why(error.reason)) from None
     except SlowPattern as error:
-        raise HttpError(400, f"step_pattern {error}") from None
+        raise HttpError(400, f"step_pattern {error}", passes=True) from None
     except Refused as error:
         raise HttpError(400, str(error), why(error.reason)) from None
 
@@ -151,6 +151,8 @@ def _attempted(make: Callable[[], T]) -> T | Refusal:
         with refusals():
             return make()
     except HttpError as error:
+        if error.passes:  # for want of time, of which there may be more
+            raise
         return Refusal(error.status, str(error), error.more)
 
 

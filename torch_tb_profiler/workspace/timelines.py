@@ -73,6 +73,8 @@ class Timelines:
         timeline = build(Model(column_file.open_trace(self._cache.columns(key))))
         try:
             timeline_file.write(timeline, path)
+            self._cache.added(path.stat().st_size)
+            self._cache.sweep_if_due()
         except OSError as error:
             log.debug("%s is not kept: %s", path, error)
         return timeline

@@ -122,7 +122,7 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
         return Failed(Reason("no_memory", "needs more memory than there is"))
     except OSError as error:
         text = f"could not be read or its columns not be written: {error}"
-        return Failed(Reason("not_written", text, {"error": str(error)}))
+        return Failed(Reason("not_written", text, {"error": str(error)}), passes=True)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         told = f"{type(error).__name__}: {error}"
         return Failed(Reason("unforeseen", f"could not be read: {told}", {"error": told}), traceback.format_exc())

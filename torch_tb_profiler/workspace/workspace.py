@@ -215,8 +215,9 @@ class Workspace:
         value = folder.get(name)
         if value is None:
             value = make()
-            folder.put(name, value)
+            self._cache.added(folder.put(name, value))
         self._cache.touch(trace.key)
+        self._cache.sweep_if_due()
         return value
 
     def timeline(self, trace: OpenTrace) -> Timeline:
@@ -241,13 +242,20 @@ class Workspace:
 
     # together --------------------------------------------------------------------------------------------
 
+    def mend(self, error: ColumnFileError) -> NoReturn:
+        """What an answer has met that was asked of a timeline or model when the workspace had given it out already.
+
+        Raises Loading when it is about the columns of a trace, which is read again, else the error.
+        """
+        trace = self._runs.with_columns(error.path) if error.path else None
+        self._read_again([trace] if trace else [], error)
+
     def _read_again(self, traces: Sequence[OpenTrace], error: ColumnFileError) -> NoReturn:
         """Have the columns made again that an error is about. Raises Loading, or the error when it is about others."""
         for trace in traces:
             if error.path == self._cache.columns(trace.key):
                 log.warning("%s/%s: its columns cannot be used (%s); it is read again", trace.run, trace.worker, error)
                 self._forget(trace.key)
-                self._cache.remove(trace.key)
                 self._runs.read_again(trace)
         raise error
 
