@@ -145,7 +145,8 @@ def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
 
 def _staged(trace: Trace, items: Items, chosen: Int64) -> Bool:
     """Which copies are small ones to the device: their call returns when the driver has the data, and ends by chance
-    after the copy when the stream was free."""
+    after the copy when the stream was free.
+    """
     names = trace.events.name[items.row[chosen]]
     to_device = trace.strings.where(lambda name: "HtoD" in name or "HostToDevice" in name, names)[names]
     size = trace.device_work.bytes[items.work[chosen]]
