@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
@@ -18,7 +19,6 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, FindingSeverity, Found, Instance, Rule
-from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.model import Model
 
@@ -71,6 +71,9 @@ def findings(model: Model) -> tuple[Finding, ...]:
 @remembered
 def diagnosis(model: Model) -> Diagnosis:
     """Apply all rules, and replay what each finding would save."""
+    # many modules, which a server that gives prepared answers does not need
+    from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
+
     facts = Facts(model, thresholds())
     mute = facts.thresholds.mute
     missing = {rule.id: next((need for need in rule.needs if not need.held(model)), None) for rule in RULES}
@@ -87,7 +90,7 @@ def diagnosis(model: Model) -> Diagnosis:
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(facts, steps, quality, is_launch_bound=is_launch_bound(facts)),
+        bound=bound_of(facts, steps, quality, is_launch_bound(facts), _changes_of("recompiles", found)),
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
@@ -97,6 +100,11 @@ def diagnosis(model: Model) -> Diagnosis:
         ),
         muted=tuple(rule.id for rule in RULES if rule.id in mute),
     )
+
+
+def _changes_of(id_: str, found: Sequence[tuple[Rule, Found]]) -> list[Change]:
+    """What removes the causes that one rule found."""
+    return [change for rule, each in found if rule.id == id_ and each.refused is None for change in each.changes]
 
 
 def _in_graph(facts: Facts) -> list[int]:
@@ -112,8 +120,7 @@ def _with_savings(
     """All that is worth showing in its order, and what it saves together, ns of a step."""
     refused = [(rule, each, _refused(each.refused)) for rule, each in found if each.refused is not None]
     changing = [(rule, each) for rule, each in found if each.changes and each.refused is None]
-    first = [(rule, each) for rule, each in changing if not rule.general]
-    last = [(rule, each) for rule, each in changing if rule.general]
+    first, last = _general_last(facts, steps, quality, changing)
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
@@ -143,6 +150,31 @@ def _with_savings(
         listed.append(_finding(facts, rule, each, known, key))
     listed.sort(key=_order)  # stable: savings stay in the order in which they add up
     return listed, together if kept else None
+
+
+#: a general finding that alone saves so much more than all others together comes in its place among them
+DOMINATES = 2.0
+
+
+def _general_last(
+    facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
+) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
+    """Findings whose savings are compared with one another, and general ones, which get what these leave."""
+    first = [(rule, each) for rule, each in found if not rule.general]
+    general = [(rule, each) for rule, each in found if rule.general]
+    others = [change for _, each in first for change in each.changes if quality.of(change) is None]
+    if not general or not others:
+        return first, general
+    graph, trace = facts.graph, facts.trace
+    chosen = np.array(steps, np.int64)
+    base = int(unchanged(graph).step_ns[chosen].sum())
+    together = base - int(changed(trace, graph, others).step_ns[chosen].sum())
+    last: list[tuple[Rule, Found]] = []
+    for rule, each in general:
+        allowed = all(quality.of(change) is None for change in each.changes)
+        alone = base - int(changed(trace, graph, each.changes).step_ns[chosen].sum()) if allowed else 0
+        (first if alone > DOMINATES * max(together, 0) else last).append((rule, each))
+    return first, last
 
 
 def _is_in_most_steps(facts: Facts, found: Found) -> bool:
