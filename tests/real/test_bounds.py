@@ -29,7 +29,7 @@ SAID: dict[str, tuple[str, str]] = {
     "TraceLens/inductor_triton_mi300x": ("compute", ""),
     "TraceLens/vllm_decode_hipgraph_mi300": ("unknown", ""),
     "kineto/resnet50_num_workers_0": ("input", "synchronous_dataloader"),
-    "kineto/resnet50_num_workers_4": ("host", "pageable_input"),
+    "kineto/resnet50_num_workers_4": ("host", "zero_grad pageable_input"),
     "param/dlrm_v100_8ranks": ("host communication sync", "device_idle launch_bound"),
     "param/resnet_rtx2080ti": ("input", "dataloader"),
     "program/accumulation": ("compute", ""),
