@@ -68,7 +68,6 @@ KEPT = {
 
 REFUSED = {
     "blank.json": "is empty",
-    "corrupt.json.gz": "the gzip data is damaged",
     "empty.json": "is empty",
     "no_events.json": "holds no events: none were recorded, its traceEvents is empty",
     "no_readable_events.json": "holds no events: none of its 2 events can be read",
@@ -78,7 +77,7 @@ REFUSED = {
 }
 
 #: tested on its own below
-OTHERS = {"truncated.json.gz"}
+OTHERS = {"corrupt.json.gz", "truncated.json.gz"}
 
 
 def read(content: bytes, limits: Limits | None = None) -> Trace:
@@ -157,3 +156,9 @@ def test_a_megabyte_that_unpacks_to_a_gigabyte_of_events_is_stopped_at_the_limit
     assert trace.text_bytes < 40 * MEGABYTE
     assert [n.kind for n in trace.notes] == ["truncated"]
     assert "unpacks to more than 50 times its size" in trace.notes[0].text
+
+
+def test_changed_gzip_data_is_read_as_far_as_it_goes_and_its_checksum_is_told() -> None:
+    trace = read((DAMAGED / "corrupt.json.gz").read_bytes())
+    assert len(trace.events) == 93
+    assert [n.kind for n in trace.notes] == ["control_characters", "dropped_events", "wrong_checksum", "truncated"]

@@ -241,7 +241,7 @@ def test_what_is_no_trace_is_refused_with_a_reason(text: bytes, reason: str) -> 
 def inflater(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways to gunzip; the second is for platforms without isal."""
     if request.param == "zlib":
-        monkeypatch.setattr(unpack, "_new_member", unpack._ZlibMember)
+        monkeypatch.setattr(unpack, "_new_deflated", unpack._ZlibDeflated)
         monkeypatch.setattr(unpack, "_INFLATE_ERRORS", (zlib.error,))
     else:
         pytest.importorskip("isal")

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import most_idle, unknown_idle
 from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
 
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
@@ -98,6 +99,11 @@ class Bound:
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
+def resources_of(model: Model) -> Mapping[BoundKind, tuple[Change, ...]]:
+    """The resources of a trace, and what relieves each."""
+    return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
+
+
 def bound_of(
     facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bound: bool, compiling: Sequence[Change] = ()
 ) -> Bound:
@@ -123,7 +129,7 @@ def bound_of(
     before = int(unchanged(graph).step_ns[chosen].sum())
     path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
     on_device = facts.model.has_device_work
-    resources = _WITH_DEVICE if on_device else _WITHOUT_DEVICE
+    resources = resources_of(facts.model)
     on_path = _ON_PATH if on_device else _ON_CPU_PATH
 
     def saved(changes: Sequence[Change]) -> float:
@@ -174,14 +180,14 @@ def bound_of(
         about["by"] = by
     if following is not None:
         about["next"] = following
-    instead = _LAUNCH_CALLS if best == "launch" else None if by is None else _HOST_BY[by]
+    begin = begin_of(kind, on_device, best == "launch", by)
     return Bound(
         kind=kind,
         share=share,
         next=following,
         explained=explained,
         confidence=quality.confidence,
-        sentence=_sentence(instead, kind, share, before / len(chosen), on_device, following),
+        sentence=_sentence(begin, share, before / len(chosen), following),
         reliefs=tuple(found),
         values=about,
     )
@@ -244,10 +250,18 @@ NAMES: Mapping[BoundKind, str] = {
 }
 
 
-def _sentence(
-    instead: str | None, kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None
-) -> str:
-    begin = instead or (_SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind]))
+def begin_of(kind: BoundKind, on_device: bool, calls: bool, by: HostPart | None = None) -> str:
+    """How the sentence begins.
+
+    calls   not short kernels but the calls that launch are what takes long
+    by      what the time of the host goes to
+    """
+    if by is not None:
+        return _HOST_BY[by]
+    return _LAUNCH_CALLS if calls else _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
+
+
+def _sentence(begin: str, share: float, step_ns: float, following: BoundKind | None) -> str:
     after = step_ns * (1 - share)
     text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
     return text if following is None else f"{text} What comes next is {NAMES[following]}."

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.trace.events import Args, Event, event_type
-from torch_tb_profiler.trace.json_scan import objects
+from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.repair import Repair, repair_bare_words, repair_text
 from torch_tb_profiler.trace.vocabulary import PHASES, USUAL_SPELLINGS
@@ -85,7 +85,7 @@ class EventDecoder:
         """Decode a chunk (`[event, …]`) that `strictly` refused; None when repairing its text does not make it JSON."""
         try:
             return self._each(_split.decode(text), offset)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             pass
         for repair in (repair_bare_words, repair_text):
             fixed, repairs = repair(text)
@@ -98,11 +98,11 @@ class EventDecoder:
     def _strictly_or_each(self, text: bytes, offset: int) -> list[Event] | None:
         try:
             return self.strictly(text)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             pass
         try:
             return self._each(_split.decode(text), offset)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return None
 
     def _note_repairs(self, repairs: list[Repair], offset: int) -> None:
@@ -115,13 +115,15 @@ class EventDecoder:
         for raw in raws:
             try:
                 events.append(self._one.decode(raw))
-            except msgspec.DecodeError:
+            except UnicodeDecodeError:
+                raise  # can be repaired
+            except UNREADABLE:
                 events.append(self._coerce(bytes(raw), offset))
         return events
 
     def _coerce(self, raw: bytes, offset: int) -> Event:
         """An event without those of its fields that have an unexpected type."""
-        value = json.loads(raw)
+        value = json.loads(raw, parse_int=_integer)
         self._note(
             Note(
                 "odd_fields",
@@ -152,26 +154,31 @@ class EventDecoder:
         text, repairs = repair_text(text)
         self._note_repairs(repairs, offset)
         events: list[Event] = []
-        for begin, end in objects(text):
-            if end is None:
-                self._note_dropped(offset + begin - 1)
-                break
+
+        def take(begin: int, end: int) -> bool:
             try:
-                events += self._each([msgspec.Raw(text[begin:end])], offset + begin - 1)
-            except ValueError:  # DecodeError of msgspec and JSONDecodeError among them
-                self._note_dropped(offset + begin - 1)
+                found = self._each([msgspec.Raw(text[begin:end])], offset + begin - 1)
+            except UNREADABLE:
+                return False
+            events.extend(found)
+            return True
+
+        each_object(text, take, lambda begin: self._note_dropped(offset + begin - 1))
         return events
 
     def _note_dropped(self, offset: int) -> None:
-        self._note(
-            Note(
-                "dropped_events",
-                "error",
-                "Events that could not be read were left out.",
-                touches=("overview", "operators", "kernels"),
-                first_offset=offset,
-            )
-        )
+        self._note(dropped_note(offset))
+
+
+def dropped_note(offset: int) -> Note:
+    """An event that could not be read begins at this offset in the text of the file."""
+    return Note(
+        "dropped_events",
+        "error",
+        "Events that could not be read were left out.",
+        touches=("overview", "operators", "kernels"),
+        first_offset=offset,
+    )
 
 
 def repair_note(repair: Repair) -> Note:
@@ -183,6 +190,11 @@ def repair_note(repair: Repair) -> Note:
         count=repair.count,
         first_offset=repair.first,
     )
+
+
+def _integer(digits: str) -> int | float:
+    """A JSON integer; one of more digits than Python takes is infinite, which JSON writes as null."""
+    return int(digits) if len(digits) < 1000 else float(digits)
 
 
 def _keep_if_valid(kind: type[msgspec.Struct], known: dict[str, Any], name: str, item: Any) -> None:

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.reason import OTHER, Reason, reason_of
+from torch_tb_profiler.trace.json_scan import UNREADABLE
 from torch_tb_profiler.trace.reader import TraceError
 from torch_tb_profiler.trace.store import Trace
 from torch_tb_profiler.trace.text import NotATraceError
@@ -41,7 +42,7 @@ def raw_args(trace: Trace, row: int, stream: BinaryIO, limits: Limits | None = N
         piece = _at(text, int(chunks.offset[place]), int(chunks.length[place]))
         events = _list.decode(b"[" + piece + b"]")
         event = msgspec.json.decode(events[row - first], type=_Event) if len(events) == after - first else None
-    except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
+    except (*UNREADABLE, IndexError):
         event = None
     except (NotATraceError, OSError) as error:
         raise TraceError(reason_of(error)) from None

@@ -13,8 +13,8 @@ import msgspec
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.trace.collect import Collector
-from torch_tb_profiler.trace.decode import EventDecoder, repair_note
-from torch_tb_profiler.trace.json_scan import end_of_list
+from torch_tb_profiler.trace.decode import EventDecoder, dropped_note, repair_note
+from torch_tb_profiler.trace.json_scan import UNREADABLE, end_of_list
 from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.store import Header, Trace
 from torch_tb_profiler.trace.table_writer import MemoryWriter, TableWriter, TraceInfo
@@ -117,6 +117,34 @@ def _read(stream: BinaryIO, writer: TableWriter, on_progress: OnProgress | None,
             notes.add(Note(kind, "warning", f"The keys {where} traceEvents could not be read.", first_offset=begin))
     for repair in text.repairs:
         notes.add(repair_note(repair))
+    for begin in text.dropped:
+        notes.add(dropped_note(begin))
+    if text.holes:
+        zeros = sum(length for _, length in text.holes)
+        notes.add(
+            Note(
+                "holes",
+                "error",
+                f"{zeros} bytes of the file are zeros, as a crash leaves them; the events in them are missing, "
+                "how many is unknown.",
+                count=len(text.holes),
+                touches=("overview", "operators", "kernels"),
+                first_offset=text.holes[0][0],
+                values={"bytes": zeros},
+            )
+        )
+    if stored.wrong_sums:
+        notes.add(
+            Note(
+                "wrong_checksum",
+                "error",
+                "A checksum in the packed file is wrong: the file was changed after it was packed. All of it is shown, "
+                "and any value in it may be wrong.",
+                count=len(stored.wrong_sums),
+                touches=("overview", "operators", "kernels"),
+                first_offset=stored.wrong_sums[0],
+            )
+        )
     if not text.closed:
         notes.add(
             Note(
@@ -146,7 +174,7 @@ def decode_chunk(chunk: Chunk, text: ChunkedText, decoder: Decoder[T]) -> tuple[
             return decoder.strictly(tried.text), tried.offset, len(tried.text) - 2
         except msgspec.ValidationError:
             break  # the text is whole; only a field has an unexpected type
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             if tried.certain:
                 break
         chunk = tried

@@ -15,7 +15,7 @@ from typing import BinaryIO
 import msgspec
 
 from torch_tb_profiler.reason import Reason
-from torch_tb_profiler.trace.json_scan import objects
+from torch_tb_profiler.trace.json_scan import UNREADABLE, each_object
 from torch_tb_profiler.trace.reader import TraceError, decode_chunk
 from torch_tb_profiler.trace.repair import repair_text
 from torch_tb_profiler.trace.text import ARRAY_START, MAX_HEADER_BYTES, ChunkedText, NotATraceError
@@ -41,7 +41,13 @@ def examine(stream: BinaryIO, limits: Limits | None = None) -> TextState:
     text = _chunked(stream, limits)
     for _ in _events(text, texts):
         pass
-    whole = text.closed and not texts.damaged and _is_json(b"[" + text.head + text.rest + b"]")
+    whole = (
+        text.closed
+        and not texts.damaged
+        and not text.holes
+        and not text.dropped
+        and _is_json(b"[" + text.head + text.rest + b"]")
+    )
     return TextState(whole, text.text_bytes)
 
 
@@ -153,11 +159,11 @@ class _EventTexts:
     def repaired(self, text: bytes, _: int) -> list[bytes] | None:
         try:
             return self.strictly(text)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             pass
         try:
             found = self.strictly(repair_text(text)[0])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return None
         self.damaged = True
         return found
@@ -165,8 +171,16 @@ class _EventTexts:
     def each_readable(self, text: bytes, _: int) -> list[bytes]:
         self.damaged = True
         text, _repairs = repair_text(text)
-        pieces = (text[begin:end] for begin, end in objects(text) if end is not None)
-        return [piece for piece in pieces if _is_json(b"[" + piece + b"]")]
+        pieces: list[bytes] = []
+
+        def take(begin: int, end: int) -> bool:
+            readable = _is_json(b"[" + text[begin:end] + b"]")
+            if readable:
+                pieces.append(text[begin:end])
+            return readable
+
+        each_object(text, take, lambda _begin: None)
+        return pieces
 
 
 class _Times(msgspec.Struct):
@@ -216,7 +230,7 @@ def _number(text: msgspec.Raw) -> float | None:
 def _is_json(text: bytes) -> bool:
     try:
         _check(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return False
     return True
 

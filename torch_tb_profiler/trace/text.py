@@ -15,7 +15,14 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.reason import Reason, reason_of
-from torch_tb_profiler.trace.json_scan import end_of_list, end_of_object, first_object
+from torch_tb_profiler.trace.json_scan import (
+    UNREADABLE,
+    end_of_list,
+    end_of_object,
+    end_of_tail,
+    first_object,
+    next_event,
+)
 from torch_tb_profiler.trace.repair import TRAILING_COMMAS, Repair, repair_text
 from torch_tb_profiler.trace.unpack import Readable
 
@@ -24,6 +31,8 @@ MAX_HEADER_BYTES = 64 * 1024 * 1024
 #: how many earlier cuts are tried when a chunk does not decode: names may contain what looks like the end of an event
 MAX_TRIES = 8
 MAX_EVENT_BYTES = 64 * 1024 * 1024
+#: zero bytes that a crash left where a file system had room for data; fewer may stand in a name
+HOLE = bytes(64)
 
 #: what comes before the events of a document
 ARRAY_START = re.compile(rb'"traceEvents"\s*:\s*\[')
@@ -75,6 +84,10 @@ class ChunkedText:
         self.damaged_tail: int | None = None
         #: of the keys before and after the events, with offsets in the text
         self.repairs: list[Repair] = []
+        #: runs of zero bytes between events: (offset, length)
+        self.holes: list[tuple[int, int]] = []
+        #: where events begin that cannot be read, of those that are not in a chunk
+        self.dropped: list[int] = []
         self.closed = False
         #: the text as it is before the first event, and from the end of the last one on
         self.head = self.rest = b""
@@ -158,7 +171,7 @@ class ChunkedText:
                 keys, repairs = repair_text(keys)
             try:
                 self.header = msgspec.json.decode(keys.rstrip().removesuffix(b",") + b"}", type=dict[str, Any])
-            except (msgspec.DecodeError, UnicodeDecodeError):
+            except UNREADABLE:
                 continue
             self._note_repairs(repairs, begin)
             return
@@ -179,14 +192,20 @@ class ChunkedText:
         while True:
             while self._end - self._start < CHUNK_BYTES - 3 and self._fill():
                 pass
+            hole = self._buffer.find(HOLE, self._start, self._end)
+            if hole >= 0:
+                yield from self._last_chunk(hole)
+                if self.closed or not self._skip_hole(hole):
+                    return
+                continue
             if self._ended:
-                yield from self._last_chunk()
-                return
+                yield from self._last_chunk(self._end)
+                if self.closed or not self._skip_damage():
+                    return
+                continue
             cut = self._find_cut(self._end)
             if cut is None:
-                if not self._fill():
-                    yield from self._last_chunk()
-                    return
+                self._fill()
                 continue
             self._cut = cut
             self._tries = 0
@@ -258,14 +277,63 @@ class ChunkedText:
 
     # the end ------------------------------------------------------------------------------------------------
 
-    def _last_chunk(self) -> Iterator[Chunk]:
-        text = bytes(self._buffer[self._start : self._end])
+    def _last_chunk(self, before: int) -> Iterator[Chunk]:
+        """The whole events before a position, and the tail when the list is closed there."""
+        text = bytes(self._buffer[self._start : before])
         length, closed = end_of_list(text)
         if length:
             yield Chunk(memoryview(b"[" + text[:length] + b"]"), self.offset, certain=True, last=True)
         self._start += length
         if closed:
-            self._read_tail(text[length:])
+            while self._end - self._start < MAX_HEADER_BYTES and self._fill():
+                pass
+            self._read_tail(bytes(self._buffer[self._start : self._end]))
+
+    # damage between events ----------------------------------------------------------------------------------
+
+    def _skip_hole(self, begin: int) -> bool:
+        """Go on with the next event after a hole, or its end; False when nothing follows."""
+        self._start = begin
+        offset = self.offset
+        while not (rest := bytes(self._buffer[self._start : self._end]).lstrip(b"\0")):
+            self._start = self._end
+            if not self._fill():
+                break
+        self._start = self._end - len(rest)
+        self.holes.append((offset, self.offset - offset))
+        return self._to_next_event()
+
+    def _skip_damage(self) -> bool:
+        """At the end of the text: go on with an event after one that is damaged; False when it is cut off here."""
+        begin, offset = self._start, self.offset
+        found = self._to_next_event()
+        if found or self.closed:
+            self.dropped.append(offset)
+        else:
+            self._start = begin
+        return found
+
+    def _to_next_event(self) -> bool:
+        """Skip to where an event or another hole begins; False, and the tail is read, when there is none."""
+        while True:
+            while self._end - self._start < 4 * CHUNK_BYTES and self._fill():
+                pass
+            hole = self._buffer.find(HOLE, self._start, self._end)
+            text = bytes(self._buffer[self._start : self._end if hole < 0 else hole])
+            begin = next_event(text, 0)
+            if begin is None and hole >= 0:
+                begin = len(text)
+            if begin is not None:
+                self._start += begin
+                return True
+            if self._ended:
+                break
+            self._start = self._end
+        bracket = end_of_tail(text)
+        if bracket is not None:
+            self._start += bracket
+            self._read_tail(text[bracket:])
+        return False
 
     def _read_tail(self, text: bytes) -> None:
         self.closed = True
@@ -280,7 +348,7 @@ class ChunkedText:
             return  # the file is a list, not an object
         try:
             self.tail = msgspec.json.decode(b"{" + rest, type=dict[str, Any])
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             repaired, repairs = repair_text(b"{" + rest)
             found = first_object(repaired)
             self.tail = found[0] if found else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import msgspec
@@ -14,6 +13,8 @@ from torch_tb_profiler.trace.store import Track
 
 # a pid below this names a device, not a process, on device tracks
 _MAX_DEVICE_NUMBER = 4096
+
+_LONGEST_NUMBER = 20  # digits and sign
 
 
 class Tracks:
@@ -69,20 +70,20 @@ class Tracks:
             str(of_process.get("process_name", "")),
             str(of_process.get("process_labels", "")),
             str(of_track.get("thread_name", "")),
-            int(sort_index) if isinstance(sort_index, float) and math.isfinite(sort_index) else 0,
+            int(sort_index) if isinstance(sort_index, float) and abs(sort_index) < 2**53 else 0,
         )
 
 
 def number_or_text(value: int | str | None) -> int | str:
-    """pid, tid and flow ids: numbers written as text are the numbers they spell."""
+    """pid, tid and flow ids: numbers written as text are the numbers they spell; those beyond 64 bits stay text."""
     if value is None:
         return ""
     if isinstance(value, str):
         text = value.strip()
-        if text.lstrip("-").isdigit() and text.isascii():
-            return int(text)
-        return text
-    return value
+        if not (text.lstrip("-").isdigit() and text.isascii() and len(text) <= _LONGEST_NUMBER):
+            return text
+        value = int(text)
+    return value if abs(value) < 2**63 else str(value)
 
 
 def _decoded(raw: msgspec.Raw) -> Any:

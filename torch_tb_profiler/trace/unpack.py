@@ -49,12 +49,17 @@ class Readable(Protocol):
 
 
 class StoredFile:
-    """The file as it is stored. bytes_read: how much of it was consumed."""
+    """The file as it is stored.
+
+    bytes_read   how much of it was consumed
+    wrong_sums   where the text of each member or frame begins whose checksum or length was found wrong
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._ahead = b""
         self.bytes_read = 0
+        self.wrong_sums: list[int] = []
 
     def peek(self, count: int) -> bytes:
         """The first bytes, without consuming them."""
@@ -111,8 +116,8 @@ class _Limited:
         return count
 
 
-class _Member(Protocol):
-    """One gzip member being inflated."""
+class _Deflated(Protocol):
+    """The deflated data of one gzip member being inflated."""
 
     @property
     def eof(self) -> bool: ...
@@ -126,11 +131,11 @@ class _Member(Protocol):
     def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
 
 
-class _ZlibMember:
+class _ZlibDeflated:
     """The standard library's inflater behind the interface of isal's."""
 
     def __init__(self) -> None:
-        self._object = zlib.decompressobj(wbits=31)
+        self._object = zlib.decompressobj(wbits=-15)
         self.needs_input = True
 
     @property
@@ -147,25 +152,63 @@ class _ZlibMember:
         return inflated
 
 
-def _new_member() -> _Member:
+def _new_deflated() -> _Deflated:
     if _isal is None:
-        return _ZlibMember()
-    return cast(_Member, _isal.IgzipDecompressor(flag=_isal.DECOMP_GZIP))
+        return _ZlibDeflated()
+    return cast(_Deflated, _isal.IgzipDecompressor(flag=_isal.DECOMP_DEFLATE))
 
 
 _INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error,) if _isal is None else (_isal.error,)
 
 
+class _Input:
+    """The packed bytes, of which some can be given back."""
+
+    def __init__(self, stored: StoredFile) -> None:
+        self._stored = stored
+        self._ahead = b""
+
+    def some(self) -> bytes:
+        """What comes next; empty at the end."""
+        data, self._ahead = self._ahead, b""
+        return data or self._stored.read(READ_BYTES)
+
+    def give_back(self, data: bytes) -> None:
+        self._ahead = data + self._ahead
+
+    def exactly(self, count: int) -> bytes | None:
+        """The next bytes; None, and nothing is consumed, when the input has fewer."""
+        while len(self._ahead) < count:
+            more = self._stored.read(max(READ_BYTES, count - len(self._ahead)))
+            if not more:
+                return None
+            self._ahead += more
+        data, self._ahead = self._ahead[:count], self._ahead[count:]
+        return data
+
+    def after_zero(self) -> bytes | None:
+        """Skip all up to a zero byte and that; None at the end of the input."""
+        while data := self.some():
+            end = data.find(b"\0")
+            if end >= 0:
+                self._ahead = data[end + 1 :]
+                return b""
+        return None
+
+
 class _Gunzip:
     """The text of a gzip stream, members one after the other.
 
-    `gzip.GzipFile` would lose what it has inflated when it meets damaged data.
+    `gzip.GzipFile` would lose what it has inflated when it meets damaged data; so would an inflater that checks the
+    sums itself.
     """
 
     def __init__(self, stored: StoredFile) -> None:
         self._stored = stored
-        self._member = _new_member()
-        self._between_members = True
+        self._input = _Input(stored)
+        self._deflated: _Deflated | None = None
+        self._sum = self._length = 0
+        self._begin = self._bytes = 0  # of the member in the text; of text so far
 
     def readinto(self, buffer: memoryview) -> int:
         try:
@@ -173,45 +216,156 @@ class _Gunzip:
         except _INFLATE_ERRORS as error:
             raise UnpackError(_damaged("gzip", error)) from None
         buffer[: len(data)] = data
+        self._bytes += len(data)
         return len(data)
 
     def _inflate(self, limit: int) -> bytes:
         while True:
-            if self._member.eof:
-                text = self._member.unused_data
-                self._member = _new_member()
-                self._between_members = True
-            else:
-                text = b""
-            if not text and self._member.needs_input:
-                text = self._stored.read(READ_BYTES)
-                if not text:
-                    if self._between_members:
-                        return b""
-                    raise UnpackError(Reason("gzip_cut_off", "the gzip data is cut off"))
-            if self._between_members and not text.startswith(GZIP_MAGIC):
-                return b""  # padding after the last member, which gzip allows
-            self._between_members = False
-            data = self._member.decompress(text, limit)
+            if self._deflated is None and not self._begin_member():
+                return b""
+            deflated = cast(_Deflated, self._deflated)
+            if deflated.eof:
+                self._end_member(deflated)
+                continue
+            packed = self._input.some() if deflated.needs_input else b""
+            if deflated.needs_input and not packed:
+                raise UnpackError(_cut_off("gzip"))
+            data = deflated.decompress(packed, limit)
             if data:
+                self._sum = zlib.crc32(data, self._sum)
+                self._length += len(data)
                 return data
+
+    def _begin_member(self) -> bool:
+        """Read the header of the next member (RFC 1952, 2.3); False at the end or before padding, which is allowed."""
+        magic = self._input.exactly(2)
+        if magic != GZIP_MAGIC:
+            return False
+        rest = self._input.exactly(8)
+        if rest is None:
+            raise UnpackError(_cut_off("gzip"))
+        method, flags = rest[0], rest[1]
+        if method != 8 or flags & 0xE0:
+            raise UnpackError(_damaged("gzip", "its header is not valid"))
+        parts: list[bytes | None] = []
+        if flags & 4:
+            size = self._input.exactly(2)
+            parts.append(size and self._input.exactly(int.from_bytes(size, "little")))
+        parts += [self._input.after_zero() for flag in (8, 16) if flags & flag]
+        if flags & 2:
+            parts.append(self._input.exactly(2))
+        if None in parts:
+            raise UnpackError(_cut_off("gzip"))
+        self._deflated = _new_deflated()
+        self._sum = self._length = 0
+        self._begin = self._bytes
+        return True
+
+    def _end_member(self, deflated: _Deflated) -> None:
+        self._deflated = None
+        self._input.give_back(deflated.unused_data)
+        sums = self._input.exactly(8)
+        if sums is None:
+            raise UnpackError(_cut_off("gzip"))
+        length = self._length & 0xFFFFFFFF
+        if sums != self._sum.to_bytes(4, "little") + length.to_bytes(4, "little"):
+            self._stored.wrong_sums.append(self._begin)
+
+
+# the parts of a Zstandard frame (RFC 8878, 3.1.1)
+_SKIPPABLE = range(0x184D2A50, 0x184D2A60)
+_RAW, _REPEATED, _COMPRESSED = range(3)
 
 
 class _Unzstd:
-    """The text of a Zstandard stream, frames one after the other."""
+    """The text of a Zstandard stream, frames one after the other.
+
+    Block by block, so that what was unpacked before a damaged block, or before a wrong checksum, is kept.
+    """
 
     def __init__(self, stored: StoredFile) -> None:
-        self._reader = zstandard.ZstdDecompressor().stream_reader(
-            cast(BinaryIO, stored), read_size=READ_BYTES, read_across_frames=True
-        )
+        self._stored = stored
+        self._input = _Input(stored)
+        self._frame: zstandard.ZstdDecompressionObj | None = None
+        self._has_sum = self._last = False
+        self._text = memoryview(b"")
+        self._begin = self._bytes = 0
 
     def readinto(self, buffer: memoryview) -> int:
-        try:
-            return self._reader.readinto(buffer)
-        except zstandard.ZstdError as error:
-            raise UnpackError(_damaged("Zstandard", error)) from None
+        while not self._text:
+            try:
+                if not self._next():
+                    return 0
+            except zstandard.ZstdError as error:
+                raise UnpackError(_damaged("Zstandard", error)) from None
+        count = min(len(buffer), len(self._text))
+        buffer[:count] = self._text[:count]
+        self._text = self._text[count:]
+        return count
+
+    def _next(self) -> bool:
+        """Unpack the next block, header or checksum; False at the end."""
+        if self._frame is None:
+            return self._begin_frame()
+        if self._last:
+            self._end_frame(self._frame)
+            return True
+        head = self._exactly(3)
+        value = int.from_bytes(head, "little")
+        self._last, kind, size = bool(value & 1), value >> 1 & 3, value >> 3
+        if kind not in (_RAW, _REPEATED, _COMPRESSED):
+            raise UnpackError(_damaged("Zstandard", "a block is of no known kind"))
+        self._unpack(self._frame, head + self._exactly(1 if kind == _REPEATED else size))
+        return True
+
+    def _begin_frame(self) -> bool:
+        magic = self._input.exactly(4)
+        if magic is None:
+            if self._input.some():
+                raise UnpackError(_cut_off("Zstandard"))
+            return False
+        if int.from_bytes(magic, "little") in _SKIPPABLE:
+            left = int.from_bytes(self._exactly(4), "little")
+            while left:
+                left -= len(self._exactly(min(left, READ_BYTES)))
+            return True
+        if magic != ZSTD_MAGIC:
+            raise UnpackError(_damaged("Zstandard", "unknown data after a frame"))
+        descriptor = self._exactly(1)
+        flags = descriptor[0]
+        one_segment = bool(flags & 0x20)
+        sizes = (int(not one_segment), (0, 1, 2, 4)[flags & 3], (int(one_segment), 2, 4, 8)[flags >> 6])
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._has_sum, self._last = bool(flags & 4), False
+        self._begin = self._bytes
+        self._unpack(self._frame, magic + descriptor + self._exactly(sum(sizes)))
+        return True
+
+    def _end_frame(self, frame: zstandard.ZstdDecompressionObj) -> None:
+        self._frame = None
+        if self._has_sum:
+            stored = self._exactly(4)
+            try:
+                self._unpack(frame, stored)
+            except zstandard.ZstdError:
+                self._stored.wrong_sums.append(self._begin)
+
+    def _unpack(self, frame: zstandard.ZstdDecompressionObj, packed: bytes) -> None:
+        text = frame.decompress(packed)
+        self._text = memoryview(text)
+        self._bytes += len(text)
+
+    def _exactly(self, count: int) -> bytes:
+        data = self._input.exactly(count)
+        if data is None:
+            raise UnpackError(_cut_off("Zstandard"))
+        return data
 
 
-def _damaged(packing: str, error: Exception) -> Reason:
+def _cut_off(packing: str) -> Reason:
+    return Reason(f"{packing.lower()}_cut_off", f"the {packing} data is cut off")
+
+
+def _damaged(packing: str, error: Exception | str) -> Reason:
     text = f"the {packing} data is damaged: {error}"
     return Reason("damaged_packing", text, {"packing": packing, "error": str(error)})

@@ -25,6 +25,10 @@ export const overview = area("overview", {
         : `The ${n} findings with a number save ${time} a step together (${share}).`,
   },
 
+  run: {
+    line: (n: number, sentence: string) => `${n} ranks together: ${sentence}`,
+  },
+
   waterfall: {
     title: "Where does the step time go?",
     help: "The average step, mean over the devices that ran kernels. Each moment has one part: a compute kernel runs (by its kind); else communication runs; else a copy runs; else the device is idle, by what it waits for. The parts add up to the step time exactly.",

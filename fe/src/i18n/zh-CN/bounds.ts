@@ -36,7 +36,18 @@ const WHY: Readonly<Record<string, string>> = {
 export const bounds: ServerMessages["bounds"] = {
   input: of("输入限制了此次运行：各步在等待数据。若不必等待，"),
   sync: of("同步限制了此次运行：主机停下来等待设备，随后设备又等待主机。若没有这些等待，"),
-  communication: of("通信限制了此次运行：没有计算掩盖它。若没有通信以及其中对其他 rank 的等待，"),
+  communication: (values) => {
+    if (!values.joint)
+      return of("通信限制了此次运行：没有计算掩盖它。若没有通信以及其中对其他 rank 的等待，")(
+        values,
+      );
+    const { loaded, world } = values;
+    const partly =
+      Number(loaded) < Number(world)
+        ? `其中包含对没有加载的 rank 的等待：${world} 个中只有 ${loaded} 个。`
+        : "";
+    return `${of("通信限制了此次运行：没有计算掩盖传输。若没有传输，")(values)}${partly}`;
+  },
   memory: of("拷贝限制了此次运行：内核在等待拷贝。若没有拷贝，"),
   host: (values) =>
     of(

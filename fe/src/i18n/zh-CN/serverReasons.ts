@@ -98,6 +98,7 @@ export const reasons: FirstMessages["reasons"] = {
   long_event: ({ bytes }) => `有一个事件超过 ${bytes} 字节`,
   expansion: ({ times }) => `解压后超过原大小的 ${times} 倍，没有跟踪会这样`,
   gzip_cut_off: () => "gzip 数据被截断",
+  zstandard_cut_off: () => "Zstandard 数据被截断",
   damaged_packing: ({ packing, error }) => `${packing} 数据已损坏：${error}`,
 
   // What stands in the way of reading.

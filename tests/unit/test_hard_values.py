@@ -1,0 +1,92 @@
+"""Values that no decoder takes: the event is kept without them, or dropped alone and told; the file is read."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from torch_tb_profiler.trace import Trace, read_to_file, read_trace
+from torch_tb_profiler.trace.rewrite import examine, with_events
+
+COUNT = 8
+
+
+def events(changed: str) -> list[str]:
+    """JSON text of events, of which the fourth is changed: a key replaced or added."""
+    found = []
+    for number in range(COUNT):
+        event = f'"ph":"X","cat":"cpu_op","name":"aten::op{number}","pid":1,"tid":1,"ts":{1000 + 10 * number},"dur":5'
+        found.append("{" + event + (f",{changed}" if changed and number == 3 else "") + "}")
+    return found
+
+
+def text(changed: str, between: str) -> bytes:
+    return ('{"schemaVersion": 1, "traceEvents": [' + between.join(events(changed)) + "]}").encode()
+
+
+def names(trace: Trace) -> list[str]:
+    return [trace.strings[code] for code in trace.events.name.tolist()]
+
+
+def all_but(number: int) -> list[str]:
+    return [f"aten::op{i}" for i in range(COUNT) if i != number]
+
+
+BEYOND_64_BITS = "9" * 30
+MANY_DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize("field", ["pid", "tid", "id", "ts", "dur"])
+@pytest.mark.parametrize("value", [BEYOND_64_BITS, MANY_DIGITS, f'"{MANY_DIGITS}"', "-" + BEYOND_64_BITS])
+def test_a_number_that_is_too_large_costs_no_event(field: str, value: str, tmp_path: Path) -> None:
+    trace = read_to_file(BytesIO(text(f'"{field}":{value}', ",\n")), tmp_path / "columns")
+    assert names(trace) == [f"aten::op{i}" for i in range(COUNT)]
+
+
+def test_a_number_that_is_not_kept_is_told() -> None:
+    trace = read_trace(BytesIO(text(f'"args":{{"External id":{MANY_DIGITS}}}', ",\n")))
+    assert [(note.kind, note.count) for note in trace.notes] == [("odd_fields", 1)]
+
+
+def test_metadata_with_large_numbers(tmp_path: Path) -> None:
+    values = ", ".join(f'"{key}": {BEYOND_64_BITS}' for key in ("pid", "tid"))
+    named = f'{{"ph":"M","name":"thread_sort_index",{values},"args":{{"sort_index":{BEYOND_64_BITS}}}}}'
+    content = f'{{"traceEvents": [{named}, {events("")[0]}]}}'.encode()
+    trace = read_to_file(BytesIO(content), tmp_path / "columns")
+    assert [(track.pid, track.tid, track.sort_index) for track in trace.tracks] == [
+        (BEYOND_64_BITS, BEYOND_64_BITS, 0),
+        (1, 1, 0),
+    ]
+
+
+@pytest.mark.parametrize("between", [",\n", ", "])
+@pytest.mark.parametrize("nested", ["[" * 3000 + "]" * 3000, '{"args":' * 3000 + "{}" + "}" * 3000])
+def test_arguments_nested_too_deep_cost_their_event(nested: str, between: str) -> None:
+    content = text(f'"args":{{"Input Dims":{nested}}}', between)
+    trace = read_trace(BytesIO(content))
+    assert names(trace) == all_but(3)
+    (note,) = trace.notes
+    assert (note.kind, note.count, note.first_offset) == (
+        "dropped_events",
+        1,
+        content.index(events("")[3][:-1].encode()),
+    )
+
+
+@pytest.mark.parametrize("key", ["schemaVersion", "traceName"])
+@pytest.mark.parametrize("value", ["[" * 3000 + "]" * 3000, MANY_DIGITS])
+def test_a_header_that_cannot_be_decoded_costs_no_event(key: str, value: str) -> None:
+    before, after = (f'"{key}": {value}, ', "") if key == "schemaVersion" else ("", f', "{key}": {value}')
+    trace = read_trace(BytesIO(f'{{{before}"traceEvents": [{", ".join(events(""))}]{after}}}'.encode()))
+    assert len(trace.events) == COUNT
+    assert [note.kind for note in trace.notes] == ["damaged_header" if before else "damaged_tail"]
+
+
+def test_a_file_with_what_cannot_be_decoded_is_written_again_without_it() -> None:
+    content = text('"args":{"x":' + "[" * 3000 + "]" * 3000 + "}", ",\n")
+    assert not examine(BytesIO(content)).whole
+    written = json.loads(b"".join(with_events(BytesIO(content), (), whole=False)))
+    assert [event["name"] for event in written["traceEvents"]] == all_but(3)
