@@ -13,6 +13,7 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.hosts import only_for
 from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.workspace import logs, open_workspace
@@ -27,6 +28,14 @@ class Serve:
     def declare(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("logdir", metavar="LOGDIR", help="directory with traces, at any depth")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument(
+            "--allow-host",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a further name under which browsers reach this server, such as that of a proxy; may be repeated "
+            "(always: localhost, addresses, and what --host says)",
+        )
         parser.add_argument(
             "--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)"
         )
@@ -66,7 +75,8 @@ class Serve:
         except StorageError as error:
             raise UserError(str(error)) from None
         try:
-            serve(create_app(workspace), arguments.host, arguments.port, _announce)
+            app = only_for(create_app(workspace), arguments.host, arguments.allow_host)
+            serve(app, arguments.host, arguments.port, _announce)
         except (OSError, OverflowError) as error:
             raise UserError(f"cannot listen on {arguments.host}:{arguments.port}: {error}") from None
         finally:
