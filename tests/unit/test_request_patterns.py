@@ -1,4 +1,4 @@
-"""Every pattern that a request can bring: the same ones are taken, and what could take all memory is refused with the reason."""
+"""Every pattern that a request can bring: the same are taken, what could take all memory is refused with a reason."""
 
 from __future__ import annotations
 

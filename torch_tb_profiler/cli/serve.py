@@ -16,6 +16,7 @@ from torch_tb_profiler.web.app import create_app
 from torch_tb_profiler.web.hosts import only_for
 from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.web.server import serve
+from torch_tb_profiler.web.time_limit import LONGEST, SECONDS, TimeLimit
 from torch_tb_profiler.workspace import logs, open_workspace
 from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE
 
@@ -47,6 +48,13 @@ class Serve:
         )
 
         parser.add_argument(
+            "--time-limit",
+            type=float,
+            default=SECONDS,
+            metavar="S",
+            help="seconds for computing one answer; what takes longer is answered 503 (default: %(default)g)",
+        )
+        parser.add_argument(
             "--max-expansion",
             type=int,
             metavar="N",
@@ -59,6 +67,8 @@ class Serve:
             raise UserError("--workers must be 1 or more", exit_code=2)
         if arguments.max_expansion is not None and arguments.max_expansion < 1:
             raise UserError("--max-expansion must be 1 or more", exit_code=2)
+        if not 0 < arguments.time_limit <= LONGEST:
+            raise UserError(f"--time-limit must be above 0 and at most {LONGEST:g}", exit_code=2)
         logs.configure()
         signal.signal(signal.SIGTERM, _stop)
         try:
@@ -75,7 +85,7 @@ class Serve:
         except StorageError as error:
             raise UserError(str(error)) from None
         try:
-            app = only_for(create_app(workspace), arguments.host, arguments.allow_host)
+            app = only_for(create_app(workspace, TimeLimit(arguments.time_limit)), arguments.host, arguments.allow_host)
             serve(app, arguments.host, arguments.port, _announce)
         except (OSError, OverflowError) as error:
             raise UserError(f"cannot listen on {arguments.host}:{arguments.port}: {error}") from None

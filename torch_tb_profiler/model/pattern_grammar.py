@@ -1,7 +1,7 @@
 """Regular expressions that a request may bring: what browsers and this server understand alike (docs/tables.md).
 
-No recursion, no references back, no looking around, no flags, and a bound on everything that makes compiling long or deep:
-compiling cannot be stopped, and what an engine keeps while it goes back is only small without these.
+No recursion, no references back, no looking around, no flags, and a bound on everything that makes compiling long or
+deep: compiling cannot be stopped, and what an engine keeps while it goes back is only small without these.
 """
 
 from __future__ import annotations
