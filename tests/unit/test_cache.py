@@ -6,6 +6,7 @@ import ast
 import logging
 import os
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -160,7 +161,7 @@ def test_samples_of_a_large_file_are_spread_over_it() -> None:
         assert all(begin >= 0 and begin + count <= size for begin, count in places)
         assert places[0][0] == 0
         assert sum(places[-1]) == size
-        gaps = [later - sum(place) for place, (later, _) in zip(places, places[1:], strict=False)]
+        gaps = [later - sum(place) for place, (later, _) in pairwise(places)]
         assert max(gaps, default=0) <= size / 60
         assert sum(count for _, count in places) <= WHOLE_BYTES
 

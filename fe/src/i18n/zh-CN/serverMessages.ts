@@ -32,6 +32,7 @@ export const serverMessages: ServerMessages = {
     bare_words: () => `${REPAIRED}NaN、Infinity 等裸词按缺失值处理。`,
     trailing_commas: () => `${REPAIRED}末尾多余的逗号已去掉。`,
     odd_fields: () => "部分事件有类型不符的字段：事件保留，这些字段忽略。",
+    impossible_numbers: () => "核函数与拷贝中任何设备都不可能有的数值已忽略。",
     dropped_events: () => "无法读取的事件已被忽略。",
     damaged_header: () => "traceEvents 之前的内容无法读取。",
     damaged_tail: () => "traceEvents 之后的内容无法读取。",
