@@ -44,6 +44,7 @@ class Asked:
 
     known_as   what is asked for, with parameters, the same in other processes, too
     of_steps   whether it is computed of only what belongs to the steps that the request names
+    once       whether a trace that is not open is opened for this alone
     """
 
     trace: OpenTrace
@@ -51,6 +52,7 @@ class Asked:
     choice: StepChoice
     steps: StepRange | None
     of_steps: bool
+    once: bool = False
 
     @classmethod
     def of(
@@ -135,9 +137,13 @@ class Asked:
 
     def _attempt(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
         steps = self.steps if self.of_steps else None
-        return _attempted(
-            lambda: workspace.ask(self.trace, lambda model: compute(model, self.trace), self.choice, steps)
-        )
+
+        def question(model: Model) -> T:
+            return compute(model, self.trace)
+
+        if self.once and steps is None and self.choice == StepChoice():
+            return _attempted(lambda: workspace.ask_once(self.trace, question))
+        return _attempted(lambda: workspace.ask(self.trace, question, self.choice, steps))
 
 
 def _attempted(make: Callable[[], T]) -> T | Refusal:
