@@ -19,7 +19,7 @@ POSSIBLE: dict[str, tuple[str, float]] = {
     "bytes": ("bytes", 80 * 2**30),
     "memory bandwidth (GB/s)": ("bandwidth", 8000.0),
 }
-BEYOND = {
+BEYOND: dict[str, list[float]] = {
     "registers per thread": [1025, -7, 2**31],
     "shared memory": [2**40, -2],
     "blocks per SM": [-1.5, 1e30],
@@ -47,7 +47,7 @@ def traced(*arguments: dict[str, Any]) -> Trace:
 
 
 def test_what_a_device_can_have_is_kept() -> None:
-    trace = traced({key: value for key, (_, value) in POSSIBLE.items()}, {key: 0 for key in POSSIBLE}, {})
+    trace = traced({key: value for key, (_, value) in POSSIBLE.items()}, dict.fromkeys(POSSIBLE, 0), {})
     for name, value in POSSIBLE.values():
         first, second, missing = getattr(trace.device_work, name).tolist()
         assert (first, second) == (value, 0)
@@ -57,7 +57,8 @@ def test_what_a_device_can_have_is_kept() -> None:
 
 @pytest.mark.parametrize("key", BEYOND)
 def test_what_none_can_have_is_missing_and_counted(key: str) -> None:
-    trace = traced(*({key: value} for value in BEYOND[key]), {key: 1})
+    values = BEYOND[key]
+    trace = traced(*({key: value} for value in values), {key: 1})
     *beyond, kept = getattr(trace.device_work, POSSIBLE[key][0]).tolist()
     assert kept == 1
     assert all(value == -1 or math.isnan(value) for value in beyond)
