@@ -38,7 +38,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
     """Connections to a server with little patience; what is given is sent at once."""
     addresses: list[str] = []
     servers: list[object] = []
-    monkeypatch.setattr("torch_tb_profiler.web.server._Server.service_actions", servers.append)
+    monkeypatch.setattr("torch_tb_profiler.web.server._Server.service_actions", lambda self: servers.append(self))  # noqa: PLW0108
     thread = threading.Thread(target=serve, args=(answers, "127.0.0.1", 0, addresses.append, QUICK), daemon=True)
     thread.start()
     wait_until(lambda: bool(addresses and servers), "the server listens")
