@@ -1,5 +1,5 @@
 /** From a place in the trace to the Trace view. */
-import type { Finding, Finding } from "../../api";
+import type { Finding } from "../../api";
 import { goToView } from "../../state";
 
 interface Stretch {
