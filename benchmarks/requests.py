@@ -92,6 +92,8 @@ FIRST_VIEW = "/overview"
 EXTRA = ("/diff", "/api/diff", "/api/compare", "/trace", "/api/trace", "/api/report")
 #: has bars of its own
 TIMELINE = "/api/timeline"
+#: of the replay, asked when its view is looked at; `SIZES=engine` has bars of its own for it
+REPLAY = ("/api/critical_path", "/api/what_if")
 
 
 def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: str = "1") -> list[Request]:
@@ -113,7 +115,7 @@ def requests_for(routes: Iterable[str], run: str, workers: Sequence[str], span: 
 
 def split(requests: Sequence[Request]) -> dict[str, list[Request]]:
     """As the probes take them."""
-    apart = (*EXTRA, TIMELINE)
+    apart = (*EXTRA, TIMELINE, *REPLAY)
     return {
         "requests": [request for request in requests if not request[0].startswith(apart)],
         "extra": [request for request in requests if request[0].startswith(apart)],

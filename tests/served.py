@@ -13,8 +13,8 @@ from werkzeug.test import Client
 
 from tests.tiny import wait_until
 from torch_tb_profiler.discovery import parse_logdir
+from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.workspace import Workspace, open_workspace
 
 

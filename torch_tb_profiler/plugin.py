@@ -11,8 +11,8 @@ from tensorboard.plugins import base_plugin
 
 from torch_tb_profiler.discovery import Root, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.workspace import Workspace, logs, open_workspace
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
 

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
+from torch_tb_profiler.insights.run_question import RUN_FINDINGS
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
@@ -55,6 +56,7 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     WHAT_IF,
     COMPARE,
     DISTRIBUTED,
+    RUN_FINDINGS,
     TRACES,
     NAMES,
 )

@@ -22,10 +22,11 @@ from own import cpu, peak, resident, say
 
 
 def first(logdir: str, cache_dir: str, plan: dict[str, Any]) -> None:
-    import torch_tb_profiler.web.app  # noqa: F401 - for `_views`
+    import torch_tb_profiler.web.app  # for `_views`
+    import torch_tb_profiler.web.prefetch  # noqa: F401 - so that it counts as import
     from torch_tb_profiler.discovery import parse_logdir
     from torch_tb_profiler.storage import storage_for
-    from torch_tb_profiler.web.prefetch import QUESTIONS
+    from torch_tb_profiler.web.ahead import QUESTIONS
     from torch_tb_profiler.workspace import OpenTrace
     from torch_tb_profiler.workspace.cache import Cache
     from torch_tb_profiler.workspace.identity import content_key

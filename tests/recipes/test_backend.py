@@ -18,8 +18,8 @@ import sys, json
 from pathlib import Path
 from werkzeug.test import Client
 from torch_tb_profiler.discovery import parse_logdir
+from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.workspace import open_workspace
 import time
 

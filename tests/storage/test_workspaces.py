@@ -19,7 +19,7 @@ from tests.storage.stores import Store, error_body
 from tests.tiny import events, wait_until
 from torch_tb_profiler.discovery import parse_logdir, parse_logdir_spec
 from torch_tb_profiler.storage import retry
-from torch_tb_profiler.web.prefetch import QUESTIONS
+from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.workspace import TraceStatus, Workspace, open_workspace, trace_state
 
 NAMED, OTHER = "run/w.1.pt.trace.json", "run/sub/trace_rank3.json.gz"

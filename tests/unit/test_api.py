@@ -1,10 +1,9 @@
-"""The Python API: finding traces, the same numbers as the routes, data frames, errors, and the guide's examples."""
+"""The Python API: finding traces, the same numbers as the routes, data frames, errors."""
 
 from __future__ import annotations
 
 import gzip
 import math
-import re
 import shutil
 import subprocess
 import sys
@@ -211,20 +210,6 @@ def test_data_frames(profile: Profile) -> None:
     assert len(trace.compare(trace).to_pandas()) > 0
     assert len(trace.notes.to_pandas()) == len(trace.notes)
     assert len(profile.skipped.to_pandas()) == len(profile.skipped)
-
-
-def test_the_guide(repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All its code in one namespace, as in a notebook."""
-    pytest.importorskip("pandas")
-    monkeypatch.chdir(repository)
-    monkeypatch.setattr("torch_tb_profiler.workspace.cache.default_directory", lambda: cache)
-    text = (repository / "docs" / "python.md").read_text()
-    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    assert len(blocks) > 5
-    namespace: dict[str, Any] = {}
-    for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), namespace)
-    assert namespace["trace"].worker == "worker0"
 
 
 # what limits the steps ----------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.shared.kernel_use import TensorCores
 from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.insights import RULES
+from torch_tb_profiler.insights.run_rules import RUN_RULES
 from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits
 
@@ -62,7 +63,7 @@ def test_the_docs_repeat_the_definitions(repository: Path, group: str) -> None:
 def test_the_docs_name_every_rule(repository: Path) -> None:
     text = (repository / "docs" / "findings.md").read_text()
     said = set(re.findall(r"^\| (R[\d, ]+) \| `(\w+)` \|", text, re.MULTILINE))
-    assert {(rule.number, rule.id) for rule in RULES} == said
+    assert {(rule.number, rule.id) for rule in (*RULES, *RUN_RULES)} == said
 
 
 def test_every_column_is_defined() -> None:

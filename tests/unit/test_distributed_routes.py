@@ -83,3 +83,17 @@ def test_errors(client: Client, route: str) -> None:
 def test_the_worker_is_always_all(client: Client, route: str) -> None:
     (span,) = get(client, "/spans?run=whole&worker=All")
     assert get(client, f"{route}?run=whole&span={span}&worker=x") == get(client, f"{route}?run=whole&span={span}")
+
+
+def test_findings_of_the_run(client: Client) -> None:
+    found = get(client, "/api/run_findings?run=whole")
+    assert (found["loaded"], found["world"]) == (RANKS, RANKS)
+    assert found["collectives"] > 0
+    assert found["findings"] == []
+    assert found["bound"]["sentence"]
+    assert "straggler" in found["checked"]
+    broken = get(client, "/api/run_findings?run=broken")
+    assert (broken["loaded"], broken["world"]) == (RANKS - 1, RANKS)
+    assert [note["kind"] for note in broken["meta"]["notes"]]
+    alone = get(client, "/api/run_findings?run=alone")
+    assert (alone["loaded"], alone["findings"], alone["checked"]) == (1, [], [])

@@ -25,8 +25,9 @@ from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.trace import column_file, read_trace
+from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
-from torch_tb_profiler.web.prefetch import QUESTIONS, questions
+from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
 from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack, stored
 from torch_tb_profiler.workspace.cache import _size_of_folder
@@ -317,6 +318,14 @@ def test_troubles_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Model, "notes", property(lambda _: pytest.fail("looked for again")))
     first.answers.clear()
     assert troubles(again) == troubles(first) == summary.troubles
+
+
+def test_a_server_does_not_load_rules() -> None:
+    code = "import sys, torch_tb_profiler.plugin; print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    held = set(found.stdout.split())
+    assert "torch_tb_profiler.insights.question" in held
+    assert not {name for name in held if name.startswith("torch_tb_profiler.insights.rules")}
 
 
 def test_a_process_that_answers_does_not_hold_what_is_seldom_needed() -> None:

@@ -67,7 +67,7 @@ def test_without_a_pinned_copy_only_the_waiting_goes() -> None:
     program = [[each for each in step if each[:1] + each[2:] != ("copy_in", False)] for step in copying_program()]
     model = model_of(recorded(program).events)
     found = what_if(model, [pinned()])
-    assert found.notes == ("No pinned copy HtoD was seen: these copies take as long as they did.",)
+    assert found.notes == ("No pinned copy was seen: these copies take as long as they did.",)
     scenario = changed(model.trace, graph_of(model), [pinned()])
     np.testing.assert_array_equal(scenario.duration, graph_of(model).items.duration)
     assert found.saved_ns is not None

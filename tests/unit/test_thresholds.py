@@ -9,6 +9,7 @@ import pytest
 
 from tests.events import annotation, model_of
 from torch_tb_profiler.insights import RULES, diagnosis
+from torch_tb_profiler.insights.run_rules import RUN_RULES
 from torch_tb_profiler.insights.thresholds import VARIABLE, ThresholdError, thresholds, thresholds_with
 from torch_tb_profiler.workspace.cache import Cache
 
@@ -16,7 +17,7 @@ LOADER = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
 
 
 def test_sections_are_rules() -> None:
-    assert set(thresholds().limits) - {"findings", "run"} <= {rule.id for rule in RULES}
+    assert set(thresholds().limits) - {"findings", "run"} <= {rule.id for rule in (*RULES, *RUN_RULES)}
     assert thresholds().digest == ""
 
 

@@ -19,8 +19,8 @@ from torch_tb_profiler.reason import ErrorWithReason
 from torch_tb_profiler.trace import Note
 
 #: questions of one bundle have much in common: a worker process answers them together, then forgets what they needed
-Bundle = Literal["calls", "stacks", "modules"]
-BUNDLES: tuple[Bundle, ...] = ("calls", "stacks", "modules")
+Bundle = Literal["calls", "steps", "stacks", "modules"]
+BUNDLES: tuple[Bundle, ...] = ("calls", "steps", "stacks", "modules")
 
 
 class NoParameters(msgspec.Struct, frozen=True):
@@ -138,12 +138,14 @@ class Part(Generic[K]):
 
     make  what is kept
     read  what `make` gave; the result has `size`, bytes
+    once  whether it takes much memory that nothing else needs: a trace that is not open is opened for it alone
     """
 
     name: str
     make: Callable[[Subject], bytes]
     read: Callable[[bytes], K]
     bundle: Bundle = "calls"
+    once: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,9 @@ from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import Skipped
+from torch_tb_profiler.insights.run_facts import run_rank
+from torch_tb_profiler.insights.run_findings import RunDiagnosis, run_diagnosis
+from torch_tb_profiler.insights.run_rule import RunFinding
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
 from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
@@ -83,6 +86,18 @@ class Run:
             raise ProfileError(str(error)) from None
         ranks = [t.ask(partial(replay_rank, worker=t.worker)) for t in self.traces if t.span == name]
         return joint_what_if(ranks, changes, workers)
+
+    def diagnosis(self, span: str | int | None = None) -> RunDiagnosis:
+        """What bounds the steps of the ranks of a span, and what the rules over ranks find (docs/findings.md).
+
+        All ranks are replayed together, so that savings hold what they wait for one another.
+        """
+        name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
+        return run_diagnosis([t.ask(partial(run_rank, worker=t.worker)) for t in self.traces if t.span == name])
+
+    def findings(self, span: str | int | None = None) -> Rows[RunFinding]:
+        """The findings of `diagnosis`."""
+        return Rows(self.diagnosis(span).findings)
 
 
 class Profile:

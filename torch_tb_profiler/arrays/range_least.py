@@ -16,7 +16,7 @@ def least_in(values: Int64, first: Int64, after: Int64) -> Int64:
     values         shape (n,)
     first, after   shape (m,), positions from 0 to n
     Returns shape (m,); NOTHING for a range that ends where it begins, or before.
-    Takes n · log(longest range) + m operations: runs of 1, 2, 4, … values are made one after the other, and a range is two
+    Takes n · log(longest range) + m operations: runs of 1, 2, 4, … values are made one by one, and a range is two
     of the longest runs that fit into it.
 
     >>> least_in(np.array([3, 1, 4]), np.array([0, 2, 1]), np.array([2, 3, 1])).tolist()[:2]

@@ -11,8 +11,8 @@ from pathlib import Path
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import Found, Root
+from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.http import HttpError
-from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.web.report import MOST_TRACES, report
 from torch_tb_profiler.workspace import Unavailable, Workspace, logs, open_workspace
 

@@ -12,8 +12,8 @@ from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
-from torch_tb_profiler.web.prefetch import QUESTIONS
 from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.workspace import logs, open_workspace
 from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE

@@ -12,10 +12,13 @@ from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change, collectives, copies, free, kernels, scale, without
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path
-from torch_tb_profiler.analysis.replay.refusals import Quality
+from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
+from torch_tb_profiler.analysis.replay.resources import RESOURCES
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.launch_bound import most_idle, unknown_idle
 from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
 
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
@@ -35,26 +38,27 @@ _WITH_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
 _WITHOUT_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
     "input": (free("data"),),
     "communication": (collectives(0), free("collective")),
-    "host": (scale("python", TWO_THIRDS),),
+    "host": tuple(scale(label, TWO_THIRDS) for label in ("python", "allocator", "api")),
     "compute": (scale("operator", HALF),),
 }
-#: the parts of the critical path that are of a resource
+#: the parts of the critical path that are of a resource, with a device and without
 _ON_PATH: Mapping[BoundKind, tuple[str, ...]] = {
-    "input": ("data",),
-    "host": ("python", "operator", "allocator", "api"),
-    "launch": ("launch", "launch_latency"),
-    "sync": ("blocking", "wake_up"),
-    "communication": ("communication", "collective"),
-    "memory": ("copy",),
-    "compute": ("compute", "device_gap"),
+    "memory" if each.id == "copies" else each.id: each.parts for each in RESOURCES if each.id != "unknown"
 }
-#: the same of a trace without a device
 _ON_CPU_PATH: Mapping[BoundKind, tuple[str, ...]] = {
-    "input": ("data",),
-    "communication": ("communication", "collective"),
-    "host": ("python",),
+    "input": _ON_PATH["input"],
+    "communication": _ON_PATH["communication"],
+    "host": tuple(part for part in _ON_PATH["host"] if part != "operator"),
     "compute": ("operator",),
 }
+#: parts of the path that are calls of a device's API, but launches and waits
+_CALLS = ("allocator", "api")
+#: parts of the path on devices: without waits and on a host without delays they stay
+_ON_DEVICES = ("compute", "device_gap", "communication", "copy")
+#: what relieves the others does so by this part of what they have on the path
+_RELIEVED: Mapping[BoundKind, float] = {"compute": HALF, "host": 1 - TWO_THIRDS}
+#: what lets the host go on earlier saves no more than the devices idle: their work stays, and does not overlap more
+_OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
 LEAST = 0.02
 
@@ -95,64 +99,108 @@ class Bound:
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
-def bound_of(facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bound: bool) -> Bound:
-    """steps: indices in the graph; quality: of it; is_launch_bound: the device idles between short kernels."""
+def resources_of(model: Model) -> Mapping[BoundKind, tuple[Change, ...]]:
+    """The resources of a trace, and what relieves each."""
+    return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
+
+
+def bound_of(
+    facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bound: bool, compiling: Sequence[Change] = ()
+) -> Bound:
+    """What bounds some steps.
+
+    steps             indices in the graph
+    quality           of the graph
+    is_launch_bound   the device idles between short kernels
+    compiling         what removes compilation from the steps; empty where there is none
+    """
     graph, trace = facts.graph, facts.trace
-    refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
     explained = None if quality.unexplained is None else 1 - quality.unexplained
-    if refusal is not None or not facts.steps:
-        text = "no steps were found" if refusal is None else refusal.text
-        values: dict[str, Value] = {"why": "no_step" if refusal is None else refusal.id}
-        sentence = f"What bounds this run cannot be told: {text}"
-        return Bound("unknown", None, None, explained, quality.confidence, sentence, (), values)
+
+    def unknown(why: str, sentence: str, reliefs: Sequence[Relief] = ()) -> Bound:
+        return Bound("unknown", None, None, explained, quality.confidence, sentence, tuple(reliefs), {"why": why})
+
+    refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
+    if refusal is not None:
+        return unknown(refusal.id, f"{_CANNOT} {refusal.text}")
+    if not facts.steps:
+        return unknown("no_step", f"{_CANNOT} no steps were found")
     chosen = np.array(steps, np.int64)
     before = int(unchanged(graph).step_ns[chosen].sum())
     path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
-    resources = _WITH_DEVICE if facts.model.has_device_work else _WITHOUT_DEVICE
-    found: list[Relief] = []
-    for kind, changes in resources.items():
-        if any(quality.of(change) is not None for change in changes):
-            found.append(Relief(kind, None))
-            continue
+    on_device = facts.model.has_device_work
+    resources = resources_of(facts.model)
+    on_path = _ON_PATH if on_device else _ON_CPU_PATH
+
+    def saved(changes: Sequence[Change]) -> float:
         after = int(changed(trace, graph, changes).step_ns[chosen].sum())
-        found.append(Relief(kind, (before - after) / before if before else 0.0))
-    found.sort(key=lambda each: -1.0 if each.share is None else -each.share)
-    best = found[0]
-    if best.share is None or best.share < LEAST:
-        sentence = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
-        return Bound("unknown", None, None, explained, quality.confidence, sentence, tuple(found), {"why": "nothing"})
-    kind = "launch" if best.kind == "host" and is_launch_bound else best.kind
-    relieved = resources[best.kind]
-    on_path = _ON_PATH if facts.model.has_device_work else _ON_CPU_PATH
-    gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best.kind,)
+        return (before - after) / before if before else 0.0
+
+    refused = {
+        kind: why
+        for kind, changes in resources.items()
+        if (why := next((no for change in changes if (no := quality.of(change)) is not None), None)) is not None
+    }
+    idle = most_idle(facts) if on_device else 1.0
+    found = [
+        Relief(kind, min(saved(changes), idle) if kind in _OF_IDLE_TIME else saved(changes))
+        for kind, changes in resources.items()
+        if kind not in refused
+    ]
+    found.sort(key=lambda each: -(each.share or 0.0))
+    found += [Relief(kind, None) for kind in refused]
+    best, share = found[0].kind, found[0].share or 0.0
+    ceilings = {kind: _ceiling(kind, path, on_path) for kind in refused}
+    above = next((kind for kind in refused if ceilings[kind] >= max(share, LEAST)), None)
+    if above is not None:
+        return unknown(refused[above].id, f"{_CANNOT} {refused[above].text}", found)
+    if share < LEAST:
+        text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
+        return unknown("nothing", text, found)
+    relieved: Sequence[Change] = resources[best]
+    host_ns = path.share(*on_path["host"]) or 0.0
+    by: HostPart | None = "calls" if best == "host" and 2 * (path.share(*_CALLS) or 0.0) > host_ns else None
+    if compiling and best == ("host" if on_device else "compute") and (of_compiling := saved(compiling)) >= share:
+        best, share, relieved, by = "host", of_compiling, compiling, "compilation"
+    elif best == "host" and on_device and unknown_idle(facts) > USELESS:
+        text = f"the devices idle {100 * unknown_idle(facts):.0f} % of the time, and the trace does not show why."
+        return unknown("idle", f"{_CANNOT} {text}", found)
+    kind = "launch" if best == "host" and by is None and is_launch_bound else best
+    gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best,)
     following = _next(critical_path(changed(trace, graph, relieved), steps), gone, on_path)
     about: dict[str, Value] = {
-        "share": best.share,
+        "share": share,
         "before_ns": before / len(chosen),
-        "after_ns": before * (1 - best.share) / len(chosen),
-        "on_path": path.share(*on_path[best.kind]) or 0.0,
-        "device": facts.model.has_device_work,
-        "calls": best.kind == "launch",
+        "after_ns": before * (1 - share) / len(chosen),
+        "on_path": path.share(*on_path[best]) or 0.0,
+        "device": on_device,
+        "calls": best == "launch",
     }
+    if by is not None:
+        about["by"] = by
     if following is not None:
         about["next"] = following
+    begin = begin_of(kind, on_device, best == "launch", by)
     return Bound(
         kind=kind,
-        share=best.share,
+        share=share,
         next=following,
         explained=explained,
         confidence=quality.confidence,
-        sentence=_sentence(
-            _LAUNCH_CALLS if best.kind == "launch" else None,
-            kind,
-            best.share,
-            before / len(chosen),
-            facts.model.has_device_work,
-            following,
-        ),
+        sentence=_sentence(begin, share, before / len(chosen), following),
         reliefs=tuple(found),
         values=about,
     )
+
+
+def _ceiling(kind: BoundKind, path: CriticalPath, on_path: Mapping[BoundKind, tuple[str, ...]]) -> float:
+    """What the relief of a resource saves at most, whatever the graph lacks: its part of the path.
+
+    Without waits the host may be done earlier by all that is not on devices.
+    """
+    if kind == "sync":
+        return 1 - (path.share(*_ON_DEVICES) or 0.0)
+    return _RELIEVED.get(kind, 1.0) * (path.share(*on_path[kind]) or 0.0)
 
 
 def _next(
@@ -181,6 +229,14 @@ _ON_THE_CPU: Mapping[BoundKind, str] = {
     "host": "Python bounds this run. With a third less of its time",
     "compute": "Compute bounds this run: operators on the CPU. With operators twice as fast",
 }
+#: what the time of the host goes to, where that is no Python and no operator
+HostPart = Literal["calls", "compilation"]
+_HOST_BY: Mapping[HostPart, str] = {
+    "calls": "The host bounds this run: its time goes to calls of the API of the device. With a third less of the "
+    "host's time",
+    "compilation": "The host bounds this run: code is compiled while the steps run. Without that",
+}
+_CANNOT = "What bounds this run cannot be told:"
 #: in place of that of short kernels
 _LAUNCH_CALLS = "Launch calls bound this run: the device waits while they take long. Without them"
 NAMES: Mapping[BoundKind, str] = {
@@ -194,10 +250,18 @@ NAMES: Mapping[BoundKind, str] = {
 }
 
 
-def _sentence(
-    instead: str | None, kind: BoundKind, share: float, step_ns: float, on_device: bool, following: BoundKind | None
-) -> str:
-    begin = instead or (_SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind]))
+def begin_of(kind: BoundKind, on_device: bool, calls: bool, by: HostPart | None = None) -> str:
+    """How the sentence begins.
+
+    calls   not short kernels but the calls that launch are what takes long
+    by      what the time of the host goes to
+    """
+    if by is not None:
+        return _HOST_BY[by]
+    return _LAUNCH_CALLS if calls else _SENTENCES[kind] if on_device else _ON_THE_CPU.get(kind, _SENTENCES[kind])
+
+
+def _sentence(begin: str, share: float, step_ns: float, following: BoundKind | None) -> str:
     after = step_ns * (1 - share)
     text = f"{begin} a step would take {ms(after)} instead of {ms(step_ns)} ({100 * share:.0f} % less)."
     return text if following is None else f"{text} What comes next is {NAMES[following]}."

@@ -9,8 +9,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.changes import Direction as PinnedDirection
 from torch_tb_profiler.analysis.replay.edges import Edge
-from torch_tb_profiler.analysis.replay.pinned_copies import READS_AT_ONCE
+from torch_tb_profiler.analysis.replay.pinned_copies import READS_AT_ONCE, best_pinned_rate
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role, spans_by_role
 from torch_tb_profiler.arrays import intervals
@@ -152,3 +153,9 @@ def large_reads(facts: Facts) -> Copies:
     large = found.bytes >= facts.limit("pageable_output", "large_bytes")
     chosen = (found.direction == Direction.TO_HOST) & (found.memory == HostMemory.PAGEABLE) & large
     return found.take(chosen & found.blocks & ~found.reads & (found.call >= 0))
+
+
+def unseen_rate(facts: Facts, direction: PinnedDirection) -> float | None:
+    """The rate to expect of pinned memory, bytes per ns, where the trace has no pinned copy; None where it has one."""
+    known = best_pinned_rate(facts.trace, facts.graph, direction)
+    return facts.limit("pageable_output", "pinned_bytes_per_ns") if known is None else None

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
 from torch_tb_profiler.analysis.replay.savings import Saving, savings
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import is_launch_bound
 from torch_tb_profiler.insights.places import common_place
 from torch_tb_profiler.insights.rule import Finding, FindingSaving, FindingSeverity, Found, Instance, Rule
-from torch_tb_profiler.insights.rules import RULES
 from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.model import Model
 
@@ -70,6 +71,9 @@ def findings(model: Model) -> tuple[Finding, ...]:
 @remembered
 def diagnosis(model: Model) -> Diagnosis:
     """Apply all rules, and replay what each finding would save."""
+    # many modules, which a server that gives prepared answers does not need
+    from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
+
     facts = Facts(model, thresholds())
     mute = facts.thresholds.mute
     missing = {rule.id: next((need for need in rule.needs if not need.held(model)), None) for rule in RULES}
@@ -86,7 +90,7 @@ def diagnosis(model: Model) -> Diagnosis:
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(facts, steps, quality, is_launch_bound=is_launch_bound(facts)),
+        bound=bound_of(facts, steps, quality, is_launch_bound(facts), _changes_of("recompiles", found)),
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
@@ -96,6 +100,11 @@ def diagnosis(model: Model) -> Diagnosis:
         ),
         muted=tuple(rule.id for rule in RULES if rule.id in mute),
     )
+
+
+def _changes_of(id_: str, found: Sequence[tuple[Rule, Found]]) -> list[Change]:
+    """What removes the causes that one rule found."""
+    return [change for rule, each in found if rule.id == id_ and each.refused is None for change in each.changes]
 
 
 def _in_graph(facts: Facts) -> list[int]:
@@ -111,15 +120,18 @@ def _with_savings(
     """All that is worth showing in its order, and what it saves together, ns of a step."""
     refused = [(rule, each, _refused(each.refused)) for rule, each in found if each.refused is not None]
     changing = [(rule, each) for rule, each in found if each.changes and each.refused is None]
-    first = [(rule, each) for rule, each in changing if not rule.general]
-    last = [(rule, each) for rule, each in changing if rule.general]
+    first, last = _general_last(facts, steps, quality, changing)
     timed: list[tuple[Rule, Found, FindingSaving]] = []
     together = 0.0
     if first or last:
         of_first = savings(facts.model, [each.changes for _, each in first], steps)
         n = max(facts.steps, 1)
         together = of_first.together_ns / n
-        timed += [(*first[one.place], _per_step(one, n)) for one in of_first.changes]
+        timed += [
+            (*first[one.place], _per_step(one, n))
+            for one in of_first.changes
+            if not (one.only_first and _is_in_most_steps(facts, first[one.place][1]))
+        ]
         before = [each for _, each in first]
         for rule, each in last:
             saving = _of_the_rest(facts, steps, quality, before, each)
@@ -138,6 +150,39 @@ def _with_savings(
         listed.append(_finding(facts, rule, each, known, key))
     listed.sort(key=_order)  # stable: savings stay in the order in which they add up
     return listed, together if kept else None
+
+
+#: a general finding that alone saves so much more than all others together comes in its place among them
+DOMINATES = 2.0
+
+
+def _general_last(
+    facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
+) -> tuple[list[tuple[Rule, Found]], list[tuple[Rule, Found]]]:
+    """Findings whose savings are compared with one another, and general ones, which get what these leave."""
+    first = [(rule, each) for rule, each in found if not rule.general]
+    general = [(rule, each) for rule, each in found if rule.general]
+    others = [change for _, each in first for change in each.changes if quality.of(change) is None]
+    if not general or not others:
+        return first, general
+    graph, trace = facts.graph, facts.trace
+    chosen = np.array(steps, np.int64)
+    base = int(unchanged(graph).step_ns[chosen].sum())
+    together = base - int(changed(trace, graph, others).step_ns[chosen].sum())
+    last: list[tuple[Rule, Found]] = []
+    for rule, each in general:
+        allowed = all(quality.of(change) is None for change in each.changes)
+        alone = base - int(changed(trace, graph, each.changes).step_ns[chosen].sum()) if allowed else 0
+        (first if alone > DOMINATES * max(together, 0) else last).append((rule, each))
+    return first, last
+
+
+def _is_in_most_steps(facts: Facts, found: Found) -> bool:
+    """Whether the cause is in more than half of the steps after the first: what saves time in that one alone is hidden
+    in them.
+    """
+    step = np.searchsorted(facts.model.steps.host_start, facts.trace.events.start[found.rows], side="right") - 1
+    return len(distinct(step[step > 0])) > (facts.steps - 1) / 2
 
 
 def _refused(why: str | None) -> FindingSaving:

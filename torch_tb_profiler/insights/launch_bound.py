@@ -73,3 +73,17 @@ def is_launch_bound(facts: Facts) -> bool:
         and found.kernel_ns <= facts.limit("launch_bound", "short_kernel_ns")
         and found.launches >= facts.limit("launch_bound", "fewest_launches")
     )
+
+
+def unknown_idle(facts: Facts) -> float:
+    """Share of the steps in which the devices idle and the trace does not show why, 0…1; mean over the devices."""
+    found = waterfall(facts.model)
+    total = int(found.step_ns.sum()) * len(found.devices)
+    return int(found.of("idle.unknown").sum()) / total if total else 0.0
+
+
+def most_idle(facts: Facts) -> float:
+    """Share of the steps in which the device that idles most does, 0…1; 1 without devices."""
+    found = waterfall(facts.model)
+    total = int(found.step_ns.sum())
+    return max((int(ns.sum()) / total for ns in found.of("idle")), default=1.0) if total and found.devices else 1.0

@@ -201,6 +201,7 @@ class Rule:
     find      what it finds: nothing, or the causes with the most costly first
     replaces  ids of rules that say the same less precisely: left out when this one finds something
     general   applied last, and only to what the other findings leave unexplained
+    over_ranks  about communication: of a run of several ranks it is said, too, with what replaying them together saves
     """
 
     id: str
@@ -209,6 +210,7 @@ class Rule:
     find: Callable[[Facts], Sequence[Found]]
     replaces: tuple[str, ...] = ()
     general: bool = False
+    over_ranks: bool = False
 
 
 def has_host_range(model: Model, name: str) -> bool:

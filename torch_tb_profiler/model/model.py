@@ -81,7 +81,7 @@ class Model:
         steps = replace(self.steps, start=self.steps.overview_start)
         return Model(self.trace, self.step_choice, self.structure, (steps, self.selected))
 
-    @part
+    @property
     def in_steps(self) -> Model:
         """What belongs to the steps, with the time between their marks: what is counted or added up per step.
 
@@ -90,7 +90,10 @@ class Model:
         steps = self.steps
         if not len(steps) or self.selected is not None:
             return self
-        return Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps)))
+        return self.answers.get(
+            "in_steps",
+            lambda: Model(self.trace, self.step_choice, self.structure, (steps, events_of(self.structure, steps))),
+        )
 
     def clear(self) -> None:
         """Free the memory of all that was computed, the structure included; it is computed again when asked for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
@@ -35,6 +36,24 @@ class ReplayRank:
     trace: Trace
     graph: Graph
     quality: Quality
+
+    @property
+    def origin_ns(self) -> int:
+        """Since the epoch."""
+        return self.trace.origin_ns
+
+
+class Joinable(Protocol):
+    """What is needed of a rank to replay it with others."""
+
+    @property
+    def rank(self) -> Rank: ...
+
+    @property
+    def graph(self) -> Graph: ...
+
+    @property
+    def origin_ns(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -173,7 +192,7 @@ class JointGraph:
         return [np.diff(time[number[graph.ends]]) for graph, number in zip(self.graphs, self.number, strict=True)]
 
 
-def join(ranks: Sequence[ReplayRank]) -> JointGraph:
+def join(ranks: Sequence[Joinable]) -> JointGraph:
     """One graph of all ranks."""
     graphs = tuple(each.graph for each in ranks)
     matched = _matched_items(ranks)
@@ -308,7 +327,7 @@ def _ordered(
     )
 
 
-def _matched_items(ranks: Sequence[ReplayRank]) -> list[list[tuple[int, int]]]:
+def _matched_items(ranks: Sequence[Joinable]) -> list[list[tuple[int, int]]]:
     """For each collective that several ranks have, its piece of work on each: (rank, item)."""
     matching = match([each.rank for each in ranks])
     found: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -333,9 +352,9 @@ def _matched_items(ranks: Sequence[ReplayRank]) -> list[list[tuple[int, int]]]:
     return [members for members in found.values() if len({rank for rank, _ in members}) == len(members) > 1]
 
 
-def _shifts(ranks: Sequence[ReplayRank], matched: list[list[tuple[int, int]]]) -> list[int]:
+def _shifts(ranks: Sequence[Joinable], matched: list[list[tuple[int, int]]]) -> list[int]:
     """Per rank, ns to add to its times: to those since the epoch, and where its clock clearly differs, that."""
-    origins = [each.trace.origin_ns for each in ranks]
+    origins = [each.origin_ns for each in ranks]
     shift = [origin - origins[0] for origin in origins]
     for number in range(1, len(ranks)):
         both = [(dict(members)[0], dict(members)[number]) for members in matched if {0, number} <= dict(members).keys()]

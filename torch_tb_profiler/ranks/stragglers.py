@@ -19,23 +19,26 @@ from torch_tb_profiler.trace import Trace
 
 #: of the mean step: what a rank spends more than the middle one is told apart from chance
 LEAST_SHARE = 0.01
-_KERNELS = len(Label)
+#: beside the labels of host time
+KERNELS = len(Label)
 #: numbers that tell one range from the next of its kind: `ProfilerStep#3`
 _COUNTED = re.compile(r"#\d+")
 
 
 @dataclass(frozen=True)
-class _Spent:
+class Spent:
     """What the steps of a rank are spent on: kinds are labels, or kernels, with the name of the innermost event.
 
     pieces, of_piece   host time in the steps, and the kind of each piece
+    row                shape (pieces,): the innermost event, -1 for none
     item, of_item      compute kernels of the steps, and the kind of each
-    kinds              (label, name)
+    kinds              (label, name); the label `KERNELS` is that of kernels
     ns                 shape (kinds,): in an average step
     """
 
     pieces: HostPieces
     of_piece: Int64
+    row: Int64
     item: Int64
     of_item: Int64
     kinds: list[tuple[int, str]]
@@ -44,13 +47,17 @@ class _Spent:
 
 
 def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[Effect]:
+    """`without_excess` of ranks."""
+    return without_excess([spent_of(trace, graph) for trace, graph in ranks])
+
+
+def without_excess(spent: Sequence[Spent]) -> list[Effect]:
     """For each rank what makes it as fast as the middle one; of an even number the lower of the middle two.
 
     First what it does of one name, where that is clearly more than what the middle rank does of it: that names what is
     slow. Then all of a label, or all kernels, where the rank is slower throughout. Host time of collectives is left
     out: a part of it is waiting.
     """
-    spent = [_spent(trace, graph) for trace, graph in ranks]
     if not spent:
         return []
     kinds = sorted({kind for each in spent for kind in each.kinds})
@@ -61,8 +68,8 @@ def without_straggler(ranks: Sequence[tuple[Trace, Graph]]) -> list[Effect]:
     least = LEAST_SHARE * max(float(np.mean([each.step_ns for each in spent])), 1.0)
     by_name = _factors(ns, least)
     label = np.array([kind[0] for kind in kinds], np.int64)
-    left = np.zeros((len(spent), _KERNELS + 1))
-    for number in range(_KERNELS + 1):
+    left = np.zeros((len(spent), KERNELS + 1))
+    for number in range(KERNELS + 1):
         left[:, number] = (ns * by_name)[:, label == number].sum(axis=1)
     factors = by_name * _factors(left, least)[:, label]
     found = []
@@ -82,7 +89,8 @@ def _factors(ns: Float64, least: float) -> Float64:
     return found
 
 
-def _spent(trace: Trace, graph: Graph) -> _Spent:
+def spent_of(trace: Trace, graph: Graph) -> Spent:
+    """What the steps of a rank are spent on. Host time of collectives is left out: a part of it is waiting."""
     host, items, steps = graph.host, graph.items, len(graph.steps)
     until = int(graph.steps.end[-1]) if steps else 0
     counts = graph.lane_counts[graph.pieces.edge] & (graph.pieces.end <= until)
@@ -92,7 +100,7 @@ def _spent(trace: Trace, graph: Graph) -> _Spent:
     of_event = np.append(names[host.row], -1)[node].astype(np.int64)
     kernels = (items.kind == Work.KERNEL) & ~items.is_communication & (items.start >= graph.since)
     item = np.flatnonzero(kernels & (items.start < until))
-    label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), _KERNELS)))
+    label = np.concatenate((pieces.label.astype(np.int64), np.full(len(item), KERNELS)))
     code = np.concatenate((of_event, names[items.row[item]]))
     length = np.concatenate((pieces.end - pieces.start, items.duration[item]))
     keys, of = np.unique(np.stack((label, code), axis=1), axis=0, return_inverse=True)
@@ -102,4 +110,5 @@ def _spent(trace: Trace, graph: Graph) -> _Spent:
     of = np.array([number[text] for text in texts], np.int64)[of.reshape(-1)] if len(keys) else of.reshape(-1)
     step_ns = float(graph.steps.end[-1] - graph.steps.start[0]) / steps if steps else 0.0
     ns = sums_at(of, length, len(kinds)) / max(steps, 1)
-    return _Spent(pieces, of[: len(pieces)], item, of[len(pieces) :], kinds, ns, step_ns)
+    row = np.append(host.row.astype(np.int64), -1)[node]
+    return Spent(pieces, of[: len(pieces)], row, item, of[len(pieces) :], kinds, ns, step_ns)

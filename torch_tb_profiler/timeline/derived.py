@@ -193,6 +193,6 @@ def _used(about: About, columns: dict[str, npt.NDArray[Any]]) -> About:
 
 
 PARTS_OF_TIMELINE: dict[DerivedKind, Part[Derived]] = {
-    "path": Part(name="timeline path", make=_path, read=_read),
-    "idle": Part(name="timeline idle", make=_idle, read=_read),
+    "path": Part(name="timeline path", make=_path, read=_read, once=True),
+    "idle": Part(name="timeline idle", make=_idle, read=_read, once=True),
 }

@@ -1,6 +1,7 @@
 """The column file: the tables of one trace on disk, in compressed blocks of one column each.
 
-Layout: magic, position of the index (8 bytes, little endian), blocks, index (MessagePack).
+Layout: magic, position of the index (8 bytes, little endian), CRC-32 of these and of the index (4), blocks, index
+(MessagePack). The index has the CRC-32 of each block as it is stored, so that no byte is used that was not written.
 Blocks are deflated. Before that, integers are stored in the fewest bytes that hold all of the block, those of columns
 that `follow` the value before as differences; then the bytes are regrouped by significance, so that similar bytes are
 neighbours. A block of equal values has no bytes at all.
@@ -11,38 +12,28 @@ from __future__ import annotations
 import os
 import struct
 import tempfile
-import threading
-import weakref
-import zlib
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from types import ModuleType
 from typing import Any, BinaryIO, TypeVar
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.trace.column_blocks import INFLATE_ERRORS, Block, crc, deflate, pack, unpack
 from torch_tb_profiler.trace.notes import Note
+from torch_tb_profiler.trace.open_files import OPEN_FILES, is_scarce
 from torch_tb_profiler.trace.schema import TRACE_TABLES, Events, Table
 from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
 from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
 
-deflate: ModuleType
-try:
-    from isal import isal_zlib
-
-    deflate = isal_zlib
-except ImportError:  # no wheel for this platform
-    deflate = zlib
-
-_INFLATE_ERRORS: tuple[type[Exception], ...] = (zlib.error, deflate.error)
-
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 MAGIC = b"TTBPCOL\n"
 _HEAD = struct.Struct("<8sQ")
+_CHECK = struct.Struct("<I")
+_FIRST_BLOCK = _HEAD.size + _CHECK.size
 
 T = TypeVar("T", bound=Table)
 
@@ -58,22 +49,8 @@ class ColumnFileError(Exception):
         self.path = path
 
 
-class _Block(msgspec.Struct, array_like=True):
-    """`count` values of a column.
-
-    width: bytes of each as it is stored; 0 when all are equal
-    first: the first value, which differences begin at; of floats the bits
-    """
-
-    count: int
-    offset: int
-    length: int
-    width: int
-    first: int
-
-
 class _Index(msgspec.Struct):
-    """types: of the columns of tables that have no schema."""
+    """strings: offset, length and CRC-32 of their block. types: of the columns of tables that have no schema."""
 
     version: int
     origin_ns: int
@@ -82,8 +59,8 @@ class _Index(msgspec.Struct):
     header: dict[str, Any]
     tracks: list[Track]
     notes: list[Note]
-    strings: tuple[int, int]
-    tables: dict[str, dict[str, list[_Block]]]
+    strings: tuple[int, int, int]
+    tables: dict[str, dict[str, list[Block]]]
     types: dict[str, dict[str, str]] = {}
 
 
@@ -92,18 +69,18 @@ class _Blocks:
 
     def __init__(self, out: BinaryIO) -> None:
         self._out = out
-        self._out.write(_HEAD.pack(MAGIC, 0))
-        self.tables: dict[str, dict[str, list[_Block]]] = {}
+        self._out.write(bytes(_FIRST_BLOCK))
+        self.tables: dict[str, dict[str, list[Block]]] = {}
 
     def add(self, table: str, column: str, values: npt.NDArray[Any], follows: bool) -> None:
-        packed, width, first = _pack(values, follows)
-        block = _Block(len(values), self._out.tell(), len(packed), width, first)
+        packed, width, first = pack(values, follows)
+        block = Block(len(values), self._out.tell(), len(packed), width, first, crc(packed))
         self.tables.setdefault(table, {}).setdefault(column, []).append(block)
         self._out.write(packed)
 
     def finish(self, described: TraceInfo, types: dict[str, dict[str, str]]) -> None:
         strings = deflate.compress(msgspec.msgpack.encode(described.strings), 1)
-        strings_at = (self._out.tell(), len(strings))
+        strings_at = (self._out.tell(), len(strings), crc(strings))
         self._out.write(strings)
         index = _Index(
             FORMAT_VERSION,
@@ -118,9 +95,11 @@ class _Blocks:
             types,
         )
         index_at = self._out.tell()
-        self._out.write(msgspec.msgpack.encode(index))
+        encoded = msgspec.msgpack.encode(index)
+        self._out.write(encoded)
         self._out.seek(0)
-        self._out.write(_HEAD.pack(MAGIC, index_at))
+        head = _HEAD.pack(MAGIC, index_at)
+        self._out.write(head + _CHECK.pack(crc(encoded, crc(head))))
 
 
 class Writer:
@@ -138,10 +117,11 @@ class Writer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._out.close()
-        if self._finished:
-            self._temporary.replace(self._path)
-        else:
+        try:
+            self._out.close()  # writes what is left, for which there may be no room
+            if self._finished:
+                self._temporary.replace(self._path)
+        finally:
             self._temporary.unlink(missing_ok=True)
 
     def add(self, kind: type[Table], columns: dict[str, npt.NDArray[Any]]) -> None:
@@ -233,6 +213,15 @@ def decode_tables(content: bytes) -> NamedTables:
     return NamedTables(reader.index.header, reader.strings(), tables)
 
 
+def is_whole(path: Path) -> bool:
+    """Whether every byte of a column file is as it was written. Raises OSError when the system lacks what it takes."""
+    try:
+        _Reader(_File(path)).check_blocks()
+    except ColumnFileError:
+        return False
+    return True
+
+
 class _Content:
     """A column file in memory."""
 
@@ -247,26 +236,24 @@ class _Content:
 
 
 class _File:
-    """Keeps the file open, so that a clean-up of the cache does not take it away from its user."""
+    """`OPEN_FILES` keep it open, so that a clean-up of the cache does not take it away from its user."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-            weakref.finalize(self, os.close, self._descriptor)
-            self.size = os.fstat(self._descriptor).st_size
+            self._place, self.size = OPEN_FILES.hold(self, path)
         except OSError as error:
-            raise ColumnFileError(str(error), path) from error
-        # Windows has no way to read at a position that leaves the place in the file alone
-        self._reading = threading.Lock()
+            raise self._why(error) from error
 
     def read(self, offset: int, length: int) -> bytes:
         try:
-            with self._reading:
-                os.lseek(self._descriptor, offset, os.SEEK_SET)
-                return os.read(self._descriptor, length)
+            return OPEN_FILES.read(self._place, offset, length)
         except OSError as error:
-            raise ColumnFileError(str(error), self.path) from error
+            raise self._why(error) from error
+
+    def _why(self, error: OSError) -> Exception:
+        """What the system lacks is no damage."""
+        return error if is_scarce(error) else ColumnFileError(str(error), self.path)
 
 
 class _Reader:
@@ -274,14 +261,18 @@ class _Reader:
 
     def __init__(self, source: _File | _Content) -> None:
         self._source = source
-        head = source.read(0, _HEAD.size)
-        if len(head) < _HEAD.size:
+        head = source.read(0, _FIRST_BLOCK)
+        if len(head) < _FIRST_BLOCK:
             raise self._unusable("is too short")
-        magic, index_at = _HEAD.unpack(head)
-        if magic != MAGIC or not _HEAD.size <= index_at < source.size:
+        magic, index_at = _HEAD.unpack_from(head)
+        (check,) = _CHECK.unpack_from(head, _HEAD.size)
+        if magic != MAGIC or not _FIRST_BLOCK <= index_at < source.size:
             raise self._unusable("is not a column file")
+        encoded = source.read(index_at, source.size - index_at)
+        if crc(encoded, crc(head[: _HEAD.size])) != check:
+            raise self._unusable("has a damaged index")
         try:
-            self.index = msgspec.msgpack.decode(source.read(index_at, source.size - index_at), type=_Index)
+            self.index = msgspec.msgpack.decode(encoded, type=_Index)
         except msgspec.DecodeError as error:
             raise self._unusable(error) from None
         if self.index.version != FORMAT_VERSION:
@@ -290,10 +281,23 @@ class _Reader:
     def _unusable(self, why: object) -> ColumnFileError:
         return ColumnFileError(str(why), self._source.path)
 
-    def inflated(self, offset: int, length: int) -> bytes:
+    def _stored(self, offset: int, length: int, check: int) -> bytes:
+        found = self._source.read(offset, length)
+        if crc(found) != check:
+            raise self._unusable("has a damaged block")
+        return found
+
+    def check_blocks(self) -> None:
+        """Raises ColumnFileError when a block is not as it was written."""
+        self._stored(*self.index.strings)
+        for columns in self.index.tables.values():
+            for block in (each for blocks in columns.values() for each in blocks):
+                self._stored(block.offset, block.length, block.check)
+
+    def inflated(self, offset: int, length: int, check: int) -> bytes:
         try:
-            return bytes(deflate.decompress(self._source.read(offset, length)))
-        except _INFLATE_ERRORS as error:
+            return bytes(deflate.decompress(self._stored(offset, length, check)))
+        except INFLATE_ERRORS as error:
             raise self._unusable(error) from None
 
     def strings(self) -> list[str]:
@@ -315,75 +319,14 @@ class _Reader:
         table = kind.from_columns({c.name: self.column(columns[c.name], c.dtype, c.follows) for c in kind.schema()})
         return from_first_event(table, self.index.first_ns) if isinstance(table, Events) else table
 
-    def column(self, blocks: list[_Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
+    def column(self, blocks: list[Block], dtype: np.dtype[Any], follows: bool) -> npt.NDArray[Any]:
         values = np.empty(sum(block.count for block in blocks), dtype)
         done = 0
         for block in blocks:
-            data = self.inflated(block.offset, block.length) if block.width else b""
+            data = self.inflated(block.offset, block.length, block.check) if block.width else b""
             try:
-                _unpack(data, block, follows, values[done : done + block.count])
+                unpack(data, block, follows, values[done : done + block.count])
             except ValueError as error:
                 raise self._unusable(error) from None
             done += block.count
         return values
-
-
-def _pack(values: npt.NDArray[Any], follows: bool) -> tuple[bytes, int, int]:
-    """The bytes, width and first value of a block."""
-    # floats are compared by their bits, as NaN is not equal to itself
-    integers = values.view(f"i{values.itemsize}") if values.dtype.kind == "f" else values
-    first = int(integers[0]) if len(values) else 0
-    if (integers == first).all():
-        return b"", 0, first
-    if values.dtype.kind == "i":
-        integers = _narrowed(_differences(values) if follows else values)
-    width = integers.itemsize
-    values_bytes = np.ascontiguousarray(integers).view(np.uint8).reshape(-1, width)
-    return bytes(deflate.compress(_transposed(values_bytes), 1)), width, first
-
-
-def _unpack(data: bytes, block: _Block, follows: bool, out: npt.NDArray[Any]) -> None:
-    """Write the values of a block to `out`. Raises ValueError when they are not what the block says."""
-    integers = out.view(f"i{out.itemsize}") if out.dtype.kind == "f" else out
-    try:
-        if not block.width:
-            integers[:] = block.first
-            return
-        shuffled = np.frombuffer(data, dtype=np.uint8).reshape(block.width, block.count)
-        values = _transposed(shuffled).reshape(-1).view(f"i{block.width}")
-        if out.dtype.kind != "i":
-            integers[:] = values.view(integers.dtype)
-        elif follows:
-            np.cumsum(values, dtype=out.dtype, out=out)
-            out += out.dtype.type(block.first)
-        else:
-            out[:] = values
-    except (ValueError, TypeError, OverflowError):
-        raise ValueError("has a column of the wrong length") from None
-
-
-def _transposed(table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """The transposed table. Copying along the short side is several times faster than `ascontiguousarray`."""
-    rows, columns = table.shape
-    turned = np.empty((columns, rows), np.uint8)
-    if rows < columns:
-        for row in range(rows):
-            turned[:, row] = table[row]
-    else:
-        for column in range(columns):
-            turned[column] = table[:, column]
-    return turned
-
-
-def _differences(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The difference of each value to the one before, 0 for the first; overflow wraps, and wraps back when read."""
-    differences = np.zeros_like(values)
-    np.subtract(values[1:], values[:-1], out=differences[1:])
-    return differences
-
-
-def _narrowed(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The same integers in as few bytes as hold them all."""
-    low, high = int(values.min()), int(values.max())
-    width = next(w for w in (1, 2, 4, 8) if -(1 << 8 * w - 1) <= low and high < 1 << 8 * w - 1)
-    return values.astype(f"i{width}", copy=False)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from werkzeug import Request, Response
 
+from torch_tb_profiler.trace.column_file import ColumnFileError
+from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web import static_files
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.routes import ROUTES
@@ -34,10 +36,16 @@ def create_app(workspace: Workspace) -> WSGIApplication:
 
 def _handle(workspace: Workspace, request: Request) -> Response:
     try:
-        return respond(request, _dispatch(workspace, request))
+        try:
+            return respond(request, _dispatch(workspace, request))
+        except ColumnFileError as error:  # tables of a timeline are read when they are needed
+            workspace.mend(error)
     except (HttpError, Unavailable) as error:
         return respond_error(request, error if isinstance(error, HttpError) else _why_not(error))
-    except Exception:
+    except Exception as error:
+        if is_scarce(error):
+            log.warning("%s cannot be answered now: %s", request.path, str(error) or type(error).__name__)
+            return respond_error(request, _scarce(error))
         mark = uuid.uuid4().hex[:8]
         log.exception("error %s at %s", mark, request.path)
         text = f"the server made a mistake; its log tells more under {mark}"
@@ -54,6 +62,12 @@ def _dispatch(workspace: Workspace, request: Request) -> Answer | Stream:
     if route is None:
         raise HttpError(404, f"there is no {path}")
     return route(workspace, Parameters(request.args.to_dict()))
+
+
+def _scarce(error: Exception) -> HttpError:
+    """What the system lacks now it may have later."""
+    what = "memory" if isinstance(error, MemoryError) else str(error)
+    return HttpError(503, f"the server cannot answer now, its system lacks something: {what}; ask again later")
 
 
 def _why_not(error: Unavailable) -> HttpError:

@@ -33,7 +33,7 @@ def refusals() -> Iterator[None]:
     except (NotFound, UnknownStep) as error:
         raise HttpError(404, str(error), why(error.reason)) from None
     except SlowPattern as error:
-        raise HttpError(400, f"step_pattern {error}") from None
+        raise HttpError(400, f"step_pattern {error}", passes=True) from None
     except Refused as error:
         raise HttpError(400, str(error), why(error.reason)) from None
 
@@ -44,6 +44,7 @@ class Asked:
 
     known_as   what is asked for, with parameters, the same in other processes, too
     of_steps   whether it is computed of only what belongs to the steps that the request names
+    once       whether a trace that is not open is opened for this alone
     """
 
     trace: OpenTrace
@@ -51,6 +52,7 @@ class Asked:
     choice: StepChoice
     steps: StepRange | None
     of_steps: bool
+    once: bool = False
 
     @classmethod
     def of(
@@ -135,9 +137,13 @@ class Asked:
 
     def _attempt(self, workspace: Workspace, compute: Callable[[Model, OpenTrace], T]) -> T | Refusal:
         steps = self.steps if self.of_steps else None
-        return _attempted(
-            lambda: workspace.ask(self.trace, lambda model: compute(model, self.trace), self.choice, steps)
-        )
+
+        def question(model: Model) -> T:
+            return compute(model, self.trace)
+
+        if self.once and steps is None and self.choice == StepChoice():
+            return _attempted(lambda: workspace.ask_once(self.trace, question))
+        return _attempted(lambda: workspace.ask(self.trace, question, self.choice, steps))
 
 
 def _attempted(make: Callable[[], T]) -> T | Refusal:
@@ -145,6 +151,8 @@ def _attempted(make: Callable[[], T]) -> T | Refusal:
         with refusals():
             return make()
     except HttpError as error:
+        if error.passes:  # for want of time, of which there may be more
+            raise
         return Refusal(error.status, str(error), error.more)
 
 

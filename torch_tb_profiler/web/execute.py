@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, get_args, get_origin
 
@@ -174,7 +175,8 @@ def _answer_of_part(question: PartQuestion[Any, Any, Any], workspace: Workspace,
 
 def part_of_trace(part: Part[K], workspace: Workspace, parameters: Parameters) -> K:
     """What is kept of the trace that a request names; made when it is not there yet."""
-    found: K = Asked.of(workspace, parameters, part.name).read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
+    asked = replace(Asked.of(workspace, parameters, part.name), once=part.once)
+    found: K = asked.read(workspace, partial(_made, part), part.read)  # type: ignore[type-var]
     return found
 
 

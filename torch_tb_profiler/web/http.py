@@ -24,10 +24,14 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,19}")
 
 
 class HttpError(Exception):
-    """An answer other than 200; the message is for a person, `more` stands beside it in the JSON."""
+    """An answer other than 200; the message is for a person, `more` stands beside it in the JSON.
 
-    def __init__(self, status: int, message: str, more: dict[str, Any] | None = None) -> None:
+    passes: whether the same request may have an answer later, so that this one is not kept
+    """
+
+    def __init__(self, status: int, message: str, more: dict[str, Any] | None = None, passes: bool = False) -> None:
         super().__init__(message)
+        self.passes = passes
         self.status = status
         self.more = more or {}
 

@@ -126,6 +126,7 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
         yield from _of_devices(excerpt, of_trace)
         yield from _of_operators(excerpt, of_trace)
         yield "distributed", {"run": run, "span": span}
+        yield "run_findings", {"run": run, "span": span}
         yield "traces", {"of": "runs", "worker": worker}
         for names in _of_names():
             yield "traces/names", names | {"of": "runs", "worker": worker}

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import logging
 import os
-import threading
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from torch_tb_profiler.trace.column_file import deflate
+from torch_tb_profiler.trace.column_blocks import deflate
+from torch_tb_profiler.workspace.sealed import part_of, read_sealed, write_sealed
 from torch_tb_profiler.workspace.status import OpenTrace
 
 log = logging.getLogger(__name__)
@@ -26,11 +25,9 @@ PACKED_FROM = 1024
 #: of one trace; each question with other parameters is one
 MOST_ANSWERS = 500
 
-#: a file is these bytes, its kind, the digest of the rest, and the rest
-_MAGIC = b"TTP2"
+#: the first byte of a file; the body is behind it
 _PLAIN, _GZIP, _REFUSAL = b"p", b"z", b"r"
 _DIGEST = 16
-_numbers = itertools.count()
 
 
 #: an answer before it is packed; one that is large comes in pieces, so that it is never whole in memory
@@ -115,46 +112,53 @@ class AnswerFolder:
 
     def get(self, name: str) -> StoredAnswer | None:
         try:
-            content = (self._path / name).read_bytes()
+            content = read_sealed(self._path / name)
         except OSError:
             return None
-        head = len(_MAGIC) + 1
-        kind, digest, body = content[len(_MAGIC) : head], content[head : head + _DIGEST], content[head + _DIGEST :]
-        packed = _packed(body, is_gzip=kind == _GZIP)
-        if not content.startswith(_MAGIC) or packed.etag != digest.hex():
+        if content is None:
             return None
-        return msgspec.json.decode(body, type=Refusal) if kind == _REFUSAL else packed
+        with contextlib.suppress(OSError):
+            os.utime(self._path / name)  # it is forgotten later than others
+        kind, body = content[:1], content[1:]
+        if kind == _REFUSAL:
+            return msgspec.json.decode(body, type=Refusal)
+        return _packed(body, is_gzip=kind == _GZIP)
 
-    def put(self, name: str, answer: StoredAnswer) -> None:
-        etag = _as_file(answer)[1].etag
-        part = self._path / f"{name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}.part"
+    def put(self, name: str, answer: StoredAnswer) -> int:
+        """Bytes that were written."""
+        kind, packed = _as_file(answer)
+        path = self._path / name
         try:
             if self._kept is None:
                 self._path.mkdir(mode=0o700, exist_ok=True)
                 self._kept = len(os.listdir(self._path))  # noqa: PTH208 - names are enough
             if self._kept >= MOST_ANSWERS:
-                return
+                return 0
+            is_linked = self._link(path, answer, packed.etag)
+            if not is_linked:
+                write_sealed(path, kind + packed.body)
             self._kept += 1
-            is_equal = self._write(part, answer)
-            part.replace(self._path / name)
-            if is_equal:
-                part.unlink(missing_ok=True)  # it stays when both are names of one file already
-            self._names[etag] = name
+            self._names[packed.etag] = name
         except OSError as error:
             log.debug("an answer is not kept: %s", error)
-            with contextlib.suppress(OSError):
-                part.unlink(missing_ok=True)
+            return 0
+        return 0 if is_linked else len(packed.body)
 
-    def _write(self, path: Path, answer: StoredAnswer) -> bool:
+    def _link(self, path: Path, answer: StoredAnswer, etag: str) -> bool:
         """Whether it is one file with an equal answer now, of several names, as it is where there can be such files."""
-        kind, packed = _as_file(answer)
-        name = self._names.get(packed.etag)
-        if name is not None and self.get(name) == answer:  # it may have been damaged since
+        name = self._names.get(etag)
+        if name is None or self.get(name) != answer:  # it may have been damaged since
+            return False
+        part = part_of(path)
+        try:
+            os.link(self._path / name, part)
+            part.replace(path)
+        except OSError:
+            return False
+        finally:
             with contextlib.suppress(OSError):
-                os.link(self._path / name, path)
-                return True
-        path.write_bytes(_MAGIC + kind + bytes.fromhex(packed.etag) + packed.body)
-        return False
+                part.unlink(missing_ok=True)  # it stays when both are names of one file already
+        return True
 
 
 def _as_file(answer: StoredAnswer) -> tuple[bytes, Packed]:

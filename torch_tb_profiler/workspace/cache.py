@@ -6,10 +6,12 @@ content of the trace file and the code that reads it, VERSION for the code that 
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import shutil
 import tempfile
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +22,8 @@ from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.workspace.identity import answers_version
 from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.sealed import PART, read_sealed, write_sealed
+from torch_tb_profiler.workspace.temporary import LEFT_OVER_SECONDS, TemporaryDirectory, remove_left_overs
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +36,8 @@ _SUMMARY = ".json"
 _ANSWERS = ".answers"
 _CONTENTS = ".contents"
 _TIMELINE = ".timeline"
-_LEFT_OVER_SECONDS = 24 * 3600
+#: of the limit, that is added between two sweeps
+_SHARE = 20
 
 
 class Cache:
@@ -57,15 +62,17 @@ class Cache:
         self._read_with = "" if self.limits == Limits() else f"-x{self.limits.expansion}"
         self._version = answers_version() + thresholds().digest if version is None else version
         self.directory = directory or default_directory()
-        self._temporary = False
+        self._temporary: TemporaryDirectory | None = None
         self._unswept = 0
+        self._sweeping = threading.Lock()
+        remove_left_overs()
         try:
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.TemporaryFile(dir=self.directory):
                 pass
         except OSError as error:
-            unusable, self.directory = self.directory, Path(tempfile.mkdtemp(prefix="torch_tb_profiler-"))
-            self._temporary = True
+            self._temporary = TemporaryDirectory()
+            unusable, self.directory = self.directory, self._temporary.path
             log.warning("%s cannot be used as cache (%s); %s is, until exit", unusable, error, self.directory)
 
     def columns(self, key: str) -> Path:
@@ -89,24 +96,30 @@ class Cache:
         try:
             if not self.has_columns(key):
                 return None
-            return msgspec.json.decode(self._summary(key).read_bytes(), type=Summary)
+            return msgspec.json.decode(read_sealed(self._summary(key)) or b"", type=Summary)
         except (OSError, msgspec.DecodeError):
             return None
 
     def add(self, key: str, summary: Summary) -> None:
         """The columns of `key` have been written: from now on they can be found."""
         path = self._summary(key)
-        part = path.with_suffix(f".{os.getpid()}.part")
         try:
-            part.write_bytes(msgspec.json.encode(summary))
-            part.replace(path)
-            self._unswept += self.columns(key).stat().st_size
+            write_sealed(path, msgspec.json.encode(summary))
+            self.added(self.columns(key).stat().st_size)
         except OSError as error:
             log.warning("%s cannot be written (%s); the trace is read again next time", path, error)
 
+    def added(self, size: int) -> None:
+        """So many bytes were written to the directory."""
+        self._unswept += size
+
+    def added_to(self, key: str) -> None:
+        """A worker process has made answers and a timeline of a trace."""
+        self.added(_size_of(self.timeline(key)) + sum(made.size for made in _files_in(self.answers(key))))
+
     def sweep_if_due(self) -> None:
-        """`sweep` when much was added since the last time."""
-        if self._unswept > self.limit // 20:
+        """`sweep` when so much was added since the last time that the limit may be reached."""
+        if self._unswept > self.limit // _SHARE:
             self.sweep()
 
     def touch(self, key: str) -> None:
@@ -125,40 +138,70 @@ class Cache:
     def sweep(self) -> None:
         """Remove what was not used for the longest time until the rest fits, and what dead processes left.
 
-        Columns and what different code has made of them go one by one. What was used last stays, however large.
+        Columns and what different code has made of them go one by one. Of the trace that was used last columns and
+        summary stay, however large; its answers, and then its timeline, go when nothing else is left to go.
+        There is room afterwards for what comes until the next time.
         """
-        self._unswept = 0
-        units: dict[str, _Unit] = {}
-        now = time.time()
+        if not self._sweeping.acquire(blocking=False):
+            return
         try:
-            paths = list(self.directory.iterdir())
+            self._sweep()
+        finally:
+            self._sweeping.release()
+
+    def _sweep(self) -> None:
+        self._unswept = 0
+        try:
+            units, total = self._units()
         except OSError as error:
             log.warning("%s cannot be swept: %s", self.directory, error)
             return
-        for path in paths:
-            try:
-                status = path.stat()
-                if path.suffix in (_COLUMNS, _SUMMARY, _ANSWERS, _CONTENTS, _TIMELINE):
-                    size = _size_of_folder(path) if path.suffix == _ANSWERS else status.st_size
-                    units.setdefault(path.stem, _Unit(path.stem)).add(path, size, status.st_mtime)
-                elif now - status.st_mtime > _LEFT_OVER_SECONDS and (_COLUMNS in path.name or _TIMELINE in path.name):
-                    path.unlink(missing_ok=True)
-            except OSError:
-                continue  # another server was faster
-        oldest_first = sorted(units.values(), key=lambda unit: unit.used)
-        last = oldest_first[-1].key if units else ""
-        total = sum(unit.size for unit in oldest_first)
+        most = self.limit - self.limit // _SHARE
+        oldest_first = sorted(units, key=lambda unit: unit.used)
+        last = next((unit.key for unit in reversed(oldest_first) if not unit.is_contents), "")
+        stays = [unit for unit in oldest_first if unit.key == last and unit.version in ("", self._version)]
         for unit in oldest_first:
-            if total <= self.limit:
-                break
-            if unit.key != last or unit.version not in ("", self._version):
+            if total > most and unit not in stays:
                 for path in unit.paths:
                     _remove(path)
                 total -= unit.size
+        for made in sorted(
+            (made for unit in stays for made in unit.made), key=lambda made: (made.is_timeline, made.used)
+        ):
+            if total > most:
+                for path in made.paths:
+                    _remove(path)
+                total -= made.size
+
+    def _units(self) -> tuple[list[_Unit], int]:
+        """What can be removed, and the bytes of all that is here. Raises OSError."""
+        units: dict[str, _Unit] = {}
+        total = 0
+        now = time.time()
+        for path in list(self.directory.iterdir()):
+            try:
+                status = path.stat()
+            except OSError:
+                continue  # another server was faster
+            made: list[_Made] = []
+            size = status.st_size
+            if path.suffix == _ANSWERS:
+                made = _files_in(path)
+                size = sum(each.size for each in made)
+                for each in made:
+                    _remove_left_over(each.paths[0], now - each.used)
+            elif path.suffix == _TIMELINE:
+                made = [_Made([path], size, status.st_mtime, is_timeline=True)]
+            if path.suffix in (_COLUMNS, _SUMMARY, _ANSWERS, _CONTENTS, _TIMELINE):
+                units.setdefault(path.stem, _Unit(path.stem)).add(path, size, status.st_mtime, made)
+                total += size
+            elif path.suffix == PART and not _remove_left_over(path, now - status.st_mtime):
+                total += size
+        return list(units.values()), total
 
     def close(self) -> None:
         if self._temporary:
-            shutil.rmtree(self.directory, ignore_errors=True)
+            self._temporary.close()
 
     def _summary(self, key: str) -> Path:
         return self._path(key, _SUMMARY)
@@ -169,15 +212,31 @@ class Cache:
 
 
 @dataclass
+class _Made:
+    """One file that was made of columns, with all its names."""
+
+    paths: list[Path]
+    size: int
+    used: float
+    is_timeline: bool = False
+
+
+@dataclass(eq=False)
 class _Unit:
-    """Files of one name: columns, or what one version has made of them. used: when the last time."""
+    """Files of one name: columns, or what one version has made of them.
+
+    used: when the last time
+    made: those that may go alone
+    """
 
     name: str
     paths: list[Path] = field(default_factory=list)
     size: int = 0
     used: float = 0.0
+    made: list[_Made] = field(default_factory=list)
 
-    def add(self, path: Path, size: int, used: float) -> None:
+    def add(self, path: Path, size: int, used: float, made: list[_Made]) -> None:
+        self.made += made
         self.paths.append(path)
         self.size += size
         self.used = max(self.used, used)
@@ -185,6 +244,10 @@ class _Unit:
     @property
     def key(self) -> str:
         return self.name.partition(".")[0]
+
+    @property
+    def is_contents(self) -> bool:
+        return any(path.suffix == _CONTENTS for path in self.paths)
 
     @property
     def version(self) -> str:
@@ -202,9 +265,31 @@ def _remove(path: Path) -> None:
         log.warning("%s cannot be removed from the cache: %s", path, error)
 
 
-def _size_of_folder(path: Path) -> int:
-    # of a file with several names once
-    return sum({status.st_ino: status.st_size for status in map(os.stat, path.iterdir())}.values())
+def _remove_left_over(path: Path, age: float) -> bool:
+    """Whether it is a file that a dead process has begun; it is removed."""
+    if path.suffix != PART or age <= LEFT_OVER_SECONDS:
+        return False
+    _remove(path)
+    return True
+
+
+def _size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _files_in(folder: Path) -> list[_Made]:
+    """Of a folder of answers, which others may change meanwhile; equal answers are one file."""
+    files: dict[int, _Made] = {}
+    with contextlib.suppress(OSError):
+        for path in list(folder.iterdir()):
+            with contextlib.suppress(OSError):
+                status = path.stat()
+                made = files.setdefault(status.st_ino, _Made([], status.st_size, status.st_mtime))
+                made.paths.append(path)
+    return list(files.values())
 
 
 def default_directory() -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
@@ -12,6 +11,7 @@ import msgspec
 
 from torch_tb_profiler.discovery import Content
 from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.sealed import read_sealed, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ class HeadCache:
         self._path = path
         self._saved: dict[str, Content] = {}
         try:
-            self._saved = msgspec.json.decode(path.read_bytes(), type=dict[str, Content])
+            self._saved = msgspec.json.decode(read_sealed(path) or b"", type=dict[str, Content])
         except (OSError, msgspec.DecodeError):
             log.debug("%s: nothing is known", path)
 
@@ -37,10 +37,8 @@ class HeadCache:
         if known == self._saved:
             return
         self._saved = known
-        part = self._path.with_suffix(f".{os.getpid()}.part")
         try:
-            part.write_bytes(msgspec.json.encode(known))
-            part.replace(self._path)
+            write_sealed(self._path, msgspec.json.encode(known))
         except OSError as error:
             log.warning("%s cannot be written (%s); remote files are looked at again next time", self._path, error)
 

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
-from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.trace import Trace, column_file
 from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.columns import OpenColumns
+from torch_tb_profiler.workspace.give_back import give_back
 from torch_tb_profiler.workspace.memory import Memory
 from torch_tb_profiler.workspace.summary import open_model
 
@@ -60,11 +62,13 @@ class _Key(NamedTuple):
 class Models:
     """Thread-safe.
 
+    columns: those that are open for something else, too
     capacity: events of all models together; an event costs about 60 bytes once all views were visited
     """
 
-    def __init__(self, cache: Cache, capacity: int) -> None:
+    def __init__(self, cache: Cache, capacity: int, columns: OpenColumns | None = None) -> None:
         self._cache = cache
+        self._columns = columns or OpenColumns(cache)
         self._opened: Memory[_Key, OpenModel] = Memory(capacity, lambda opened: opened.events)
 
     def __len__(self) -> int:
@@ -91,17 +95,34 @@ class Models:
             return self._opened.remember(wanted, lambda: self._read(key, make_columns))
         return self._opened.remember(wanted, lambda: _chosen(self.open(key, make_columns=make_columns), choice, steps))
 
-    def open_for_once(self, key: str) -> OpenModel:
-        """The model that is open, or one that is not kept. Raises ColumnFileError."""
-        return self._opened.get(_Key(key, StepChoice(), None)) or self._read(key)
+    @contextmanager
+    def opened_once(self, key: str) -> Iterator[OpenModel]:
+        """The model that is open, or one whose memory is freed at the end. Raises ColumnFileError."""
+        kept = self._opened.get(_Key(key, StepChoice(), None))
+        if kept is not None:
+            yield kept
+            return
+        shared = self._columns.get(key)
+        columns = shared or column_file.open_trace(self._cache.columns(key))
+        opened = self._of(columns, key)
+        try:
+            yield opened
+        finally:
+            opened.model.clear()
+            if shared is None:
+                columns.forget()
+            give_back()
 
     def drop(self, key: str) -> None:
         """Forget the models of a trace."""
+        self._columns.drop(key)
         self._opened.drop(lambda opened: opened.trace == key)
 
     def _read(self, key: str, make_columns: Callable[[], None] = lambda: None) -> OpenModel:
         make_columns()
-        columns = column_file.open_trace(self._cache.columns(key))
+        return self._of(self._columns.open(key), key)
+
+    def _of(self, columns: Trace, key: str) -> OpenModel:
         self._cache.touch(key)
         return OpenModel(open_model(columns, self._cache.find(key)), len(columns.events))
 

@@ -22,6 +22,7 @@ import msgspec
 
 from torch_tb_profiler import storage
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.workspace.cache import number_from_environment
 from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Prepared, decode_message, encode
 
@@ -181,7 +182,8 @@ class Pool:
                 if not isinstance(error, OSError):
                     log.exception("%s: its process cannot be supervised", job.url)
                 text = f"could not be read: no process could be started for it ({error})"
-                outcome = _lost(running.is_read, Reason("no_process", text, {"error": str(error)}))
+                reason = Reason("no_process", text, {"error": str(error)})
+                outcome = _lost(running.is_read, reason, passes=is_scarce(error))
             with self._changed:
                 self._running.discard(running)
             if not self._closed:
@@ -276,11 +278,11 @@ class Pool:
             self._processes.discard(process)
 
 
-def _lost(is_read: bool, reason: Reason) -> Message:
+def _lost(is_read: bool, reason: Reason, passes: bool = False) -> Message:
     """The last message of a job whose process is gone."""
     if is_read:
         return Prepared(0.0, "" if reason is _WITHDRAWN else str(reason))
-    return Failed(reason)
+    return Failed(reason, passes=passes)
 
 
 def _obituary(code: int) -> Reason:

@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NoReturn
 
 from msgspec.structs import replace as replace_fields
@@ -14,6 +15,7 @@ from msgspec.structs import replace as replace_fields
 from torch_tb_profiler.discovery import Found, Root
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry, StorageError, storage_for
+from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
 from torch_tb_profiler.workspace.identity import content_key, contents_name
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
@@ -166,14 +168,29 @@ class Runs:
             raise Unreadable(replace(status, reason=error.reason)) from None
 
     def read_again(self, opened: OpenTrace) -> NoReturn:
-        """Its columns are gone: have new ones made. Raises Loading; Unknown when there is no such trace any more."""
+        """Its columns are unusable: have new ones made, once. Raises Loading; Unknown when the trace is gone.
+
+        Other threads may have found the same before: columns that are whole, or are being made, stay.
+        """
         with self._lock:
             trace, _ = self._look_up(opened.run, opened.worker, opened.span)
-            if trace.state == "ready" and trace.key == opened.key:
+            columns = self._cache.columns(opened.key)
+            if trace.state == "ready" and trace.key == opened.key and not column_file.is_whole(columns):
+                self._cache.remove(opened.key)
                 trace.state, trace.summary, trace.bytes_done, trace.events = "queued", None, 0, None
                 self._pool.submit(self._job(trace))
             status = trace.status()
         raise Loading(status)
+
+    def with_columns(self, path: Path) -> OpenTrace | None:
+        """The trace whose columns are in a file."""
+        with self._lock:
+            keys = [(run, url, self._traces[url].key) for run, urls, _ in self._runs for url in urls]
+            for run, url, key in keys:
+                if key and self._cache.columns(key) == path:
+                    file = self._traces[url].file
+                    return OpenTrace(run, file.worker, file.span, key, file.entry.size, 1)
+        return None
 
     def _of_run(self, run: str) -> list[TraceState]:
         found = next((urls for name, urls, _ in self._runs if name == run), None)
@@ -340,6 +357,8 @@ class Runs:
         if isinstance(message, Answered) and message.details:
             log.warning("%s: an answer could not be prepared: %s", job.url, message.details)
         if isinstance(message, Prepared):
+            self._cache.added_to(job.answering.trace.key)
+            self._cache.sweep_if_due()
             log.debug("%s: answers prepared in %.1f s", job.url, message.seconds)
             if message.details:
                 log.warning("%s: no answers were prepared: %s", job.url, message.details)

@@ -11,6 +11,7 @@ from torch_tb_profiler.timeline.summary import Summary
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import column_file
 from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.columns import OpenColumns
 from torch_tb_profiler.workspace.memory import Memory
 
 log = logging.getLogger(__name__)
@@ -24,8 +25,10 @@ SUMMARY_BYTES = 32 * 1000**2
 class Timelines:
     """Thread-safe. Traces are named by their content key."""
 
-    def __init__(self, cache: Cache) -> None:
+    def __init__(self, cache: Cache, columns: OpenColumns | None = None) -> None:
+        """columns: those that are open for something else, too."""
         self._cache = cache
+        self._columns = columns or OpenColumns(cache)
         self._timelines: Memory[str, Timeline] = Memory(BYTES, lambda timeline: timeline.size)
         self._summaries: Memory[str, Summary] = Memory(SUMMARY_BYTES, lambda summary: summary.size)
 
@@ -47,6 +50,7 @@ class Timelines:
 
     def drop(self, key: str) -> None:
         """Its trace is gone, or its columns are unusable."""
+        self._columns.drop(key)
         self._timelines.drop(lambda held: held == key)
         self._summaries.drop(lambda held: held == key)
 
@@ -58,18 +62,19 @@ class Timelines:
 
     def _read_or_build(self, key: str) -> Timeline:
         path = self._cache.timeline(key)
-        columns = column_file.open_trace(self._cache.columns(key))
         try:
-            return timeline_file.read(path, columns)
+            return timeline_file.read(path, self._columns.open(key))
         except column_file.ColumnFileError as error:
             if error.path == self._cache.columns(key):
                 raise
             level = logging.WARNING if path.exists() else logging.DEBUG
             log.log(level, "%s cannot be used (%s); it is built", path, error)
         # A model of its own: only requests for the timeline wait for this.
-        timeline = build(Model(columns))
+        timeline = build(Model(column_file.open_trace(self._cache.columns(key))))
         try:
             timeline_file.write(timeline, path)
+            self._cache.added(path.stat().st_size)
+            self._cache.sweep_if_due()
         except OSError as error:
             log.debug("%s is not kept: %s", path, error)
         return timeline

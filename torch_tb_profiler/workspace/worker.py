@@ -6,7 +6,6 @@ It ends with the server: the end of stdin says that the server is gone, however 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import importlib
 import os
@@ -28,6 +27,7 @@ from torch_tb_profiler.timeline.build import build, release
 from torch_tb_profiler.timeline.inputs import inputs_of
 from torch_tb_profiler.trace import Limits, Progress, TraceError, column_file, read_to_file
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, Body, StoredAnswer, stored
+from torch_tb_profiler.workspace.give_back import give_back
 from torch_tb_profiler.workspace.protocol import (
     TIMELINE,
     Answered,
@@ -63,7 +63,7 @@ def main() -> None:
 
     while True:
         send(perform(jobs.get(), send))
-        _give_back()
+        give_back()
 
 
 def perform(job: Job, send: Callable[[Message], None]) -> Message:
@@ -122,7 +122,7 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
         return Failed(Reason("no_memory", "needs more memory than there is"))
     except OSError as error:
         text = f"could not be read or its columns not be written: {error}"
-        return Failed(Reason("not_written", text, {"error": str(error)}))
+        return Failed(Reason("not_written", text, {"error": str(error)}), passes=True)
     except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
         told = f"{type(error).__name__}: {error}"
         return Failed(Reason("unforeseen", f"could not be read: {told}", {"error": told}), traceback.format_exc())
@@ -149,7 +149,7 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
             model.answers.clear()
         if not is_drawn:
             release(model)
-            _give_back()
+            give_back()
             timeline_file.write(build(model, inputs), Path(answering.timeline))
         send(Answered(TIMELINE))
     except OSError as error:
@@ -166,12 +166,6 @@ def _put(folder: AnswerFolder, name: str, make: Callable[[], Body | StoredAnswer
     except Exception:  # noqa: BLE001 - it is logged by the server
         return traceback.format_exc()
     return ""
-
-
-def _give_back() -> None:
-    """Freed memory to the system: of a large trace glibc keeps more than half, below some small block in use."""
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library, or none to be had
-        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _throttled(send: Callable[[Message], None]) -> Callable[[Progress], None]:

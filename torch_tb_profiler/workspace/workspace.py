@@ -21,6 +21,7 @@ from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
 from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.columns import OpenColumns
 from torch_tb_profiler.workspace.memory import Memory
 from torch_tb_profiler.workspace.models import Models, locked
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
@@ -87,8 +88,9 @@ class Workspace:
         """`questions` are answered as soon as a trace has been read; see `Answering`. Empty for none."""
         self._cache = cache
         self._pending = PendingAnswers()
-        self._models = Models(cache, OPEN_EVENTS)
-        self._timelines = Timelines(cache)
+        columns = OpenColumns(cache)
+        self._models = Models(cache, OPEN_EVENTS, columns)
+        self._timelines = Timelines(cache, columns)
         self._on_disk: Memory[Key, Any] = Memory(ANSWER_BYTES, lambda value: value.size)
         self._in_memory: Memory[Key, Any] = Memory(VALUE_BYTES, lambda value: value.size)
         #: models that are not kept are opened one at a time: a run may have more traces than models fit in memory
@@ -168,10 +170,8 @@ class Workspace:
     def ask_once(self, trace: OpenTrace, question: Callable[[Model], A]) -> A:
         """The same; a model that was not open is not kept. For questions about all traces of a run."""
         try:
-            with self._once:
-                opened = self._models.open_for_once(trace.key)
-                with locked(opened):
-                    return question(opened.model)
+            with self._once, self._models.opened_once(trace.key) as opened, locked(opened):
+                return question(opened.model)
         except ColumnFileError as error:
             self._read_again((trace,), error)
 
@@ -215,8 +215,9 @@ class Workspace:
         value = folder.get(name)
         if value is None:
             value = make()
-            folder.put(name, value)
+            self._cache.added(folder.put(name, value))
         self._cache.touch(trace.key)
+        self._cache.sweep_if_due()
         return value
 
     def timeline(self, trace: OpenTrace) -> Timeline:
@@ -241,13 +242,20 @@ class Workspace:
 
     # together --------------------------------------------------------------------------------------------
 
+    def mend(self, error: ColumnFileError) -> NoReturn:
+        """What an answer has met that was asked of a timeline or model when the workspace had given it out already.
+
+        Raises Loading when it is about the columns of a trace, which is read again, else the error.
+        """
+        trace = self._runs.with_columns(error.path) if error.path else None
+        self._read_again([trace] if trace else [], error)
+
     def _read_again(self, traces: Sequence[OpenTrace], error: ColumnFileError) -> NoReturn:
         """Have the columns made again that an error is about. Raises Loading, or the error when it is about others."""
         for trace in traces:
             if error.path == self._cache.columns(trace.key):
                 log.warning("%s/%s: its columns cannot be used (%s); it is read again", trace.run, trace.worker, error)
                 self._forget(trace.key)
-                self._cache.remove(trace.key)
                 self._runs.read_again(trace)
         raise error
 

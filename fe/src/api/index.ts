@@ -8,6 +8,7 @@ export { isBusy, isPending } from "./poll";
 export * from "./queries";
 export * from "./replay";
 export { openReport, type Report, reportMade } from "./report";
+export * from "./runFindings";
 export * from "./stacks";
 export * from "./tables";
 export * from "./timeline";

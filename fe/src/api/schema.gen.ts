@@ -1632,6 +1632,76 @@ export interface GroupAnswer {
   present: number;
 }
 
+/** What bounds a run, and its findings, with all loaded ranks replayed together. */
+export interface RunFindingsAnswer {
+  /** which run */
+  meta: RunMeta;
+  /** how many ranks were replayed together */
+  loaded: number;
+  /** how many the run has, as far as the traces say. With fewer loaded, what communication costs includes waiting for the others */
+  world: number;
+  /** how many were found on several ranks */
+  collectives: number;
+  /** what bounds the steps of all ranks */
+  bound: Bound;
+  /** causes with the largest saving first, then those without a number, then warnings */
+  findings: RunFinding[];
+  /** the mean of the steps of all ranks; null without steps */
+  step_ns: number | null;
+  /** what all findings with a saving save of it together; null without any */
+  together_ns: number | null;
+  /** ids of the rules that were applied and found nothing */
+  checked: string[];
+}
+
+/** A cause of lost time in a run of several ranks. Plain text. As `Finding`, with the ranks that it is about. */
+export interface RunFinding {
+  /** name of the rule */
+  id: string;
+  /** name of this finding: the id, with a number from the second of one rule on */
+  key: string;
+  /** how much it matters: by `saving` from 10 % (high) and 3 % (medium) of the step on */
+  severity: "high" | "low" | "medium";
+  /** how sure the rule is */
+  confidence: "high" | "low" | "medium";
+  /** the cause in a few words */
+  title: string;
+  /** what was found */
+  detail: string;
+  /** what to do, with the code to write */
+  advice: string;
+  /** the ranks that have to change; empty when it is all of them */
+  workers: string[];
+  /** of the average step of all ranks, when all are replayed together; null of a warning */
+  saving: FindingSaving | null;
+  /** the numbers behind it */
+  evidence: Evidence[];
+  /** where it can be seen, the most costly first */
+  instances: RunInstance[];
+  /** how many such places there are */
+  count: number;
+  /** a page that says more */
+  links: Link[];
+  /** what title, detail and advice say beyond the id, for saying it in another language */
+  values: { [key: string]: string | number | boolean };
+}
+
+/** One place in the trace of a rank. */
+export interface RunInstance {
+  /** whose trace */
+  worker: string;
+  /** number of the event (number of an event in its file) */
+  row: number;
+  /** of the event */
+  name: string;
+  /** since the start of the trace (nanoseconds) */
+  start_ns: number;
+  /** of the part that shows the finding (nanoseconds) */
+  duration_ns: number;
+  /** name of the step that it begins in; null outside of the steps */
+  step: string | null;
+}
+
 /** Beside a table of traces. */
 export interface TracesMeta {
   /** how many rows the table has */
@@ -2415,6 +2485,7 @@ export interface Answers {
     rows: Rows;
   };
   "overview": OverviewAnswer;
+  "run_findings": RunFindingsAnswer;
   "stacks": StacksAnswer;
   "status": StatusAnswer;
   "summary": SummaryAnswer;

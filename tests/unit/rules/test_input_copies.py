@@ -7,7 +7,7 @@ import pytest
 from tests.events import annotation, copy, event, kernel, launch, model_of, op
 from tests.input_programs import MS, SIDE, diagnosed, found_in, run, saved, work
 from tests.replay_programs import COMPUTE, US, Instruction
-from torch_tb_profiler.insights.copies import copies_of, large_reads
+from torch_tb_profiler.insights.copies import Direction, copies_of, large_reads
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.findings import diagnosis
 from torch_tb_profiler.insights.thresholds import thresholds
@@ -182,6 +182,37 @@ def test_pageable_output() -> None:
     assert {each.name for each in finding.instances} == {"cudaMemcpyAsync"}
     assert "pageable_output" not in found_in(healthy)
     assert "pageable_output" not in found_in(downloading(TO_HOST, 1_000)), "that is a synchronisation"
+
+
+def test_pageable_output_without_a_pinned_copy_in_its_direction() -> None:
+    faulty, healthy = ([[("copy", kind, 60 * MB), *work(20)] for _ in range(6)] for kind in (TO_HOST, TO_PINNED))
+    truth = saved(faulty, healthy)
+    alone = found_in(faulty)["pageable_output"]
+    assert alone.saving is not None
+    assert alone.saving.alone_ns == pytest.approx(truth, rel=0.02), "as fast as the limit says"
+    assert alone.confidence == "medium"
+    quick: Program = [[("copy", FROM_PINNED, 240_000), *step] for step in faulty]
+    other = found_in(quick)["pageable_output"]
+    assert other.saving is not None
+    assert other.saving.alone_ns == pytest.approx(truth, rel=0.02), "as fast as to the device"
+    assert other.confidence == "high"
+
+
+@pytest.mark.parametrize(("size", "waits"), [(512, False), (60_000, False), (70_000, True)])
+def test_small_copies_to_the_device_are_staged(size: int, *, waits: bool) -> None:
+    program: Program = [[*[("copy", TO_DEVICE, size)] * 30, ("copy", TO_HOST, 4)] for _ in range(6)]
+    copies = copies_of(facts_of(program))
+    assert copies.blocks[copies.direction == Direction.TO_DEVICE].any() == waits
+    assert copies.blocks[copies.direction == Direction.TO_HOST].all()
+
+
+def test_a_small_copy_behind_other_work_waits_for_it() -> None:
+    program: Program = [[*work(1, 5 * US, 900 * US), ("copy", TO_DEVICE, 512), *work(5)] for _ in range(6)]
+    assert copies_of(facts_of(program)).blocks.all()
+
+
+def facts_of(program: Program) -> Facts:
+    return Facts(model_of(run(program).events), thresholds())
 
 
 def test_not_evaluated_without_a_device() -> None:

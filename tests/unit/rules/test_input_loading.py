@@ -50,6 +50,14 @@ def test_loading_that_hides_behind_the_device_saves_nothing() -> None:
     assert "synchronous_dataloader" in found.checked
 
 
+@pytest.mark.parametrize("iterator", [SINGLE, WORKERS])
+def test_loading_that_only_the_first_step_waits_for_is_hidden(iterator: str) -> None:
+    first = [("fetch", 8 * MS, iterator), *work(40, 10 * US, 600 * US)]
+    assert silent([first] * 8)
+    late = [[("fetch", each * MS, iterator), *work(40, 10 * US, 600 * US)] for each in (8, 8, 8, 8, 60, 60, 60, 60)]
+    assert not silent(late)
+
+
 def test_a_dataset_on_the_device_is_not_told_to_use_workers() -> None:
     events: list[list[Instruction]] = [[("fetch", 4 * MS, SINGLE), *work(30)] for _ in range(5)]
     plain = found_in(events)["synchronous_dataloader"]

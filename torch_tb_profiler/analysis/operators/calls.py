@@ -75,7 +75,7 @@ def operator_calls(model: Model) -> OperatorCalls:
     able = (tree.is_operator & eligible_name.take(tree.name)) | (own(uses | eligible_device_work(model)) > 0)
     return OperatorCalls(
         node=kept,
-        rank=_old_order(model, forest)[kept],
+        rank=old_order(model, forest)[kept],
         of_node=times.of_node,
         host_self=times.host_self,
         host_total=times.host_total,
@@ -93,7 +93,7 @@ def operator_calls(model: Model) -> OperatorCalls:
     )
 
 
-def _old_order(model: Model, forest: Forest) -> Int64:
+def old_order(model: Model, forest: Forest) -> Int64:
     """Rank of each node: callees before their caller, threads in the order in which they begin."""
     tree = model.tree
     nodes = len(tree)

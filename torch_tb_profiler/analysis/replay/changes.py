@@ -106,7 +106,8 @@ class Pinned:
 
     The call takes what an asynchronous call usually takes, and returns before the copy is done; so does a
     synchronisation of the same operator that waits for this copy alone. The copy takes its bytes at the best rate that
-    a pinned copy of its direction had. Copies whose value is read at once (`aten::_local_scalar_dense`) are left out.
+    a pinned copy of its direction had, else of the other direction. Copies whose value is read at once
+    (`aten::_local_scalar_dense`) are left out.
 
     direction   only copies to the device, or from it
     rows        only these copies

@@ -113,6 +113,18 @@ class Graph:
         """Works out when nodes come."""
         return Solver.of(self.nodes, self.source, self.target, ~np.isin(self.edge, DROPPABLE))
 
+    @cached_property
+    def delay(self) -> Int64:
+        """Shape (edges,), ns: how much later the target is than the source, without changes."""
+        length = self.length(self.lane_times.sum(axis=1), self.items.duration)
+        found: Int64 = np.maximum(length + self.lag, 0)
+        return found
+
+    @cached_property
+    def solved(self) -> Int64:
+        """Shape (nodes,), ns from the root: when each node comes, without changes."""
+        return self.solver.times(self.delay, np.empty(0, np.int64))
+
     @property
     def since(self) -> int:
         """ns: what was before the first step is never changed."""

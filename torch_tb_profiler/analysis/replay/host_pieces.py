@@ -82,24 +82,43 @@ def host_pieces(host: HostTime, waits: Stretches, point_lane: Int64, point_time:
     point_lane, point_time    shape (points,), by lane and time
     lane_from                 shape (lane edges,): the point where each begins; it ends at the next of its lane
     """
-    lane: Int64 = np.concatenate((host.lane, point_lane, waits.lane, waits.lane)).astype(np.int64)
-    time = np.concatenate((host.start, point_time, waits.start, waits.end))
-    order = stable_order(time)
-    order = order[stable_order(lane[order])]
-    lane, time = lane[order], time[order]
-    pieces, points = len(host.start), len(point_time)
-    piece = np.maximum.accumulate(np.where(order < pieces, order, -1)) if len(order) else order
-    of_point = (order >= pieces) & (order < pieces + points)
-    point = np.maximum.accumulate(np.where(of_point, order - pieces, -1)) if len(order) else order
-    begins = (order >= pieces + points) & (order < pieces + points + len(waits))
-    waiting = np.cumsum(begins.astype(np.int64) - (order >= pieces + points + len(waits))) > 0
-    edge_after = np.full(points + 1, -1, np.int64)
+    points, begin = len(point_time), np.int8(1)
+    cut_lane: Int64 = np.concatenate((point_lane, waits.lane, waits.lane)).astype(np.int64)
+    cut_time = np.concatenate((point_time, waits.start, waits.end))
+    order = stable_order(cut_time)
+    order = order[stable_order(cut_lane[order])]
+    cut_lane, cut_time = cut_lane[order], cut_time[order]
+    # all moments in order: those where pieces begin, and between them the cuts, behind what begins at the same time
+    after = _begun(host, cut_lane, cut_time)
+    size = len(host.start) + len(order)
+    at_cut = after + np.arange(len(order))
+    is_piece = np.ones(size, np.bool_)
+    is_piece[at_cut] = False
+    of_point, of_wait = np.zeros(size, np.bool_), np.zeros(size, np.int8)
+    of_point[at_cut[order < points]] = True
+    of_wait[at_cut[(order >= points) & (order < points + len(waits))]] = begin
+    of_wait[at_cut[order >= points + len(waits)]] = -begin
+    time, lane = np.empty(size, np.int64), np.empty(size, np.int32)
+    time[is_piece], time[at_cut] = host.start, cut_time
+    lane[is_piece], lane[at_cut] = host.lane, cut_lane
+    piece = np.cumsum(is_piece, dtype=np.int32) - 1
+    point = np.cumsum(of_point, dtype=np.int32) - 1
+    edge_after = np.full(points + 1, -1, np.int32)
     edge_after[lane_from] = np.arange(len(lane_from))
-    edge = edge_after[point]
-    end = np.append(time[1:], time[-1:])
-    known = (end > time) & (piece >= 0) & (point >= 0) & (edge >= 0) & ~waiting
-    known[:-1] &= lane[1:] == lane[:-1]
+    known = (piece >= 0) & (point >= 0) & (edge_after[point] >= 0) & (np.cumsum(of_wait, dtype=np.int32) <= 0)
+    known[:-1] &= (lane[1:] == lane[:-1]) & (time[1:] > time[:-1])
+    known[-1:] = False
     at = np.flatnonzero(known)
     at = at[(host.lane[piece[at]] == lane[at]) & (point_lane[point[at]] == lane[at])]
-    label = host.label[piece[at]]
-    return HostPieces(lane[at].astype(np.int32), time[at], end[at], label, edge[at].astype(np.int32))
+    return HostPieces(lane[at], time[at], time[at + 1], host.label[piece[at]], edge_after[point[at]])
+
+
+def _begun(host: HostTime, lane: Int64, time: Int64) -> Int64:
+    """How many pieces of all lanes before, and of this lane until a time, have begun; shape (m,), by lane."""
+    bounds = np.searchsorted(lane, np.arange(host.lanes + 1))
+    found = np.empty(len(lane), np.int64)
+    for on in np.flatnonzero(np.diff(bounds)).tolist():
+        low, high = int(host.first[on]), int(host.first[on + 1])
+        asked = slice(bounds[on], bounds[on + 1])
+        found[asked] = low + np.searchsorted(host.start[low:high], time[asked], side="right")
+    return found

@@ -17,6 +17,8 @@ from torch_tb_profiler.trace import Trace
 FULL, NOT_FULL = 900, 800
 #: a call that is held takes so many times as long as those that are not
 HELD = 1.5
+#: copies of pageable memory to the device up to this size are staged by the driver
+STAGED_BYTES = 65_536
 #: of calls that wait and streams: with more, what calls of the same time waited for is not repeated
 MOST_PAIRS = 4_000_000
 
@@ -136,8 +138,29 @@ def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
     within = items.end[chosen] <= calls.end[call]
     names = trace.events.name[items.row[chosen]]
     waits = trace.strings.where(_waits, names)[names]
+    waits &= ~_staged(trace, items, chosen) | (_free_since(items)[chosen] > calls.start[call])
     kept: Bool = within & (synchronous[calls.name[call]] | (asynchronous[calls.name[call]] & waits))
     return HostWait(call[kept], chosen[kept], calls.release[call[kept]])
+
+
+def _staged(trace: Trace, items: Items, chosen: Int64) -> Bool:
+    """Which copies are small ones to the device: their call returns when the driver has the data, and ends by chance
+    after the copy when the stream was free.
+    """
+    names = trace.events.name[items.row[chosen]]
+    to_device = trace.strings.where(lambda name: "HtoD" in name or "HostToDevice" in name, names)[names]
+    size = trace.device_work.bytes[items.work[chosen]]
+    small: Bool = to_device & (size > 0) & (size <= STAGED_BYTES)
+    return small
+
+
+def _free_since(items: Items) -> Int64:
+    """Shape (items,), ns: when the work before each item on its stream was done."""
+    order = np.lexsort((items.start, items.stream))
+    found = np.full(len(items), np.iinfo(np.int64).min)
+    follows = items.stream[order[1:]] == items.stream[order[:-1]]
+    found[order[1:][follows]] = items.end[order[:-1][follows]]
+    return found
 
 
 def _waits(name: str) -> bool:

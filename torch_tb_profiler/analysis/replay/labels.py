@@ -8,7 +8,7 @@ from enum import IntEnum
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import one_of
-from torch_tb_profiler.arrays.nesting import Nesting, nearest
+from torch_tb_profiler.arrays.nesting import Nesting, to_root
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category, Trace
@@ -28,7 +28,7 @@ class Label(IntEnum):
 
 
 #: calls that wait for a stream, an event or a device
-SYNCHRONIZE = re.compile(r"(?:Synchronize|synchronize)(?:_v\d+|_ptsz)?$")
+SYNCHRONIZE = re.compile(r"[Ss]ynchronize(?:Stream|Event|Device|Context)?(?:_v\d+|_ptsz)?$")
 ALLOCATOR = re.compile(r"Malloc|Free(?!ze)|HostAlloc|HostRegister|HostUnregister|MemAlloc|MemCreate|MemMap|MemUnmap")
 #: ranges of collectives that run on the host
 HOST_COLLECTIVE = re.compile(r"(?:gloo|mpi|ucc):")
@@ -65,6 +65,7 @@ def labels_of(trace: Trace, row: Int32, nesting: Nesting, launches: Bool) -> Int
         label[at] = label[nesting.parent[at]]
     is_data = (category == Category.USER_ANNOTATION) & strings.where(DATALOADER_NAME.search, name)[name]
     if is_data.any():
-        within = nearest(nesting.parent, is_data, np.arange(len(row), dtype=np.int64))
-        label[within >= 0] = Label.DATA
+        # up to the innermost range of loading, else to the outermost range
+        own = np.arange(len(row), dtype=np.int32)
+        label[is_data[to_root(np.where(is_data | (nesting.parent < 0), own, nesting.parent))]] = Label.DATA
     return label

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -28,6 +28,8 @@ PARTS = (
     "unexplained",
     "fixed",
 )
+#: edges whose segments are found together
+_TOGETHER = 8_192
 _PART = {name: number for number, name in enumerate(PARTS)}
 _OF_EDGE = {
     Edge.LAUNCH: "launch_latency",
@@ -123,24 +125,41 @@ def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> Cri
 
 def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[Int64, Int64, Int64]:
     """Edges of the path with their step, and from when on they count, ns."""
-    times, causes, sources = time.tolist(), cause.tolist(), graph.source.tolist()
+    # the last one stands for "no cause": it is before every floor
+    times, causes = [*time.tolist(), -1], np.append(graph.source, -1)[cause].tolist()
     ends = graph.ends.tolist()
-    step, edge, since = [], [], []
+    found: list[int] = []
+    counts = []
+    add = found.append
     for k in chosen:
-        floor, node = times[ends[k]], ends[k + 1]
+        floor, node, before = times[ends[k]], ends[k + 1], len(found)
         while times[node] > floor:
-            by = causes[node]
-            if by < 0:
-                break
-            node = sources[by]
-            step.append(k)
-            edge.append(by)
-            since.append(max(times[node], floor))
-    return np.array(step, np.int64), np.array(edge, np.int64), np.array(since, np.int64)
+            add(node)
+            node = causes[node]
+        counts.append(len(found) - before)
+    step, edge = np.repeat(np.array(chosen, np.int64), counts), cause[np.array(found, np.int64)]
+    known = edge >= 0
+    step, edge = step[known], edge[known]
+    return step, edge, np.maximum(time[graph.source[edge]], time[graph.ends[step]])
 
 
 def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Segments:
     """Cut each edge into what its time is spent on. A piece before `since` belongs to the step before."""
+    of_item = _part_of_items(scenario.graph)
+    found = [
+        _some_segments(
+            scenario, of_item, step[at : at + _TOGETHER], edge[at : at + _TOGETHER], since[at : at + _TOGETHER]
+        )
+        for at in range(0, max(len(step), 1), _TOGETHER)
+    ]
+    return Segments(*(np.concatenate([getattr(each, part.name) for each in found]) for part in fields(Segments)))
+
+
+def _some_segments(scenario: Scenario, of_item: Int64, step: Int64, edge: Int64, since: Int64) -> Segments:
+    """As `_segments`, of a few edges: their times are a table with a column for each part.
+
+    of_item   shape (items,): the part of each piece of work
+    """
     graph, time = scenario.graph, scenario.time
     end = time[graph.target[edge]]
     item, row = graph.item[edge], graph.lane_row[edge]
@@ -148,7 +167,7 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
     lengths = np.zeros((len(edge), len(PARTS)), np.int64)
     on_item = np.flatnonzero(item >= 0)
     full = end - time[graph.source[edge]]
-    lengths[on_item, _part_of_items(graph)[item[on_item]]] = np.minimum(scenario.length[edge[on_item]], full[on_item])
+    lengths[on_item, of_item[item[on_item]]] = np.minimum(scenario.length[edge[on_item]], full[on_item])
     lanes = np.flatnonzero(row >= 0)
     of_lane = np.rint(scenario.lane_times[row[lanes]]).astype(np.int64)
     lengths[lanes, : len(Label)] = of_lane
@@ -175,9 +194,8 @@ def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Seg
         cuts = cuts[row[cuts] < 0]
     for cut in cuts.tolist():
         lengths[cut] = _cut(lengths[cut], int(over[cut]), bool(row[cut] >= 0))
-    at, part = np.nonzero(lengths)
-    order = np.lexsort((-np.arange(len(at)), at))
-    at, part = at[order], part[order]
+    at, part = np.nonzero(lengths[:, ::-1])
+    part = len(PARTS) - 1 - part
     length = lengths[at, part]
     before = np.cumsum(length) - length
     first = np.searchsorted(at, at, side="left")

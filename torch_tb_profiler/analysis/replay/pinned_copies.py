@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.replay.changes import Pinned
+from torch_tb_profiler.analysis.replay.changes import Direction, Pinned
 from torch_tb_profiler.analysis.replay.edges import Edge
 from torch_tb_profiler.analysis.replay.effects import Effect, OnHost, OnWork, edges_into, on_host
 from torch_tb_profiler.analysis.replay.graph import Graph
@@ -22,7 +22,8 @@ READS_AT_ONCE = "aten::_local_scalar_dense"
 CLEAR_RATE_NS = 10_000
 #: calls that a usual time needs
 FEWEST = 5
-_DIRECTIONS = {"HtoD": ("HtoD", "HostToDevice"), "DtoH": ("DtoH", "DeviceToHost")}
+DIRECTIONS: tuple[Direction, ...] = ("HtoD", "DtoH")
+_WORDS: dict[Direction, tuple[str, ...]] = {"HtoD": ("HtoD", "HostToDevice"), "DtoH": ("DtoH", "DeviceToHost")}
 
 
 def pinned_copies(trace: Trace, graph: Graph, change: Pinned) -> Effect:
@@ -40,7 +41,7 @@ def pinned_copies(trace: Trace, graph: Graph, change: Pinned) -> Effect:
     host: list[OnHost] = []
     dropped: list[Int64] = []
     notes: list[str] = []
-    for name in ("HtoD", "DtoH"):
+    for name in DIRECTIONS:
         item = (
             np.flatnonzero(chosen & _goes(trace, code, name))
             if change.direction in (None, name)
@@ -54,7 +55,7 @@ def pinned_copies(trace: Trace, graph: Graph, change: Pinned) -> Effect:
         shortest = _at_best_rate(trace, graph, name, item, change.rate)
         if shortest is None:
             if len(item):
-                notes.append(f"No pinned copy {name} was seen: these copies take as long as they did.")
+                notes.append("No pinned copy was seen: these copies take as long as they did.")
         else:
             work.append(OnWork(item, cap=shortest))
         syncs, inside = _own_syncs(graph, item, operator)
@@ -64,23 +65,42 @@ def pinned_copies(trace: Trace, graph: Graph, change: Pinned) -> Effect:
     return Effect(host=tuple(host), work=tuple(work), dropped=edges, notes=tuple(notes))
 
 
-def _goes(trace: Trace, code: Int32, direction: str) -> Bool:
-    words = _DIRECTIONS[direction]
+def _goes(trace: Trace, code: Int32, direction: Direction) -> Bool:
+    words = _WORDS[direction]
     found: Bool = trace.strings.where(lambda name: any(word in name for word in words), code)[code]
     return found
 
 
-def _at_best_rate(trace: Trace, graph: Graph, direction: str, item: Int64, rate: float | None) -> Int64 | None:
-    """Shape (items,), ns, at the rate that is given, or the best of a pinned copy of this direction; None: unknown."""
+def best_pinned_rate(trace: Trace, graph: Graph, direction: Direction) -> float | None:
+    """The best rate of a pinned copy of a trace, bytes per ns; None without one.
+
+    Of copies in this direction; a link is as fast in the other, whose copies count where there are none.
+    """
     items, work = graph.items, trace.device_work
+    for each in (direction, *(other for other in DIRECTIONS if other != direction)):
+        like = _pinned(trace, graph, each)
+        long = like[(items.duration[like] >= CLEAR_RATE_NS) & (work.bytes[items.work[like]] > 0)]
+        if len(long):
+            return float((work.bytes[items.work[long]] / items.duration[long]).max())
+    return None
+
+
+def _pinned(trace: Trace, graph: Graph, direction: Direction) -> Int64:
+    """The pinned copies of one direction."""
+    items = graph.items
     code = trace.events.name[items.row]
     is_pinned = trace.strings.where(lambda name: "Pinned" in name, code)[code] & (items.kind == Work.COPY)
-    like = np.flatnonzero(is_pinned & _goes(trace, code, direction))
-    long = like[(items.duration[like] >= CLEAR_RATE_NS) & (work.bytes[items.work[like]] > 0)]
+    return np.flatnonzero(is_pinned & _goes(trace, code, direction))
+
+
+def _at_best_rate(trace: Trace, graph: Graph, direction: Direction, item: Int64, rate: float | None) -> Int64 | None:
+    """Shape (items,), ns, at the rate that is given, or the best of a pinned copy; None: unknown."""
+    items, work = graph.items, trace.device_work
+    like = _pinned(trace, graph, direction)
     if rate is None:
-        if not len(long):
+        rate = best_pinned_rate(trace, graph, direction)
+        if rate is None:
             return None
-        rate = float((work.bytes[items.work[long]] / items.duration[long]).max())
     size = work.bytes[items.work[item]]
     # no faster than the fastest pinned copy of at most as many bytes
     by_size = like[np.argsort(work.bytes[items.work[like]], kind="stable")]

@@ -24,6 +24,8 @@ MODEL_ERROR = 0.005
 LEAST_OF_BOUND = 0.75
 #: with fewer steps there is no interval but the least and the most of any step
 FEWEST_STEPS = 4
+#: of what is saved, from which on it is saved in the first step only
+ONLY_FIRST = 0.9
 #: comparisons of nodes that may be spent on the order of remedies: a second or so
 MOST_VISITS = 3_000_000
 _DRAWS, _LOW, _HIGH = 2_000, 2.5, 97.5
@@ -75,6 +77,8 @@ class Saving:
     last_in        beyond all others
     low, high      an interval of `after_others`
     bound          the most that any remedy can save
+    only_first     nearly all of `after_others` and of `last_in` is saved in the first step of the trace, which begins
+                   with an idle device: what costs time there is hidden in the others
     """
 
     place: int
@@ -85,6 +89,7 @@ class Saving:
     high: int | None
     bound: bool
     refused: Refusal | None
+    only_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,13 +176,21 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]], steps: Sequence[
         # without the one that comes last in the order is known
         rest = now if place == order[-1] else steps_after([each for each in usable if each != place])
         last_in = int((rest - reached[-1]).sum())
-        found.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None))
+        first = all(_is_first_only(each, counted) for each in (now - then, rest - reached[-1]))
+        found.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None, first))
         now = then
     for place, why in enumerate(refused):
         if why is not None:
             bound = any(map(is_bound, remedies[place]))
             found.append(Saving(place, None, None, None, None, None, bound, why))
     return Savings(total, int((before - now).sum()), tuple(found))
+
+
+def _is_first_only(saved_ns: Int64, steps: Int64) -> bool:
+    """saved_ns, steps: shape (steps,): what is saved in which step of the trace."""
+    if len(steps) < FEWEST_STEPS or steps[0] != 0 or saved_ns[0] <= 0:
+        return False
+    return bool(saved_ns[0] >= ONLY_FIRST * np.maximum(saved_ns, 0).sum())
 
 
 def greedy(

@@ -76,6 +76,8 @@ class Scenario:
     @cached_property
     def delay(self) -> Int64:
         """Shape (edges,), ns: how much later the target is than the source."""
+        if self.as_recorded:
+            return self.graph.delay
         found: Int64 = np.maximum(self.length + self.lag, 0)
         return found
 
@@ -94,13 +96,22 @@ class Scenario:
     @cached_property
     def time(self) -> Int64:
         """Shape (nodes,), ns from the root: when each node comes."""
-        return self.graph.solver.times(self.delay, self.dropped)
+        return self.graph.solved if self._as_solved else self.graph.solver.times(self.delay, self.dropped)
 
     @cached_property
     def step_ns(self) -> Int64:
         """Shape (steps,), ns: how long each step takes."""
-        found: Int64 = np.diff(self.graph.solver.times(self.delay, self.dropped, self.graph.ends))
+        graph = self.graph
+        if self._as_solved:
+            found: Int64 = np.diff(graph.solved[graph.ends])
+        else:
+            found = np.diff(graph.solver.times(self.delay, self.dropped, graph.ends))
         return found
+
+    @cached_property
+    def _as_solved(self) -> bool:
+        """Whether every node comes as without changes: the changes find nothing to change."""
+        return self.as_recorded or (not len(self.dropped) and np.array_equal(self.delay, self.graph.delay))
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.kernels.question import KERNELS
 from torch_tb_profiler.analysis.kernels.table import kernels
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as OPERATOR_COLUMNS
 from torch_tb_profiler.analysis.operators.question import OPERATORS
-from torch_tb_profiler.analysis.operators.table import operators
+from torch_tb_profiler.analysis.operators.sums import operator_sums
 from torch_tb_profiler.analysis.question import (
     Listed,
     NoParameters,
@@ -207,7 +207,7 @@ class StepNames(Answer, frozen=True, kw_only=True):
 def _step_names(subject: Subject, asked: NamesAsked) -> StepNames:
     model = subject.model.in_steps
     _, measures, columns = _SIDE_BY_SIDE[asked.what]
-    found: Any = operators(model) if asked.what == "operators" else kernels(model)
+    found: Any = operator_sums(model) if asked.what == "operators" else kernels(model)
     known = [key for key in measures if key != "device_self_ns" or found.has_device_work]
     return StepNames(
         meta=TraceMeta(**subject.about(asked.what)),
@@ -224,6 +224,8 @@ STEP_NAMES = TraceQuestion(
     compute=_step_names,
     tag="several traces",
     of_steps=False,
+    first=(NamesAsked("operators"), NamesAsked("kernels")),
+    bundle="steps",
     more="What belongs to no step is left out: what was launched before the recording or before the first step, what "
     "follows the last.",
 )

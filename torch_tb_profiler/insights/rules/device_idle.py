@@ -8,10 +8,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import scale
+from torch_tb_profiler.analysis.replay.refusals import USELESS
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.launch_bound import unknown_idle
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 
@@ -25,6 +27,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     }
     if not idle:
         return ()
+    unknown = unknown_idle(facts)
     names = ["GPU " + str(number) for number in idle]
     listed = " and ".join(names) if len(names) < 3 else ", ".join(names[:-1]) + " and " + names[-1]
     mean = 1 - sum(busy for busy, _ in idle.values()) / len(idle)
@@ -42,6 +45,11 @@ def _find(facts: Facts) -> Sequence[Found]:
             rows=_next_work(facts),
             values={"gpus": ", ".join(str(number) for number in idle), "idle": mean},
             changes=(scale("python", 0.5), scale("operator", 0.5)),
+            refused=(
+                f"The devices idle {100 * unknown:.0f} % of the time, and the trace does not show why."
+                if unknown > USELESS
+                else None
+            ),
             confidence="medium",
             evidence=tuple(
                 evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import pinned
-from torch_tb_profiler.insights.copies import Copies, large_reads
+from torch_tb_profiler.insights.copies import Copies, large_reads, unseen_rate
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
@@ -25,6 +25,7 @@ def _find(facts: Facts) -> Sequence[Found]:
 def _of(facts: Facts, found: Copies) -> Found:
     calls = facts.longest_first(found.call)
     n, size, took = facts.steps, float(found.bytes.sum()), float(found.duration_ns.sum())
+    rate = unseen_rate(facts, "DtoH")
     held = float(found.call_ns.sum())
     name = str(facts.trace.strings[facts.trace.events.name[calls[0]]])
     return Found(
@@ -40,7 +41,7 @@ def _of(facts: Facts, found: Copies) -> Found:
         ),
         values={"ns": held / n, "step_ns": facts.step_ns, "call": name, "bytes": size / n, "copies_ns": took / n},
         rows=calls,
-        changes=(pinned("DtoH", rows=found.row),),
+        changes=(pinned("DtoH", rows=found.row, rate=rate),),
         evidence=(
             Evidence("blocked_per_step", "The host is in these calls, average per step", held / n, "ns", "trace"),
             Evidence("copies_per_step", "These copies, average per step", took / n, "ns", "kernels"),
@@ -48,7 +49,7 @@ def _of(facts: Facts, found: Copies) -> Found:
             Evidence("copy_count", "Copies, average per step", len(calls) / n, "count", "trace"),
         ),
         links=(PINNED,),
-        confidence="high" if is_loop_known(facts) else "medium",
+        confidence="high" if is_loop_known(facts) and rate is None else "medium",
     )
 
 

@@ -12,7 +12,6 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.wording import ms
-from torch_tb_profiler.model.steps.warm_up import warm_up_ratio
 
 #: with fewer steps, what is usual is not known
 FEWEST = 5
@@ -21,7 +20,7 @@ FEWEST = 5
 def _find(facts: Facts) -> Sequence[Found]:
     period = facts.period_ns.astype(np.float64)
     usual = np.ones(len(period), np.bool_)
-    usual[:1] = warm_up_ratio(facts.model.steps) is None  # a first step that warms up is told elsewhere
+    usual[:1] = False  # it warms up, or begins with a device that has nothing to do, and waits for all that others hide
     if int(usual.sum()) < FEWEST:
         return ()
     median = float(np.median(period[usual]))

@@ -9,11 +9,18 @@ from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.json_schema import Json, ref
 
 #: what can go wrong: without a trace in the request, with one, and where the timeline's version is named
-MISTAKE = ("Mistake",)
-LISTING = ("BadRequest", "NotFound", "Mistake")
-OF_TRACE = ("BadRequest", "NotFound", "Loading", "Unreadable", "Mistake")
+MISTAKE = ("Mistake", "Lacking")
+LISTING = ("BadRequest", "NotFound", "Mistake", "Lacking")
+OF_TRACE = ("BadRequest", "NotFound", "Loading", "Unreadable", "Mistake", "Lacking")
 
-STATUS = {"BadRequest": "400", "NotFound": "404", "Loading": "409", "Unreadable": "422", "Mistake": "500"}
+STATUS = {
+    "BadRequest": "400",
+    "NotFound": "404",
+    "Loading": "409",
+    "Unreadable": "422",
+    "Mistake": "500",
+    "Lacking": "503",
+}
 
 BINARY: Json = {"type": "string", "format": "binary"}
 

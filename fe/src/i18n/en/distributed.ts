@@ -26,6 +26,15 @@ export const distributed = area("distributed", {
   noSteps: "No rank has a step",
   noStepsReason: "Nothing in these traces has a duration, so there are no steps to compare.",
 
+  run: {
+    loaded: (n: number) => `all ${n} ranks replayed together`,
+    partly: (n: number, all: number) => `${n} of ${all} ranks replayed together`,
+    loadedHelp:
+      "A collective begins when the last of these ranks is there. What it costs includes waiting for ranks that are not loaded.",
+    help: "Causes of lost time in the whole run, the largest saving first. A saving is what the average step of all ranks would be shorter by, worked out by replaying all ranks together without the cause; each counts after those above it, so that they add up.",
+    none: (n: number) => `None of the ${n} rules over several ranks finds a cause of lost time.`,
+  },
+
   tiles: {
     ranksHelp: "Ranks whose traces are here, of all ranks of the run.",
     ranks: "Ranks",

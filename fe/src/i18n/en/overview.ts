@@ -25,6 +25,10 @@ export const overview = area("overview", {
         : `The ${n} findings with a number save ${time} a step together (${share}).`,
   },
 
+  run: {
+    line: (n: number, sentence: string) => `${n} ranks together: ${sentence}`,
+  },
+
   waterfall: {
     title: "Where does the step time go?",
     help: "The average step, mean over the devices that ran kernels. Each moment has one part: a compute kernel runs (by its kind); else communication runs; else a copy runs; else the device is idle, by what it waits for. The parts add up to the step time exactly.",
@@ -139,7 +143,7 @@ export const overview = area("overview", {
     partHere: (share: string) => `(${share} of it)`,
     noLine: (setting: string) => `(${setting}=True records the line)`,
     places: (shown: number, all: number) =>
-      shown === all ? "Where:" : `Longest ${shown} of ${all}:`,
+      shown === all ? "Where:" : `${shown} of ${all} places:`,
     place: (time: string, step: string | null) => (step === null ? time : `${time} (step ${step})`),
     hide: "Hide",
     hidden: (ids: string) => `Hidden: ${ids}.`,

@@ -18,20 +18,43 @@ const of = (begin: string) => (values: Values) => {
   return `${begin}每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}（减少 ${percent(share, 0)}）。${comes}`;
 };
 
+/** What the time of the host goes to, where that is no Python and no operator. */
+const HOST_BY: Readonly<Record<string, string>> = {
+  calls: "主机限制了此次运行：它的时间花在调用设备的 API 上。若主机少用三分之一的时间，",
+  compilation: "主机限制了此次运行：各步运行时还在编译代码。若不必编译，",
+};
+
 const WHY: Readonly<Record<string, string>> = {
   nothing: "没有单一的资源限制此次运行：单独减轻任何一种资源节省不到 2 %。",
+  idle: "无法判断什么限制了此次运行：设备大部分时间空闲，而跟踪没有说明原因。",
+  no_launches: "无法判断什么限制了此次运行：设备上的许多工作没有记录启动它的调用。",
+  lost_work: "无法判断什么限制了此次运行：许多启动的工作没有被记录。",
+  clocks: "无法判断什么限制了此次运行：有工作在启动之前就已开始，时钟不一致。",
+  unexplained: "无法判断什么限制了此次运行：各步的大部分时间在跟踪中没有原因。",
 };
 
 export const bounds: ServerMessages["bounds"] = {
   input: of("输入限制了此次运行：各步在等待数据。若不必等待，"),
   sync: of("同步限制了此次运行：主机停下来等待设备，随后设备又等待主机。若没有这些等待，"),
-  communication: of("通信限制了此次运行：没有计算掩盖它。若没有通信以及其中对其他 rank 的等待，"),
+  communication: (values) => {
+    if (!values.joint)
+      return of("通信限制了此次运行：没有计算掩盖它。若没有通信以及其中对其他 rank 的等待，")(
+        values,
+      );
+    const { loaded, world } = values;
+    const partly =
+      Number(loaded) < Number(world)
+        ? `其中包含对没有加载的 rank 的等待：${world} 个中只有 ${loaded} 个。`
+        : "";
+    return `${of("通信限制了此次运行：没有计算掩盖传输。若没有传输，")(values)}${partly}`;
+  },
   memory: of("拷贝限制了此次运行：内核在等待拷贝。若没有拷贝，"),
   host: (values) =>
     of(
-      values.device
-        ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们少用三分之一的时间，"
-        : "Python 限制了此次运行。若它少用三分之一的时间，",
+      HOST_BY[String(values.by)] ??
+        (values.device
+          ? "主机限制了此次运行：设备在等待 CPU 上的 Python 和算子。若它们少用三分之一的时间，"
+          : "Python 限制了此次运行。若它少用三分之一的时间，"),
     )(values),
   launch: (values) =>
     of(

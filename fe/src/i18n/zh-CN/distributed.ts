@@ -25,6 +25,14 @@ export const distributed: typeof en = {
   noSteps: "没有任何 rank 有步",
   noStepsReason: "这些跟踪中没有任何带时长的内容，因此没有可比较的步。",
 
+  run: {
+    loaded: (n) => `全部 ${n} 个 rank 一起重放`,
+    partly: (n, all) => `${all} 个 rank 中的 ${n} 个一起重放`,
+    loadedHelp: "集合通信在这些 rank 中最后一个到达时开始。它的代价包含对没有加载的 rank 的等待。",
+    help: "整个运行中损失时间的原因，节省最多的在前。节省的时间是所有 rank 的平均每步会缩短的时间，通过去掉该原因后一起重放所有 rank 得出；每一项都在其上方各项之后计算，因此可以相加。",
+    none: (n) => `${n} 条关于多个 rank 的规则都没有找到损失时间的原因。`,
+  },
+
   tiles: {
     ranksHelp: "有跟踪的 rank 数，以及该运行的全部 rank 数。",
     ranks: "Rank 数",

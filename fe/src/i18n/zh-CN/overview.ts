@@ -22,6 +22,10 @@ export const overview: typeof en = {
         : `有数字的 ${n} 个发现合计每步可节省 ${time}（${share}）。`,
   },
 
+  run: {
+    line: (n, sentence) => `${n} 个 rank 一起：${sentence}`,
+  },
+
   waterfall: {
     title: "步时间花在哪里？",
     help: "平均每步，对运行了内核的设备取平均。每个时刻只属于一个部分：有计算内核在运行（按类别）；否则通信在运行；否则拷贝在运行；否则设备空闲，按它在等待什么。各部分之和正好等于步时间。",
@@ -133,7 +137,7 @@ export const overview: typeof en = {
     confidence: { low: "低置信度", medium: "中置信度" },
     partHere: (share) => `（其中 ${share}）`,
     noLine: (setting) => `（${setting}=True 会记录行号）`,
-    places: (shown, all) => (shown === all ? "位置：" : `共 ${all} 处，最长的 ${shown} 处：`),
+    places: (shown, all) => (shown === all ? "位置：" : `共 ${all} 处，其中 ${shown} 处：`),
     place: (time, step) => (step === null ? time : `${time}（步 ${step}）`),
     hide: "隐藏",
     hidden: (ids) => `已隐藏：${ids}。`,

@@ -9,6 +9,7 @@ import { Async, Combo, Empty, Panel, Segmented } from "../../ui";
 import { Charts } from "./Charts";
 import { HeatMap } from "./HeatMap";
 import { params } from "./params";
+import { RunAnswer } from "./RunAnswer";
 import { rankRows, stepNames } from "./ranks";
 import { Remark, Tiles } from "./Summary";
 import { straggler } from "./straggler";
@@ -64,6 +65,7 @@ function Content({ answer }: { answer: Answer }) {
         </Panel>
       ) : (
         <>
+          {workers.length > 1 && <RunAnswer />}
           <section className="distributed-choice" aria-label={text.choice}>
             <Combo
               label={text.step}

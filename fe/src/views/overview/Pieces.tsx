@@ -3,9 +3,9 @@ import { useWaterfall, type Waterfall } from "../../api";
 import { partName } from "../../draw/parts";
 import { duration } from "../../format";
 import { overviewTexts } from "../../i18n";
+import { showInTrace } from "../../shell/findings";
 import { useTrace } from "../../state";
 import { Async, Panel } from "../../ui";
-import { showInTrace } from "./places";
 
 const text = overviewTexts.pieces;
 const LISTED = 20;

@@ -11,6 +11,7 @@ import { Devices } from "./Devices";
 import { Findings } from "./Findings";
 import { Pieces } from "./Pieces";
 import { params } from "./params";
+import { RunLine } from "./RunLine";
 import { Tiles } from "./Tiles";
 import { TopKernels, TopOperators } from "./Top";
 import { Waterfall } from "./Waterfall";
@@ -32,6 +33,7 @@ function Content({ overview }: { overview: OverviewAnswer }) {
   return (
     <div className="overview">
       <Answer overview={overview} />
+      <RunLine overview={overview} />
       <Waterfall overview={overview} picked={cause} onPick={setCause} />
       <Findings overview={overview} />
       {cause !== "" && <Pieces cause={cause} onClose={() => setCause("")} />}

@@ -1,0 +1,161 @@
+import type { FindingWords } from "../../values";
+import { percent } from "../numbers";
+
+const time = (ns: unknown) => {
+  const ms = Number(ns) / 1e6;
+  return `${ms < 100 ? ms.toPrecision(3) : ms.toFixed(0)} ms`;
+};
+
+const PLACES: Readonly<Record<string, string>> = {
+  python: "Python",
+  operator: "CPU 上的算子",
+  data: "加载数据",
+  launch: "启动调用",
+  blocking: "同步调用",
+  allocator: "分配器调用",
+  api: "设备 API 的调用",
+  collective: "主机上的集合通信",
+  kernels: "内核",
+};
+
+const LATE: Readonly<Record<string, string>> = {
+  python:
+    "请在 Stacks 视图中查看此 rank：只有一个 rank 所做的工作（日志、评估、检查点）应放到另一个进程中，或在步之后放在 `if rank == 0` 中。",
+  operator:
+    "请让所有 rank 的工作量相同：按长度对样本排序或分桶，丢弃或填充剩余的部分。若工作量相同，则此 rank 的 CPU 较慢或被共享：请查看 `numactl --hardware` 和 `top`。",
+  data: "请让此 rank 的输入流水线与其他 rank 相同：`DataLoader(…, num_workers=…, prefetch_factor=…)`、大小相等的分片，以及同样近的存储。",
+  launch:
+    "请将每个 rank 绑定到其 GPU 附近的 CPU（`numactl --cpunodebind=… --membind=…`），并查看这些 CPU 上是否有其他进程。",
+  allocator:
+    "请查看此 rank 的内存：`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` 可避免步内的分配。",
+  slower:
+    "同样的内核在那里更慢：请用 `nvidia-smi -q -d CLOCK,TEMPERATURE,PERFORMANCE` 比较频率和温度，并查看该 GPU 上是否有其他进程。",
+  more: "此 rank 的计算更多：请平衡批次（长度相等的样本、`DistributedSampler`）、流水线各段的层或各专家。",
+};
+
+export const findings: Record<string, FindingWords> = {
+  straggler: {
+    title: ({ worker }) => `${worker} 迟到，其他 rank 在等待它`,
+    detail: ({ worker, steps, of, waited_ns, step_ns, place, excess_ns, name, name_ns }) => {
+      const part = name_ns === undefined ? "" : `，其中 ${time(name_ns)} 在 \`${name}\` 中`;
+      const more =
+        place === undefined
+          ? ""
+          : `它在${PLACES[String(place)] ?? place}上比中间的 rank 多用 ${time(excess_ns)}${part}。`;
+      return `${worker} 在 ${of} 步中的 ${steps} 步最后到达：在 ${time(step_ns)} 的一步中，中间的 rank 比它多等待 ${time(waited_ns)}。${more}`;
+    },
+    advice: ({ advice }) =>
+      LATE[String(advice)] ?? "请在概览和算子视图中将此 rank 与另一个 rank 比较。",
+  },
+  slow_host: {
+    title: ({ worker }) => `${worker} 的启动调用比相邻的 rank 慢`,
+    detail: ({ mine_ns, middle_ns, calls }) =>
+      `在 ${calls} 次调用中，那里的一次启动用 ${time(mine_ns)}，同一主机上中间的 rank 用 ${time(middle_ns)}。`,
+    advice: () =>
+      "请将每个 rank 绑定到其 GPU 附近的 CPU（`numactl --cpunodebind=… --membind=…`），并查看这些 CPU 上是否有其他进程、频率是否过低（`cpupower frequency-info`）。",
+  },
+  waiting: {
+    title: "各 rank 相互等待的时间多于传输的时间",
+    detail: ({ wait_ns, share, transfer_ns, worker, most_ns }) =>
+      `平均每步中，一个 rank 在集合通信中等待其他 rank ${time(wait_ns)}（${percent(share, 0)}），传输只用 ${time(transfer_ns)}；${worker} 等待最多，为 ${time(most_ns)}。`,
+    advice: () =>
+      "请让各 rank 同时到达集合通信：使用同样大小的批次，并去掉在各 rank 上耗时不同的工作（加载数据、同步、垃圾回收）。更快的链路不会有所节省。",
+  },
+  exposed_transfer: {
+    title: "各步在等待集合通信的传输",
+    detail: ({ loaded, world, before_ns, after_ns }) => {
+      const partly =
+        Number(loaded) < Number(world)
+          ? `其中包含对没有加载的 rank 的等待：${world} 个中只有 ${loaded} 个。`
+          : "";
+      return `若传输不用时间，所有 ${loaded} 个 rank 一起的每步将从 ${time(before_ns)} 缩短到 ${time(after_ns)}；对迟到的 rank 的等待不在其中。${partly}`;
+    },
+    advice: ({ training }) =>
+      training
+        ? "请减少传输量，或在计算的同时传输：用 `DistributedDataParallel(…, bucket_cap_mb=…, gradient_as_bucket_view=True)` 增大桶，使用 `bf16_compress_hook` 之类的通信钩子，或在 `no_sync()` 下累积梯度。"
+        : "请在计算其他内容的同时传输（`async_op=True`，并在使用结果处 `wait()`），或减少传输量：更短的类型，或让每组的 rank 更少。",
+  },
+  uneven_all_to_all: {
+    title: "All-to-all 交换不均衡",
+    detail: ({ uneven, all, ratio, worker }) =>
+      `在 ${all} 次 all-to-all 交换中的 ${uneven} 次，有一个 rank 移动的数据是平均值的 ${ratio} 倍，最常见的是 ${worker}：其他 rank 在等待它。`,
+    advice: () =>
+      "请平衡各专家：为路由器加辅助损失，限制每个专家的容量，或改变专家在 rank 上的放置。",
+  },
+  tiny_collectives: {
+    title: "很小的集合通信过多",
+    detail: ({ calls, kilobytes }) =>
+      `每步有 ${calls} 次集合通信各自发送不到 ${kilobytes} kB：无论发送多少，它们都要用去延迟的时间。`,
+    advice: () =>
+      "请一次发送多个张量：梯度放在桶中（`DistributedDataParallel(…, bucket_cap_mb=…)`），其他的用 `torch.cat` 合成一个张量。",
+  },
+  fp32_gradients: {
+    title: "梯度以 32 位传输，而模型以 16 位计算",
+    detail: ({ share, megabytes, products }) =>
+      `All-reduce 的字节中有 ${percent(share, 0)} 是 FP32，每步 ${megabytes} MB，而矩阵乘法和卷积的时间中有 ${percent(products, 0)} 是 16 位。`,
+    advice: () =>
+      "请只发送一半的字节：`model.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)`。请检查损失是否仍在下降：许多 rank 的和会损失位数。",
+  },
+  unused_parameters: {
+    title: "DDP 在每步中查找未使用的参数",
+    detail: ({ calls, share }) =>
+      `由于 \`find_unused_parameters=True\`，它遍历梯度的图 ${calls} 次，占各步的 ${percent(share)}。`,
+    advice: () =>
+      "若所有参数都被使用，请用 `DistributedDataParallel(model, find_unused_parameters=False)`；若每步中未使用的参数相同，请用 `static_graph=True`。",
+  },
+  late_gathers: {
+    title: "FSDP 在需要权重时才收集它们",
+    detail: ({ late, all, share }) =>
+      `在 ${all} 次权重的 all-gather 中，有 ${late} 次没有同时进行计算：占各步的 ${percent(share)}。`,
+    advice: () =>
+      "请在此块计算时收集下一块的权重：`fully_shard` 的 `module.set_modules_to_forward_prefetch([…])`，或 `FullyShardedDataParallel(…, forward_prefetch=True, limit_all_gathers=True, backward_prefetch=BackwardPrefetch.BACKWARD_PRE)`。",
+  },
+  sync_batchnorm: {
+    title: "SyncBatchNorm 多次交换统计量",
+    detail: ({ calls }) => `每步有 ${calls} 次集合通信属于 SyncBatchNorm，其后的一切都在等待它们。`,
+    advice: () =>
+      "若每个 rank 上的样本足够，普通的 `BatchNorm2d` 同样有效：请不要使用 `convert_sync_batchnorm`，或使用不需要其他 rank 的 `GroupNorm`。",
+  },
+  barriers: {
+    title: "各步中有屏障",
+    detail: (values) =>
+      `各 rank 在 ${values.steps} 步中的 ${values.in} 步停在 ${values.calls} 个屏障处，其时间占各步的 ${percent(values.share)}。`,
+    advice: () =>
+      "请从步中去掉 `torch.distributed.barrier()`：集合通信本来就会相互等待。在检查点和日志前后，只在有它们的步中调用它。",
+  },
+};
+
+export const evidence: Record<string, (gpu: number | null) => string> = {
+  late_wait: () => "其他 rank 对它的等待，每步平均",
+  late_deviations: () => "与中间的 rank 的偏差倍数",
+  late_excess: () => "它多用的时间",
+  launch_median: () => "它的启动调用的中位数",
+  launch_median_middle: () => "中间的 rank 的启动调用的中位数",
+  wait_per_step: () => "对其他 rank 的等待，每步平均",
+  transfer_per_step: () => "传输，每步平均",
+  collectives_matched: () => "在多个 rank 上找到的集合通信",
+  uneven_exchanges: () => "不均衡的 all-to-all 交换",
+  uneven_ratio: () => "最大者超出平均值的部分",
+  tiny_collectives_per_step: () => "很小的集合通信，每步",
+  tiny_collectives_time: () => "它们的时间，每步平均",
+  sync_batchnorm_calls: () => "SyncBatchNorm 的集合通信，每步",
+  sync_batchnorm_time: () => "它们的时间，每步平均",
+  fp32_bytes: () => "以 FP32 进行 all-reduce 的字节，每步",
+  unused_search: () => "查找，每步平均",
+  barriers: () => "各步中的屏障",
+  barrier_time: () => "屏障的时间，每步平均",
+  late_gathers: () => "没有被掩盖的 all-gather",
+  late_gather_time: () => "它们的时间，每步平均",
+};
+
+export const links: Record<string, string> = {
+  ddp_uneven: "各 rank 工作不均，DDP 教程",
+  numa_binding: "将进程绑定到 CPU，调优指南",
+  all_to_all: "all_to_all_single",
+  ddp_buckets: "DistributedDataParallel 的桶",
+  sync_batchnorm: "SyncBatchNorm",
+  bf16_compress_hook: "bf16_compress_hook",
+  ddp_unused: "find_unused_parameters 与 static_graph",
+  barrier: "torch.distributed.barrier",
+  fsdp_prefetch: "fully_shard 的预取",
+};

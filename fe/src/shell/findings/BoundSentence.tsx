@@ -1,0 +1,25 @@
+/** What bounds a run, in one sentence. */
+import type { ReactNode } from "react";
+import type { Overview } from "../../api";
+import { partColor } from "../../draw/parts";
+import { boundText, overviewTexts } from "../../i18n";
+import { ON_PATH } from "./bounds";
+import "./findings.css";
+
+interface Props {
+  readonly bound: Overview["bound"];
+  /** Facts below the sentence. */
+  readonly children: ReactNode;
+}
+
+export function BoundSentence({ bound, children }: Props) {
+  return (
+    <section className="answer" aria-label={overviewTexts.answer.title}>
+      <p className="answer-sentence">
+        <i className="swatch" style={{ background: partColor(ON_PATH[bound.kind] ?? "unknown") }} />
+        <strong>{boundText(bound)}</strong>
+      </p>
+      <p className="answer-facts">{children}</p>
+    </section>
+  );
+}

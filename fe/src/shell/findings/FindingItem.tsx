@@ -1,0 +1,149 @@
+/** A finding: what it costs, where it is, and what to do. */
+import type { ReactNode } from "react";
+import type { Evidence, Finding } from "../../api";
+import { duration, fraction, value } from "../../format";
+import { isEmbedded } from "../../host";
+import {
+  evidenceLabel,
+  findingAdvice,
+  findingDetail,
+  findingTitle,
+  linkText,
+  overviewTexts,
+} from "../../i18n";
+import { goToView, isViewId, parsePicked, viewName } from "../../state";
+import { longestSlice } from "../places";
+import { inCode } from "./code";
+import "./findings.css";
+
+const text = overviewTexts.findings;
+
+interface ItemProps {
+  readonly finding: Omit<Finding, "where" | "instances" | "count">;
+  readonly stepNs: number;
+  readonly isFirst: boolean;
+  /** Where in the program. */
+  readonly where?: ReactNode;
+  /** Where in the trace. */
+  readonly places?: ReactNode;
+  /** Hides the rule; without it nothing is offered. */
+  readonly onHide?: () => void;
+}
+
+export function FindingItem({ finding, stepNs, isFirst, where, places, onHide }: ItemProps) {
+  const { severity, confidence, saving, evidence, links } = finding;
+  return (
+    <li className="finding">
+      <h3>
+        <span className={`badge ${severity}`}>{text.severity[severity]}</span>
+        <span>{findingTitle(finding)}</span>
+        {saving && <Saving saving={saving} stepNs={stepNs} isFirst={isFirst} />}
+        {confidence !== "high" && <span className="badge">{text.confidence[confidence]}</span>}
+        {onHide && (
+          <button type="button" className="link finding-hide" onClick={onHide}>
+            {text.hide}
+          </button>
+        )}
+      </h3>
+      {where}
+      <p>{inCode(findingDetail(finding))}</p>
+      <p className="finding-advice">{inCode(findingAdvice(finding))}</p>
+      {evidence.length > 0 && (
+        <dl className="evidence num">
+          {evidence.map((item) => (
+            <div key={`${item.key} ${item.gpu}`}>
+              <dt>{evidenceLabel(item)}</dt>
+              <dd>
+                {value(item.value, item.unit)} <Where evidence={item} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {places}
+      {links.length > 0 && (
+        <p className="finding-links">
+          {links.map((link) => (
+            <WebLink key={link.url} link={link} />
+          ))}
+        </p>
+      )}
+    </li>
+  );
+}
+
+/** "at most 59 ms (33 %) [54, 64], after those above". */
+function Saving({
+  saving,
+  stepNs,
+  isFirst,
+}: {
+  saving: NonNullable<Finding["saving"]>;
+  stepNs: number;
+  isFirst: boolean;
+}) {
+  const { after_others_ns: after, alone_ns: alone, low_ns: low, high_ns: high } = saving;
+  if (after === null || alone === null)
+    return (
+      <span className="finding-refused" title={saving.refused ?? ""}>
+        {text.refused}
+      </span>
+    );
+  return (
+    <span
+      className="finding-saving num"
+      title={text.savingHelp(
+        duration(alone),
+        low === null ? "" : duration(low),
+        high === null ? "" : duration(high),
+      )}
+    >
+      {(saving.bound ? text.atMost : text.about)(duration(after), fraction(after / stepNs))}
+      {low !== null && high !== null && ` [${duration(low)}, ${duration(high)}]`}
+      {!isFirst && `, ${text.afterAbove}`}
+    </span>
+  );
+}
+
+/** The views in which the number can be seen, unless that is this one. */
+function Where({ evidence: { view, select } }: { evidence: Evidence }) {
+  const selected = parsePicked(select);
+  return (
+    <>
+      {view !== null && view !== "overview" && isViewId(view) && (
+        <button type="button" className="link" onClick={() => goToView(view, selected)}>
+          {text.showIn(viewName(view))}
+        </button>
+      )}{" "}
+      {selected && view !== "trace" && (selected.kind === "op" || selected.kind === "kernel") && (
+        <button
+          type="button"
+          className="link"
+          onClick={() => goToView("trace", selected, longestSlice(selected.name))}
+        >
+          {text.showIn(viewName("trace"))}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Only the web's own schemes: an address from elsewhere must not become a script. */
+function WebLink({ link }: { link: Finding["links"][number] }) {
+  const { url } = link;
+  const label = linkText(link);
+  if (!/^https?:\/\//i.test(url)) return <span>{label}</span>;
+  // A sandbox around us opens no windows: the address is shown to be copied.
+  if (isEmbedded()) {
+    return (
+      <span>
+        {label}: <code>{url}</code>
+      </span>
+    );
+  }
+  return (
+    <a href={url} target="_blank" rel="noreferrer" title={url}>
+      {label}
+    </a>
+  );
+}

@@ -1,0 +1,44 @@
+/** The places in the trace that show a finding; each leads to the Trace view. */
+import { duration } from "../../format";
+import { overviewTexts } from "../../i18n";
+
+const text = overviewTexts.findings;
+/** How many places in the trace a finding lists. */
+const PLACES = 5;
+
+interface Place {
+  readonly row: number;
+  readonly name: string;
+  readonly start_ns: number;
+  readonly duration_ns: number;
+  readonly step: string | null;
+  /** Whose trace, where there are several. */
+  readonly worker?: string;
+}
+
+interface Props<P extends Place> {
+  readonly places: readonly P[];
+  readonly count: number;
+  readonly onShow: (place: P) => void;
+}
+
+export function Places<P extends Place>({ places, count, onShow }: Props<P>) {
+  if (places.length === 0) return null;
+  return (
+    <p className="finding-places">
+      <span className="muted">{text.places(Math.min(PLACES, places.length), count)}</span>
+      {places.slice(0, PLACES).map((place) => (
+        <button
+          key={`${place.worker ?? ""} ${place.row}`}
+          type="button"
+          className="link num"
+          title={place.name}
+          onClick={() => onShow(place)}
+        >
+          {place.worker !== undefined && `${place.worker}: `}
+          {text.place(duration(place.duration_ns), place.step)}
+        </button>
+      ))}
+    </p>
+  );
+}

@@ -1,0 +1,5 @@
+/** Findings, as the Overview of a trace and the Distributed view of a run show them. Not a part of the first load. */
+export { BoundSentence } from "./BoundSentence";
+export { FindingItem } from "./FindingItem";
+export { Places } from "./Places";
+export { showInTrace } from "./showInTrace";

@@ -1,0 +1,108 @@
+"""What the first sentence and the first finding say of each recorded trace. The reasons are in docs/findings.md."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.recorded import SHARED, model_of, short, traces
+from torch_tb_profiler.insights.findings import Diagnosis, diagnosis
+
+#: by folder: what may bound a file of it, and the rule of its first finding with a saving ("" for none)
+SAID: dict[str, tuple[str, str]] = {
+    "HTA/alexnet_a100_cuda_sync": ("host", "api_calls"),
+    "HTA/cupti_counters_a100": ("host", "api_calls"),
+    "HTA/event_sync_a100": ("host", "device_idle"),
+    "HTA/event_sync_multi_stream_a100": ("unknown", ""),
+    "HTA/inference_rank1": ("launch", "device_idle"),
+    "HTA/minitoy_mi250": ("launch", "first_launches"),
+    "HTA/mtia_inference": ("compute", ""),
+    "HTA/nccl_a100_rank0_of_2": ("host", "host_dispatch"),
+    "HTA/simple_add_a100": ("host", "api_calls"),
+    "HTA/triton_a100": ("unknown", ""),
+    "HTA/v100_absolute_ns_timestamps": ("compute", "tensor_cores"),
+    "HTA/v100_ddp_profile_memory_rank1_of_2": ("host", "host_dispatch"),
+    "TraceLens/bert_small_h100": ("launch", "launch_bound"),
+    "TraceLens/bert_small_mi300x": ("launch", "launch_bound"),
+    "TraceLens/inductor_triton_mi300x": ("compute", ""),
+    "TraceLens/vllm_decode_hipgraph_mi300": ("unknown", ""),
+    "kineto/resnet50_num_workers_0": ("input", "synchronous_dataloader"),
+    "kineto/resnet50_num_workers_4": ("host", "pageable_input"),
+    "param/dlrm_v100_8ranks": ("host communication sync", "device_idle launch_bound"),
+    "param/resnet_rtx2080ti": ("input", "dataloader"),
+    "program/accumulation": ("compute", ""),
+    "program/accumulation_plain": ("compute", ""),
+    "program/checkpoint": ("compute", ""),
+    "program/compile_break": ("compute", "graph_breaks"),
+    "program/compile_cold": ("host", "recompiles"),
+    "program/compile_regional": ("compute", "optimizer_share"),
+    "program/compile_warm": ("compute", ""),
+    "program/compiled_autograd": ("compute", ""),
+    "program/ddp_accumulate": ("communication compute", ""),
+    "program/diffusers_sd": ("compute", ""),
+    "program/double_backward": ("compute", ""),
+    "program/fsdp2": ("unknown", ""),
+    "program/generate_loop": ("host", ""),
+    "program/hf_generate": ("host", ""),
+    "program/hf_generate_plain": ("compute", ""),
+    "program/hf_trainer": ("compute", ""),
+    "program/lightning": ("compute", ""),
+    "program/nested_ranges": ("host", ""),
+    "program/vllm_capture_hipgraph_mi300": ("host", "device_idle"),
+    "saf/amg_a100_inductor_cudagraph": ("compute", "pointwise_chain"),
+    "torch213/cnn_default_worker_name": ("compute", ""),
+    "torch213/cnn_gzip": ("compute input", ""),
+    "torch213/cnn_plain": ("compute", ""),
+    "torch213/cnn_workers0": ("compute", ""),
+    "torch213/cnn_workers2": ("compute input", "dataloader"),
+    "torch213/ddp_gloo_2": ("communication", ""),
+    "torch213/ddp_gloo_4": ("communication", ""),
+    "torch213/export_names": ("compute", ""),
+    "torch213/extras": ("host", ""),
+    "torch213/inference": ("compute host", ""),
+    "torch213/no_steps": ("compute", ""),
+    "torch213/transformer": ("compute", "optimizer_share"),
+    "torch213/transformer_nostack": ("compute", "optimizer_share"),
+}
+#: those of `units` are written by hand, each for one property of the reader: there is nothing to be right about
+FILES = [path for path in traces(SHARED) if "units" not in path.parts] if SHARED.is_dir() else []
+
+
+def first(found: Diagnosis) -> str:
+    """The rule of the first finding that has a saving."""
+    return next((each.id for each in found.findings if each.saving and each.saving.after_others_ns), "")
+
+
+def folder(path: Path) -> str:
+    return "/".join(path.relative_to(SHARED).parts[:2])
+
+
+def of(name: str) -> list[Diagnosis]:
+    """Of all files of a folder of shared traces, or a skip."""
+    if not (SHARED / name).is_dir():
+        pytest.skip(f"no recorded traces at {SHARED}")
+    return [diagnosis(model_of(path)) for path in traces(SHARED / name)]
+
+
+@pytest.mark.parametrize("path", FILES, ids=short)
+def test_what_is_said_first(path: Path) -> None:
+    found = diagnosis(model_of(path))
+    bounds, rules = (each.split(" ") for each in SAID[folder(path)])
+    assert (found.bound.kind in bounds, first(found) in rules) == (True, True), (found.bound.kind, first(found))
+
+
+def test_loading_of_resnet50_is_worth_what_workers_save() -> None:
+    """The same program was recorded with four workers: the median of its steps."""
+    without, with_workers = of("kineto/resnet50_num_workers_0"), _medians("kineto/resnet50_num_workers_4")
+    found, before = without[0], _medians("kineto/resnet50_num_workers_0")[0]
+    saving = found.findings[0].saving
+    assert found.findings[0].id == "synchronous_dataloader"
+    assert saving is not None
+    assert saving.after_others_ns == pytest.approx(before - with_workers[0], rel=0.2)
+
+
+def _medians(name: str) -> list[float]:
+    models = [model_of(path) for path in traces(SHARED / name)]
+    return [float(np.median(model.steps.end - model.steps.start)) for model in models]

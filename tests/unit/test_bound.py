@@ -1,0 +1,92 @@
+"""What is said to bound a run, and what is not said where the trace does not show it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from torch_tb_profiler.insights import diagnosis
+from torch_tb_profiler.insights.bound import Bound
+
+WAIT = "cudaStreamSynchronize"
+
+
+def bound(*events: Event, length: float = 1000) -> Bound:
+    return diagnosis(model_of([annotation("ProfilerStep#1", 0, length), *events])).bound
+
+
+def call(name: str, start: float, duration: float, correlation: int = 900) -> Event:
+    return event("cuda_runtime", name, start, duration, correlation=correlation)
+
+
+def test_what_the_path_has_decides_where_a_relief_is_refused() -> None:
+    """Launches without kernels: how much faster kernels would help is not known, but the path has none."""
+    launches = [launch(100 * at, at + 1) for at in range(9)]
+    operators = [op("aten::a", 100 * at + 6, 90) for at in range(9)]
+    told = bound(*launches, *operators)
+    assert {relief.kind: relief.share for relief in told.reliefs}["communication"] is None
+    assert (told.kind, told.share) == ("compute", pytest.approx(0.405))
+
+
+def test_nothing_is_said_where_the_refused_one_could_be_the_largest() -> None:
+    """Kernels without launches: what the host costs is not known."""
+    told = bound(op("aten::a", 0, 400), *(kernel(100 * at, 20, 50 + at) for at in range(1, 9)))
+    assert (told.kind, told.values["why"]) == ("unknown", "no_launches")
+    assert told.sentence == (
+        "What bounds this run cannot be told: 100 % of the work on devices has no recorded launch."
+    )
+
+
+def test_compilation_is_neither_compute_nor_python() -> None:
+    compiling = [op("dynamo", 0, 700), op("_compile.compile_inner (dynamo_timed)", 1, 698)]
+    told = bound(*compiling, op("aten::mm", 700, 300))
+    assert (told.kind, told.values["by"]) == ("host", "compilation")
+    assert told.sentence == (
+        "The host bounds this run: code is compiled while the steps run. Without that a step would take 0.3 ms "
+        "instead of 1 ms (70 % less). What comes next is compute."
+    )
+
+
+@pytest.mark.parametrize(
+    ("called", "by"), [("cudaDeviceGetStreamPriorityRange", "calls"), (None, None)], ids=["calls", "operators"]
+)
+def test_calls_of_the_api_are_told_from_operators(called: str | None, by: str | None) -> None:
+    before = op("aten::empty", 0, 800) if called is None else call(called, 0, 800)
+    told = bound(before, op("aten::a", 805, 100), launch(810, 1), kernel(820, 30, 1))
+    assert (told.kind, told.values.get("by")) == ("host", by)
+    assert ("API" in told.sentence) == (by == "calls")
+
+
+def test_silence_is_not_taken_for_the_host() -> None:
+    """A device that idles for long while no event of the host shows why, as while Triton compiles."""
+    events = [op("aten::a", 0, 50), launch(10, 1), kernel(20, 30, 1), op("aten::a", 9_800, 200), launch(9_810, 2)]
+    told = bound(*events, kernel(9_820, 30, 2), length=10_000)
+    assert (told.kind, told.values["why"]) == ("unknown", "idle")
+    assert told.sentence == (
+        "What bounds this run cannot be told: the devices idle 98 % of the time, and the trace does not show why."
+    )
+
+
+def test_the_host_saves_no_more_than_the_device_idles() -> None:
+    """Kernels of two streams that took turns: without waits they would run at the same time in the replay."""
+    events = []
+    for at in range(8):
+        begin, correlation = 120 * at, at + 1
+        work = {**kernel(begin + 10, 100, correlation), "tid": 7 + at % 2}
+        work["args"] = {**work["args"], "stream": 7 + at % 2}
+        events += [launch(begin, correlation), work, call("synchronizeStream", begin + 6, 106, 900 + at)]
+    told = bound(*events, length=960)
+    reliefs = {relief.kind: relief.share or 0.0 for relief in told.reliefs}
+    assert told.kind == "compute"
+    assert reliefs["sync"] == pytest.approx(1 - 800 / 960, abs=0.01)
+
+
+def test_a_general_cause_that_is_far_larger_comes_first() -> None:
+    """Operators keep the host busy for most of the step; beside it, one wait saves little."""
+    operators = [op("aten::a", 20 * at, 18) for at in range(45)]
+    work = [each for at in range(5) for each in (launch(180 * at + 1, at + 1), kernel(180 * at + 8, 10, at + 1))]
+    waits = [call(WAIT, 180 * at + 7, 13, 900 + at) for at in range(5)]
+    found = diagnosis(model_of([annotation("ProfilerStep#1", 0, 900), *operators, *work, *waits]))
+    savings = [(each.id, each.saving.after_others_ns) for each in found.findings if each.saving is not None]
+    assert [id_ for id_, _ in savings] == ["device_idle", "sync_points"]
+    assert sum(after or 0.0 for _, after in savings) == found.together_ns

@@ -1,0 +1,160 @@
+"""The cache keeps its limit, whatever is asked, and is tried again when there is room; nothing is left of the dead."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.served import client_of, get
+from tests.tiny import write_trace
+from tests.workspaces import Opener, settled
+from torch_tb_profiler.model import patterns
+from torch_tb_profiler.trace import column_file
+from torch_tb_profiler.workspace import Key, pack, worker
+from torch_tb_profiler.workspace.answer_store import AnswerFolder
+from torch_tb_profiler.workspace.cache import LIMIT_VARIABLE, Cache
+from torch_tb_profiler.workspace.protocol import Failed, Job
+from torch_tb_profiler.workspace.sealed import write_sealed
+
+OF_TRACE = "run=run&worker=w"
+
+
+def size_of(folder: Path) -> int:
+    return sum({s.st_ino: s.st_size for s in (path.stat() for path in folder.rglob("*") if path.is_file())}.values())
+
+
+def test_the_limit_is_kept_after_many_questions(
+    logs: Path, tmp_path: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit = 400_000
+    monkeypatch.setenv(LIMIT_VARIABLE, str(limit))
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened(60.0)
+    settled(workspace)
+    trace = workspace.find("run", "w")
+    chance = random.Random(8)
+    largest = 0
+    for number in range(800):
+        workspace.remember(Key((trace,), f"question {number}"), lambda: pack(chance.randbytes(5_000)), "disk")
+        if number % 20 == 0:
+            largest = max(largest, size_of(tmp_path / "cache"))
+    folder = AnswerFolder(workspace._cache.answers(trace.key))
+    assert limit // 2 < largest <= limit
+    assert workspace._cache.find(trace.key) is not None
+    assert any(path.stat().st_size > 5_000 for path in folder._path.iterdir())
+
+
+def test_what_was_used_last_of_the_last_trace_stays_longest(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit=35_000)
+    cache.columns("a").write_bytes(b"x" * 10_000)
+    folder = AnswerFolder(cache.answers("a"))
+    for age, name in ((30, "old"), (20, "middle"), (10, "new")):
+        folder.put(name, pack(random.Random(name).randbytes(10_000)))
+        when = time.time() - age
+        os.utime(cache.answers("a") / name, (when, when))
+    assert folder.get("old")
+    cache.sweep()
+    assert [name for name in ("old", "middle", "new") if folder.get(name)] == ["old", "new"]
+    assert cache.has_columns("a")
+    assert size_of(tmp_path) <= cache.limit
+
+
+def test_begun_files_of_the_dead_are_removed_wherever_they_are(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    AnswerFolder(cache.answers("a")).put("x", pack(b"answer"))
+    begun = [tmp_path / "a.v.json.1-2-3.part", cache.answers("a") / "y.1-2-3.part"]
+    young = cache.answers("a") / "z.1-2-3.part"
+    for path in (*begun, young):
+        path.touch()
+    for path in begun:
+        os.utime(path, (1e9, 1e9))
+    cache.sweep()
+    assert [path.exists() for path in (*begun, young)] == [False, False, True]
+    assert AnswerFolder(cache.answers("a")).get("x") == pack(b"answer")
+
+
+def test_a_full_disk_leaves_nothing_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = AnswerFolder(tmp_path / "a")
+    folder.put("x", pack(b"answer"))
+
+    def full(*_: object) -> Path:
+        raise OSError(errno.ENOSPC, "no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", full)
+        assert folder.put("y", pack(b"another")) == 0
+        with pytest.raises(OSError, match="no room"):
+            write_sealed(tmp_path / "b", b"content")
+    assert [path.name for path in tmp_path.rglob("*")] == ["a", "x"]
+    assert folder.put("y", pack(b"another"))
+    assert folder.get("y") == pack(b"another")
+
+
+def test_a_trace_without_room_for_its_columns_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_trace(tmp_path / "w.pt.trace.json")
+    status = path.stat()
+    job = Job(1, str(path), status.st_size, status.st_mtime_ns, str(tmp_path / "w.columns"))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(column_file.Writer, "add", full)
+        outcome = worker.perform(job, lambda _: None)
+        assert isinstance(outcome, Failed)
+        assert outcome.passes
+        assert [each.name for each in tmp_path.iterdir()] == ["w.pt.trace.json"]
+    assert not isinstance(worker.perform(job, lambda _: None), Failed)
+
+
+def test_a_refusal_for_want_of_time_is_not_kept(logs: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_trace(logs / "run" / "w.pt.trace.json")
+    workspace = opened()
+    settled(workspace)
+    client = client_of(workspace)
+    url = f"/api/overview?{OF_TRACE}&step_pattern=Profiler"
+
+    def slow(self: patterns.TimedPattern, _: float) -> object:
+        raise patterns.SlowPattern(f"{self._source!r} takes too long to match")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(patterns.TimedPattern, "matcher", slow)
+        assert "too long" in get(client, url, 400)["error"]
+    assert get(client, url)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_a_temporary_cache_of_a_killed_process_is_removed_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (tmp_path / "file").touch()
+    (tmp_path / "torch_tb_profiler-of-the-user").mkdir()
+    code = (
+        "import sys, time, pathlib; from torch_tb_profiler.workspace.cache import Cache;"
+        "cache = Cache(pathlib.Path(sys.argv[1])); print(cache.directory, flush=True); time.sleep(600)"
+    )
+    variables = os.environ | {"TMPDIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", code, str(tmp_path / "file" / "cache")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=variables, text=True) as process:
+        try:
+            assert process.stdout is not None
+            directory = Path(process.stdout.readline().strip())
+            assert directory.parent == tmp_path
+            os.utime(directory / "in-use", (1e9, 1e9))
+            Cache(tmp_path / "cache").close()
+            assert directory.is_dir(), "it is in use, however old"
+        finally:
+            process.send_signal(signal.SIGKILL)
+    Cache(tmp_path / "cache").close()
+    assert not directory.exists()
+    assert (tmp_path / "torch_tb_profiler-of-the-user").is_dir()

@@ -1,0 +1,108 @@
+"""Files that stay open between reads: a bounded number of them in the whole process, whose handles are few."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import threading
+import weakref
+from collections import OrderedDict, deque
+from pathlib import Path
+from typing import NamedTuple
+
+#: handles of files; most systems give a process 256 or 1,024, for connections, pipes and everything else
+MOST = 64
+
+_SCARCE = frozenset(
+    getattr(errno, name)
+    for name in ("EMFILE", "ENFILE", "ENOMEM", "ENOSPC", "EDQUOT", "EAGAIN", "ENOBUFS")
+    if hasattr(errno, name)
+)
+
+
+def is_scarce(error: BaseException) -> bool:
+    """Whether the system had no handle, memory or room for something: the same may be possible later."""
+    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno in _SCARCE)
+
+
+class Place(NamedTuple):
+    """Of one user of a file."""
+
+    number: int
+    path: Path
+
+
+class OpenFiles:
+    """Handles of files that are read; the one that was not used for the longest time is closed. Thread-safe.
+
+    Whoever reads when its handle was closed gets a new one of the same path.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._numbers = itertools.count()
+        self._handles: OrderedDict[int, int] = OrderedDict()
+        self._gone: deque[int] = deque()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._handles)
+
+    def hold(self, user: object, path: Path) -> tuple[Place, int]:
+        """Keep a file open until its user is gone; the size of the file, bytes. Raises OSError."""
+        place = Place(next(self._numbers), path)
+        with self._lock:
+            size = os.fstat(self._handle(place)).st_size
+        weakref.finalize(user, self._let_go, place.number)
+        return place, size
+
+    def read(self, place: Place, offset: int, length: int) -> bytes:
+        """Up to `length` bytes; fewer at the end of the file. Raises OSError."""
+        with self._lock:  # Windows has no way to read at a position that leaves the place in the file alone
+            handle = self._handle(place)
+            os.lseek(handle, offset, os.SEEK_SET)
+            return os.read(handle, length)
+
+    def _handle(self, place: Place) -> int:
+        self._close_gone()
+        handle = self._handles.get(place.number)
+        if handle is None:
+            self._close_until(self._most - 1)
+            try:
+                handle = _open(place.path)
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE) or not self._handles:
+                    raise
+                self._close_until(0)  # each can be had again
+                handle = _open(place.path)
+            self._handles[place.number] = handle
+        self._handles.move_to_end(place.number)
+        return handle
+
+    def _let_go(self, number: int) -> None:
+        """A user is gone. It may be collected at any point, while this thread has the lock, too."""
+        self._gone.append(number)
+        if self._lock.acquire(blocking=False):
+            try:
+                self._close_gone()
+            finally:
+                self._lock.release()
+
+    def _close_gone(self) -> None:
+        while self._gone:
+            handle = self._handles.pop(self._gone.popleft(), None)
+            if handle is not None:
+                os.close(handle)
+
+    def _close_until(self, most: int) -> None:
+        while len(self._handles) > most:
+            os.close(self._handles.popitem(last=False)[1])
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+
+
+#: handles belong to the process, so there is one of these
+OPEN_FILES = OpenFiles()

@@ -1,0 +1,57 @@
+"""Small files of the cache: written whole or not at all, for their owner alone, with a digest of every byte."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import threading
+from hashlib import blake2b
+from pathlib import Path
+
+#: a file is these bytes, the digest of the rest, and the rest
+_MAGIC = b"TTPS1\n"
+_DIGEST = 16
+_numbers = itertools.count()
+
+#: how files end that are still being written
+PART = ".part"
+
+
+def sealed(content: bytes) -> bytes:
+    """As it stands in a file."""
+    return _MAGIC + _digest(content) + content
+
+
+def unsealed(stored: bytes) -> bytes | None:
+    """What was sealed; None when any byte is another one."""
+    head = len(_MAGIC) + _DIGEST
+    content = stored[head:]
+    return content if stored[:head] == _MAGIC + _digest(content) else None
+
+
+def read_sealed(path: Path) -> bytes | None:
+    """What was sealed in a file; None when it is damaged. Raises OSError."""
+    return unsealed(path.read_bytes())
+
+
+def write_sealed(path: Path, content: bytes) -> None:
+    """Replace a file. Raises OSError, and leaves nothing then."""
+    part = part_of(path)
+    try:
+        with open(part, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as out:
+            out.write(sealed(content))
+        part.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+
+
+def part_of(path: Path) -> Path:
+    """A name beside a file for what becomes it; another one for every call of every process."""
+    return path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}-{next(_numbers)}{PART}")
+
+
+def _digest(content: bytes) -> bytes:
+    return blake2b(content, digest_size=_DIGEST).digest()
