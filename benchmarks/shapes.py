@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +81,14 @@ def _devices(n: int) -> Iterator[str]:
 
 
 def _groups(n: int) -> Iterator[str]:
-    args = {"Collective name": "allreduce", "Group size": 2, "Process Group Ranks": "[0, 1]", "In msg nelems": 8}
+    args: dict[str, Any] = {
+        "Collective name": "allreduce",
+        "Group size": 2,
+        "Process Group Ranks": "[0, 1]",
+        "In msg nelems": 8,
+    }
     for i in range(n):
-        named = {"Process Group Name": str(i), "Out msg nelems": 8, "dtype": "Float", **args}
+        named: dict[str, Any] = {"Process Group Name": str(i), "Out msg nelems": 8, "dtype": "Float", **args}
         yield _kernel(i, name="ncclDevKernel_AllReduce_Sum_f32", **named)
 
 
@@ -126,7 +132,7 @@ def cpu_of(shape: str, times: int) -> dict[str, float]:
         (trace,) = api.open(path, cache_dir=Path(directory) / "cache")
         timed("model", lambda: trace.model)
         for name in QUESTIONS:
-            timed(name, lambda name=name: trace.answer(name))
+            timed(name, partial(trace.answer, name))
         timed("findings", trace.findings)
         with path.open("rb") as stream:
             read = read_trace(stream)

@@ -99,4 +99,4 @@ def ranks_of(program: Ranks) -> list[RunRank]:
 def mean_step_ns(program: Ranks) -> float:
     """How long a step of the program takes, on average."""
     ends = [each for each in events_of(program)[0] if each["name"].startswith("ProfilerStep")]
-    return 1000.0 * sum(each["dur"] for each in ends) / len(ends)
+    return 1000.0 * sum(float(each["dur"]) for each in ends) / len(ends)

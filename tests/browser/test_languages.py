@@ -109,8 +109,9 @@ def test_what_the_server_says_is_said_in_chinese(run: str, open_page: OpenPage, 
         for summary in profiler.ui.locator("details.partial:not([open]) > summary").all():
             summary.click()
         said = profiler.ui.locator(
-            ".notes li > span:last-of-type, .finding h3 > span:not(.badge), .finding > p:not(.finding-where, .finding-links), .evidence dt, "
-            ".health-body > p, .state > span, .state > strong"
+            ".notes li > span:last-of-type, .finding h3 > span:not(.badge), "
+            ".finding > p:not(.finding-where, .finding-links), "
+            ".evidence dt, .health-body > p, .state > span, .state > strong"
         )
         texts = [text for text in said.all_inner_texts() if text.strip()]
         assert [text for text in texts if not CHINESE.search(text)] == [], VIEWS

@@ -32,6 +32,17 @@ def test_serves_the_interface_and_the_page(start: Starter, logs: Path) -> None:
     assert server.get("nonsense").json() == {"error": "there is no /nonsense"}
 
 
+def test_answers_to_its_own_names_only(start: Starter, logs: Path) -> None:
+    server = start("serve", str(logs), "--port", "0", "--allow-host", "proxy.example", tensorboard=False)
+    for path in ("", "index.js", "api/status"):
+        refused = server.get(path, headers={"Host": "rebound.example:6007"})
+        assert refused.status == 421
+        assert "--allow-host" in refused.json()["error"]
+        for host in ("localhost:6007", "127.0.0.1", "[::1]:80", "proxy.example"):
+            assert server.get(path, headers={"Host": host}).status == 200
+    assert server.get("").headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
 def test_imports_no_tensorboard() -> None:
     script = "import sys, torch_tb_profiler.cli; print('tensorboard' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

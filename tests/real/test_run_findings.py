@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 import torch_tb_profiler as profiler
+from torch_tb_profiler.api.profile import Run
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 
 
-def run_of(folder: Path) -> profiler.Run:
+def run_of(folder: Path) -> Run:
     (run,) = profiler.open(str(folder)).runs
     return run
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import logging
 import os
+import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,14 @@ from tests.tiny import write_trace
 from torch_tb_profiler.storage import storage_for
 from torch_tb_profiler.workspace import identity, logs
 from torch_tb_profiler.workspace.cache import DEFAULT_LIMIT, LIMIT_VARIABLE, Cache, default_directory
-from torch_tb_profiler.workspace.identity import COLUMNS, NOT_ANSWERS, content_key, fingerprint_of
+from torch_tb_profiler.workspace.identity import (
+    COLUMNS,
+    NOT_ANSWERS,
+    WHOLE_BYTES,
+    _sampled,
+    content_key,
+    fingerprint_of,
+)
 from torch_tb_profiler.workspace.lru import Lru
 from torch_tb_profiler.workspace.protocol import Summary
 
@@ -125,6 +134,36 @@ def test_the_key_follows_the_content_even_when_size_and_time_stay(tmp_path: Path
     assert key() == before
     path.write_bytes(path.read_bytes()[:-1] + b" ")
     assert key() != before
+
+
+@pytest.mark.parametrize("size", [200_000, 3_000_000])
+def test_the_key_follows_the_middle(tmp_path: Path, size: int) -> None:
+    """Of a large file between the places that are looked at, too: there the system tells when it was changed."""
+    path = tmp_path / "w.pt.trace.json"
+    path.write_bytes(b"x" * size)
+    storage, when = storage_for(str(path)), path.stat().st_mtime_ns
+    known = {content_key(storage, storage.stat(str(path)))}
+    versions = {storage.stat(str(path)).version}
+    for place in (size // 2, size // 2 + 40_000, 70_000):
+        time.sleep(0.02)
+        with path.open("r+b") as stream:
+            stream.seek(place)
+            stream.write(b"y")
+        os.utime(path, ns=(when, when))
+        known.add(content_key(storage, storage.stat(str(path))))
+        versions.add(storage.stat(str(path)).version)
+    assert len(known) == len(versions) == 4
+
+
+def test_samples_of_a_large_file_are_spread_over_it() -> None:
+    for size in (WHOLE_BYTES, WHOLE_BYTES + 1, 10_000_000, 5_000_000_000):
+        places = list(_sampled(size))
+        assert all(begin >= 0 and begin + count <= size for begin, count in places)
+        assert places[0][0] == 0
+        assert sum(places[-1]) == size
+        gaps = [later - sum(place) for place, (later, _) in pairwise(places)]
+        assert max(gaps, default=0) <= size / 60
+        assert sum(count for _, count in places) <= WHOLE_BYTES
 
 
 def test_what_other_code_has_made_goes_before_the_columns(tmp_path: Path) -> None:

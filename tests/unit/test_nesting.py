@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from time import process_time
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -125,3 +128,15 @@ def test_the_last_that_started(given_intervals: list[Interval], asked: list[tupl
     found = last_started(lanes.astype(np.int32), starts, lane.astype(np.int32), time)
     expected = [max((i for i, (on, at) in enumerate(rows) if on == w and at <= t), default=-1) for w, t in asked]
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("every", [3, 97, 10**9])
+def test_the_nearest_in_a_deep_tree(every: int) -> None:
+    depth = 30_000
+    chain = np.arange(-1, depth - 1, dtype=np.int32)
+    wanted = np.arange(depth) % every == every - 1
+    begin = process_time()
+    found = nearest(chain, wanted, np.append(np.arange(depth), -1))
+    assert process_time() - begin < 1  # level by level it takes several seconds
+    expected = (np.arange(depth) + 1) // every * every - 1
+    assert np.array_equal(found, np.append(expected, -1))

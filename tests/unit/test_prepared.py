@@ -30,7 +30,7 @@ from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
 from torch_tb_profiler.workspace.answer_store import MOST_ANSWERS, PACKED_FROM, AnswerFolder, answer_name, pack, stored
-from torch_tb_profiler.workspace.cache import _size_of_folder
+from torch_tb_profiler.workspace.cache import _files_in
 from torch_tb_profiler.workspace.protocol import TIMELINE, Done, Job, Message, Prepared
 from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.summary import open_model, summarize
@@ -298,7 +298,7 @@ def test_equal_answers_are_one_file(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
     assert [folder.get(name) for name in "abc"] == [same, same, other]
     assert (tmp_path / "a").samefile(tmp_path / "b")
-    assert _size_of_folder(tmp_path) == sum((tmp_path / name).stat().st_size for name in "bc")
+    assert sum(made.size for made in _files_in(tmp_path)) == sum((tmp_path / name).stat().st_size for name in "bc")
 
 
 def test_a_damaged_answer_is_no_other_name_for_an_equal_one(tmp_path: Path) -> None:

@@ -38,6 +38,20 @@ REFUSED: dict[str, tuple[list[Event], str, Change]] = {
         "clocks",
         kernels(0.5),
     ),
+    "clocks far apart": (
+        [annotation("ProfilerStep#1", 5000, 900), op("aten::mm", 5005, 10)]
+        + [launch(5100 + 20 * i, i + 1) for i in range(20)]
+        + [kernel(50 + 20 * i, 10, i + 1) for i in range(20)],
+        "clocks",
+        kernels(0.5),
+    ),
+    "one correlation for all": (
+        [annotation("ProfilerStep#1", 0, 900), op("aten::mm", 5, 10)]
+        + [launch(100 + 20 * i, 7) for i in range(20)]
+        + [kernel(505 + 20 * i, 10, 7) for i in range(20)],
+        "lost_work",
+        kernels(0.5),
+    ),
     "unexplained": (
         [annotation("ProfilerStep#1", 0, 900), op("aten::mm", 5, 10), launch(20, 1), kernel(800, 200, 1)],
         "unexplained",

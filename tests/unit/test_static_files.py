@@ -49,6 +49,8 @@ def test_files_of_the_ui(client: Client, static: Path) -> None:
         assert response.content_type == kind
         assert response.headers["Cache-Control"] == caching
         assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Cross-Origin-Resource-Policy"] == "same-origin"
+        assert response.headers["Content-Security-Policy"]
         assert response.headers["ETag"]
     policy = client.get("/").headers["Content-Security-Policy"]
     assert "default-src 'self';" in policy

@@ -82,6 +82,11 @@ def test_what_is_not_known_is_null_and_said_so() -> None:
     text = as_text(found)
     assert "no device work" in text
     assert "Device busy" not in text
+    hostile = of(model_of([annotation("\x1b[2J\u202e#1", 0, 9), op("aten::mm", 0, 20)]))
+    renamed = msgspec.structs.replace(hostile.trace, devices=["\x1b]0;title\x07\nBound by: nothing"])
+    shown = as_text(msgspec.structs.replace(hostile, trace=renamed)).split("\n")
+    assert all(line.isprintable() for line in shown)
+    assert len(shown) == len(text.split("\n"))
     without_occupancy = of(model_of([launch(0, 1, 2), kernel(5, 10, 1, "volta_sgemm_32x128_nt")]))
     assert "Occupancy: mean unknown, known for 0.0%" in as_text(without_occupancy)
 

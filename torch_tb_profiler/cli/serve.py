@@ -14,7 +14,9 @@ from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.hosts import only_for
 from torch_tb_profiler.web.server import serve
+from torch_tb_profiler.web.time_limit import LONGEST, SECONDS, TimeLimit
 from torch_tb_profiler.workspace import logs, open_workspace
 from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE
 
@@ -28,6 +30,14 @@ class Serve:
         parser.add_argument("logdir", metavar="LOGDIR", help="directory with traces, at any depth")
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         parser.add_argument(
+            "--allow-host",
+            action="append",
+            default=[],
+            metavar="NAME",
+            help="a further name under which browsers reach this server, such as that of a proxy; may be repeated "
+            "(always: localhost, addresses, and what --host says)",
+        )
+        parser.add_argument(
             "--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)"
         )
         parser.add_argument(
@@ -37,6 +47,13 @@ class Serve:
             "--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)"
         )
 
+        parser.add_argument(
+            "--time-limit",
+            type=float,
+            default=SECONDS,
+            metavar="S",
+            help="seconds for computing one answer; what takes longer is answered 503 (default: %(default)g)",
+        )
         parser.add_argument(
             "--max-expansion",
             type=int,
@@ -50,6 +67,8 @@ class Serve:
             raise UserError("--workers must be 1 or more", exit_code=2)
         if arguments.max_expansion is not None and arguments.max_expansion < 1:
             raise UserError("--max-expansion must be 1 or more", exit_code=2)
+        if not 0 < arguments.time_limit <= LONGEST:
+            raise UserError(f"--time-limit must be above 0 and at most {LONGEST:g}", exit_code=2)
         logs.configure()
         signal.signal(signal.SIGTERM, _stop)
         try:
@@ -66,7 +85,8 @@ class Serve:
         except StorageError as error:
             raise UserError(str(error)) from None
         try:
-            serve(create_app(workspace), arguments.host, arguments.port, _announce)
+            app = only_for(create_app(workspace, TimeLimit(arguments.time_limit)), arguments.host, arguments.allow_host)
+            serve(app, arguments.host, arguments.port, _announce)
         except (OSError, OverflowError) as error:
             raise UserError(f"cannot listen on {arguments.host}:{arguments.port}: {error}") from None
         finally:

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.replay.recorded import recorded_path
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
 from torch_tb_profiler.analysis.replay.resources import RESOURCES
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
+from torch_tb_profiler.insights import launch_bound
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.launch_bound import most_idle, unknown_idle
 from torch_tb_profiler.insights.wording import ms
@@ -99,6 +100,34 @@ class Bound:
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Reservations:
+    """What of one rank has to be known to say what bounds a run of several.
+
+    ceilings          by resource, which part of the steps its relief saves at most, whatever the graph lacks
+    is_idle_unknown   the trace does not show why the devices idle
+    is_launch_bound   the device idles between short kernels
+    is_by_calls       the time of the host goes to calls of the API of the device
+    """
+
+    ceilings: Mapping[BoundKind, float]
+    is_idle_unknown: bool
+    is_launch_bound: bool
+    is_by_calls: bool
+
+
+def reservations_of(facts: Facts) -> Reservations:
+    """Of all steps of a trace."""
+    path, on_device = recorded_path(facts.model), facts.model.has_device_work
+    on_path = _ON_PATH if on_device else _ON_CPU_PATH
+    return Reservations(
+        ceilings={kind: _ceiling(kind, path, on_path) for kind in resources_of(facts.model)},
+        is_idle_unknown=on_device and unknown_idle(facts) > USELESS,
+        is_launch_bound=launch_bound.is_launch_bound(facts),
+        is_by_calls=2 * (path.share(*_CALLS) or 0.0) > (path.share(*on_path["host"]) or 0.0),
+    )
+
+
 def resources_of(model: Model) -> Mapping[BoundKind, tuple[Change, ...]]:
     """The resources of a trace, and what relieves each."""
     return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
@@ -122,9 +151,9 @@ def bound_of(
 
     refusal = next((each for each in quality.refusals if each.scope in ("everything", "savings")), None)
     if refusal is not None:
-        return unknown(refusal.id, f"{_CANNOT} {refusal.text}")
+        return unknown(refusal.id, f"{CANNOT} {refusal.text}")
     if not facts.steps:
-        return unknown("no_step", f"{_CANNOT} no steps were found")
+        return unknown("no_step", f"{CANNOT} no steps were found")
     chosen = np.array(steps, np.int64)
     before = int(unchanged(graph).step_ns[chosen].sum())
     path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
@@ -153,7 +182,7 @@ def bound_of(
     ceilings = {kind: _ceiling(kind, path, on_path) for kind in refused}
     above = next((kind for kind in refused if ceilings[kind] >= max(share, LEAST)), None)
     if above is not None:
-        return unknown(refused[above].id, f"{_CANNOT} {refused[above].text}", found)
+        return unknown(refused[above].id, f"{CANNOT} {refused[above].text}", found)
     if share < LEAST:
         text = "No single resource bounds this run: relieving any one of them alone would save less than 2 %."
         return unknown("nothing", text, found)
@@ -164,7 +193,7 @@ def bound_of(
         best, share, relieved, by = "host", of_compiling, compiling, "compilation"
     elif best == "host" and on_device and unknown_idle(facts) > USELESS:
         text = f"the devices idle {100 * unknown_idle(facts):.0f} % of the time, and the trace does not show why."
-        return unknown("idle", f"{_CANNOT} {text}", found)
+        return unknown("idle", f"{CANNOT} {text}", found)
     kind = "launch" if best == "host" and by is None and is_launch_bound else best
     gone: tuple[BoundKind, ...] = ("host", "launch") if kind == "launch" else (best,)
     following = _next(critical_path(changed(trace, graph, relieved), steps), gone, on_path)
@@ -236,7 +265,7 @@ _HOST_BY: Mapping[HostPart, str] = {
     "host's time",
     "compilation": "The host bounds this run: code is compiled while the steps run. Without that",
 }
-_CANNOT = "What bounds this run cannot be told:"
+CANNOT = "What bounds this run cannot be told:"
 #: in place of that of short kernels
 _LAUNCH_CALLS = "Launch calls bound this run: the device waits while they take long. Without them"
 NAMES: Mapping[BoundKind, str] = {

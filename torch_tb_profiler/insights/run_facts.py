@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_of
 from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
 from torch_tb_profiler.arrays.types import Int64
-from torch_tb_profiler.insights.bound import BoundKind, resources_of
+from torch_tb_profiler.insights.bound import BoundKind, Reservations, reservations_of, resources_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.rule import Found
 from torch_tb_profiler.insights.rules import RULES
@@ -48,6 +48,7 @@ class RunRank:
 
     reliefs   by resource, what relieving it does
     found     what rules about one trace found, whose saving only all ranks show
+    reservations   about what bounds it
     has_device_work, is_training   as of the model
     """
 
@@ -59,6 +60,7 @@ class RunRank:
     reliefs: Mapping[BoundKind, tuple[Effect, ...]]
     changes: Mapping[BoundKind, tuple[Change, ...]]
     found: tuple[OfRank, ...]
+    reservations: Reservations
     has_device_work: bool
     is_training: bool
 
@@ -105,6 +107,7 @@ def run_rank(model: Model, worker: str) -> RunRank:
         reliefs={kind: tuple(effect_of(model.trace, graph, c) for c in these) for kind, these in resources.items()},
         changes=resources,
         found=tuple(found),
+        reservations=reservations_of(facts),
         has_device_work=model.has_device_work,
         is_training=facts.is_training,
     )

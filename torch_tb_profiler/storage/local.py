@@ -76,7 +76,9 @@ class LocalStorage:
 
 
 def _entry(path: str, url: str, status: os.stat_result) -> Entry:
-    return Entry(path, url, status.st_size, status.st_mtime_ns)
+    # Copy tools set the time of the content, but not that of the last change. On Windows this is another time.
+    changed = "" if os.name == "nt" else str(status.st_ctime_ns)
+    return Entry(path, url, status.st_size, status.st_mtime_ns, changed)
 
 
 def _failed(kind: Literal["unlistable", "unreadable"], error: OSError, place: str = "") -> Reason:

@@ -23,6 +23,8 @@ class Arguments:
 
     def __init__(self, table: type[Table], string_code: Callable[[str | None], int]) -> None:
         self._columns = [column for column in table.schema() if column.source]
+        #: how many values were left out because no device can have them
+        self.impossible = 0
         keys = [(column, attribute(key)) for column in self._columns for key in column.source]
         numbers = [
             Number(name, real=column.dtype.kind == "f", missing=column.missing, texts=column.may_be_text)
@@ -46,7 +48,23 @@ class Arguments:
         read: Columns = {}
         for buffer in self._buffers:
             read |= buffer.take()
-        return {c.name: _first_given(c, [read[attribute(key)] for key in c.source]) for c in self._columns}
+        return {
+            c.name: self._possible(c, _first_given(c, [read[attribute(key)] for key in c.source]))
+            for c in self._columns
+        }
+
+    def _possible(self, column: Column, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Without those that lie beyond the bounds of the column."""
+        if column.bounds is None:
+            return values
+        least, most = column.bounds
+        given = ~np.isnan(values) if values.dtype.kind == "f" else values != column.fill
+        beyond = given & ((values < least) | (values > most))
+        count = int(np.count_nonzero(beyond))
+        if not count:
+            return values
+        self.impossible += count
+        return np.where(beyond, column.fill, values).astype(values.dtype, copy=False)
 
 
 def _first_given(column: Column, spellings: list[npt.NDArray[Any]]) -> npt.NDArray[Any]:

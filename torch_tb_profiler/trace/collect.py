@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.trace.arguments import Arguments
 from torch_tb_profiler.trace.column_buffers import Codes, TextCodes, getter
 from torch_tb_profiler.trace.events import NO_ARGS, Event, attribute
-from torch_tb_profiler.trace.notes import Notes
+from torch_tb_profiler.trace.notes import Note, Notes
 from torch_tb_profiler.trace.schema import (
     TRACE_TABLES,
     Category,
@@ -192,6 +192,10 @@ class Collector:
             self._write()
         for note in self._times.notes():
             notes.add(note)
+        impossible = sum(arguments.impossible for arguments in self._arguments.values())
+        if impossible:
+            text = "Numbers of kernels and copies that no device can have were left out."
+            notes.add(Note("impossible_numbers", "warning", text, impossible, ("kernels",)))
         first = self._times.first_ns or 0
         origin = (self._times.origin_us or 0) * 1000 + first + (header.base_time_ns or 0)
         return TraceInfo(header, self._strings.texts, self._tracks.all(), origin, first, tuple(notes), text_bytes)

@@ -86,6 +86,7 @@ class Column:
     source: tuple[str, ...]
     missing: int
     also_missing: int | None
+    bounds: tuple[float, float] | None
     may_be_text: bool
     follows: bool
 
@@ -106,6 +107,7 @@ def column(
     source: str | tuple[str, ...] = (),
     missing: int = -1,
     also_missing: int | None = None,
+    bounds: tuple[float, float] | None = None,
     may_be_text: bool = False,
     follows: bool = False,
 ) -> Any:
@@ -117,6 +119,7 @@ def column(
                   of all is the name that people see
     missing       what stands for "no value" in an integer column
     also_missing  an integer in files that means "no value"
+    bounds        the least and the most that any device can have; what lies beyond is damage, and missing
     may_be_text   files hold text in place of the number; text that is no number is missing
     follows       integers that are mostly equal to or a little larger than the one before; stored as differences
     """
@@ -126,6 +129,7 @@ def column(
         "source": (source,) if isinstance(source, str) else source,
         "missing": missing,
         "also_missing": also_missing,
+        "bounds": bounds,
         "may_be_text": may_be_text,
         "follows": follows,
     }
@@ -275,14 +279,14 @@ class DeviceWork(Table):
         may_be_text=True,
     )
     correlation: Int64 = column("id", source="correlation", follows=True)
-    registers: Int32 = column("registers per thread", "not on ROCm", source="registers per thread")
-    shared_memory: Int64 = column("bytes per block", "not on ROCm kernels", source="shared memory")
-    blocks_per_sm: Float64 = column("blocks", "not on ROCm", source="blocks per SM")
+    registers: Int32 = column("registers per thread", "not on ROCm", source="registers per thread", bounds=(0, 1024))
+    shared_memory: Int64 = column("bytes per block", "not on ROCm kernels", source="shared memory", bounds=(0, 2**27))
+    blocks_per_sm: Float64 = column("blocks", "not on ROCm", source="blocks per SM", bounds=(0, 2.0**63))
     grid: Int32 = column(JSON_TEXT, "[x, y, z] blocks; kernels only", source="grid")
     block: Int32 = column(JSON_TEXT, "[x, y, z] threads; kernels only", source="block")
-    occupancy: Float64 = column("percent", "not on ROCm", source="est. achieved occupancy %")
-    bytes: Int64 = column("bytes", "copies and sets", source="bytes")
-    bandwidth: Float64 = column("GB/s", "copies and sets", source="memory bandwidth (GB/s)")
+    occupancy: Float64 = column("percent", "not on ROCm", source="est. achieved occupancy %", bounds=(0, 100))
+    bytes: Int64 = column("bytes", "copies and sets", source="bytes", bounds=(0, 2**50))
+    bandwidth: Float64 = column("GB/s", "copies and sets", source="memory bandwidth (GB/s)", bounds=(0, 1e6))
     graph_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph id")
     graph_node_id: Int64 = column("id", "CUDA graphs, since 2026", source="graph node id")
 

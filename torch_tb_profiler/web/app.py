@@ -14,6 +14,7 @@ from torch_tb_profiler.trace.open_files import is_scarce
 from torch_tb_profiler.web import static_files
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, Stream, why
 from torch_tb_profiler.web.routes import ROUTES
+from torch_tb_profiler.web.time_limit import TimeLimit
 from torch_tb_profiler.web.wsgi_response import respond, respond_error
 from torch_tb_profiler.workspace import Loading, Unavailable, Unreadable, Workspace
 
@@ -23,15 +24,30 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _ASSETS = "/assets/"
+#: answered even when everything else is busy: the page, which says so, and what tells how far reading is
+_ALWAYS = frozenset({"/", "/index.html", "/index.js", "/api/status"})
 
 
-def create_app(workspace: Workspace) -> WSGIApplication:
+def create_app(workspace: Workspace, limit: TimeLimit | None = None) -> WSGIApplication:
     """The interface of docs/api.md and the UI, for a workspace."""
+    time_limit = limit or TimeLimit()
 
     def app(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        return _handle(workspace, Request(environ))(environ, start_response)
+        request = Request(environ)
+        return _within(time_limit, workspace, request)(environ, start_response)
 
     return app
+
+
+def _within(limit: TimeLimit, workspace: Workspace, request: Request) -> Response:
+    if request.path in _ALWAYS or request.path.startswith(_ASSETS):
+        return _handle(workspace, request)
+    try:
+        return limit.call(lambda: _handle(workspace, request))
+    except HttpError as error:
+        response = respond_error(request, error)
+        response.headers["Retry-After"] = "10"
+        return response
 
 
 def _handle(workspace: Workspace, request: Request) -> Response:

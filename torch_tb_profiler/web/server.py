@@ -1,30 +1,189 @@
-"""The stand-alone server."""
+"""The stand-alone server: threads for a bounded number of connections, none held by a client that is slow."""
 
 from __future__ import annotations
 
+import io
 import logging
 import socket
+import threading
+import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from werkzeug.serving import WSGIRequestHandler, make_server
+from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
+
+from torch_tb_profiler.web.http import dumps
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 log = logging.getLogger(__name__)
 
+#: an answer is sent in pieces of so many bytes, each of which has `Patience.piece` seconds
+_PIECE = 64 * 1024
+#: seconds for what a client still sends when it has its answer
+_LEFT_OVER = 2.0
 
-class _QuietHandler(WSGIRequestHandler):
-    """HTTP/1.1, so that connections are kept; requests are not logged."""
+
+@dataclass(frozen=True)
+class Patience:
+    """How long the server waits for others.
+
+    connections  at once; for a further one the connection that has waited longest for its client is closed
+    head         seconds until a connection has sent its request
+    piece        seconds in which a client takes 64 KB of an answer
+    least        seconds that a connection may wait before it is closed for a further one
+    """
+
+    connections: int = 128
+    head: float = 30.0
+    piece: float = 60.0
+    least: float = 1.0
+
+
+class _Input(io.RawIOBase):
+    """What a client sends, all of it until a deadline: a byte now and then does not put it off."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._until: float | None = None
+
+    def within(self, seconds: float | None) -> None:
+        """All further reads together; None: as much time as is left for what nobody waits for."""
+        self._until = None if seconds is None else time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if self._until is None:
+            self.within(_LEFT_OVER)
+        left = (self._until or 0.0) - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
+
+
+class _Output(io.RawIOBase):
+    """What a client is sent, piece by piece."""
+
+    def __init__(self, connection: socket.socket, server: _Server) -> None:
+        self._connection, self._server = connection, server
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        with memoryview(data) as view:
+            for begin in range(0, len(view), _PIECE):
+                self._connection.settimeout(self._server.patience.piece)
+                self._server.waits(self._connection)
+                # the time is that of the whole call, however little is taken at once
+                self._connection.sendall(view[begin : begin + _PIECE])
+                self._server.works(self._connection)
+            return len(view)
+
+
+class _Handler(WSGIRequestHandler):
+    """HTTP/1.1; requests are not logged, nor clients that are too slow."""
 
     protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self._input = _Input(self.connection)
+        self.rfile = io.BufferedReader(self._input)
+        self.wfile = _Output(self.connection, self.server)  # type: ignore[assignment]
+
+    def handle_one_request(self) -> None:
+        self._input.within(self.server.patience.head)
+        self.server.waits(self.connection)
+        super().handle_one_request()
+
+    def parse_request(self) -> bool:
+        parsed = super().parse_request()
+        self.server.works(self.connection)
+        self._input.within(None)
+        return parsed
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:  # noqa: ARG002
-        log.debug("%s %s", self.requestline, code)
+        log.debug("%s %s", getattr(self, "requestline", ""), code)
+
+    def log_error(self, format: str, *args: Any) -> None:  # noqa: A002
+        log.debug(format, *args)
 
 
-def serve(app: WSGIApplication, host: str, port: int, ready: Callable[[str], None]) -> None:
+class _Server(ThreadedWSGIServer):
+    """A thread for each connection, for so many at once."""
+
+    def __init__(self, host: str, port: int, app: WSGIApplication, fd: int, patience: Patience) -> None:
+        super().__init__(host, port, app, handler=_Handler, fd=fd)
+        self.patience = patience
+        self._room = threading.BoundedSemaphore(patience.connections)
+        self._lock = threading.Lock()
+        self._waiting: dict[socket.socket, float] = {}
+
+    def waits(self, connection: socket.socket) -> None:
+        """From now on it is the client's turn."""
+        with self._lock:
+            self._waiting[connection] = time.monotonic()
+
+    def works(self, connection: socket.socket) -> None:
+        """It is ours."""
+        with self._lock:
+            self._waiting.pop(connection, None)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        if not self._room.acquire(blocking=False) and not (self._give_up_one() and self._room.acquire(timeout=1)):
+            self._refuse(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._room.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self.works(request)
+            self._room.release()
+
+    def _give_up_one(self) -> bool:
+        """Close the connection that has waited longest for its client; whether there is one."""
+        with self._lock:
+            longest = min(self._waiting, key=lambda connection: self._waiting[connection], default=None)
+            if longest is None or time.monotonic() - self._waiting[longest] < self.patience.least:
+                return False
+            del self._waiting[longest]
+            try:
+                longest.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                log.debug("a connection ended by itself")
+            return True
+
+    def _refuse(self, request: socket.socket) -> None:
+        body = dumps({"error": f"the server is busy with {self.patience.connections} connections; ask again"})
+        head = (
+            "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n"
+            f"Retry-After: 1\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        try:
+            # there is room for it: nothing has been sent yet
+            request.setblocking(False)
+            request.send(head.encode() + body)
+        except OSError:
+            log.debug("a client is gone before it could be refused")
+        self.shutdown_request(request)
+
+
+def serve(
+    app: WSGIApplication, host: str, port: int, ready: Callable[[str], None], patience: Patience | None = None
+) -> None:
     """Serve until interrupted; `ready` is told the address. Port 0 takes any free one.
 
     Raises OSError when the address cannot be used.
@@ -32,7 +191,7 @@ def serve(app: WSGIApplication, host: str, port: int, ready: Callable[[str], Non
     # werkzeug ends the process when it cannot bind; a socket of our own fails like anything else.
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.create_server((host, port), family=family) as listening:
-        server = make_server(host, port, app, threaded=True, request_handler=_QuietHandler, fd=listening.fileno())
+        server = _Server(host, port, app, listening.fileno(), patience or Patience())
         shown = f"[{host}]" if ":" in host else host
         ready(f"http://{shown}:{listening.getsockname()[1]}/")
         try:

@@ -12,8 +12,8 @@ from torch_tb_profiler.web.http import NO_CACHE, Answer, HttpError
 IMMUTABLE = "public, max-age=31536000, immutable"
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; "
-    "object-src 'none'; base-uri 'self'; form-action 'none'; frame-ancestors 'self'"
+    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-src 'none'; "
+    "media-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
 
 _NOT_BUILT = "The user interface was not built: run `make build` or `python setup.py build_fe`."

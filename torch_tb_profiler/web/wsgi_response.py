@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 
 _TEXTUAL = ("text/", JSON, "image/svg")
 
+#: for every answer: it is what its type says, only pages of this server take it in, and shown by itself it does nothing
+_SAFE = {
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    # workers live by the policy of their own file
+    "Content-Security-Policy": "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'",
+}
+
 
 class _NotModified(Response):
     """304 with a Content-Type: werkzeug leaves it away, TensorBoard warns when it is missing."""
@@ -31,8 +41,7 @@ def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Res
     """The answer as this client can take it."""
     if isinstance(answer, Stream):
         return _respond_with_stream(request, answer)
-    headers = Headers(answer.headers)
-    headers["X-Content-Type-Options"] = "nosniff"
+    headers = _headers(answer)
     headers["Cache-Control"] = answer.cache_control
     body = answer.body
     if isinstance(body, bytes) and len(body) >= PACKED_FROM and answer.content_type.startswith(_TEXTUAL):
@@ -56,9 +65,12 @@ def respond(request: Request, answer: Answer | Stream, status: int = 200) -> Res
     return Response(content, status=status, headers=headers, content_type=answer.content_type)
 
 
+def _headers(answer: Answer | Stream) -> Headers:
+    return Headers({**_SAFE, **dict(answer.headers)})
+
+
 def _respond_with_stream(request: Request, stream: Stream) -> Response:
-    headers = Headers(stream.headers)
-    headers["X-Content-Type-Options"] = "nosniff"
+    headers = _headers(stream)
     headers["Cache-Control"] = stream.cache_control
     packed = stream.packs and wants_gzip(request)
     if stream.packs:

@@ -12,6 +12,10 @@ from torch_tb_profiler.discovery import Root
 from torch_tb_profiler.storage import Entry, Storage
 
 EDGE_BYTES = 64 * 1024
+#: looked at between the edges, evenly spread: so many places of so many bytes
+SAMPLES, SAMPLE_BYTES = 64, 4 * 1024
+#: of a file up to this size all is looked at
+WHOLE_BYTES = 2 * EDGE_BYTES + SAMPLES * SAMPLE_BYTES
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -25,14 +29,28 @@ NOT_ANSWERS = frozenset({"__main__.py", "api", "cli", "plugin.py", "plugin_loade
 def content_key(storage: Storage, entry: Entry) -> str:
     """A name for the columns of this content, read by this code. Raises StorageError."""
     digest = blake2b(fingerprint(COLUMNS), digest_size=20)
-    digest.update(f"{entry.url}\0{entry.size}\0{entry.modified_ns}\0{entry.etag}".encode("utf-8", "surrogateescape"))
+    # of a file that is looked at as a whole it does not matter when it was touched
+    etag = entry.etag if storage.is_remote or entry.size > WHOLE_BYTES else ""
+    digest.update(f"{entry.url}\0{entry.size}\0{entry.modified_ns}\0{etag}".encode("utf-8", "surrogateescape"))
     if not storage.is_remote:
         # Times of files are coarse, and some copy tools keep them. Elsewhere a look would be a download.
         with storage.open(entry, ahead=False) as stream:
-            digest.update(stream.read(EDGE_BYTES))
-            stream.seek(max(0, entry.size - EDGE_BYTES))
-            digest.update(stream.read(EDGE_BYTES))
+            for begin, count in _sampled(entry.size):
+                stream.seek(begin)
+                digest.update(stream.read(count))
     return digest.hexdigest()
+
+
+def _sampled(size: int) -> Iterator[tuple[int, int]]:
+    """Where bytes of a file are looked at, and how many: all of a small file, else both edges and places between."""
+    if size <= WHOLE_BYTES:
+        yield 0, size
+        return
+    yield 0, EDGE_BYTES
+    between = size - 2 * EDGE_BYTES - SAMPLE_BYTES
+    for number in range(SAMPLES):
+        yield EDGE_BYTES + between * number // (SAMPLES - 1), SAMPLE_BYTES
+    yield size - EDGE_BYTES, EDGE_BYTES
 
 
 def contents_name(roots: Iterable[Root]) -> str:

@@ -26,13 +26,24 @@ export function stateOfSpan(status: Status | undefined, run: string, span: strin
     .join("\n");
 }
 
+/** Whether all that can be read of the span has been, and none of it communicated: the server would answer 404. */
+export function hasNoRanks(status: Status | undefined, run: string, span: string): boolean {
+  const traces = (status?.runs.find(({ name }) => name === run)?.traces ?? []).filter(
+    (trace) => trace.span === span && trace.state !== "failed",
+  );
+  return (
+    traces.length > 0 &&
+    traces.every(({ state, views }) => state === "ready" && !views.includes("distributed"))
+  );
+}
+
 export function useDistributed(run: string | null, span: string | null): Result<Distributed> {
   const status = useStatus().data;
   const known = run !== null && span !== null;
   return useQuery<Distributed, ApiError>({
     queryKey: ["run", run, span, "distributed", known ? stateOfSpan(status, run, span) : ""],
     queryFn: ({ signal }) => get("distributed", { run, span }, signal),
-    enabled: known && status !== undefined,
+    enabled: known && status !== undefined && !hasNoRanks(status, run, span),
     placeholderData: keepPreviousData as UseQueryOptions<Distributed, ApiError>["placeholderData"],
     refetchInterval: (query) => (query.state.error?.loading ? LOADING_MS : false),
   });

@@ -9,6 +9,19 @@ const columns: Column[] = [
 const rows = { name: ['say "hi", you', "=cmd()", "two\nlines\there"], ns: [1.5, -2, null] };
 
 describe("export", () => {
+  it.each(["-2+3+cmd|' /C calc'!A0", "+1", "-", "@SUM(1)", "\t=1", "\n=1", "＝1", "-1-1", "-x"])(
+    "keeps %j from being a formula",
+    (name) => {
+      const cell = toTsv(columns.slice(0, 1), { name: [name] }, [0]).split("\n")[1] ?? "";
+      expect(cell.startsWith("'")).toBe(true);
+      expect(toCsv(columns.slice(0, 1), { name: [name] }, [0])).toMatch(/\n"?'/);
+    },
+  );
+
+  it.each(["-5", "-1.25", "aten::mm", "a=b"])("leaves %j as it is", (name) => {
+    expect(toCsv(columns.slice(0, 1), { name: [name] }, [0])).toBe(`name\n${name}\n`);
+  });
+
   it("writes CSV", () => {
     expect(toCsv(columns, rows, [0, 1])).toBe('name,ns\n"say ""hi"", you",1.5\n\'=cmd(),-2\n');
   });

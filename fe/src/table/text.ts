@@ -4,8 +4,8 @@ import { type Cell, type Column, isMissing, type Rows } from "./model";
 function plain(cell: Cell): string {
   if (isMissing(cell)) return "";
   if (typeof cell !== "string") return String(cell);
-  // Spreadsheets run a cell that begins so as a formula, and names come from a file.
-  return /^[=+@\t\r]|^-\D/.test(cell) ? `'${cell}` : cell;
+  // Spreadsheets run a cell that begins so as a formula, and names come from a file. A number is none.
+  return /^[=+\-@\t\r\n＝＋－＠]/.test(cell) && !/^-\d+(\.\d+)?$/.test(cell) ? `'${cell}` : cell;
 }
 
 function quoted(text: string): string {

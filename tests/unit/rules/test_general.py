@@ -47,6 +47,17 @@ def test_steps_that_are_alike_or_few_or_warm_up_are_no_finding() -> None:
     assert "step_jitter" not in found([15, 10, 10, 10, 10, 10, 10])  # it fills the pipeline
 
 
+def test_a_loop_inside_of_unmarked_steps_is_no_jitter() -> None:
+    lengths = [30.0 if at % 6 == 5 else 10.0 for at in range(42)]
+    marked = program(lengths)
+    assert "step_jitter" in {each.id for each in diagnosis(model_of(marked)).findings}
+    kernels = [each for each in marked if each["cat"] != "user_annotation"]
+    model = model_of(kernels)
+    assert model.steps.rule == "repeated_kernels"
+    assert len(model.steps) > 15
+    assert "step_jitter" not in {each.id for each in diagnosis(model).findings}
+
+
 def test_an_idle_device_shows_what_it_waited_for() -> None:
     finding = found([10, 10, 10, 10, 12])["device_idle"]
     assert {each.name for each in finding.instances} == {"gemm"}

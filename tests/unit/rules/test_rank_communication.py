@@ -29,7 +29,9 @@ def steps(*parts: list[Event], count: int = 3) -> list[Event]:
     return found
 
 
-def collective(at: float, length: float, number: int, name: str = "allreduce", **given: Any) -> list[Event]:
+def collective(
+    at: float, length: float, number: int, name: str = "allreduce", given: dict[str, Any] | None = None
+) -> list[Event]:
     """A call on the host and its kernel."""
     arguments = {
         "Collective name": name,
@@ -40,7 +42,7 @@ def collective(at: float, length: float, number: int, name: str = "allreduce", *
         "Process Group Name": "0",
         "Process Group Description": "default_pg",
         "Process Group Ranks": "[0, 1]",
-        **given,
+        **(given or {}),
     }
     return [launch(at, number), kernel(at + 8, length, number, "ncclDevKernel_Generic", **arguments)]
 
@@ -53,7 +55,7 @@ def many(count: int, elements: int = 1000) -> list[Event]:
     return [
         each
         for n in range(count)
-        for each in collective(10 + 40 * n, 30, n + 1, **{"In msg nelems": elements, "Out msg nelems": elements})
+        for each in collective(10 + 40 * n, 30, n + 1, given={"In msg nelems": elements, "Out msg nelems": elements})
     ]
 
 
@@ -117,7 +119,7 @@ def test_unused_parameters() -> None:
 
 
 def test_barriers() -> None:
-    barrier = collective(1_000, 500, 1, "barrier", **{"In msg nelems": 1, "Out msg nelems": 1})
+    barrier = collective(1_000, 500, 1, "barrier", {"In msg nelems": 1, "Out msg nelems": 1})
     found = findings_of(steps(barrier))["barriers"]
     assert (found.values["calls"], found.values["in"]) == (3, 3)
     assert found.values["share"] == pytest.approx(0.05)
@@ -169,7 +171,7 @@ def gradients(dtype: str, product: str) -> list[Event]:
         op("autograd::engine::evaluate_function: MmBackward0", 100, 50),
         launch(110, 2),
         kernel(3_070, 2_000, 2, product),
-        *collective(5_100, 4_000, 3, **size),
+        *collective(5_100, 4_000, 3, given=size),
     ]
 
 

@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.trace import Trace
 
 Scope = Literal["everything", "savings", "host", "device"]
@@ -126,11 +127,17 @@ def _lost(trace: Trace, graph: Graph) -> list[Refusal]:
     return found
 
 
-def _outermost(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Shape (calls,): calls that share their correlation with no call that started something, or that did."""
+def _outermost(graph: Graph) -> Bool:
+    """Shape (calls,): calls that started something, and those that were to, and share their correlation with no call of
+    another name that did: the driver's call inside of the runtime's.
+    """
     calls = graph.calls
-    doing = np.unique(calls.correlation[calls.release >= 0])
-    place = np.minimum(np.searchsorted(doing, calls.correlation), max(len(doing) - 1, 0))
-    repeated = (doing[place] == calls.correlation) if len(doing) else np.zeros(len(calls), np.bool_)
-    found: np.ndarray[tuple[int], np.dtype[np.bool_]] = (calls.release >= 0) | ~repeated
-    return found
+    does = calls.release >= 0
+    doing = np.unique(calls.correlation[does])
+    if not len(doing):
+        return np.ones(len(calls), np.bool_)
+    place = np.minimum(np.searchsorted(doing, calls.correlation), len(doing) - 1)
+    repeated = doing[place] == calls.correlation
+    key = place * (int(calls.name.max()) + 1) + calls.name
+    of_another: Bool = repeated & ~np.isin(key, np.unique(key[does]))
+    return does | ~of_another

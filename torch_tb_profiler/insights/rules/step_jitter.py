@@ -12,6 +12,7 @@ from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.model.steps.find import WITHOUT_MARKS
 
 #: with fewer steps, what is usual is not known
 FEWEST = 5
@@ -25,6 +26,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     median = float(np.median(period[usual]))
     slow = usual & (period > facts.limit("step_jitter", "slow_ratio") * median)
+    if facts.model.steps.rule in WITHOUT_MARKS and _is_regular(slow):
+        return ()  # what repeats is likely the loop inside of the one that is meant
     excess = float((period[slow] - median).sum()) / int(usual.sum())
     if not slow.any() or excess < facts.limit("step_jitter", "least_share") * median:
         return ()
@@ -77,6 +80,12 @@ def _grown(facts: Facts, slow: Bool, others: Bool) -> tuple[str, float]:
     growth = parts[slow].mean(axis=0) - parts[others].mean(axis=0)
     at = int(np.argmax(growth))
     return found.causes[at], float(growth[at])
+
+
+def _is_regular(slow: Bool) -> bool:
+    """Whether every k-th step is slow."""
+    apart = np.diff(np.flatnonzero(slow))
+    return len(apart) >= 2 and bool((apart == apart[0]).all())
 
 
 def _marks(facts: Facts, slow: Bool) -> Int32:

@@ -115,8 +115,9 @@ def _of_line(facts: Facts, group: Waits) -> Found:
     return Found(
         title=f"The host waits for the device in {what or 'other operators'}",
         detail=(
-            f"{f'`{what}` stops' if what else 'Other operators stop'} the host {'once' if per_step == 1 else f'{per_step:.3g} times'} "
-            f"a step until the device is done: {ms(waited_ns)}, {100 * share:.1f} % of the average step."
+            f"{f'`{what}` stops' if what else 'Other operators stop'} the host "
+            f"{'once' if per_step == 1 else f'{per_step:.3g} times'} a step until the device is done: "
+            f"{ms(waited_ns)}, {100 * share:.1f} % of the average step."
         ),
         advice=_ADVICE[how],
         values={

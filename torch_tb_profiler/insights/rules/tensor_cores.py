@@ -52,8 +52,8 @@ def _find(facts: Facts) -> Sequence[Found]:
         Found(
             title="Products are computed in 32 bits",
             detail=(
-                f"Kernels that multiply matrices or convolve in 32 bits take {100 * share:.0f} % of the time of compute "
-                f"kernels; tensor cores do it in 16 bits {'up to twice' if twice else 'several times'} as fast."
+                f"Kernels that multiply matrices or convolve in 32 bits take {100 * share:.0f} % of the time of "
+                f"compute kernels; tensor cores do it in 16 bits {'up to twice' if twice else 'several times'} as fast."
             ),
             advice=_advice(half, training),
             values={"share": share, "half": half, "training": training, "twice": twice},

@@ -285,7 +285,7 @@ def _owners(shares: OwnerShares | None) -> SummaryOwners:
 
 
 def as_text(found: SummaryAnswer) -> str:
-    """For a terminal: a line for each thing, in English."""
+    """For a terminal: a line for each thing, in English. What a trace names cannot steer the terminal."""
     lines = [_title(found.trace)]
     lines += _steps_lines(found.steps)
     lines += _waterfall_lines(found)
@@ -300,7 +300,7 @@ def as_text(found: SummaryAnswer) -> str:
     lines.append(_bound_line(found))
     lines += [f"  {_finding_line(each)}" for each in found.findings]
     lines += [f"{note.severity}: {note.text}" for note in found.notes]
-    return "\n".join(lines)
+    return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)
 
 
 def _bound_line(found: SummaryAnswer) -> str:

@@ -81,7 +81,11 @@ _RESPONSES: dict[str, tuple[str, Json]] = {
     ),
     "Unreadable": ("The trace file could not be read; error is the reason.", closed(_ERROR, {"why": _WHY})),
     "Mistake": ("A mistake of the server; error holds a mark under which the log tells more.", closed(_ERROR)),
-    "Lacking": ("The system has no handle, memory or room for it now; the same may be possible later.", closed(_ERROR)),
+    "Busy": (
+        "The system has no handle, memory or room for it now, or computing it takes too long, or too much is being "
+        "computed; error says which.",
+        closed(_ERROR),
+    ),
 }
 
 _HEADERS = {

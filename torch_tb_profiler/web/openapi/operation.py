@@ -9,9 +9,9 @@ from torch_tb_profiler.web.http import JSON
 from torch_tb_profiler.web.json_schema import Json, ref
 
 #: what can go wrong: without a trace in the request, with one, and where the timeline's version is named
-MISTAKE = ("Mistake", "Lacking")
-LISTING = ("BadRequest", "NotFound", "Mistake", "Lacking")
-OF_TRACE = ("BadRequest", "NotFound", "Loading", "Unreadable", "Mistake", "Lacking")
+MISTAKE = ("Mistake", "Busy")
+LISTING = ("BadRequest", "NotFound", *MISTAKE)
+OF_TRACE = ("BadRequest", "NotFound", "Loading", "Unreadable", *MISTAKE)
 
 STATUS = {
     "BadRequest": "400",
@@ -19,7 +19,7 @@ STATUS = {
     "Loading": "409",
     "Unreadable": "422",
     "Mistake": "500",
-    "Lacking": "503",
+    "Busy": "503",
 }
 
 BINARY: Json = {"type": "string", "format": "binary"}

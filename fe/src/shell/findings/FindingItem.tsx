@@ -26,11 +26,13 @@ interface ItemProps {
   readonly where?: ReactNode;
   /** Where in the trace. */
   readonly places?: ReactNode;
+  /** The view that shows it: numbers that are seen there have no link. */
+  readonly here: string;
   /** Hides the rule; without it nothing is offered. */
   readonly onHide?: () => void;
 }
 
-export function FindingItem({ finding, stepNs, isFirst, where, places, onHide }: ItemProps) {
+export function FindingItem({ finding, stepNs, isFirst, where, places, here, onHide }: ItemProps) {
   const { severity, confidence, saving, evidence, links } = finding;
   return (
     <li className="finding">
@@ -57,7 +59,7 @@ export function FindingItem({ finding, stepNs, isFirst, where, places, onHide }:
                 <Of select={item.select} />
               </dt>
               <dd>
-                {value(item.value, item.unit)} <Where evidence={item} />
+                {value(item.value, item.unit)} <Where evidence={item} here={here} />
               </dd>
             </div>
           ))}
@@ -121,11 +123,11 @@ function Of({ select }: Pick<Evidence, "select">) {
 }
 
 /** The views in which the number can be seen, unless that is this one. */
-function Where({ evidence: { view, select } }: { evidence: Evidence }) {
+function Where({ evidence: { view, select }, here }: { evidence: Evidence; here: string }) {
   const selected = parsePicked(select);
   return (
     <>
-      {view !== null && view !== "overview" && isViewId(view) && (
+      {view !== null && view !== here && isViewId(view) && (
         <button type="button" className="link" onClick={() => goToView(view, selected)}>
           {text.showIn(viewName(view))}
         </button>

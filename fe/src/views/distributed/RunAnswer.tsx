@@ -19,7 +19,7 @@ function Content({ answer }: { answer: RunFindings }) {
   const { bound, findings, step_ns: step, together_ns: together, loaded, world } = answer;
   const saving = findings.filter(({ saving }) => saving?.after_others_ns).length;
   return (
-    <>
+    <div className="distributed-run">
       <BoundSentence bound={bound}>
         <span className={`badge ${loaded < world ? "warning" : "good"}`} title={text.loadedHelp}>
           {loaded < world ? text.partly(loaded, world) : text.loaded(loaded)}
@@ -41,6 +41,7 @@ function Content({ answer }: { answer: RunFindings }) {
                 finding={finding}
                 stepNs={step ?? 0}
                 isFirst={at === 0}
+                here="distributed"
                 places={
                   <Places
                     places={finding.instances}
@@ -56,6 +57,6 @@ function Content({ answer }: { answer: RunFindings }) {
           </ol>
         )}
       </Panel>
-    </>
+    </div>
   );
 }

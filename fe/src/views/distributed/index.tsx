@@ -1,6 +1,6 @@
 /** How well the ranks of a run work together: is communication hidden, who waits for whom. */
 import { useMemo } from "react";
-import { type Distributed as Answer, useDistributed } from "../../api";
+import { type Distributed as Answer, hasNoRanks, useDistributed, useStatus } from "../../api";
 import { distributedTexts as text } from "../../i18n";
 import { PartialNotes } from "../../shell";
 import { change, selectTrace, setAddress, useAddress, useTrace } from "../../state";
@@ -30,8 +30,10 @@ const MODES = [
 export default function Distributed() {
   const { sel } = useTrace();
   const query = useDistributed(sel?.run ?? null, sel?.span ?? null);
-  // Not an error: the program did not communicate.
-  if (query.error?.status === 404 && query.data === undefined) {
+  const status = useStatus().data;
+  // Not an error: the program did not communicate. Where that is known nothing is asked.
+  const without = sel !== null && hasNoRanks(status, sel.run, sel.span);
+  if (without || (query.error?.status === 404 && query.data === undefined)) {
     return (
       <Panel title={text.overlap}>
         <Empty title={text.empty} reason={text.emptyReason} remedy={text.emptyRemedy} />

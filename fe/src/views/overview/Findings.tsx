@@ -25,6 +25,7 @@ export function Findings({ overview }: { overview: Overview }) {
               finding={finding}
               stepNs={average.step_ns}
               isFirst={at === 0}
+              here="overview"
               where={finding.where && <Where where={finding.where} />}
               places={
                 <Places

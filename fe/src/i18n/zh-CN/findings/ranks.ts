@@ -1,10 +1,5 @@
 import type { FindingWords } from "../../values";
-import { percent } from "../numbers";
-
-const time = (ns: unknown) => {
-  const ms = Number(ns) / 1e6;
-  return `${ms < 100 ? ms.toPrecision(3) : ms.toFixed(0)} ms`;
-};
+import { ms, percent } from "../numbers";
 
 const PLACES: Readonly<Record<string, string>> = {
   python: "Python",
@@ -37,12 +32,12 @@ export const findings: Record<string, FindingWords> = {
   straggler: {
     title: ({ worker }) => `${worker} 迟到，其他 rank 在等待它`,
     detail: ({ worker, steps, of, waited_ns, step_ns, place, excess_ns, name, name_ns }) => {
-      const part = name_ns === undefined ? "" : `，其中 ${time(name_ns)} 在 \`${name}\` 中`;
+      const part = name_ns === undefined ? "" : `，其中 ${ms(name_ns)} 在 \`${name}\` 中`;
       const more =
         place === undefined
           ? ""
-          : `它在${PLACES[String(place)] ?? place}上比中间的 rank 多用 ${time(excess_ns)}${part}。`;
-      return `${worker} 在 ${of} 步中的 ${steps} 步最后到达：在 ${time(step_ns)} 的一步中，中间的 rank 比它多等待 ${time(waited_ns)}。${more}`;
+          : `它在${PLACES[String(place)] ?? place}上比中间的 rank 多用 ${ms(excess_ns)}${part}。`;
+      return `${worker} 在 ${of} 步中的 ${steps} 步最后到达：在 ${ms(step_ns)} 的一步中，中间的 rank 比它多等待 ${ms(waited_ns)}。${more}`;
     },
     advice: ({ advice }) =>
       LATE[String(advice)] ?? "请在概览和算子视图中将此 rank 与另一个 rank 比较。",
@@ -50,14 +45,14 @@ export const findings: Record<string, FindingWords> = {
   slow_host: {
     title: ({ worker }) => `${worker} 的启动调用比相邻的 rank 慢`,
     detail: ({ mine_ns, middle_ns, calls }) =>
-      `在 ${calls} 次调用中，那里的一次启动用 ${time(mine_ns)}，同一主机上中间的 rank 用 ${time(middle_ns)}。`,
+      `在 ${calls} 次调用中，那里的一次启动用 ${ms(mine_ns)}，同一主机上中间的 rank 用 ${ms(middle_ns)}。`,
     advice: () =>
       "请将每个 rank 绑定到其 GPU 附近的 CPU（`numactl --cpunodebind=… --membind=…`），并查看这些 CPU 上是否有其他进程、频率是否过低（`cpupower frequency-info`）。",
   },
   waiting: {
     title: "各 rank 相互等待的时间多于传输的时间",
     detail: ({ wait_ns, share, transfer_ns, worker, most_ns }) =>
-      `平均每步中，一个 rank 在集合通信中等待其他 rank ${time(wait_ns)}（${percent(share, 0)}），传输只用 ${time(transfer_ns)}；${worker} 等待最多，为 ${time(most_ns)}。`,
+      `平均每步中，一个 rank 在集合通信中等待其他 rank ${ms(wait_ns)}（${percent(share, 0)}），传输只用 ${ms(transfer_ns)}；${worker} 等待最多，为 ${ms(most_ns)}。`,
     advice: () =>
       "请让各 rank 同时到达集合通信：使用同样大小的批次，并去掉在各 rank 上耗时不同的工作（加载数据、同步、垃圾回收）。更快的链路不会有所节省。",
   },
@@ -68,7 +63,7 @@ export const findings: Record<string, FindingWords> = {
         Number(loaded) < Number(world)
           ? `其中包含对没有加载的 rank 的等待：${world} 个中只有 ${loaded} 个。`
           : "";
-      return `若传输不用时间，所有 ${loaded} 个 rank 一起的每步将从 ${time(before_ns)} 缩短到 ${time(after_ns)}；对迟到的 rank 的等待不在其中。${partly}`;
+      return `若传输不用时间，所有 ${loaded} 个 rank 一起的每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}；对迟到的 rank 的等待不在其中。${partly}`;
     },
     advice: ({ training }) =>
       training

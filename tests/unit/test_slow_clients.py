@@ -1,0 +1,171 @@
+"""Clients that hold connections, and answers that take too long."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from werkzeug import Request, Response
+from werkzeug.test import Client
+
+from tests.served import everything_read
+from tests.tiny import wait_until
+from torch_tb_profiler.web import app as app_module
+from torch_tb_profiler.web.app import create_app
+from torch_tb_profiler.web.http import HttpError
+from torch_tb_profiler.web.server import Patience, serve
+from torch_tb_profiler.web.time_limit import TimeLimit
+
+QUICK = Patience(connections=4, head=0.6, piece=0.6, least=0.05)
+LARGE = b"x" * 30_000_000
+Connect = Callable[[bytes], socket.socket]
+
+
+@Request.application
+def answers(request: Request) -> Response:
+    if request.path == "/long":
+        time.sleep(2)
+    return Response(LARGE if request.path == "/large" else b"small")
+
+
+@pytest.fixture
+def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
+    """Connections to a server with little patience; what is given is sent at once."""
+    addresses: list[str] = []
+    servers: list[object] = []
+    monkeypatch.setattr("torch_tb_profiler.web.server._Server.service_actions", lambda self: servers.append(self))  # noqa: PLW0108
+    thread = threading.Thread(target=serve, args=(answers, "127.0.0.1", 0, addresses.append, QUICK), daemon=True)
+    thread.start()
+    wait_until(lambda: bool(addresses and servers), "the server listens")
+    port = int(addresses[0].rstrip("/").rpartition(":")[2])
+    opened: list[socket.socket] = []
+
+    def open_one(sent: bytes) -> socket.socket:
+        opened.append(socket.create_connection(("127.0.0.1", port), timeout=20))
+        opened[-1].sendall(sent)
+        return opened[-1]
+
+    yield open_one
+    for each in opened:
+        each.close()
+    servers[0].shutdown()  # type: ignore[attr-defined]
+    thread.join(20)
+
+
+def request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+
+
+def everything_from(connection: socket.socket) -> bytes:
+    parts = []
+    try:
+        while part := connection.recv(1 << 20):
+            parts.append(part)
+    except ConnectionError:
+        pass
+    return b"".join(parts)
+
+
+def test_a_head_that_drips_is_cut_off(connect: Connect) -> None:
+    began = time.monotonic()
+    connection = connect(b"GET / HTTP/1.1\r\n")
+    is_open = True
+    while is_open and time.monotonic() - began < 15:
+        try:
+            connection.sendall(b"X: y\r\n")
+            time.sleep(0.05)
+        except OSError:
+            is_open = False
+    assert not is_open
+    assert time.monotonic() - began < 10
+
+
+def test_silent_connections_are_closed(connect: Connect) -> None:
+    began = time.monotonic()
+    assert everything_from(connect(b"")) == b""
+    assert 0.3 < time.monotonic() - began < 10
+
+
+def test_an_answer_that_nobody_takes_is_given_up(connect: Connect) -> None:
+    connections = [connect(request("/large")) for _ in range(3)]
+    time.sleep(2.5)
+    for connection in connections:
+        assert len(everything_from(connection)) < len(LARGE)
+
+
+def test_an_answer_that_is_taken_slowly_but_steadily_is_sent_whole(connect: Connect) -> None:
+    connection = connect(request("/large"))
+    time.sleep(0.2)
+    assert everything_from(connection).endswith(LARGE)
+
+
+def test_silent_connections_make_room_for_a_request(connect: Connect) -> None:
+    silent = [connect(b"GET / HT") for _ in range(4)]
+    time.sleep(0.2)
+    began = time.monotonic()
+    assert everything_from(connect(request("/"))).endswith(b"small")
+    assert time.monotonic() - began < 5
+    assert len(silent) == 4
+
+
+def test_when_all_are_at_work_a_further_one_is_told(connect: Connect) -> None:
+    working = [connect(request("/long")) for _ in range(4)]
+    time.sleep(0.4)
+    refused = everything_from(connect(b""))
+    assert refused.startswith(b"HTTP/1.1 503 ")
+    assert "busy" in json.loads(refused.partition(b"\r\n\r\n")[2])["error"]
+    for connection in working:
+        assert everything_from(connection).endswith(b"small")
+    assert everything_from(connect(request("/"))).endswith(b"small")
+
+
+def test_a_body_that_goes_on_does_not_hold_the_connection(connect: Connect) -> None:
+    connection = connect(b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nsome")
+    began = time.monotonic()
+    assert everything_from(connection).endswith(b"small")
+    assert time.monotonic() - began < 10
+
+
+def test_an_answer_that_takes_too_long_is_said_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "logs").mkdir()
+    goes_on = threading.Event()
+    handle = app_module._handle
+
+    def slow(*arguments: object) -> Response:
+        if "slow" in str(arguments[1]):
+            goes_on.wait(30)
+        return handle(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(app_module, "_handle", slow)
+    monkeypatch.setattr("torch_tb_profiler.web.time_limit.PATIENCE", 0.1)
+    with everything_read(tmp_path / "logs", tmp_path / "cache") as workspace:
+        client = Client(create_app(workspace, TimeLimit(0.2, most=2)))
+        began = time.monotonic()
+        for _ in range(2):
+            late = client.get("/views?slow")
+            assert late.status_code == 503
+            assert "longer than 0.2 s" in late.get_json()["error"]
+            assert late.headers["Retry-After"]
+        busy = client.get("/runs")
+        assert busy.status_code == 503
+        assert "2 answers are being computed" in busy.get_json()["error"]
+        assert client.get("/api/status").status_code == 200
+        assert time.monotonic() - began < 20
+        goes_on.set()
+        wait_until(lambda: client.get("/runs").status_code == 200, "room again")
+
+
+def test_what_is_raised_within_the_time_is_raised() -> None:
+    limit = TimeLimit(5)
+    for error in (HttpError(400, "no"), TimeoutError("of its own"), ValueError("x")):
+
+        def fail(raised: Exception = error) -> None:
+            raise raised
+
+        with pytest.raises(type(error), match=str(error)):
+            limit.call(fail)

@@ -1,0 +1,80 @@
+"""Which names a server answers to.
+
+A page of another site can point a name of its own at this machine and then read as if it were ours (DNS rebinding): its
+requests carry that name in `Host`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from werkzeug import Request
+
+from torch_tb_profiler.web.http import HttpError
+from torch_tb_profiler.web.wsgi_response import respond_error
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+_LOCALHOST = "localhost"
+
+
+def only_for(app: WSGIApplication, host: str, names: Iterable[str] = ()) -> WSGIApplication:
+    """The application for requests to this server's own names; others are answered 421 before anything is looked up.
+
+    host   what the server listens on
+    names  further names, such as that of a proxy in front of it
+    """
+    known = known_names(host, names)
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        asked = environ.get("HTTP_HOST", "")
+        if is_known(asked, known):
+            return app(environ, start_response)
+        error = HttpError(421, f"this server does not answer to {asked[:100]!r}; --allow-host adds a name")
+        return respond_error(Request(environ), error)(environ, start_response)
+
+    return answer
+
+
+def known_names(host: str, names: Iterable[str] = ()) -> frozenset[str]:
+    """What `Host` may name beside loopback and addresses: without port, in lower case."""
+    found = {host, *names}
+    address = _address(host)
+    if address is not None and address.is_unspecified:
+        # the names by which others on the network know this machine
+        found |= {socket.gethostname(), socket.getfqdn()}
+    return frozenset(name.lower().rstrip(".") for name in found if name)
+
+
+def is_known(asked: str, known: frozenset[str]) -> bool:
+    """Whether the value of `Host` is one of these names, a name of loopback, or an address.
+
+    Nobody can point an address elsewhere, so one is always good.
+    """
+    name = _without_port(asked)
+    if name is None:
+        return False
+    return name in known or name == _LOCALHOST or name.endswith(f".{_LOCALHOST}") or _address(name) is not None
+
+
+def _without_port(asked: str) -> str | None:
+    """None where it is neither a name nor an address."""
+    name, colon, port = asked.strip().lower().rpartition(":")
+    if not colon or "]" in port:
+        name, port = asked.strip().lower(), ""
+    if port and not (port.isascii() and port.isdigit()):
+        return None
+    if name.startswith("[") and name.endswith("]"):
+        return name[1:-1]
+    return None if ":" in name else name.removesuffix(".") or None
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        return None

@@ -1,0 +1,63 @@
+"""No request waits for ever for what is computed for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from typing import TypeVar
+
+from torch_tb_profiler.web.http import HttpError
+
+T = TypeVar("T")
+
+#: seconds for computing one answer; longer than requests wait for one that a worker process has promised
+SECONDS = 300.0
+LONGEST = 86_400.0
+#: computed at once, those included that nobody waits for any more
+MOST = 64
+#: seconds that a request waits for others to end when there are so many
+PATIENCE = 5.0
+
+
+class TimeLimit:
+    """For all requests of an application. Thread-safe."""
+
+    def __init__(self, seconds: float = SECONDS, most: int = MOST) -> None:
+        self._seconds = seconds
+        self._most = most
+        self._room = threading.BoundedSemaphore(most)
+
+    def call(self, make: Callable[[], T]) -> T:
+        """What `make` gives, and what it raises. Raises HttpError (503) when that takes too long.
+
+        `make` then goes on: a thread cannot be ended without harm to what it holds. Its answer is kept where answers
+        are kept, so asking again may find it. Threads of the kind are bounded.
+        """
+        until = time.monotonic() + self._seconds
+        if not self._room.acquire(timeout=min(PATIENCE, self._seconds)):
+            raise HttpError(503, f"{self._most} answers are being computed; ask again later")
+        future: Future[T] = Future()
+
+        def work() -> None:
+            try:
+                future.set_result(make())
+            except BaseException as error:  # noqa: BLE001  # whoever waits gets it
+                future.set_exception(error)
+            finally:
+                self._room.release()
+
+        try:
+            threading.Thread(target=work, name="answer", daemon=True).start()
+        except RuntimeError:
+            self._room.release()
+            raise HttpError(503, "the machine has no room for another thread; ask again later") from None
+        try:
+            return future.result(max(until - time.monotonic(), 0.0))
+        except NotYet:
+            if future.done():  # it is what `make` raised, or came this moment
+                return future.result()
+            text = f"computing this takes longer than {self._seconds:g} s; it goes on, so ask again later"
+            raise HttpError(503, text) from None
