@@ -36,7 +36,10 @@ def test_every_difference_is_explained(recording: str) -> None:
 
 
 def test_the_samples_of_the_old_plugin_are_equal_but_for_pauses_between_steps() -> None:
-    assert {reason.id for _, _, _, reasons in _found("samples") for reason in reasons} == {"utilization-within-steps"}
+    assert {reason.id for _, _, _, reasons in _found("samples") for reason in reasons} == {
+        "utilization-within-steps",
+        "findings-with-savings",
+    }
 
 
 def test_every_explanation_is_needed() -> None:
