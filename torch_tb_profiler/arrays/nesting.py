@@ -256,7 +256,7 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
     return found
 
 
-#: usual programs are found in fewer single steps
+#: usual programs are found in fewer single moves
 _FEW_LEVELS = 40
 
 

@@ -109,7 +109,8 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
                 return Done(summarize(model), time.monotonic() - began), model
         with storage.open(job.entry) as stream:
             trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
-        if storage.stat(job.url).version != job.entry.version:
+        now = storage.stat(job.url)
+        if (now.size, now.modified_ns) != (job.size, job.modified_ns) or (job.etag and now.etag != job.etag):
             target.unlink()
             return Failed(Reason("still_written", "is still being written; it is read again once it is complete"))
         model = Model(trace)
