@@ -6,7 +6,7 @@ numbers such as codes and positions are counted here instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -59,6 +59,59 @@ def distinct_places(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray
     number = np.empty(span, np.int64)
     number[used] = np.arange(len(used))
     return used.astype(values.dtype), number[values]
+
+
+def distinct_first(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray[np.int64]]:
+    """The different values in ascending order, and where each comes first.
+
+    values   shape (n,), integers
+    Returns two arrays of shape (number of different values,).
+
+    >>> [found.tolist() for found in distinct_first(np.array([7, 3, 7, 5]))]
+    [[3, 5, 7], [1, 3, 0]]
+    """
+    order = stable_order(values)
+    first: npt.NDArray[np.int64] = order[begins_run(values[order])]
+    return values[first], first
+
+
+def distinct_counts(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], npt.NDArray[np.int64]]:
+    """The different values in ascending order, and how often each is there.
+
+    values   shape (n,), integers
+    Returns two arrays of shape (number of different values,).
+
+    >>> [found.tolist() for found in distinct_counts(np.array([7, 3, 7, 5]))]
+    [[3, 5, 7], [1, 1, 2]]
+    """
+    found, place = distinct_places(values)
+    return found, np.bincount(place, minlength=len(found))
+
+
+def among(values: npt.NDArray[T], wanted: Sequence[int] | npt.NDArray[np.integer[Any]]) -> Bool:
+    """Which values are among others, of which there may be many; for a handful `one_of` is faster.
+
+    values   shape (n,), integers
+    wanted   shape (m,), integers
+    Returns shape (n,).
+
+    >>> among(np.array([7, 3, 5]), np.array([3, 9, 7])).tolist()
+    [True, True, False]
+    """
+    wanted = np.asarray(wanted, None if isinstance(wanted, np.ndarray) else np.int64)
+    if not len(wanted) or not len(values):
+        return np.zeros(len(values), np.bool_)
+    low, high = int(wanted.min()), int(wanted.max())
+    if high - low < _DENSE * (len(values) + len(wanted)):
+        is_wanted = np.zeros(high - low + 1, np.bool_)
+        is_wanted[wanted - low] = True
+        inside = np.flatnonzero((values >= low) & (values <= high))
+        found = np.zeros(len(values), np.bool_)
+        found[inside] = is_wanted[values[inside] - low]
+        return found
+    ordered = np.sort(wanted)
+    among_them: Bool = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
+    return among_them
 
 
 def one_of(values: npt.NDArray[T], wanted: Iterable[int]) -> Bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -113,6 +114,22 @@ def group(keys: Sequence[Ints], rank: Int64 | None = None) -> Groups:
     leads = position == seen[order][of]
     first[of[leads]] = np.flatnonzero(leads)
     return Groups(of, first)
+
+
+def each_value(values: Ints) -> Iterator[tuple[int, Int64]]:
+    """The different values in ascending order, and the positions of each, ascending.
+
+    values   shape (n,)
+    However many there are, the positions of all together are looked for once.
+
+    >>> [(value, at.tolist()) for value, at in each_value(np.array([7, 3, 7]))]
+    [(3, [1]), (7, [0, 2])]
+    """
+    order = stable_order(values)
+    ordered = values[order]
+    bounds = [*np.flatnonzero(begins_run(ordered)).tolist(), len(order)]
+    for low, high in pairwise(bounds):
+        yield int(ordered[low]), order[low:high]
 
 
 def sums_at(place: Ints, values: npt.NDArray[Any], size: int) -> Int64:

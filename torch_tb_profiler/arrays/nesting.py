@@ -9,8 +9,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import begins_run, distinct
 from torch_tb_profiler.arrays.lookup import bounds_of
+from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 
@@ -88,10 +89,10 @@ def nest(lane: Int32, start: Int64, end: Int64, rank: Int32, rounding: int = 0) 
         late = children[end[children] > end[parent[children]]]
         late = late[start[late] == end[parent[late]] - rounding]
         if len(late):
-            for on, time in zip(lane[late].tolist(), start[late].tolist(), strict=True):
-                first, after = np.searchsorted(lane, on, "left"), np.searchsorted(lane, on, "right")
-                cut = first + np.flatnonzero((end[first:after] == time + rounding) & (start[first:after] < time))
-                end[cut] = time
+            begins = Moments(lane[late], start[late])
+            ends = begins.between(lane, end - rounding, end - rounding + 1) > 0
+            cut = np.flatnonzero(ends & (start < end - rounding))
+            end[cut] -= rounding
             parent = parents(lane, start, end)
             children = np.flatnonzero(parent >= 0)
     given_end = end.copy()
@@ -236,6 +237,10 @@ def to_root(link: Links) -> Links:
         link = further
 
 
+#: that are looked at one after the other, which is faster for few of them
+_FEW_LANES = 64
+
+
 def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32:
     """The position of the last interval that starts in a lane at or before a time; -1 for none.
 
@@ -248,8 +253,13 @@ def last_started(lanes: Int32, starts: Int64, lane: Int32, time: Int64) -> Int32
     [0, -1, 2]
     """
     found = np.full(len(time), -1, dtype=np.int32)
-    for on in distinct(lane).tolist():
-        asked = np.flatnonzero(lane == on)
+    order = stable_order(lane)
+    bounds = np.append(np.flatnonzero(begins_run(lane[order])), len(order))
+    if len(bounds) > _FEW_LANES:
+        return Moments(lanes, starts).last(lane, time).astype(np.int32)
+    for low, high in pairwise(bounds.tolist()):
+        asked = order[low:high]
+        on = int(lane[asked[0]])
         first, last = np.searchsorted(lanes, [on, on + 1])
         place = np.searchsorted(starts[first:last], time[asked], side="right") + first - 1
         found[asked] = np.where(place >= first, place, -1)

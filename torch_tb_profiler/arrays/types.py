@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 Int8 = npt.NDArray[np.int8]
 UInt8 = npt.NDArray[np.uint8]
+UInt64 = npt.NDArray[np.uint64]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 Float32 = npt.NDArray[np.float32]

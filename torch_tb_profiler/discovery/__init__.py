@@ -1,21 +1,22 @@
 """From a listing to runs, workers and spans, and why something was skipped.
 
-Belongs here: the rules that say which files are traces and what they are called. All of it is pure: entries
-and first bytes in, runs out. Does not belong here: listing (`storage`), opening or watching files (`workspace`).
+Belongs here: the rules that say which files are traces or memory snapshots, and what they are called. All of it is
+pure: entries and first bytes in, runs out. Does not belong here: listing (`storage`), opening or watching files
+(`workspace`).
 """
 
 from __future__ import annotations
 
 from torch_tb_profiler.discovery.content import Content, examine
 from torch_tb_profiler.discovery.guess import Guess, guess
-from torch_tb_profiler.discovery.names import is_candidate, natural_key, parse_name, why_skipped
+from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_candidate, natural_key, parse_name, why_skipped
 from torch_tb_profiler.discovery.roots import Root, parse_logdir, parse_logdir_spec
 from torch_tb_profiler.discovery.runs import (
-    DEFAULT_SPAN,
     Found,
     Run,
     Skipped,
     TraceFile,
+    TraceKind,
     discover,
     must_be_examined,
 )
@@ -29,6 +30,7 @@ __all__ = [
     "Run",
     "Skipped",
     "TraceFile",
+    "TraceKind",
     "discover",
     "examine",
     "guess",

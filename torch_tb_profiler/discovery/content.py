@@ -1,4 +1,4 @@
-"""What the first bytes of a JSON file say: whether it is a trace, and whose."""
+"""What the first bytes of a file say: whether it is a trace, and whose, or a memory snapshot."""
 
 from __future__ import annotations
 
@@ -15,6 +15,17 @@ _EVENT = re.compile(rb'"ph"\s*:\s*"[A-Za-z(),]"')
 _NUMBERS = re.compile(rb"\[[\s\[]*-?[0-9]")
 # `rank` stands before the first nested value of distributedInfo
 _RANK = re.compile(rb'"distributedInfo"\s*:\s*\{[^{}\[\]]*?"rank"\s*:\s*([0-9]{1,9})(?![0-9.])')
+
+#: the pickle of a dict whose first key is one of a snapshot, in the protocols that have been written
+_PICKLE = re.compile(
+    rb"\A\x80[\x02-\x05](?:\x95.{8})?\}(?:\x94|q.|r.{4})?\(.{0,64}?(?:\x8c.|X.{4})"
+    rb"(?:segments|device_traces|allocator_settings|external_annotations|host_segments|host_traces)",
+    re.DOTALL,
+)
+_ANY_PICKLE = re.compile(rb"\A\x80[\x02-\x05]")
+#: a page that `_memory_viz.py trace_plot` or Composer wrote
+_PAGE = re.compile(rb"\A<")
+_SNAPSHOT_PAGE = (re.compile(rb"MemoryViz", re.IGNORECASE), re.compile(rb'"base64"\s*:\s*"gA[IMQUF]'))
 
 _NO_TRACE = "is JSON, but not a trace: "
 
@@ -43,17 +54,27 @@ _KNOWN = (
 class Content:
     """What is in a file.
 
+    is_snapshot: whether it is a memory snapshot
     reason: why it is no trace; None for a trace
     rank: None when the trace does not say, or not among its first bytes
     """
 
     reason: Reason | None = None
     rank: int | None = None
+    is_snapshot: bool = False
 
 
 def examine(text: bytes, whole: bool) -> Content:
     """Judge a file by its first bytes, unpacked; `whole` says that there are no more."""
+    if _ANY_PICKLE.match(text):
+        if _PICKLE.match(text):
+            return Content(is_snapshot=True)
+        return Content(Reason("no_snapshot", "is a pickle, but not a memory snapshot"))
     text = text.removeprefix(_BOM).lstrip()
+    if _PAGE.match(text):
+        if all(mark.search(text) for mark in _SNAPSHOT_PAGE):
+            return Content(is_snapshot=True)
+        return Content(Reason("no_snapshot", "is a page without a memory snapshot in it"))
     if not text:
         return Content(Reason("empty", "is empty"))
     if text.startswith(b"{"):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from torch_tb_profiler.reason import Reason
 
+#: of a worker that has one recording without a number
+DEFAULT_SPAN = "default"
+
 #: what is read, in the order in which one of several packings of a recording is taken
 PACKINGS = ("", ".gz", ".zst")
 
@@ -15,6 +18,9 @@ _TRACE = re.compile(
     re.DOTALL,
 )
 _CANDIDATE = re.compile(r"\.json(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_SNAPSHOT = re.compile(r"\.(?:pickle|pkl|snapshot)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+_SNAPSHOT_PAGE = re.compile(r"(?:snapshot|mem|oom).*\.html?\Z", re.IGNORECASE)
+_MOMENT_FOLDER = re.compile(r"(?:step|iter(?:ation)?)[-_]?[0-9]+(?:_exit)?\Z", re.IGNORECASE)
 _PACKED = re.compile(r"\.(?:gz|zst)\Z", re.IGNORECASE)
 _OTHERWISE_PACKED = re.compile(r"\.json\.(?:zstd|bz2|xz|lz4|zip|br)\Z", re.IGNORECASE)
 _LEFT_OVER = re.compile(r"\.pt\.trace\.json", re.IGNORECASE)
@@ -38,8 +44,18 @@ def parse_name(name: str) -> TraceName | None:
 
 
 def is_candidate(name: str) -> bool:
-    """Whether a file may be a trace."""
-    return _CANDIDATE.search(name) is not None
+    """Whether a file may be a trace or a memory snapshot."""
+    return _CANDIDATE.search(name) is not None or may_be_snapshot(name)
+
+
+def may_be_snapshot(name: str) -> bool:
+    """Whether a file may be a memory snapshot."""
+    return _SNAPSHOT.search(name) is not None or _SNAPSHOT_PAGE.search(name) is not None
+
+
+def is_moment_folder(name: str) -> bool:
+    """Whether a directory is named for a moment of a run: `iteration_12`, `iteration_12_exit`."""
+    return _MOMENT_FOLDER.match(name) is not None
 
 
 def unpacked(name: str) -> tuple[str, str]:

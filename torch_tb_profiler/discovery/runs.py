@@ -12,6 +12,8 @@ The rules
             a file without a number. Names that torch gave come first, so that others never change their spans.
     twins   `x.json` beside `x.json.gz` is one recording: while a file is being compressed the plain one is the
             complete one, so that is taken.
+    snapshots   memory snapshots of a directory, known by their content. They are workers of their own, by rank, and
+            their moments are spans. Those in a directory named for a moment (`iteration_12`) belong to the run above.
 """
 
 from __future__ import annotations
@@ -19,23 +21,28 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from torch_tb_profiler.discovery.content import Content
 from torch_tb_profiler.discovery.guess import Guess, guess, rank_in
 from torch_tb_profiler.discovery.names import (
+    DEFAULT_SPAN,
     PACKINGS,
     TraceName,
     is_candidate,
+    is_moment_folder,
+    may_be_snapshot,
     natural_key,
     parse_name,
     unpacked,
     why_skipped,
 )
 from torch_tb_profiler.discovery.roots import Root, base_name
+from torch_tb_profiler.discovery.snapshots import Snapshot, named_snapshots
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 
-DEFAULT_SPAN = "default"
+TraceKind = Literal["trace", "snapshot"]
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,14 @@ class TraceFile:
     """One trace: the names it goes by and the file it is in.
 
     rank: as the first bytes of the file or its name say; None when they do not
+    kind: whether it is a trace or a memory snapshot
     """
 
     worker: str
     span: str
     entry: Entry
     rank: int | None = None
+    kind: TraceKind = "trace"
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: Conte
     for root, entries in listings:
         by_directory: defaultdict[str, list[Entry]] = defaultdict(list)
         for entry in entries:
-            by_directory[entry.path.rpartition("/")[0]].append(entry)
+            by_directory[_directory(entry)].append(entry)
         names = {run.name for run in runs}
         # The log directory itself comes last: those below it have the older right to its name.
         for directory in sorted(by_directory, key=lambda d: (not d, natural_key(d))):
@@ -115,6 +124,13 @@ def discover(listings: Iterable[tuple[Root, Sequence[Entry]]], content_of: Conte
                 skipped += [Skipped(f"{prefix}/{s.file}" if prefix else s.file, s.reason) for s in left]
     runs.sort(key=lambda run: natural_key(run.name))
     return Found(tuple(runs), tuple(skipped))
+
+
+def _directory(entry: Entry) -> str:
+    """The directory whose run a file belongs to."""
+    directory, _, file = entry.path.rpartition("/")
+    above, _, last = directory.rpartition("/")
+    return above if may_be_snapshot(file) and is_moment_folder(last) else directory
 
 
 def _run_name(root: Root, directory: str, taken: set[str]) -> str:
@@ -132,6 +148,7 @@ def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[Trac
     named: list[tuple[TraceName, Entry]] = []
     others: list[_Other] = []
     skipped: list[Skipped] = []
+    snapshots: list[Entry] = []
     for entry in entries:
         file = _base(entry)
         name = parse_name(file)
@@ -141,6 +158,8 @@ def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[Trac
             content = content_of(entry)
             if content is not None and content.reason is not None:
                 skipped.append(Skipped(file, content.reason))
+            elif content is not None and content.is_snapshot:
+                snapshots.append(entry)
             elif content is not None:
                 others.append(_Other(entry, guess(file), content.rank))
         elif reason := why_skipped(file):
@@ -158,7 +177,12 @@ def _traces(entries: Iterable[Entry], content_of: ContentOf) -> tuple[tuple[Trac
         traces += [TraceFile(worker, span, entry, rank_in(worker)) for span, entry in spans]
         numbered = sum(1 for span, _ in spans if span != DEFAULT_SPAN)
         traces += _others(worker, others_by_worker.get(worker, []), numbered, alone=not spans)
+    traces += [_snapshot(each) for each in named_snapshots(snapshots, {trace.worker for trace in traces})]
     return tuple(traces), tuple(sorted(skipped, key=lambda s: natural_key(s.file)))
+
+
+def _snapshot(found: Snapshot) -> TraceFile:
+    return TraceFile(found.worker, found.span, found.entry, found.rank, "snapshot")
 
 
 def _twins(entries: Iterable[Entry]) -> dict[str, str]:

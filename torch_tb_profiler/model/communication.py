@@ -28,6 +28,7 @@ class Operations(Table):
     in_bytes: Int64 = column("bytes, -1", "In msg nelems × size of dtype, else Input Dims and Input type")
     out_bytes: Int64 = column("bytes, -1", "Out msg nelems × size of dtype")
     sequence: Int64 = column("number within the group, -1", "Seq")
+    peer: Int32 = column("number of the other rank of a send or a receive, -1", "Dst Rank, Src Rank")
     identity: Int32 = column("index into Communications.identities; 0 is unknown", "Comms Id")
     host_start: Int64 = column("ns, -1", "the call on the host")
     host_end: Int64 = column("ns, -1", "the call on the host")

@@ -208,6 +208,7 @@ class _Builder:
                 "in_bytes": in_bytes,
                 "out_bytes": out_bytes,
                 "sequence": int(trace.collectives.sequence[arguments]) if arguments >= 0 else -1,
+                "peer": self._peer(kind, arguments),
                 "identity": _code(self._identities, self._identity(arguments)),
                 "host_start": call[0],
                 "host_end": call[1],
@@ -271,6 +272,13 @@ class _Builder:
     def _identity(self, arguments: int) -> str:
         text = self._trace.strings[self._trace.collectives.comms_id[arguments]] if arguments >= 0 else ""
         return "" if text in _NO_IDENTITY else text
+
+    def _peer(self, kind: str, arguments: int) -> int:
+        """Whom a send goes to, or whom a receive comes from; -1 where the trace does not say."""
+        if arguments < 0 or kind not in ("send", "recv"):
+            return -1
+        of = self._trace.collectives
+        return int((of.target_rank if kind == "send" else of.source_rank)[arguments])
 
     def _group(self, arguments: int) -> ProcessGroup:
         if arguments >= 0:

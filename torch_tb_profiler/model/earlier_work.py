@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.distinct import distinct, one_of
 from torch_tb_profiler.arrays.grouping import group, least_at
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model.launches import DeviceLinks
@@ -31,7 +31,7 @@ def launched_before(trace: Trace, links: DeviceLinks) -> Bool:
     first_of_stream = np.full(len(streams), _NEVER)
     first_of_device = np.full(len(devices), -_NEVER)
     for first, groups in ((first_of_stream, streams), (first_of_device, devices)):
-        there = np.unique(groups.of[known])
+        there = distinct(groups.of[known])
         first[there] = least_at(groups.of[known], start[known], len(groups))[there]
     limit = first_of_stream[streams.of]
     limit = np.where(limit == _NEVER, first_of_device[devices.of], limit)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
 from torch_tb_profiler.model.model import Model
@@ -145,7 +145,7 @@ class _Numbering:
     def _crossing(self, keys: Int64) -> Int64:
         """Numbers for pairs of which neither was around when the other began."""
         new = distinct(keys)
-        new = new[~np.isin(new, self._known, assume_unique=True)]
+        new = new[~among(new, self._known)]
         if len(new):
             first = len(self.calls) + len(self.frames) + sum(map(len, self._crossings))
             self._crossings.append(new)

@@ -1,4 +1,4 @@
-"""Bytes from anywhere: listing and opening files behind one small, read-only interface.
+"""Bytes from anywhere: listing and opening files behind one small interface, and writing those of a shared cache.
 
 Belongs here: one file per scheme, and `storage_for`, which picks it; the package of a store is imported when its
 scheme is used for the first time. Does not belong here: what a file is called or means (`discovery`), what is in it
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 
-from torch_tb_profiler.storage.base import Entry, Problem, Storage
+from torch_tb_profiler.storage.base import Entry, Problem, Storage, WritableStorage
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.errors import StorageError
 from torch_tb_profiler.storage.files import FileSystems
@@ -19,17 +19,37 @@ from torch_tb_profiler.storage.remote import ObjectStorage
 from torch_tb_profiler.storage.s3 import S3
 from torch_tb_profiler.storage.url import scheme_of, shown, without_slash
 
-__all__ = ["Entry", "Problem", "Storage", "StorageError", "environment", "shown", "storage_for", "without_slash"]
+__all__ = [
+    "Entry",
+    "Problem",
+    "Storage",
+    "StorageError",
+    "WritableStorage",
+    "environment",
+    "is_local",
+    "shown",
+    "storage_for",
+    "without_slash",
+    "writable_storage_for",
+]
 
 _STORES = {"s3": S3, "s3a": S3, "https": Blobs, "http": Blobs, "gs": Google}
 
 
 def storage_for(url: str) -> Storage:
     """The storage that can read `url`, which may turn out to be none when it is used."""
+    return LocalStorage() if is_local(url) else writable_storage_for(url)
+
+
+def writable_storage_for(url: str) -> WritableStorage:
+    """The storage that a shared cache at `url`, which is not local, is in."""
     scheme = scheme_of(url)
-    if scheme in ("", "file"):
-        return LocalStorage()
     return _object_storage(_STORES[scheme]) if scheme in _STORES else FileSystems()
+
+
+def is_local(url: str) -> bool:
+    """Whether an address is a path of this machine."""
+    return scheme_of(url) in ("", "file")
 
 
 def environment() -> dict[str, str]:

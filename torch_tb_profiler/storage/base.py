@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from torch_tb_profiler.reason import Reason
@@ -41,7 +42,7 @@ class Problem:
 
 
 class Storage(Protocol):
-    """Read-only access to a tree of files. Thread-safe."""
+    """Access to a tree of files; what is written there is a shared cache (`workspace/places.py`). Thread-safe."""
 
     @property
     def is_remote(self) -> bool:
@@ -76,4 +77,21 @@ class Storage(Protocol):
         Raises StorageError, then or while it is read: also when the storage can tell that the file is not in the
         state of `entry` any more.
         """
+        ...
+
+
+class WritableStorage(Storage, Protocol):
+    """One that a shared cache may be in. Files appear whole or not at all."""
+
+    def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
+        """Write a file, of this content or that of a file of this machine.
+
+        absent: leave what is there already alone; False is returned then
+
+        Raises StorageError, and OSError when `source` cannot be read.
+        """
+        ...
+
+    def remove(self, url: str) -> None:
+        """Remove a file; one that is not there is removed already. Raises StorageError."""
         ...

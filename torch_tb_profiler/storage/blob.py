@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote, unquote
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
@@ -40,6 +40,8 @@ _CODES: Mapping[str, ErrorKind] = {
     "OperationTimedOut": "unreachable",
     "InternalError": "unreachable",
     "ConditionNotMet": "changed",
+    "BlobAlreadyExists": "changed",
+    "BlobNotFound": "missing",
     "InvalidRange": "changed",
 }
 
@@ -93,6 +95,8 @@ class Blobs:
         "endpoint": "Check the account's name and BlobEndpoint in AZURE_STORAGE_CONNECTION_STRING",
     }
 
+    writing = "The role Storage Blob Data Contributor, or a SAS with create, write and delete (sp=rlcwd), is needed"
+
     def __init__(self) -> None:
         self._lock = Lock()
         self._signatures: dict[str, str] = json.loads(os.environ.get(ACCESS_VARIABLE, "{}"))
@@ -133,6 +137,14 @@ class Blobs:
                 match_condition=MatchConditions.IfNotModified,
                 decompress=False,
             ).chunks()
+
+    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+        with self._client(place) as client:
+            client.upload_blob(place.key, source, overwrite=not absent)
+
+    def delete(self, place: Place) -> None:
+        with self._client(place) as client:
+            client.delete_blob(place.key)
 
     @contextmanager
     def _client(self, place: Place) -> Iterator[Any]:

@@ -124,6 +124,13 @@ class Trouble(Exception):
         self.wait = wait
         self.advice = advice
 
+    def unwritable(self, place: str, allowed: str) -> StorageError:
+        """The sentence when something could not be written. allowed: what must be, where permission is missing."""
+        code = f" ({self.code})" if self.code else ""
+        to_do = self.advice or (allowed if self.kind == "permission" else ADVICE.get(self.kind, ""))
+        text = f"{place} cannot be written: {REASONS[self.kind]}{code}{f'. {to_do}' if to_do else ''}"
+        return StorageError(text, self.kind, self.wait)
+
     def told(self, tried: Attempt, store: str, advice: Mapping[ErrorKind, str]) -> StorageError:
         """The sentence: what was tried, why it failed, what to do. advice: that of the store, by its name."""
         code = f" ({self.code})" if self.code else ""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import errno
 import functools
+import io
 import re
+import shutil
+import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from torch_tb_profiler.reason import Reason
@@ -26,6 +30,7 @@ _BY_HOST = ("hdfs", "viewfs", "webhdfs", "swebhdfs")
 _ADDRESS = re.compile(r"(?P<host>[^:]+://[^/]*)(?P<path>.*)", re.DOTALL)
 
 _NAME = "files"
+_WRITING = "The user of this process must be allowed to write there"
 _ADVICE: Mapping[ErrorKind, str] = {
     "permission": "The user of this process must be allowed to read there (HADOOP_USER_NAME names another)",
     "missing": "Check the path",
@@ -111,6 +116,38 @@ class FileSystems:
             return trouble.told(Attempt("unreadable"), _NAME, _ADVICE)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told, tries=2))
+
+    def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
+        """No driver can be asked to write only what is not there: of two at once the last one stays."""
+        try:
+            with _driver(url) as (driver, path):
+                if absent and driver.exists(path):
+                    return False
+                part = f"{path}.{uuid.uuid4().hex}.part"
+                driver.makedirs(path.rpartition("/")[0], exist_ok=True)
+                try:
+                    with (
+                        io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as stream,
+                        driver.open(part, "wb") as out,
+                    ):
+                        shutil.copyfileobj(stream, out, PIECE_BYTES)
+                    if not absent and driver.exists(path):
+                        driver.rm_file(path)
+                    driver.mv(part, path)
+                finally:
+                    if driver.exists(part):
+                        driver.rm_file(part)
+        except Trouble as trouble:
+            raise trouble.unwritable(shown(url.rpartition("/")[0]), _WRITING) from None
+        return True
+
+    def remove(self, url: str) -> None:
+        try:
+            with _driver(url) as (driver, path):
+                if driver.exists(path):
+                    driver.rm_file(path)
+        except Trouble as trouble:
+            raise trouble.unwritable(shown(url.rpartition("/")[0]), _WRITING) from None
 
 
 def _children(root: str, folder: str) -> list[tuple[str, dict[str, Any]]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event
-from typing import Any
+from typing import Any, BinaryIO
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.remote import Object, Place, load, nanoseconds
@@ -35,6 +35,8 @@ class Google:
         "missing": "Check the bucket and STORAGE_EMULATOR_HOST",
         "endpoint": "Check STORAGE_EMULATOR_HOST",
     }
+
+    writing = "The role Storage Object User on the bucket is needed"
 
     def environment(self) -> dict[str, str]:
         # Looking for the credentials of a machine that has none takes seconds.
@@ -85,6 +87,16 @@ class Google:
         if trouble:
             raise trouble
 
+    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+        with _client() as client:
+            client.bucket(_name(place)).blob(place.key).upload_from_file(
+                source, rewind=True, if_generation_match=0 if absent else None, timeout=TIMEOUTS, retry=None
+            )
+
+    def delete(self, place: Place) -> None:
+        with _client() as client:
+            client.bucket(_name(place)).blob(place.key).delete(timeout=TIMEOUTS, retry=None)
+
 
 def _name(place: Place) -> str:
     return place.bucket.removeprefix("gs://")
@@ -118,7 +130,7 @@ def _client_for(emulator: str, key_file: str | None) -> Any:
     project: str | None = None
     if not emulator:
         try:
-            credentials, project = google.auth.default(scopes=["https://www.googleapis.com/auth/devstorage.read_only"])
+            credentials, project = google.auth.default(scopes=["https://www.googleapis.com/auth/devstorage.read_write"])
         except DefaultCredentialsError:
             if key_file:
                 raise

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import io
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar, cast
 
 from torch_tb_profiler.reason import Reason
@@ -49,6 +51,8 @@ class Store(Protocol):
     #: of its advice
     name: str
     advice: Mapping[ErrorKind, str]
+    #: what must be allowed for writing
+    writing: str
 
     def place(self, url: str) -> Place:
         """Raises StorageError when the address cannot be right."""
@@ -71,6 +75,12 @@ class Store(Protocol):
     def get(self, place: Place, start: int, stop: int, etag: str) -> Iterable[bytes]:
         """The bytes of a range, of the object of this etag only."""
         ...
+
+    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+        """Write an object in one request; `absent`: Trouble of the kind `changed` when there is one."""
+        ...
+
+    def delete(self, place: Place) -> None: ...
 
 
 class ObjectStorage:
@@ -133,6 +143,40 @@ class ObjectStorage:
             return trouble.told(self._reading(place), self._store.name, self._store.advice)
 
         return cast(BinaryIO, RangeStream(fetch, entry.size, ahead, told))
+
+    def put(self, url: str, source: Path | bytes, absent: bool = True) -> bool:
+        place = self._store.place(url)
+
+        def send() -> bool:
+            with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as stream:
+                try:
+                    self._store.put(place, cast(BinaryIO, stream), absent)
+                except Trouble as trouble:
+                    if absent and trouble.kind == "changed":
+                        return False
+                    raise
+            return True
+
+        return self._writing(place, send)
+
+    def remove(self, url: str) -> None:
+        place = self._store.place(url)
+
+        def delete() -> None:
+            try:
+                self._store.delete(place)
+            except Trouble as trouble:
+                if trouble.kind != "missing":
+                    raise
+
+        self._writing(place, delete)
+
+    def _writing(self, place: Place, call: Callable[[], T]) -> T:
+        try:
+            return patiently(call)
+        except Trouble as trouble:
+            where = self._store.url(Place(place.bucket))
+            raise trouble.unwritable(where, self._store.writing) from None
 
     def _reading(self, place: Place) -> Attempt:
         return Attempt("unreadable", self._store.url(Place(place.bucket)))

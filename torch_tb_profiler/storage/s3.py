@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 from torch_tb_profiler.storage.errors import ErrorKind, StorageError, Trouble, kind_of_status
 from torch_tb_profiler.storage.ranges import MOST_AHEAD
@@ -47,6 +47,8 @@ _CODES: Mapping[str, ErrorKind] = {
     "307": "endpoint",
     "RequestTimeTooSkewed": "clock",
     "PreconditionFailed": "changed",
+    # two write the same object at once
+    "ConditionalRequestConflict": "changed",
     "412": "changed",
     "InvalidRange": "changed",
     "416": "changed",
@@ -98,6 +100,8 @@ class S3:
         "endpoint": "Set AWS_REGION to the region of the bucket, and S3_ENDPOINT for a server that is not AWS",
     }
 
+    writing = "s3:PutObject and s3:DeleteObject must be allowed"
+
     def environment(self) -> dict[str, str]:
         return {}
 
@@ -130,6 +134,15 @@ class S3:
                 if found["ContentLength"] != stop - start:
                     raise Trouble("failed", "NoRanges", advice="This server cannot send parts of objects")
                 yield from iter(lambda: body.read(PIECE_BYTES), b"")
+
+    def put(self, place: Place, source: BinaryIO, absent: bool) -> None:
+        only = {"IfNoneMatch": "*"} if absent else {}
+        with _client() as client:
+            client.put_object(Bucket=_name(place), Key=place.key, Body=source, **only)
+
+    def delete(self, place: Place) -> None:
+        with _client() as client:
+            client.delete_object(Bucket=_name(place), Key=place.key)
 
 
 def _name(place: Place) -> str:

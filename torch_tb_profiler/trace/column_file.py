@@ -29,7 +29,7 @@ from torch_tb_profiler.trace.store import Header, Strings, Trace, Track
 from torch_tb_profiler.trace.table_writer import TraceInfo, from_first_event
 
 #: increased when the meaning of a table changes, so that the trace is read again instead of an older file
-FORMAT_VERSION = 5
+FORMAT_VERSION = 6
 MAGIC = b"TTBPCOL\n"
 _HEAD = struct.Struct("<8sQ")
 _CHECK = struct.Struct("<I")
@@ -204,13 +204,28 @@ def encode_tables(tables: NamedTables) -> bytes:
 def decode_tables(content: bytes) -> NamedTables:
     """What `encode_tables` was given. Raises ColumnFileError."""
     reader = _Reader(_Content(content))
-    tables = {
-        table: {
-            name: reader.column(reader.index.tables[table][name], np.dtype(kind), False) for name, kind in of.items()
+    stored = StoredTables(content)
+    return NamedTables(reader.index.header, reader.strings(), {name: stored.table(name) for name in reader.index.types})
+
+
+class StoredTables:
+    """What `encode_tables` made, each table read when it is asked for. Raises ColumnFileError, then, too."""
+
+    def __init__(self, content: bytes) -> None:
+        self._reader = _Reader(_Content(content))
+        self.header = self._reader.index.header
+
+    def columns_of(self, table: str) -> set[str]:
+        """Names of its columns; empty where there is no such table."""
+        return set(self._reader.index.types.get(table, {}))
+
+    def table(self, name: str) -> dict[str, npt.NDArray[Any]]:
+        """Its columns. Raises KeyError."""
+        index = self._reader.index
+        return {
+            column: self._reader.column(index.tables[name][column], np.dtype(kind), False)
+            for column, kind in index.types[name].items()
         }
-        for table, of in reader.index.types.items()
-    }
-    return NamedTables(reader.index.header, reader.strings(), tables)
 
 
 def is_whole(path: Path) -> bool:

@@ -112,28 +112,25 @@ class EventDecoder:
 
     def _each(self, raws: list[msgspec.Raw], offset: int) -> list[Event]:
         events = []
+        odd = 0
         for raw in raws:
             try:
                 events.append(self._one.decode(raw))
             except UnicodeDecodeError:
                 raise  # can be repaired
             except UNREADABLE:
-                events.append(self._coerce(bytes(raw), offset))
+                events.append(self._coerce(bytes(raw)))
+                odd += 1
+        if odd:
+            text = "Events with fields of an unexpected type were kept without those fields."
+            self._note(Note("odd_fields", "warning", text, count=odd, first_offset=offset))
         return events
 
-    def _coerce(self, raw: bytes, offset: int) -> Event:
+    def _coerce(self, raw: bytes) -> Event:
         """An event without those of its fields that have an unexpected type."""
-        value = json.loads(raw, parse_int=_integer)
-        self._note(
-            Note(
-                "odd_fields",
-                "warning",
-                "Events with fields of an unexpected type were kept without those fields.",
-                first_offset=offset,
-            )
-        )
-        if not isinstance(value, dict):
+        if not raw.startswith(b"{"):
             return self._type()
+        value = json.loads(raw, parse_int=_integer)
         args = value.pop("args", None)
         known: dict[str, Any] = {}
         for name, item in value.items():

@@ -15,17 +15,15 @@ from torch_tb_profiler.arrays.types import Bool
 #: what JSON decoders raise. ValueError: text that is not UTF-8, too many digits; RecursionError: nested too deep
 UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 
-_STRING_OR_BRACE = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}]', re.DOTALL)
-_EVENT_START = re.compile(rb"(?:\}|\A)\s*,?\s*(?=\{)")
+_QUOTE_OR_BRACE = re.compile(rb'["{}]')
+_EVENT_START = re.compile(rb"(?:\}|\A)\s*(?:,\s*)?(?=\{)")
 _LIST_END = re.compile(rb"\}\s*\](?=\s*(?:,\s*\"|\}\s*\Z|\Z))")
 _MAX_CUT_OFF = 64  # each costs a look at the whole text
 _keys = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _loose_strings = json.JSONDecoder(strict=False)
 
 # +1 opens a list or an object, -1 closes one
-_DEPTH = np.zeros(256, dtype=np.int8)
-_DEPTH[list(b"[{")] = 1
-_DEPTH[list(b"]}")] = -1
+_DEPTH = bytes(1 if b in b"[{" else 255 if b in b"]}" else 0 for b in range(256))
 
 
 def inside_strings(text: bytes) -> Bool:
@@ -48,7 +46,7 @@ def end_of_list(text: bytes) -> tuple[int, bool]:
 
     When the list is closed, elements after the last object that are no objects belong to the list, too.
     """
-    steps = _DEPTH[np.frombuffer(text, dtype=np.uint8)]
+    steps = np.frombuffer(text.translate(_DEPTH), dtype=np.int8)
     places = np.flatnonzero(steps.astype(np.bool_) & ~inside_strings(text))
     depth = np.cumsum(steps[places], dtype=np.int64)
     closing = np.flatnonzero(depth < 0)
@@ -65,14 +63,27 @@ def end_of_list(text: bytes) -> tuple[int, bool]:
 def end_of_object(text: bytes, start: int) -> int | None:
     """The position after the object that opens at `start`; None when the text ends before it closes."""
     depth = 0
-    for match in _STRING_OR_BRACE.finditer(text, start):
-        token = match.group()
-        if token == b"{":
+    position: int | None = start
+    while position is not None and (match := _QUOTE_OR_BRACE.search(text, position)):
+        token, position = match.group(), match.end()
+        if token == b'"':
+            position = _end_of_string(text, position)
+        elif token == b"{":
             depth += 1
-        elif token == b"}":
+        else:
             depth -= 1
             if depth == 0:
-                return match.end()
+                return position
+    return None
+
+
+def _end_of_string(text: bytes, start: int) -> int | None:
+    """The position after the quote that ends the string whose content begins at `start`; None when there is none."""
+    while (quote := text.find(b'"', start)) >= 0:
+        content = text[start:quote]
+        start = quote + 1
+        if (len(content) - len(content.rstrip(b"\\"))) % 2 == 0:
+            return start
     return None
 
 
@@ -88,16 +99,40 @@ def first_object(text: bytes) -> tuple[dict[str, Any], int] | None:
 
 def next_event(text: bytes, start: int) -> int | None:
     """Where the next event begins in text that may begin inside of one; None when none is found."""
-    cut_off = 0
-    for match in _EVENT_START.finditer(text, start):
-        end = end_of_object(text, match.end())
-        if end is None:
-            cut_off += 1
-            if cut_off > _MAX_CUT_OFF:
+    return EventStarts(text).following(start)
+
+
+class EventStarts:
+    """Where events begin in text that may be damaged. Each place is looked at once, however often it is asked."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._places = _EVENT_START.finditer(text)
+        self._found: int | None = -1
+        self._looks = _MAX_CUT_OFF * len(text)
+
+    def following(self, start: int) -> int | None:
+        """The first event that begins after `start`, which must not be less than the last time; None for none.
+
+        Looking at a place costs as many bytes as what begins there is long. After so many that it would be the whole
+        text for many places nothing more is found.
+        """
+        while self._found is not None and self._found < start:
+            self._found = self._next(start)
+        return self._found
+
+    def _next(self, start: int) -> int | None:
+        for match in self._places:
+            if match.start() < start:
+                continue
+            begin = match.end()
+            end = end_of_object(self._text, begin)
+            self._looks -= (len(self._text) if end is None else end) - begin
+            if self._looks < 0:
                 return None
-        elif _is_event(text[match.end() : end]):
-            return match.end()
-    return None
+            if end is not None and _is_event(self._text[begin:end]):
+                return begin
+        return None
 
 
 def _is_event(text: bytes) -> bool:
@@ -127,6 +162,7 @@ def each_object(text: bytes, take: Callable[[int, int], bool], drop: Callable[[i
            of it when a quote or a brace is missing
     """
     inside = 0
+    starts = EventStarts(text)
     position = text.find(b"{")
     while position >= 0:
         end = end_of_object(text, position)
@@ -134,7 +170,7 @@ def each_object(text: bytes, take: Callable[[int, int], bool], drop: Callable[[i
             position = text.find(b"{", end)
             continue
         drop(position)
-        following = next_event(text, position + 1)
+        following = starts.following(position + 1)
         if following is None:
             position = -1 if end is None else text.find(b"{", end)
             continue

@@ -6,11 +6,12 @@ import codecs
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace.json_scan import inside_strings
 
 
@@ -38,8 +39,12 @@ _AROUND_WORDS = bytes(
     _BEFORE_A_WORD if b in b":,[ \t\r\n" else _START_OF_A_WORD if b in b"-INni" else 0 for b in range(256)
 )
 _BLANK = np.zeros(256, dtype=np.bool_)
-_BLANK[list(b" \t\r\n\v\f")] = True
+_BLANK[list(b" \t\r\n")] = True
 _REPLACEMENT = "\ufffd".encode()
+#: bytes that are decoded at once when some are not UTF-8
+_WINDOW = 4096
+#: places that are objects of Python at once
+_SPANS = 1 << 16
 
 
 def repair_text(text: bytes) -> tuple[bytes, list[Repair]]:
@@ -66,16 +71,16 @@ class _Repairer:
         self.text = text
         self.repairs: list[Repair] = []
         self._inside: Bool | None = None
-        # where the text grew or shrank: (position in the repaired text, bytes), in the order of the repairs
-        self._grown: list[list[tuple[int, int]]] = []
+        # where the text grew or shrank: positions in the repaired text, and bytes, in the order of the repairs
+        self._grown: list[tuple[Int64, Int64]] = []
 
-    def _note(self, kind: str, what: str, places: list[int]) -> None:
-        if places:
-            self.repairs.append(Repair(kind, what, len(places), self._original(places[0])))
+    def _note(self, kind: str, what: str, places: Int64) -> None:
+        if len(places):
+            self.repairs.append(Repair(kind, what, len(places), self._original(int(places[0]))))
 
     def _original(self, position: int) -> int:
-        for step in reversed(self._grown):
-            position -= sum(grown for place, grown in step if place < position)
+        for places, grown in reversed(self._grown):
+            position -= int(grown[places < position].sum())
         return position
 
     def inside(self) -> Bool:
@@ -86,8 +91,8 @@ class _Repairer:
 
     def replace(self, kind: str, what: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes) -> None:
         """Replace the spans that `find` finds."""
-        spans = list(find(self.text))
-        if spans:
+        spans = _listed(find(self.text))
+        if len(spans):
             self._replace(kind, what, spans, by)
 
     def replace_bare_words(self) -> None:
@@ -97,33 +102,39 @@ class _Repairer:
     def replace_outside_strings(
         self, kind: str, what: str, find: Callable[[bytes], Iterable[tuple[int, int]]], by: bytes
     ) -> None:
-        spans = list(find(self.text))
-        if spans:
-            inside = self.inside()
-            spans = [span for span in spans if not inside[span[0]]]
-        if spans:
+        spans = _listed(find(self.text))
+        if len(spans):
+            spans = spans[~self.inside()[spans[:, 0]]]
+        if len(spans):
             self._replace(kind, what, spans, by)
 
-    def _replace(self, kind: str, what: str, spans: list[tuple[int, int]], by: bytes) -> None:
-        self._note(kind, what, [start for start, _ in spans])
-        parts: list[bytes] = []
-        done = length = 0
-        grown: list[tuple[int, int]] = []
-        for start, end in spans:
-            parts += [self.text[done:start], by]
-            length += start - done
-            grown.append((length, len(by) - (end - start)))
-            length += len(by)
-            done = end
-        self.text = b"".join([*parts, self.text[done:]])
+    def _replace(self, kind: str, what: str, spans: Int64, by: bytes) -> None:
+        self._note(kind, what, spans[:, 0])
+        text = bytearray()
+        done = 0
+        for block in range(0, len(spans), _SPANS):
+            for start, end in spans[block : block + _SPANS].tolist():
+                text += self.text[done:start]
+                text += by
+                done = end
+        text += self.text[done:]
+        self.text = bytes(text)
         self._inside = None
-        self._grown.append(grown)
+        grown = len(by) - (spans[:, 1] - spans[:, 0])
+        places = spans[:, 0] + np.cumsum(grown) - grown
+        self._grown.append((places, grown))
 
     def blank_control_characters(self) -> None:
-        control = np.flatnonzero((np.frombuffer(self.text, np.uint8) < 32) & self.inside())
-        self._note("control_characters", "raw control characters became blanks", control.tolist())
-        # outside strings, control characters are whitespace
+        codes = np.frombuffer(self.text, np.uint8)
+        # what JSON has between values is no damage there
+        control = np.flatnonzero((codes < 32) & (self.inside() | ~_BLANK[codes]))
+        self._note("control_characters", "raw control characters became blanks", control)
         self.text = self.text.translate(_CONTROL_TO_BLANK)
+
+
+def _listed(spans: Iterable[tuple[int, int]]) -> Int64:
+    """Shape (spans, 2): where each begins and ends. There may be millions in one text."""
+    return np.fromiter(chain.from_iterable(spans), dtype=np.int64).reshape(-1, 2)
 
 
 def _bad_escapes(text: bytes) -> Iterable[tuple[int, int]]:
@@ -162,13 +173,14 @@ def _bare_words(text: bytes) -> Iterable[tuple[int, int]]:
 
 
 def _undecodable(text: bytes) -> Iterable[tuple[int, int]]:
+    # window by window: decoding anew behind each wrong byte costs as much as what follows is long
     view = memoryview(text)
     position = 0
-    while True:
+    while position < len(text):
+        window = view[position : position + _WINDOW]
+        is_last = position + _WINDOW >= len(text)
         try:
-            codecs.utf_8_decode(view[position:], "strict", True)
+            position += codecs.utf_8_decode(window, "strict", is_last)[1]
         except UnicodeDecodeError as error:
             yield position + error.start, position + error.end
             position += error.end
-        else:
-            return

@@ -7,10 +7,10 @@ Valid JSON text is copied as it is. Otherwise a document is made of the keys and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -37,7 +37,7 @@ class TextState:
 
 def examine(stream: BinaryIO, limits: Limits | None = None) -> TextState:
     """Read a stored trace to the end and check its text. Raises TraceError when it holds no trace."""
-    texts = _EventTexts()
+    texts = EventTexts()
     text = _chunked(stream, limits)
     for _ in _events(text, texts):
         pass
@@ -61,15 +61,7 @@ def with_events(
     """
     if whole:
         return _inserted(text_of(StoredFile(stream), limits or Limits()), events)
-    return _rebuilt(_chunked(stream, limits), events, _EventTexts())
-
-
-def between(stream: BinaryIO, start_us: float, end_us: float, limits: Limits | None = None) -> Iterator[bytes]:
-    """A document of the events of a stored trace of which a part lies between two times, and of all metadata.
-
-    start_us, end_us: as the file writes times; both ends are included
-    """
-    return _rebuilt(_chunked(stream, limits), (), _TextsBetween(start_us, end_us))
+    return _rebuilt(_chunked(stream, limits), events, EventTexts())
 
 
 def _chunked(stream: BinaryIO, limits: Limits | None) -> ChunkedText:
@@ -128,25 +120,36 @@ def _start_of_list(text: bytes) -> int | None:
 # a document made of what can be read ------------------------------------------------------------------------
 
 
-def _rebuilt(text: ChunkedText, events: Iterable[bytes], texts: _EventTexts) -> Iterator[bytes]:
-    header = msgspec.json.encode(text.header)
-    yield header[:-1] + (b", " if text.header else b"") + b'"traceEvents": [\n'
+def _rebuilt(text: ChunkedText, events: Iterable[bytes], texts: EventTexts) -> Iterator[bytes]:
+    # the keys after the events are known when these have been read
+    return document(text.header, chain(events, _events(text, texts)), lambda: text.tail)
+
+
+def document(
+    header: Mapping[str, Any], events: Iterable[bytes], tail: Callable[[], Mapping[str, Any]] = dict
+) -> Iterator[bytes]:
+    """A trace of keys and pieces of text, each of one or more events with commas between them.
+
+    tail   the keys that stand behind the events, but for those of the header
+    """
+    keys = msgspec.json.encode({key: value for key, value in header.items() if key != "traceEvents"})
+    yield keys[:-1] + (b", " if len(keys) > 2 else b"") + b'"traceEvents": [\n'
     first = True
-    for piece in chain(events, _events(text, texts)):
+    for piece in events:
         if not piece or piece.isspace():
             continue
         yield piece if first else b",\n" + piece
         first = False
-    tail = {key: value for key, value in text.tail.items() if key not in text.header and key != "traceEvents"}
-    yield b"\n]" + (b", " + msgspec.json.encode(tail)[1:] if tail else b"}")
+    more = {key: value for key, value in tail().items() if key not in header and key != "traceEvents"}
+    yield b"\n]" + (b", " + msgspec.json.encode(more)[1:] if more else b"}")
 
 
-def _events(text: ChunkedText, texts: _EventTexts) -> Iterator[bytes]:
+def _events(text: ChunkedText, texts: EventTexts) -> Iterator[bytes]:
     for chunk in text.chunks():
         yield from decode_chunk(chunk, text, texts)[0]
 
 
-class _EventTexts:
+class EventTexts:
     """Used in place of `EventDecoder`: events stay text, several in one piece."""
 
     def __init__(self) -> None:
@@ -181,50 +184,6 @@ class _EventTexts:
 
         each_object(text, take, lambda _begin: None)
         return pieces
-
-
-class _Times(msgspec.Struct):
-    """The text of each field, so that one of an unexpected type does not prevent reading the others."""
-
-    ph: msgspec.Raw = msgspec.Raw()
-    ts: msgspec.Raw = msgspec.Raw()
-    dur: msgspec.Raw = msgspec.Raw()
-
-
-_times = msgspec.json.Decoder(_Times)
-
-
-class _TextsBetween(_EventTexts):
-    """The same for the events in a window of time and metadata, one event in a piece."""
-
-    def __init__(self, start_us: float, end_us: float) -> None:
-        super().__init__()
-        self._start, self._end = start_us, end_us
-
-    def strictly(self, text: memoryview | bytes) -> list[bytes]:
-        (events,) = super().strictly(text)
-        return [piece for raw in _list.decode(b"[" + events + b"]") if self._is_wanted(piece := bytes(raw))]
-
-    def each_readable(self, text: bytes, offset: int) -> list[bytes]:
-        return [piece for piece in super().each_readable(text, offset) if self._is_wanted(piece)]
-
-    def _is_wanted(self, event: bytes) -> bool:
-        try:
-            found = _times.decode(event)
-        except msgspec.DecodeError:  # no object
-            return False
-        if bytes(found.ph) == b'"M"':
-            return True
-        start, duration = _number(found.ts), _number(found.dur)
-        return start is not None and start <= self._end and start + max(duration or 0, 0) >= self._start
-
-
-def _number(text: msgspec.Raw) -> float | None:
-    """A JSON number, or the text of one."""
-    try:
-        return float(bytes(text).strip(b'"'))
-    except ValueError:
-        return None
 
 
 def _is_json(text: bytes) -> bool:

@@ -199,11 +199,17 @@ class Table:
         return type(self)(**{name: cast(npt.NDArray[Any], getattr(self, name))[index] for name in self.column_names()})
 
 
+def element_of(hint: Any) -> type[np.generic] | None:
+    """int64 of NDArray[np.int64], which is ndarray[shape, dtype[int64]] or, with numpy 2.5, an alias of its own."""
+    given = get_args(hint)
+    inner = get_args(given[-1]) if given else ()
+    element = inner[0] if inner else given[-1] if given else None
+    return element if isinstance(element, type) and issubclass(element, np.generic) else None
+
+
 def _declared(table: type[Table]) -> tuple[Column, ...]:
-    # of NDArray[np.int64], which is ndarray[shape, dtype[int64]], the type of the elements
-    types = {
-        name: get_args(get_args(hint)[1])[0] for name, hint in get_type_hints(table).items() if len(get_args(hint)) == 2
-    }
+    hints = get_type_hints(table).items()
+    types = {name: element for name, hint in hints if (element := element_of(hint)) is not None}
     return tuple(
         Column(name=f.name, dtype=np.dtype(types[f.name]), **f.metadata["column"])
         for f in fields(table)
@@ -342,6 +348,8 @@ class Collectives(Table):
     group_size: Int32 = column("ranks", source="Group size")
     in_elements: Int64 = column("elements", source="In msg nelems")
     out_elements: Int64 = column("elements", source="Out msg nelems")
+    source_rank: Int32 = column("rank", "who sends; point-to-point only", source="Src Rank")
+    target_rank: Int32 = column("rank", "who receives; point-to-point only", source="Dst Rank")
     sequence: Int64 = column("number", "since 2026", source="Seq", follows=True)
     comms_id: Int32 = column(JSON_TEXT, "the same on all ranks; since 2026", source="Comms Id")
 

@@ -79,9 +79,12 @@ class Header:
 
     @property
     def base_time_ns(self) -> int | None:
-        """`baseTimeNanoseconds`: what `ts` is relative to, ns since the epoch; None in files before 2024."""
+        """`baseTimeNanoseconds`: what `ts` is relative to, ns since the epoch; None in files before 2024.
+
+        A number that no clock shows (146 years and more) is none.
+        """
         value = self.raw.get("baseTimeNanoseconds")
-        return value if isinstance(value, int) else None
+        return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**62 else None
 
     @property
     def devices(self) -> list[dict[str, Any]]:
@@ -90,11 +93,20 @@ class Header:
         return [d for d in value if isinstance(d, dict)] if isinstance(value, list) else []
 
     def device(self, number: int) -> dict[str, Any] | None:
-        """The properties of a device by its `id`, else by its place in the list."""
-        by_id = [d for d in self.devices if d.get("id") == number]
+        """The properties of a device by its `id`, else by its place in the list.
+
+        On ROCm work has the number of the device in the machine, and the list those that the process sees: where these
+        are alike, any of them.
+        """
+        devices = self.devices
+        by_id = [d for d in devices if d.get("id") == number]
         if by_id:
             return by_id[0]
-        return self.devices[number] if 0 <= number < len(self.devices) else None
+        if 0 <= number < len(devices):
+            return devices[number]
+        alike = {str({**d, "id": None}) for d in devices}
+        is_rocm = len(alike) == 1 and str(devices[0].get("name")).startswith("AMD")
+        return devices[0] if number >= 0 and is_rocm else None
 
     @property
     def distributed(self) -> dict[str, Any]:

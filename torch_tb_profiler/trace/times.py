@@ -16,6 +16,10 @@ from torch_tb_profiler.trace.events import Event
 from torch_tb_profiler.trace.notes import Note
 from torch_tb_profiler.trace.schema import Category, Phase
 
+#: ns; starts are below, on either side of the epoch, and durations are shorter: so sums of a start and a duration, and
+#: differences of starts, fit 64 bits, and the page, which has doubles, knows a duration to the nanosecond
+_LATEST, _EARLIEST, _LONGEST = 2**62, -(2**61), 2**53
+
 
 class Times:
     """Gathers the times of events.
@@ -43,16 +47,18 @@ class Times:
     def take(self, phase: UInt8, category: UInt8) -> tuple[Int64, Int64]:
         """Starts (ns from `origin_us`) and durations (ns) of all that was added since this was last called.
 
-        A missing start is 0, a missing or negative duration 0; the duration of what is not COMPLETE is -1.
+        A start that is missing, or further from the epoch than any clock, is 0; a duration that is missing, negative or
+        longer than a hundred days is 0; the duration of what is not COMPLETE is -1.
         """
         start, missing = self._take_starts(phase != Phase.METADATA)
         us = unpack_floats(self._durations)
         self._durations.clear()
-        duration = integers(us * 1000.0)
+        known = np.abs(us) < _LONGEST / 1000
+        duration = integers(np.where(known, us, np.nan) * 1000.0)
         complete = phase == Phase.COMPLETE
         self._without_start += int(np.count_nonzero(missing & complete))
-        self._without_duration += int(np.count_nonzero(complete & ~np.isfinite(us)))
-        self._negative += int(np.count_nonzero(complete & (us < 0)))
+        self._without_duration += int(np.count_nonzero(complete & ~known))
+        self._negative += int(np.count_nonzero(complete & known & (us < 0)))
         duration[complete & (duration < 0)] = 0
         duration[~complete] = -1
         shown = complete | (category == Category.MEMORY)
@@ -73,12 +79,16 @@ class Times:
             return np.where(missing, 0, ns - (self.origin_us or 0) * 1000), missing
         us = unpack_floats(self._starts)
         self._starts.clear()
-        missing = ~np.isfinite(us)
+        # comparing with NaN is false
+        missing = ~((us > _EARLIEST / 1000) & (us < _LATEST / 1000))
+        us = np.where(missing, 0.0, us)
         known = np.flatnonzero(timed & ~missing)
         if self.origin_us is None and len(known):
             self.origin_us = math.floor(us[known[0]])
-        # exact: both are below 2^53 and the difference is small, so ns are recovered to the last digit
-        return integers((us - float(self.origin_us or 0)) * 1000.0, missing=0), missing
+        # the whole microseconds apart, so that it does not matter how far the origin is
+        whole = np.floor(us)
+        start = (whole.astype(np.int64) - (self.origin_us or 0)) * 1000 + integers((us - whole) * 1000.0)
+        return np.where(missing, 0, start), missing
 
     def notes(self) -> Iterator[Note]:
         """What was missing or impossible in the times of all events so far."""
@@ -128,4 +138,4 @@ def _exact_ns(text: bytes) -> int | None:
             ns = int(whole) * 1000 + sign * int(fraction[:3].ljust(3, b"0"))
     except (ValueError, OverflowError):
         return None
-    return ns if abs(ns) < 2**62 else None
+    return ns if _EARLIEST < ns < _LATEST else None

@@ -87,4 +87,8 @@ def number_or_text(value: int | str | None) -> int | str:
 
 
 def _decoded(raw: msgspec.Raw) -> Any:
-    return msgspec.json.decode(raw) if bytes(raw) else None
+    """The value; None for a number that no name is."""
+    try:
+        return msgspec.json.decode(raw) if bytes(raw) else None
+    except msgspec.ValidationError:
+        return None

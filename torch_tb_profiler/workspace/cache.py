@@ -2,6 +2,9 @@
 
 `KEY.columns`, and beside it `KEY.VERSION.json` (the summary), `.answers` (a folder) and `.timeline`. KEY stands for the
 content of the trace file and the code that reads it, VERSION for the code that answers: columns stay when that changes.
+`KEY.RANKS.rank` is what the questions about all ranks need of one, RANKS the code that makes that.
+
+What is found in a shared place (`places.py`) is copied here when it is used.
 """
 
 from __future__ import annotations
@@ -18,11 +21,13 @@ from pathlib import Path
 
 import msgspec
 
-from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.trace import Limits
-from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.file_names import ANSWERS, COLUMNS, RANK, RESULT, SUMMARY, TIMELINE, FileNames
+from torch_tb_profiler.workspace.numbers import number_from_environment
+from torch_tb_profiler.workspace.places import Place, is_shared, place_at
 from torch_tb_profiler.workspace.protocol import Summary
 from torch_tb_profiler.workspace.sealed import PART, read_sealed, write_sealed
+from torch_tb_profiler.workspace.shared_cache import SharedCache
 from torch_tb_profiler.workspace.temporary import LEFT_OVER_SECONDS, TemporaryDirectory, remove_left_overs
 
 log = logging.getLogger(__name__)
@@ -30,12 +35,9 @@ log = logging.getLogger(__name__)
 LIMIT_VARIABLE = "TORCH_TB_PROFILER_CACHE_BYTES"
 DEFAULT_LIMIT = 10 * 1000**3
 EXPANSION_VARIABLE = "TORCH_TB_PROFILER_MAX_EXPANSION"
+DIRECTORY_VARIABLE = "TORCH_TB_PROFILER_CACHE_DIR"
 
-_COLUMNS = ".columns"
-_SUMMARY = ".json"
-_ANSWERS = ".answers"
 _CONTENTS = ".contents"
-_TIMELINE = ".timeline"
 #: of the limit, that is added between two sweeps
 _SHARE = 20
 
@@ -45,6 +47,7 @@ class Cache:
 
     expansion: of packed files, `Limits.expansion`. What was read with another is not found: it may be cut off.
     version: of the code that makes answers and of the limits of rules; None for those in use
+    place: a shared one, from which what is missing is copied
     """
 
     def __init__(
@@ -53,14 +56,16 @@ class Cache:
         limit: int | None = None,
         expansion: int | None = None,
         version: str | None = None,
+        place: Place | None = None,
     ) -> None:
         self.limit = number_from_environment(LIMIT_VARIABLE, DEFAULT_LIMIT) if limit is None else limit
         if expansion is None:
             expansion = number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
         #: how much the files that come here may unpack to
         self.limits = Limits(expansion=max(1, expansion))
-        self._read_with = "" if self.limits == Limits() else f"-x{self.limits.expansion}"
-        self._version = answers_version() + thresholds().digest if version is None else version
+        self._names = FileNames(self.limits.expansion, version)
+        self.version = self._names.version
+        self.shared = None if place is None else SharedCache(place, self.version)
         self.directory = directory or default_directory()
         self._temporary: TemporaryDirectory | None = None
         self._unswept = 0
@@ -76,20 +81,56 @@ class Cache:
             log.warning("%s cannot be used as cache (%s); %s is, until exit", unusable, error, self.directory)
 
     def columns(self, key: str) -> Path:
-        return self._path(key, _COLUMNS)
+        return self._path(key, COLUMNS)
+
+    def columns_here(self, key: str) -> Path:
+        """The same, after they were copied from the shared place where only that has them."""
+        return self._here(self.columns(key))
+
+    def rank(self, key: str) -> Path:
+        """What the questions about all ranks need of this one."""
+        return self._path(key, RANK)
+
+    def rank_content(self, key: str) -> bytes | None:
+        """What stands in it; None when it is nowhere, or damaged."""
+        with contextlib.suppress(OSError):
+            return read_sealed(self._here(self.rank(key)))
+        return None
+
+    def result(self, name: str) -> bytes | None:
+        """What the ranks of a run say together; None when it is nowhere, or damaged. `name`: see `result_name`."""
+        with contextlib.suppress(OSError):
+            return read_sealed(self._here(self.directory / name))
+        return None
+
+    def keep_result(self, name: str, content: bytes) -> None:
+        """What cannot be written is made again."""
+        try:
+            write_sealed(self.directory / name, content)
+            self.added(len(content))
+        except OSError as error:
+            log.debug("%s is not kept: %s", name, error)
+
+    def _here(self, path: Path) -> Path:
+        if self.shared and not path.is_file() and self.shared.fetch(path.name, path):
+            self.added(path.stat().st_size)
+        return path
+
+    def _is_there(self, path: Path) -> bool:
+        return path.is_file() or bool(self.shared and self.shared.has(path.name))
 
     def answers(self, key: str) -> Path:
-        return self._path(key, _ANSWERS)
+        return self._path(key, ANSWERS)
 
     def contents(self, name: str) -> Path:
         return self.directory / (name + _CONTENTS)
 
     def timeline(self, key: str) -> Path:
-        return self._path(key, _TIMELINE)
+        return self._path(key, TIMELINE)
 
     def has_columns(self, key: str) -> bool:
         """Whether the columns of a trace are here; without a summary other code has made it."""
-        return self.columns(key).is_file()
+        return self._is_there(self.columns(key))
 
     def find(self, key: str) -> Summary | None:
         """The summary of a trace whose columns are here."""
@@ -98,7 +139,7 @@ class Cache:
                 return None
             return msgspec.json.decode(read_sealed(self._summary(key)) or b"", type=Summary)
         except (OSError, msgspec.DecodeError):
-            return None
+            return self.shared.summary(key, self._summary(key).name) if self.shared else None
 
     def add(self, key: str, summary: Summary) -> None:
         """The columns of `key` have been written: from now on they can be found."""
@@ -132,8 +173,11 @@ class Cache:
 
     def remove(self, key: str) -> None:
         """Forget a trace, and what this code has made of it."""
-        for suffix in (_SUMMARY, _COLUMNS, _TIMELINE, _ANSWERS):
-            _remove(self._path(key, suffix))
+        for suffix in (SUMMARY, COLUMNS, TIMELINE, ANSWERS, RANK):
+            path = self._path(key, suffix)
+            _remove(path)
+            if self.shared:
+                self.shared.forget(path.name)
 
     def sweep(self) -> None:
         """Remove what was not used for the longest time until the rest fits, and what dead processes left.
@@ -159,7 +203,7 @@ class Cache:
         most = self.limit - self.limit // _SHARE
         oldest_first = sorted(units, key=lambda unit: unit.used)
         last = next((unit.key for unit in reversed(oldest_first) if not unit.is_contents), "")
-        stays = [unit for unit in oldest_first if unit.key == last and unit.version in ("", self._version)]
+        stays = [unit for unit in oldest_first if unit.key == last and unit.version in ("", self.version)]
         for unit in oldest_first:
             if total > most and unit not in stays:
                 for path in unit.paths:
@@ -185,14 +229,14 @@ class Cache:
                 continue  # another server was faster
             made: list[_Made] = []
             size = status.st_size
-            if path.suffix == _ANSWERS:
+            if path.suffix == ANSWERS:
                 made = _files_in(path)
                 size = sum(each.size for each in made)
                 for each in made:
                     _remove_left_over(each.paths[0], now - each.used)
-            elif path.suffix == _TIMELINE:
+            elif path.suffix == TIMELINE:
                 made = [_Made([path], size, status.st_mtime, is_timeline=True)]
-            if path.suffix in (_COLUMNS, _SUMMARY, _ANSWERS, _CONTENTS, _TIMELINE):
+            if path.suffix in (COLUMNS, SUMMARY, ANSWERS, _CONTENTS, TIMELINE, RANK, RESULT):
                 units.setdefault(path.stem, _Unit(path.stem)).add(path, size, status.st_mtime, made)
                 total += size
             elif path.suffix == PART and not _remove_left_over(path, now - status.st_mtime):
@@ -204,11 +248,25 @@ class Cache:
             self._temporary.close()
 
     def _summary(self, key: str) -> Path:
-        return self._path(key, _SUMMARY)
+        return self._path(key, SUMMARY)
 
     def _path(self, key: str, suffix: str) -> Path:
-        version = "" if suffix == _COLUMNS else f".{self._version}"
-        return self.directory / f"{key}{self._read_with}{version}{suffix}"
+        return self.directory / self._names.of(key, suffix)
+
+
+def open_cache(directory: str | Path | None, expansion: int | None = None) -> Cache:
+    """The cache that a user has named: a directory, or a shared place, beside which the user's own is used.
+
+    directory: None for what the environment says, else the user's own
+
+    Raises StorageError: an address cannot be right.
+    """
+    address = str(directory or os.environ.get(DIRECTORY_VARIABLE, ""))
+    if not address:
+        return Cache(expansion=expansion)
+    if is_shared(address):
+        return Cache(expansion=expansion, place=place_at(address))
+    return Cache(Path(address).expanduser(), expansion=expansion)
 
 
 @dataclass
@@ -247,7 +305,8 @@ class _Unit:
 
     @property
     def is_contents(self) -> bool:
-        return any(path.suffix == _CONTENTS for path in self.paths)
+        """Whether it is no trace's."""
+        return any(path.suffix in (_CONTENTS, RESULT) for path in self.paths)
 
     @property
     def version(self) -> str:
@@ -257,7 +316,7 @@ class _Unit:
 def _remove(path: Path) -> None:
     """What cannot be removed stays."""
     try:
-        if path.suffix == _ANSWERS:
+        if path.suffix == ANSWERS:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
@@ -297,13 +356,3 @@ def default_directory() -> Path:
     # The specification says that relative paths are to be ignored.
     root = Path(base) if os.path.isabs(base) else Path("~/.cache").expanduser()  # noqa: PTH117
     return root / "torch_tb_profiler"
-
-
-def number_from_environment(variable: str, default: int, least: int = 0) -> int:
-    """What a variable of the environment says; `default` when it is not set, or no number from `least` up."""
-    text = os.environ.get(variable, "")
-    if text.isdecimal() and int(text) >= least:
-        return int(text)
-    if text:
-        log.warning("%s=%s is not a number from %d up; %d is used", variable, text, least, default)
-    return default

@@ -27,7 +27,7 @@ class OpenColumns:
         with self._lock:
             found = self._opened.get(key)
             if found is None:
-                found = self._opened[key] = column_file.open_trace(self._cache.columns(key))
+                found = self._opened[key] = column_file.open_trace(self._cache.columns_here(key))
             return found
 
     def drop(self, key: str) -> None:

@@ -81,10 +81,10 @@ class Heads:
             while done < len(entries):
                 if _is_remote(entries[done]):  # most of the time is waiting
                     batch = list(itertools.takewhile(_is_remote, entries[done : done + AT_ONCE]))
-                    contents = threads.map(_look_at, batch)
+                    contents = threads.map(look_at, batch)
                 else:
                     batch = [entries[done]]
-                    contents = map(_look_at, batch)
+                    contents = map(look_at, batch)
                 for entry, content in zip(batch, contents, strict=True):
                     self._keep(entry, content)
                 done += len(batch)
@@ -115,7 +115,7 @@ class Heads:
         return (entry.version, self._contents.setdefault(content, content)) if content else None
 
 
-def _look_at(entry: Entry) -> Content | Reason:
+def look_at(entry: Entry) -> Content | Reason:
     """What is in a file, or why that cannot be said."""
     try:
         with storage_for(entry.url).open(entry, ahead=False) as stream:

@@ -14,8 +14,8 @@ from torch_tb_profiler.storage import Entry, Storage
 EDGE_BYTES = 64 * 1024
 #: looked at between the edges, evenly spread: so many places of so many bytes
 SAMPLES, SAMPLE_BYTES = 64, 4 * 1024
-#: of a file up to this size all is looked at
-WHOLE_BYTES = 2 * EDGE_BYTES + SAMPLES * SAMPLE_BYTES
+#: of a file up to this size all is looked at: a packed rank of some 100,000 events, in a few ms
+WHOLE_BYTES = 4 * 1024**2
 
 _PACKAGE = Path(__file__).parents[1]
 
@@ -23,15 +23,21 @@ _PACKAGE = Path(__file__).parents[1]
 COLUMNS = ("arrays", "reason.py", "trace")
 CONTENTS = (*COLUMNS, "discovery", "workspace/heads.py", "workspace/head_cache.py")
 #: what does not determine answers: the doors, and where bytes come from
-NOT_ANSWERS = frozenset({"__main__.py", "api", "cli", "plugin.py", "plugin_loader.py", "static", "storage"})
+NOT_ANSWERS = frozenset({"__main__.py", "api", "cli", "ingest", "plugin.py", "plugin_loader.py", "static", "storage"})
+#: what determines the summary of a rank
+RANKS = (*COLUMNS, "analysis", "model", "ranks")
 
 
 def content_key(storage: Storage, entry: Entry) -> str:
-    """A name for the columns of this content, read by this code. Raises StorageError."""
+    """A name for the columns of this content, read by this code; the same on every machine. Raises StorageError.
+
+    A file of a disk goes by its own name and its content, wherever its directory is; one that is looked at in part only
+    by its times, too, which are the same wherever the disk is mounted. An object goes by its address.
+    """
     digest = blake2b(fingerprint(COLUMNS), digest_size=20)
-    # of a file that is looked at as a whole it does not matter when it was touched
-    etag = entry.etag if storage.is_remote or entry.size > WHOLE_BYTES else ""
-    digest.update(f"{entry.url}\0{entry.size}\0{entry.modified_ns}\0{etag}".encode("utf-8", "surrogateescape"))
+    name = entry.url if storage.is_remote else entry.path.rpartition("/")[2]
+    version = entry.version if storage.is_remote or entry.size > WHOLE_BYTES else entry.size
+    digest.update(f"{name}\0{version}".encode("utf-8", "surrogateescape"))
     if not storage.is_remote:
         # Times of files are coarse, and some copy tools keep them. Elsewhere a look would be a download.
         with storage.open(entry, ahead=False) as stream:

@@ -15,7 +15,8 @@ from torch_tb_profiler.discovery import DEFAULT_SPAN, Content, Found, Root, Run,
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.storage import Entry, StorageError, shown, storage_for
 from torch_tb_profiler.trace.column_file import ColumnFileError
-from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.cache import open_cache
+from torch_tb_profiler.workspace.heads import look_at
 from torch_tb_profiler.workspace.identity import content_key
 from torch_tb_profiler.workspace.models import Models, OpenModel, locked
 from torch_tb_profiler.workspace.pool import Pool
@@ -35,8 +36,11 @@ OPEN_EVENTS = 8_000_000
 class LocalWorkspace:
     """The traces that a program has asked for. Thread-safe."""
 
-    def __init__(self, cache_dir: Path | None = None) -> None:
-        self._cache = Cache(cache_dir)
+    def __init__(self, cache_dir: str | Path | None = None) -> None:
+        """`cache_dir`: see `open_cache`. Raises StorageError."""
+        self._cache = open_cache(cache_dir)
+        if self._cache.shared:
+            self._cache.shared.refresh()
         # a directory that cannot be written is replaced by a temporary one
         weakref.finalize(self, self._cache.close)
         self._ids = itertools.count(1)
@@ -115,9 +119,11 @@ class LocalWorkspace:
         return key
 
     def _job(self, file: TraceFile) -> Job:
-        target = self._cache.columns(self._key(file))
+        key = self._key(file)
+        target = self._cache.columns_here(key)
         expansion, has_columns = self._cache.limits.expansion, target.is_file()
-        return Job.of(next(self._ids), file.entry, target, expansion=expansion, has_columns=has_columns)
+        rank = self._cache.rank(key)
+        return Job.of(next(self._ids), file.entry, target, None, expansion, has_columns, rank, file.kind)
 
 
 @dataclass(frozen=True)
@@ -172,10 +178,14 @@ def without_traces(path: str, found: Found) -> str:
 
 def _single(url: str, entry: Entry) -> Found:
     folder = url.replace("\\", "/").rpartition("/")[0]
-    # a file that is named is taken for a trace; if it is none, reading it says so
-    found = discover([(Root(folder or url), [entry])], lambda _: Content())
+    # a file that is named is taken for a trace unless it is a snapshot; if it is neither, reading it says so
+    content = look_at(entry)
+    is_snapshot = isinstance(content, Content) and content.is_snapshot
+    found = discover([(Root(folder or url), [entry])], lambda _: Content(is_snapshot=is_snapshot))
     if found.runs:
         return found
     name = entry.path.rpartition("/")[2]
     run = folder.rpartition("/")[2] or name
-    return Found((Run(run, (TraceFile(name.partition(".")[0] or name, DEFAULT_SPAN, entry),)),), ())
+    worker = name.partition(".")[0] or name
+    file = TraceFile(worker, DEFAULT_SPAN, entry, kind="snapshot" if is_snapshot else "trace")
+    return Found((Run(run, (file,)),), ())

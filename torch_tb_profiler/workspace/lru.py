@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from threading import Lock
 from typing import Generic, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
+
+
+@dataclass
+class _Held(Generic[V]):
+    """used: when it was asked for last, monotonic seconds."""
+
+    value: V
+    weight: int
+    used: float
 
 
 class Lru(Generic[K, V]):
@@ -17,7 +28,7 @@ class Lru(Generic[K, V]):
     def __init__(self, capacity: int, weigh: Callable[[V], int]) -> None:
         self._capacity = capacity
         self._weigh = weigh
-        self._held: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._held: OrderedDict[K, _Held[V]] = OrderedDict()
         self._weight = 0
         self._lock = Lock()
 
@@ -27,13 +38,14 @@ class Lru(Generic[K, V]):
             if held is None:
                 return None
             self._held.move_to_end(key)
-            return held[0]
+            held.used = time.monotonic()
+            return held.value
 
     def put(self, key: K, value: V) -> None:
         weight = self._weigh(value)  # may take a while
         with self._lock:
             self._drop(key)
-            self._held[key] = value, weight
+            self._held[key] = _Held(value, weight, time.monotonic())
             self._weight += weight
             while self._weight > self._capacity and len(self._held) > 1:
                 self._drop(next(iter(self._held)))
@@ -48,6 +60,15 @@ class Lru(Generic[K, V]):
             for key in list(filter(unwanted, self._held)):
                 self._drop(key)
 
+    def drop_unused(self, seconds: float) -> int:
+        """Drop every value that was not asked for so long. How many were dropped."""
+        until = time.monotonic() - seconds
+        with self._lock:
+            unused = [key for key, held in self._held.items() if held.used <= until]
+            for key in unused:
+                self._drop(key)
+        return len(unused)
+
     def __len__(self) -> int:
         return len(self._held)
 
@@ -59,4 +80,4 @@ class Lru(Generic[K, V]):
     def _drop(self, key: K) -> None:
         held = self._held.pop(key, None)
         if held is not None:
-            self._weight -= held[1]
+            self._weight -= held.weight

@@ -72,6 +72,10 @@ class Memory(Generic[K, V]):
                 if not making.users:
                     del self._making[key]
 
+    def drop_unused(self, seconds: float) -> int:
+        """Forget what was not asked for so long. How many values that were."""
+        return self._values.drop_unused(seconds)
+
     def drop(self, unwanted: Callable[[K], bool]) -> None:
         """Forget the values of some keys, those that are being made included."""
         with self._lock:

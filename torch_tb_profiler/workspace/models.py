@@ -103,7 +103,7 @@ class Models:
             yield kept
             return
         shared = self._columns.get(key)
-        columns = shared or column_file.open_trace(self._cache.columns(key))
+        columns = shared or column_file.open_trace(self._cache.columns_here(key))
         opened = self._of(columns, key)
         try:
             yield opened
@@ -112,6 +112,10 @@ class Models:
             if shared is None:
                 columns.forget()
             give_back()
+
+    def drop_unused(self, seconds: float) -> int:
+        """Forget the models that nobody asked for so long; how many those were."""
+        return self._opened.drop_unused(seconds)
 
     def drop(self, key: str) -> None:
         """Forget the models of a trace."""

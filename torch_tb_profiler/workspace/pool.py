@@ -23,8 +23,9 @@ import msgspec
 from torch_tb_profiler import storage
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.trace.open_files import is_scarce
-from torch_tb_profiler.workspace.cache import number_from_environment
-from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Prepared, decode_message, encode
+from torch_tb_profiler.workspace.numbers import number_from_environment
+from torch_tb_profiler.workspace.protocol import Done, Failed, Job, Message, Prepared, decode_message, encode_job
+from torch_tb_profiler.workspace.reading_order import memory_for
 
 log = logging.getLogger(__name__)
 
@@ -87,12 +88,18 @@ class Pool:
     is a Done, Prepared or Failed, whatever happens to the process, but for jobs that were not started when they were
     withdrawn or the pool was closed.
     patience: seconds without a message after which the process of a job is ended; None for what the environment says
+    memory: bytes that all processes together may take, about; a job that needs more runs alone. None for any
     """
 
     def __init__(
-        self, workers: int, listener: Callable[[Job, Message | None], None], patience: float | None = None
+        self,
+        workers: int,
+        listener: Callable[[Job, Message | None], None],
+        patience: float | None = None,
+        memory: int | None = None,
     ) -> None:
         self._listener = listener
+        self._memory = memory
         self._patience = (
             number_from_environment(PATIENCE_VARIABLE, PATIENCE_SECONDS, 1) if patience is None else patience
         )
@@ -186,6 +193,7 @@ class Pool:
                 outcome = _lost(running.is_read, reason, passes=is_scarce(error))
             with self._changed:
                 self._running.discard(running)
+                self._changed.notify_all()  # there is memory again
             if not self._closed:
                 self._tell(job, outcome)
 
@@ -212,8 +220,8 @@ class Pool:
     def _next(self, seconds: float | None) -> _Running | None:
         """The next job; None after `seconds` without one, or when the pool is closed."""
         with self._changed:
-            self._changed.wait_for(lambda: self._jobs or self._later or self._closed, seconds)
-            if self._closed or not (self._jobs or self._later):
+            self._changed.wait_for(lambda: self._closed or self._may_start(), seconds)
+            if self._closed or not self._may_start():
                 return None
             job = self._jobs.popleft() if self._jobs else self._later.popleft()
             if self._jobs and not job.is_read:
@@ -223,6 +231,14 @@ class Pool:
             self._running.add(running)
             self._started.notify_all()
             return running
+
+    def _may_start(self) -> bool:
+        """Whether there is a job, and memory for the next one."""
+        job = self._jobs[0] if self._jobs else self._later[0] if self._later else None
+        if job is None or self._memory is None or not self._running:
+            return job is not None
+        wanted = [job, *(running.job for running in self._running)]
+        return sum(memory_for(each.entry, each.answering is not None) for each in wanted) <= self._memory
 
     def _start(self) -> _Process:
         process = subprocess.Popen(
@@ -251,7 +267,7 @@ class Pool:
             if running.ended:  # it has not begun
                 return _lost(job.is_read, running.ended)
         with contextlib.suppress(BrokenPipeError):  # it just died; what follows says so
-            process.stdin.write(encode(job) + b"\n")
+            process.stdin.write(encode_job(job) + b"\n")
             process.stdin.flush()
         for line in process.stdout:
             running.heard = time.monotonic()

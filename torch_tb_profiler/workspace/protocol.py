@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
+from torch_tb_profiler.discovery import TraceKind
 from torch_tb_profiler.reason import Reason
 from torch_tb_profiler.storage import Entry
 from torch_tb_profiler.trace import Limits, Note
@@ -53,6 +56,8 @@ class Job(msgspec.Struct, frozen=True):
     size, modified_ns, etag: of the file when the job was given
     is_read: whether the trace has been read and summarized, so that only answers are wanted
     has_columns: whether `target` is there already, and only to be summarized unless it turns out unusable
+    rank: where is written what the questions about all ranks need of this one; empty for nowhere
+    kind: what is in the file
     expansion: to how many times its size the file may unpack
     """
 
@@ -66,6 +71,8 @@ class Job(msgspec.Struct, frozen=True):
     expansion: int = Limits.expansion
     etag: str = ""
     has_columns: bool = False
+    rank: str = ""
+    kind: TraceKind = "trace"
 
     @classmethod
     def of(
@@ -76,6 +83,8 @@ class Job(msgspec.Struct, frozen=True):
         answering: Answering | None = None,
         expansion: int = Limits.expansion,
         has_columns: bool = False,
+        rank: Path | str = "",
+        kind: TraceKind = "trace",
     ) -> Job:
         """A job to read the file of `entry`."""
         return cls(
@@ -88,6 +97,8 @@ class Job(msgspec.Struct, frozen=True):
             expansion=expansion,
             etag=entry.etag,
             has_columns=has_columns,
+            rank=str(rank),
+            kind=kind,
         )
 
     @property
@@ -155,5 +166,25 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
 Message = Reading | Done | Preparing | Answered | Prepared | Failed
 
 encode = msgspec.json.Encoder().encode
-decode_job = msgspec.json.Decoder(Job).decode
+_decode_job = msgspec.json.Decoder(Job).decode
+#: before the bytes, in hexadecimal digits, of a path that is no text; no path has this character
+_BYTES = "\0"
+
+
+def encode_job(job: Job) -> bytes:
+    """A line for a worker process. Names of files may be any bytes, which JSON does not hold."""
+    try:
+        return encode(job)
+    except UnicodeEncodeError:
+        return encode(replace(job, url=_BYTES + os.fsencode(job.url).hex()))
+
+
+def decode_job(line: bytes) -> Job:
+    """What `encode_job` wrote."""
+    job = _decode_job(line)
+    if job.url.startswith(_BYTES):
+        return replace(job, url=os.fsdecode(bytes.fromhex(job.url.removeprefix(_BYTES))))
+    return job
+
+
 decode_message: Callable[[bytes], Message] = msgspec.json.Decoder(Message).decode

@@ -31,6 +31,7 @@ from torch_tb_profiler.workspace.protocol import (
     Preparing,
     Reading,
 )
+from torch_tb_profiler.workspace.reading_order import in_reading_order, memory_budget
 from torch_tb_profiler.workspace.scanner import Scanner
 from torch_tb_profiler.workspace.status import (
     Loading,
@@ -78,10 +79,10 @@ class Runs:
         self._skipped: tuple[Skipped, ...] = ()
         self._scanning = True
         self._error: Reason | None = None
-        self._pool = Pool(workers, self._heard)
+        self._pool = Pool(workers, self._heard, memory=memory_budget())
         # what is in the cache may go before it is listed, not afterwards
         memory, first = cache.contents(contents_name(roots)), cache.sweep
-        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found, memory, first)
+        self._scanner = Scanner(roots, reload_interval, self._found, self._not_found, memory, first, cache.shared)
 
     def start(self, found: Found | None = None) -> None:
         """See `Workspace.start`."""
@@ -135,7 +136,7 @@ class Runs:
 
     def find_span(self, run: str, span: str | None = None) -> OpenRun:
         with self._lock:
-            of_run = self._of_run(run)
+            of_run = [trace for trace in self._of_run(run) if trace.file.kind == "trace"]
             spans = {trace.file.span for trace in of_run}
             if span is None and len(spans) > 1:
                 raise Unknown(f"run {run!r} has {len(spans)} spans: one must be named")
@@ -210,7 +211,7 @@ class Runs:
         wanted = [trace for trace in of_worker if span in (None, trace.file.span)]
         if not wanted:
             raise Unknown(Reason("no_such_span", f"worker {worker!r} has no span {span!r}", {"span": span or ""}))
-        return wanted[0], len({trace.file.worker for trace in of_run})
+        return wanted[0], len({trace.file.worker for trace in of_run if trace.file.kind == "trace"})
 
     # listing ---------------------------------------------------------------------------------------------
 
@@ -245,7 +246,10 @@ class Runs:
         for trace in gone:
             self._pool.withdraw(trace.id)
             self._forgotten(trace.key)
-        for trace in new:
+        if new and self._cache.shared:
+            self._cache.shared.refresh()
+        order = {id(file): place for place, file in enumerate(in_reading_order([trace.file for trace in new]))}
+        for trace in sorted(new, key=lambda trace: order[id(trace.file)]):
             self._begin(trace)
         with self._lock:
             self._scanning = self._scanning and not found.complete
@@ -268,7 +272,8 @@ class Runs:
         """Take a trace from the cache or have it read."""
         entry = trace.file.entry
         try:
-            key = content_key(storage_for(entry.url), entry)
+            known = self._cache.shared.key_of(entry) if self._cache.shared else None
+            key = known or content_key(storage_for(entry.url), entry)
         except StorageError as error:
             with self._lock:
                 if trace.reason is None:
@@ -286,7 +291,7 @@ class Runs:
                 self._pool.submit(self._job(trace, has_columns))
 
     def _job(self, trace: TraceState, has_columns: bool = False) -> Job:
-        target = self._cache.columns(trace.key)
+        target = self._cache.columns_here(trace.key)
         return Job.of(
             trace.id,
             trace.file.entry,
@@ -294,12 +299,18 @@ class Runs:
             self._answering(trace),
             self._cache.limits.expansion,
             has_columns=has_columns,
+            rank=self._cache.rank(trace.key) if self._has_others(trace) else "",
+            kind=trace.file.kind,
         )
+
+    def _has_others(self, trace: TraceState) -> bool:
+        return any(each.run == trace.run and each is not trace for each in self._traces.values())
 
     def _answering(self, trace: TraceState) -> Answering | None:
         if not self._questions:
             return None
-        workers = len({each.file.worker for each in self._traces.values() if each.run == trace.run})
+        of_run = [each.file for each in self._traces.values() if each.run == trace.run]
+        workers = len({file.worker for file in of_run if file.kind == "trace"})
         file = trace.file
         opened = OpenTrace(trace.run, file.worker, file.span, trace.key, file.entry.size, workers)
         answers, timeline = self._cache.answers(trace.key), self._cache.timeline(trace.key)

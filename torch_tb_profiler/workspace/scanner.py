@@ -14,6 +14,7 @@ from torch_tb_profiler.reason import OTHER, Reason, reason_of
 from torch_tb_profiler.storage import Entry, Problem, StorageError, storage_for
 from torch_tb_profiler.workspace.head_cache import HeadCache
 from torch_tb_profiler.workspace.heads import MOST_SECONDS, Heads
+from torch_tb_profiler.workspace.shared_cache import SharedCache
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ class Scanner:
     files that were not looked at yet there is no pause.
     memory: the file of what is known of the contents of remote files, if that is to be kept
     first: is done before the first listing
+    shared: knows what was in a log directory that cannot be listed
     """
 
     def __init__(
@@ -38,7 +40,10 @@ class Scanner:
         failed: Callable[[Reason], None],
         memory: Path | None = None,
         first: Callable[[], None] = lambda: None,
+        shared: SharedCache | None = None,
     ) -> None:
+        self._roots = roots
+        self._shared = shared
         self._lister = Lister(roots, interval)
         self._interval = interval
         self._found = found
@@ -83,7 +88,18 @@ class Scanner:
     def _step(self) -> Found:
         """List, and look at some of the files that are new or changed."""
         began = time.monotonic()
-        listing = self._lister.list()
+        shared = self._shared
+        if shared and all(shared.is_itself(root) for root in self._roots):
+            shared.refresh()
+            return shared.found(self._roots)
+        try:
+            listing = self._lister.list()
+        except StorageError:
+            if shared:
+                shared.refresh()
+                if (known := shared.found(self._roots)).runs:
+                    return known
+            raise
         for problem in listing.problems:
             if problem not in self._problems:
                 log.warning("%s: %s", problem.path, problem.reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
-from torch_tb_profiler.discovery import Skipped
+from torch_tb_profiler.discovery import Skipped, TraceKind
 from torch_tb_profiler.reason import OTHER, ErrorWithReason, Reason
 
 State = Literal["queued", "loading", "ready", "failed"]
@@ -38,6 +38,7 @@ class TraceStatus:
     reason: why it failed; else None
     notes: number of trace-health notes
     views: ids of the views that have data
+    kind: whether it is a trace or a memory snapshot
     rank: of its process, as the trace says, else its name; None when neither does
     world_size, host_name: None and empty when the trace does not say, or was not read yet
     """
@@ -55,6 +56,7 @@ class TraceStatus:
     rank: int | None = None
     world_size: int | None = None
     host_name: str = ""
+    kind: TraceKind = "trace"
 
 
 @dataclass(frozen=True)

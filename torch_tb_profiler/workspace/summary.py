@@ -7,6 +7,8 @@ from torch_tb_profiler.analysis.module_sources import module_sources
 from torch_tb_profiler.analysis.remember import remember
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.ranks import identity_of, is_distributed
+from torch_tb_profiler.snapshot.schema import Records
+from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.trace import Trace
 from torch_tb_profiler.workspace.protocol import Summary
 
@@ -20,6 +22,8 @@ def open_model(trace: Trace, summary: Summary | None) -> Model:
 
 
 def summarize(model: Model) -> Summary:
+    if is_snapshot(model.trace):
+        return Summary(len(model.trace.table(Records)), len(health(model)), (), ("snapshot",), None, None, "")
     views = ["overview", "operators"]
     if model.has_kernels:
         views.append("kernels")

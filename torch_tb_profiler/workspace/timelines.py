@@ -48,6 +48,10 @@ class Timelines:
         """For the overview of a run. Raises as `open` does."""
         return self._summaries.remember(key, lambda: self._read_summary(key))
 
+    def drop_unused(self, seconds: float) -> int:
+        """Forget the timelines that nobody asked for so long; how many those were."""
+        return self._timelines.drop_unused(seconds)
+
     def drop(self, key: str) -> None:
         """Its trace is gone, or its columns are unusable."""
         self._columns.drop(key)
@@ -70,7 +74,7 @@ class Timelines:
             level = logging.WARNING if path.exists() else logging.DEBUG
             log.log(level, "%s cannot be used (%s); it is built", path, error)
         # A model of its own: only requests for the timeline wait for this.
-        timeline = build(Model(column_file.open_trace(self._cache.columns(key))))
+        timeline = build(Model(column_file.open_trace(self._cache.columns_here(key))))
         try:
             timeline_file.write(timeline, path)
             self._cache.added(path.stat().st_size)

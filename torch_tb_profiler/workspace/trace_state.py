@@ -51,6 +51,7 @@ class TraceState:
             rank=self.file.rank if summary is None or summary.rank is None else summary.rank,
             world_size=summary.world_size if summary else None,
             host_name=summary.host_name if summary else "",
+            kind=self.file.kind,
         )
 
     def fail(self, reason: Reason, passes: bool) -> None:

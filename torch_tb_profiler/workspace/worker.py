@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.storage import StorageError, storage_for
 from torch_tb_profiler.timeline import timeline_file
 from torch_tb_profiler.timeline.build import build, release
@@ -41,6 +42,8 @@ from torch_tb_profiler.workspace.protocol import (
     decode_job,
     encode,
 )
+from torch_tb_profiler.workspace.rank_file import write_rank
+from torch_tb_profiler.workspace.snapshot_process import read_snapshot
 from torch_tb_profiler.workspace.status import OpenTrace
 from torch_tb_profiler.workspace.summary import summarize
 
@@ -106,15 +109,19 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
         if job.has_columns:
             with contextlib.suppress(column_file.ColumnFileError):
                 model = Model(column_file.open_trace(target))
-                return Done(summarize(model), time.monotonic() - began), model
+                return _summarized(job, model, began), model
         with storage.open(job.entry) as stream:
-            trace = read_to_file(stream, target, _throttled(send), Limits(expansion=job.expansion))
+            limits, progress = Limits(expansion=job.expansion), _throttled(send)
+            if job.kind == "snapshot":
+                trace = read_snapshot(stream, job.size, target, progress, limits)
+            else:
+                trace = read_to_file(stream, target, progress, limits)
         now = storage.stat(job.url)
         if (now.size, now.modified_ns) != (job.size, job.modified_ns) or (job.etag and now.etag != job.etag):
             target.unlink()
             return Failed(Reason("still_written", "is still being written; it is read again once it is complete"))
         model = Model(trace)
-        return Done(summarize(model), time.monotonic() - began), model
+        return _summarized(job, model, began), model
     except StorageError as error:
         return Failed(error.reason, passes=True)
     except TraceError as error:
@@ -129,6 +136,12 @@ def _read(job: Job, send: Callable[[Message], None]) -> tuple[Done, Model] | Fai
         return Failed(Reason("unforeseen", f"could not be read: {told}", {"error": told}), traceback.format_exc())
 
 
+def _summarized(job: Job, model: Model, began: float) -> Done:
+    if job.rank:
+        write_rank(model, Path(job.rank))
+    return Done(summarize(model), time.monotonic() - began)
+
+
 def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message], None]) -> Message:
     """Answer what the pages will ask. What goes wrong here the server will find out, too, when it is asked."""
     began = time.monotonic()
@@ -141,7 +154,9 @@ def _prepare(job: Job, open_model: Callable[[], Model], send: Callable[[Message]
         bundles = questions(answering.trace, model)
         send(Preparing((*(name for asked in bundles for name, _ in asked), TIMELINE)))
         folder = AnswerFolder(Path(answering.folder))
-        is_drawn, inputs = timeline_file.is_there(Path(answering.timeline)), None
+        # there is nothing to draw of a memory snapshot
+        is_drawn = timeline_file.is_there(Path(answering.timeline)) or is_snapshot(model.trace)
+        inputs = None
         for asked in bundles:
             for name, compute in asked:
                 send(Answered(name, _put(folder, name, partial(compute, model))))

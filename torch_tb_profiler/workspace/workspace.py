@@ -20,8 +20,9 @@ from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.trace import Limits
 from torch_tb_profiler.trace.column_file import ColumnFileError
 from torch_tb_profiler.workspace.answer_store import AnswerFolder, answer_name
-from torch_tb_profiler.workspace.cache import Cache
+from torch_tb_profiler.workspace.cache import Cache, open_cache
 from torch_tb_profiler.workspace.columns import OpenColumns
+from torch_tb_profiler.workspace.file_names import result_name
 from torch_tb_profiler.workspace.memory import Memory
 from torch_tb_profiler.workspace.models import Models, locked
 from torch_tb_profiler.workspace.pending_answers import PendingAnswers
@@ -30,6 +31,7 @@ from torch_tb_profiler.workspace.runs import Runs
 from torch_tb_profiler.workspace.scanner import DEFAULT_INTERVAL
 from torch_tb_profiler.workspace.status import OpenRun, OpenTrace, Original, RunStatus, Status
 from torch_tb_profiler.workspace.timelines import Timelines
+from torch_tb_profiler.workspace.unused import Unused
 
 log = logging.getLogger(__name__)
 
@@ -95,14 +97,17 @@ class Workspace:
         self._in_memory: Memory[Key, Any] = Memory(VALUE_BYTES, lambda value: value.size)
         #: models that are not kept are opened one at a time: a run may have more traces than models fit in memory
         self._once = threading.Semaphore()
+        self._unused = Unused((self._models.drop_unused, self._timelines.drop_unused))
         self._runs = Runs(roots, cache, workers, reload_interval, questions, self._pending, self._forget)
 
     def start(self, found: Found | None = None) -> None:
         """Read what the log directories hold, again and again; once what was `found` where that is known."""
         self._runs.start(found)
+        self._unused.start()
 
     def close(self) -> None:
         atexit.unregister(self.close)
+        self._unused.stop()
         self._runs.close()
         self._pending.clear()
         self._cache.close()
@@ -240,6 +245,25 @@ class Workspace:
         except ColumnFileError as error:
             self._read_again((trace,), error)
 
+    def rank_content(self, trace: OpenTrace) -> bytes | None:
+        """What is kept of a trace for questions about all ranks, as it is stored; None for nothing."""
+        return self._cache.rank_content(trace.key)
+
+    def result_name(self, opened: OpenRun) -> str | None:
+        """Of the file of what these ranks say together; None while some are still being read."""
+        if any(other.state != "failed" for other in opened.others):
+            return None
+        ranks = [(trace.worker, trace.key) for trace in opened.traces]
+        return result_name(ranks, [other.file for other in opened.others])
+
+    def result(self, name: str) -> bytes | None:
+        """What was kept under a name; None when it is nowhere, or damaged."""
+        return self._cache.result(name)
+
+    def keep_result(self, name: str, content: bytes) -> None:
+        """What cannot be kept is made again."""
+        self._cache.keep_result(name, content)
+
     # together --------------------------------------------------------------------------------------------
 
     def mend(self, error: ColumnFileError) -> NoReturn:
@@ -283,7 +307,7 @@ def _resolved(roots: Sequence[Root]) -> list[Root]:
 
 def open_workspace(
     roots: Sequence[Root],
-    cache_dir: Path | None = None,
+    cache_dir: str | Path | None = None,
     workers: int | None = None,
     reload_interval: float = DEFAULT_INTERVAL,
     questions: str = "",
@@ -292,6 +316,7 @@ def open_workspace(
 ) -> Workspace:
     """Open log directories and begin to read them; they are closed at exit at the latest.
 
+    cache_dir: see `open_cache`
     questions: "module:function", are answered as soon as a trace has been read
     found: what is in them, where that is known; they are not looked at then
     max_expansion: to how many times its size a packed file may unpack; None for what the environment says
@@ -301,7 +326,7 @@ def open_workspace(
     resolved = _resolved(roots)
     if os.environ.get("TORCH_PROFILER_START_METHOD", "spawn") != "spawn":
         log.info("TORCH_PROFILER_START_METHOD has no effect: traces are read in fresh processes")
-    cache = Cache(cache_dir, expansion=max_expansion)
+    cache = open_cache(cache_dir, max_expansion)
     workspace = Workspace(
         resolved, cache, workers or min(os.cpu_count() or 1, MOST_WORKERS), reload_interval, questions
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import distinct, distinct_places
+from torch_tb_profiler.arrays.distinct import among, distinct, distinct_places
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.trace import Trace
@@ -75,7 +75,7 @@ def _repeated(what: Int64, count: int, owner: Int32) -> Int64:
     """
     found = np.full(count, -1, np.int64)
     # what never occurs again, such as what only the first step does, is passed over
-    again = np.flatnonzero(np.isin(what[:count], what[count:])) + 1
+    again = np.flatnonzero(among(what[:count], what[count:])) + 1
     misses = 0
     for _ in range(_MOST_STRETCHES):
         if not len(again) or misses == _MOST_MISSES:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.distinct import distinct_counts, one_of
 from torch_tb_profiler.arrays.grouping import greatest_at
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model.call_tree import ROUNDING_NS, CallTree
 from torch_tb_profiler.model.launches import DeviceLinks
@@ -40,7 +41,7 @@ class Host:
         rows = np.flatnonzero(events.category == Category.USER_ANNOTATION)
         named = self.trace.strings.where(wanted, events.name[rows])
         rows = rows[named[events.name[rows]]]
-        tracks, counts = np.unique(events.track[rows], return_counts=True)
+        tracks, counts = distinct_counts(events.track[rows])
         if len(tracks) > 1:
             rows = rows[events.track[rows] == tracks[np.argmax(counts)]]
         return rows[np.argsort(events.start[rows], kind="stable")].astype(np.int32)
@@ -87,7 +88,7 @@ class Host:
         The last ends with what a thread began, at the top, within the usual time of a step; not before `last`.
         """
         tree = self.tree
-        usual = int(np.median(np.diff(starts))) if len(starts) > 1 else 0
+        usual = int(median(np.diff(starts))) if len(starts) > 1 else 0
         there = (tree.parent < 0) & (tree.track == track)
         there &= (tree.start >= starts[-1]) & (tree.start < int(starts[-1]) + usual)
         end = int(tree.end[there].max(initial=last))

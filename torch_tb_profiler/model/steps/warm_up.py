@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.model.steps.types import Steps
 
 #: a first step whose period is this much longer than the middle one of the others, and longer than each of them
@@ -19,7 +18,7 @@ def warm_up_ratio(steps: Steps) -> float | None:
     length = steps.end - steps.start
     if len(steps) < FEWEST:
         return None
-    middle = float(np.median(length[1:]))
+    middle = median(length[1:])
     if length[0] <= max(RATIO * middle, int(length[1:].max())):
         return None
     return float(length[0]) / max(middle, 1.0)

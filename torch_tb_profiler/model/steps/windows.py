@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
@@ -144,7 +144,7 @@ def _launches(trace: Trace, launched: Int32, host: HostSteps) -> tuple[Int64, In
     n = len(host.names)
     started = np.zeros(len(rows), dtype=np.bool_)
     started[launched] = True
-    starts_work = np.isin(events.name[rows], distinct(events.name[rows[started]]))
+    starts_work = among(events.name[rows], distinct(events.name[rows[started]]))
     begin, finish = events.start[rows], events.end[rows]
     step = window_of(host.start, host.end, begin, finish)
     inside = (step >= 0) & starts_work

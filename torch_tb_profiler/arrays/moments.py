@@ -1,0 +1,58 @@
+"""Moments of many lanes, searched without a look at each lane."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.order import stable_order
+from torch_tb_profiler.arrays.types import Int64, Ints
+
+
+class Moments:
+    """Times on lanes.
+
+    lane, time   shape (n,), in any order; no lane below 0
+    order        shape (n,): the positions that sort them by lane, then time; equal ones stay
+
+    >>> moments = Moments(np.array([0, 2, 0]), np.array([5, 3, 1]))
+    >>> moments.until(np.array([0, 0, 2, 7]), np.array([5, 1, 9, 9])).tolist()
+    [2, 1, 3, 3]
+    >>> moments.last(np.array([0, 0, 2, 7]), np.array([5, 0, 9, 9])).tolist()
+    [0, -1, 1, -1]
+    """
+
+    def __init__(self, lane: Ints, time: Ints) -> None:
+        self._times = distinct(time)
+        keys = self._keys(lane, np.searchsorted(self._times, time))
+        self.order = stable_order(keys)
+        self._sorted = keys[self.order]
+
+    def before(self, lane: Ints, time: Ints) -> Int64:
+        """How many are on lanes before each given one, or on it before each time; shape as given."""
+        return np.searchsorted(self._sorted, self._keys(lane, np.searchsorted(self._times, time)))
+
+    def until(self, lane: Ints, time: Ints) -> Int64:
+        """The same with those at the time."""
+        return np.searchsorted(self._sorted, self._keys(lane, np.searchsorted(self._times, time, side="right")))
+
+    def between(self, lane: Ints, since: Ints, until: Ints) -> Int64:
+        """How many are on each lane in [since, until); negative where that is reversed."""
+        found: Int64 = self.before(lane, until) - self.before(lane, since)
+        return found
+
+    def last(self, lane: Ints, time: Ints) -> Int64:
+        """The position, as given, of the last one on each lane at or before each time; -1 for none."""
+        place = self.until(lane, time) - 1
+        there = place >= np.searchsorted(self._sorted, self._keys(lane, np.zeros(len(lane), np.int64)))
+        return np.where(there, np.append(self.order, -1)[place], -1)
+
+    def first(self, lane: Ints, time: Ints) -> Int64:
+        """The position, as given, of the first one on each lane at or after each time; -1 for none."""
+        place = self.before(lane, time)
+        after = np.searchsorted(self._sorted, self._keys(np.asarray(lane, np.int64) + 1, np.zeros(len(lane), np.int64)))
+        return np.where(place < after, np.append(self.order, -1)[np.minimum(place, len(self.order))], -1)
+
+    def _keys(self, lane: Ints, rank: Int64) -> Int64:
+        keys: Int64 = np.asarray(lane, np.int64) * (len(self._times) + 1) + rank
+        return keys

@@ -1,0 +1,76 @@
+"""Names of memory snapshots: of which rank, and of which moment."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from torch_tb_profiler.discovery.guess import rank_in
+from torch_tb_profiler.discovery.names import DEFAULT_SPAN, is_moment_folder, natural_key
+from torch_tb_profiler.storage import Entry
+
+_ENDING = re.compile(r"\.(?:pickle|pkl|snapshot|html?)(?:\.gz|\.zst)?\Z", re.IGNORECASE)
+#: `oom_rank-3`, `rank3`, `rank_3`
+_RANK = re.compile(r"(?<![A-Za-z])rank[-_]?[0-9]+", re.IGNORECASE)
+_LAST_NUMBER = re.compile(r"_([0-9]+)\Z")
+_SEPARATORS = "-_. "
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A memory snapshot and the names it goes by. span: of several moments of a worker which."""
+
+    worker: str
+    span: str
+    entry: Entry
+    rank: int | None
+
+
+@dataclass(frozen=True)
+class _Named:
+    entry: Entry
+    rank: int | None
+    rest: str
+
+
+def named_snapshots(entries: Sequence[Entry], taken: Collection[str]) -> list[Snapshot]:
+    """The snapshots of a run by worker, then moment. taken: names of its other workers."""
+    stems = [_stem(entry) for entry in entries]
+    # a number at the end is a rank where files differ in nothing else
+    ends: defaultdict[str, list[str]] = defaultdict(list)
+    for stem in stems:
+        if (number := _LAST_NUMBER.search(stem)) and rank_in(stem.replace("-", "_")) is None:
+            ends[stem[: number.start()]].append(number[1])
+    named = []
+    for entry, stem in zip(entries, stems, strict=True):
+        rank, rest = rank_in(stem), _RANK.sub("", stem)
+        number = _LAST_NUMBER.search(stem)
+        if rank is None and number and len(set(ends[stem[: number.start()]])) > 1 and len(number[1]) < 8:
+            rank, rest = int(number[1]), stem[: number.start()]
+        named.append(_Named(entry, rank, re.sub(r"[-_. ]{2,}", "_", rest).strip(_SEPARATORS)))
+    by_worker: defaultdict[str, list[_Named]] = defaultdict(list)
+    for each in named:
+        name = (each.rest or "snapshot") if each.rank is None else f"rank{each.rank}"
+        by_worker[f"{name} (memory)" if name in taken or each.rank is not None else name].append(each)
+    found = []
+    for worker in sorted(by_worker, key=natural_key):
+        mine = sorted(by_worker[worker], key=lambda each: natural_key(each.entry.path))
+        spans = [_moment(each, alone=len(mine) == 1) for each in mine]
+        for place, (each, span) in enumerate(zip(mine, spans, strict=True)):
+            again = spans[:place].count(span)
+            found.append(Snapshot(worker, f"{span} ({again + 1})" if again else span, each.entry, each.rank))
+    return found
+
+
+def _stem(entry: Entry) -> str:
+    return _ENDING.sub("", entry.path.rpartition("/")[2]).strip(_SEPARATORS)
+
+
+def _moment(named: _Named, alone: bool) -> str:
+    """The directory of its moment, else what its name says besides the rank."""
+    folder = named.entry.path.rpartition("/")[0].rpartition("/")[2]
+    if is_moment_folder(folder):
+        return folder
+    return DEFAULT_SPAN if alone else named.rest or DEFAULT_SPAN

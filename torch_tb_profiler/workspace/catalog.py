@@ -1,0 +1,127 @@
+"""What a shared place says of log directories whose ranks are in it, for whoever has not the files themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
+
+import msgspec
+
+from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.places import Place
+from torch_tb_profiler.workspace.protocol import Summary
+from torch_tb_profiler.workspace.sealed import sealed, unsealed
+
+SUFFIX = ".catalog"
+#: increased when the meaning of a field changes
+VERSION = 1
+
+
+class CatalogTrace(msgspec.Struct, frozen=True):
+    """A trace, as `TraceFile` has it, and the key of its columns.
+
+    summary: of the code of the catalog's `made_by`
+    """
+
+    worker: str
+    span: str
+    rank: int | None
+    path: str
+    url: str
+    size: int
+    modified_ns: int
+    etag: str
+    key: str
+    summary: Summary
+
+    @property
+    def file(self) -> TraceFile:
+        return TraceFile(
+            self.worker, self.span, Entry(self.path, self.url, self.size, self.modified_ns, self.etag), self.rank
+        )
+
+
+class CatalogSkipped(msgspec.Struct, frozen=True):
+    """A file that is no trace, or one that could not be read, and why."""
+
+    file: str
+    kind: str
+    text: str
+    values: Mapping[str, str | int | float | bool]
+
+    @classmethod
+    def of(cls, file: str, reason: Reason) -> CatalogSkipped:
+        return cls(file, reason.kind, reason.text, dict(reason.values))
+
+    @property
+    def skipped(self) -> Skipped:
+        return Skipped(self.file, Reason(self.kind, self.text, self.values))
+
+
+class CatalogRun(msgspec.Struct, frozen=True):
+    """A run, its traces that were read, and its other files."""
+
+    name: str
+    traces: tuple[CatalogTrace, ...]
+    skipped: tuple[CatalogSkipped, ...]
+
+
+class Catalog(msgspec.Struct, frozen=True):
+    """A log directory.
+
+    version: `VERSION`
+    logdir: its address, without secrets
+    made_by: `answers_version` of the code that made the summaries
+    skipped: what lies outside of all runs
+    """
+
+    version: int
+    logdir: str
+    made_by: str
+    runs: tuple[CatalogRun, ...]
+    skipped: tuple[CatalogSkipped, ...]
+
+    @property
+    def found(self) -> Found:
+        """What a listing of the log directory would find."""
+        runs = [Run(r.name, tuple(t.file for t in r.traces), tuple(s.skipped for s in r.skipped)) for r in self.runs]
+        return Found(tuple(runs), tuple(s.skipped for s in self.skipped))
+
+    def traces(self) -> Iterable[CatalogTrace]:
+        return (trace for run in self.runs for trace in run.traces)
+
+
+def catalog_name(logdir: str) -> str:
+    """Of the file in which the catalog of a log directory is kept."""
+    return blake2b(logdir.encode("utf-8", "surrogateescape"), digest_size=20).hexdigest() + SUFFIX
+
+
+def write_catalog(place: Place, catalog: Catalog) -> None:
+    """Replace what was known of the log directory. Raises StorageError and OSError."""
+    place.put(catalog_name(catalog.logdir), sealed(msgspec.json.encode(catalog)), absent=False)
+
+
+def read_catalog(place: Place, name: str) -> Catalog | None:
+    """None when it is gone, damaged, or of another version. Raises StorageError and OSError."""
+    try:
+        found = msgspec.json.decode(unsealed(place.read(name)) or b"", type=Catalog)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+    return found if found.version == VERSION else None
+
+
+def together(catalogs: Sequence[Catalog]) -> Found:
+    """All runs of several log directories; of those with one name the later ones are numbered."""
+    runs: dict[str, Run] = {}
+    skipped: list[Skipped] = []
+    for catalog in catalogs:
+        found = catalog.found
+        skipped += found.skipped
+        for run in found.runs:
+            name, number = run.name, 2
+            while name in runs:
+                name, number = f"{run.name} ({number})", number + 1
+            runs[name] = Run(name, run.traces, run.skipped)
+    return Found(tuple(runs.values()), tuple(skipped))

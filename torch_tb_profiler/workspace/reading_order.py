@@ -1,0 +1,87 @@
+"""Which files of a run are read first, and how many at once."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+from collections.abc import Sequence
+from typing import TypeVar
+
+from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.numbers import number_from_environment
+
+MEMORY_VARIABLE = "TORCH_TB_PROFILER_MEMORY_BYTES"
+
+#: of a process that reads: what it takes for itself, and for each packed byte of its file
+PROCESS_BYTES, BYTES_OF_PACKED = 60 * 1000**2, 12
+#: reading takes bounded memory, answering grows with the file
+MOST_BYTES = 4 * 1000**3
+#: how many times its packed size a plain file has
+_PLAIN = 15
+#: of the memory that is free when nothing else is said
+_SHARE = 0.5
+
+#: `node1_0`, as torch names workers by default: host, process
+_HOST = re.compile(r"(.*?)[_.-]?\d+")
+
+T = TypeVar("T")
+
+
+def host_in(worker: str) -> str:
+    """The part of a worker's name that ranks of one host share, if they go by torch's own names."""
+    match = _HOST.fullmatch(worker)
+    return match[1] if match else worker
+
+
+def in_reading_order(files: Sequence[TraceFile], seed: int | None = None) -> list[TraceFile]:
+    """The smallest of each host first, since they say most for the least; then the others.
+
+    seed: those are shuffled, so that two that read the same files meet rarely; None: the smallest first
+    """
+    by_size = sorted(files, key=lambda file: (file.entry.size, file.entry.path))
+    first: dict[str, TraceFile] = {}
+    for file in by_size:
+        first.setdefault(host_in(file.worker), file)
+    ahead = list(first.values()) if len(first) < len(files) else []
+    taken = {id(file) for file in ahead}
+    rest = [file for file in by_size if id(file) not in taken]
+    if seed is not None:
+        random.Random(seed).shuffle(rest)  # noqa: S311
+    return ahead + rest
+
+
+def memory_for(entry: Entry, is_answering: bool = False) -> int:
+    """Bytes that a process needs to read a file, about; `is_answering`: and to answer what the pages will ask."""
+    packed = entry.size if entry.path.lower().endswith((".gz", ".zst")) else entry.size // _PLAIN
+    return PROCESS_BYTES + min(packed * BYTES_OF_PACKED * (2 if is_answering else 1), MOST_BYTES)
+
+
+def memory_budget() -> int:
+    """Bytes that all processes together may take: what the environment says, else half of what is free now."""
+    return number_from_environment(MEMORY_VARIABLE, int(_SHARE * _free_memory()), least=1)
+
+
+def processes_for(files: Sequence[TraceFile], most: int | None = None) -> int:
+    """How many processes may read these files at once; `most`: None for the processors that may be used."""
+    largest = max((memory_for(file.entry) for file in files), default=PROCESS_BYTES)
+    wanted = min(most or processors(), len(files))
+    return max(1, wanted if most else min(wanted, memory_budget() // largest))
+
+
+def processors() -> int:
+    """Those that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _free_memory() -> int:
+    """Bytes; of a system that does not say, 4 GB."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as said:  # noqa: PTH123
+            for line in said:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return 4 * 1000**3
