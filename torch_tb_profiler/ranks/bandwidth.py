@@ -26,8 +26,13 @@ _FACTORS: dict[str, Callable[[int], float]] = {
 _OF_ALL_RANKS = ("all_gather", "reduce_scatter", "gather", "scatter")
 
 
-def bus_factor(kind: str, ranks: int) -> float | None:
-    """None when there is none: a barrier, an unknown kind, an unknown number of ranks."""
+def bus_factor(kind: str, ranks: int, algorithm: str = "") -> float | None:
+    """None when there is none: a barrier, an unknown kind, an unknown number of ranks.
+
+    algorithm   with "nvls" the switch adds up, so that each link moves (n−1)/(n+1) of an all-reduce
+    """
+    if kind == "all_reduce" and algorithm == "nvls" and ranks > 0:
+        return (ranks - 1) / (ranks + 1)
     factor = _FACTORS.get(kind)
     return factor(ranks) if factor and ranks > 0 else None
 

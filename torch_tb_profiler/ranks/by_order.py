@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
+from torch_tb_profiler.arrays.grouping import each_value, greatest_at, group, least_at
 from torch_tb_profiler.arrays.sure_pairs import sure_pairs
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.ranks.clocks import common_clock, have_common_time
@@ -52,8 +52,9 @@ def by_order(found: Together, looks: Looks, rows: Int64, number: Int64) -> Int64
         return number
     counted = _equal_counts(found, rows, looks.of[rows])
     mine = counted.number.copy()
-    for at in np.flatnonzero(counted.unequal).tolist():
-        members = np.flatnonzero(of.group[rows] == at)
+    for at, members in each_value(of.group[rows]):
+        if at < 0 or not counted.unequal[at]:
+            continue
         mine[members] = _aligned(of.rank[rows[members]], looks.of[rows[members]], mine[members], int(mine.max()))
     all_numbers = number.copy()
     all_numbers[rows] = np.where(mine >= 0, mine + int(number.max(initial=-1)) + 1, -1)

@@ -52,7 +52,7 @@ def common_clock(rank: Int64, start: Int64, end: Int64, number: Int64, is_sure: 
             if len(shared) < LEAST_SHARED:
                 continue
             offset = ended[number[shared]] - end[shared]
-            line = _line(end[shared], offset, end[rows])
+            line = line_through(end[shared], offset, end[rows])
             apart = np.abs(offset - line[np.searchsorted(rows, shared)])
             disputed[rows] = np.mean(apart <= COMMON * (end[shared] - start[shared])) < LEAST_AGREEING
             if disputed[rows[0]]:
@@ -90,8 +90,11 @@ def have_common_time(start: Int64, end: Int64, number: Int64) -> Bool:
     return common
 
 
-def _line(at: Int64, offset: Int64, wanted: Int64) -> Int64:
-    """Theil–Sen through the blocks' middles, at the `wanted` times."""
+def line_through(at: Int64, offset: Int64, wanted: Int64) -> Int64:
+    """Theil–Sen through the blocks' middles, at the `wanted` times.
+
+    at, offset   shape (n,), ns: how far apart two clocks are at some times
+    """
     order = np.argsort(at)
     base, middle = int(offset[order[0]]), int(np.median(at))
     blocks = np.array_split(order, min(BLOCKS, max(1, len(order) // LEAST_IN_BLOCK)))

@@ -13,8 +13,8 @@ from torch_tb_profiler.analysis.answer import Row as RowNumber
 from torch_tb_profiler.analysis.question import NotFound
 from torch_tb_profiler.model.communication import Communications
 from torch_tb_profiler.model.communication_names import KINDS
-from torch_tb_profiler.ranks.distributed import group_label
 from torch_tb_profiler.ranks.matching import match
+from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.ranks.question import RANK
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.reason import Reason

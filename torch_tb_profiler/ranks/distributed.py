@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,8 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model.communication import RECOGNISED, Ranges
 from torch_tb_profiler.model.communication_names import KINDS
@@ -20,6 +20,7 @@ from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 from torch_tb_profiler.ranks.locations import Location, locations
 from torch_tb_profiler.ranks.matching import Matching, match
 from torch_tb_profiler.ranks.missing import what_is_missing
+from torch_tb_profiler.ranks.names import group_label
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.trace import Note
 
@@ -101,13 +102,17 @@ class Distributed:
 def distributed(ranks: Sequence[Rank]) -> Distributed:
     matching = match(ranks)
     groups = _groups(ranks, matching)
+    present = [(use.group, use.present) for use in groups]
     return Distributed(
         ranks=tuple(ranks),
         places=tuple(locations(ranks)),
         waits=tuple(map(_waits, ranks, matching.transfer, matching.is_known)),
         groups=groups,
         matching=matching,
-        notes=(*matching.notes, *what_is_missing(ranks, [(use.group, use.present) for use in groups])),
+        notes=(
+            *matching.notes,
+            *what_is_missing(ranks, present, matching.is_known),
+        ),
     )
 
 
@@ -154,13 +159,6 @@ def operation_table(found: Distributed, by_group: bool = True) -> OperationTable
     )
 
 
-def group_label(of: ProcessGroup) -> str:
-    """What a process group is called in tables; empty when nothing is known of it."""
-    if of.description and of.description != "undefined":
-        return f"{of.description} ({of.name})" if of.name else of.description
-    return of.name
-
-
 def transfer_ranges(ranges: Ranges, transfer: Int64) -> Ranges:
     """The last `transfer[operation]` ns of the ranges of each operation: what comes before is waiting."""
     duration = ranges.end - ranges.start
@@ -177,27 +175,28 @@ def _waits(rank: Rank, transfer: Int64, is_known: Bool) -> Waits:
     moving = transfer_ranges(ranges, transfer)
     step = rank.step[ranges.operation]
     split = np.zeros((3, steps + 1), np.int64)
-    for at in distinct(step).tolist():
-        split[:, at] = _split(ranges, moving, step == at, is_known[ranges.operation])
+    for at, chosen in each_value(step):
+        split[:, at] = _split(ranges, moving, chosen, is_known[ranges.operation])
     calls = np.bincount(np.where(rank.step >= 0, rank.step, steps), minlength=steps + 1)
     return Waits(transfer_ns=split[0], wait_ns=split[1], unmatched_ns=split[2], calls=calls)
 
 
-def _split(ranges: Ranges, moving: Ranges, chosen: Bool, is_known: Bool) -> tuple[int, int, int]:
+def _split(ranges: Ranges, moving: Ranges, chosen: Int64, is_known: Bool) -> tuple[int, int, int]:
     """Transfer, wait and unmatched of the chosen ranges: time of a transfer, else of an unmatched one, else waiting.
 
     moving   parallel to the ranges: their last parts, in which data may have moved; all of an unmatched operation
     """
     busy, moved = _covered(ranges, chosen), _covered(moving, chosen)
-    if not (chosen & ~is_known).any():
+    known = is_known[chosen]
+    if known.all():
         return moved, busy - moved, 0
-    if not (chosen & is_known).any():
+    if not known.any():
         return -1, -1, busy
-    transfer = _covered(moving, chosen & is_known)
+    transfer = _covered(moving, chosen[known])
     return transfer, busy - moved, moved - transfer
 
 
-def _covered(ranges: Ranges, chosen: Bool) -> int:
+def _covered(ranges: Ranges, chosen: Int64) -> int:
     return intervals.total(intervals.union(ranges.start[chosen], ranges.end[chosen]))
 
 
@@ -210,16 +209,18 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
     groups = group([operations.name, operations.group, operations.dtype] if by_group else [operations.name])
     volumes, bus = _volumes(rank, transfer)
     rows: list[dict[str, object]] = []
-    for number, first in enumerate(groups.first.tolist()):
-        members = groups.of == number
-        chosen = members[ranges.operation]
-        sized = members & (operations.in_bytes >= 0)
-        measured = members & (volumes >= 0)
-        if (measured & is_known).any():
-            measured &= is_known
+    nothing = np.empty(0, np.int64)
+    ranges_of = dict(each_value(groups.of[ranges.operation]))
+    for number, members in each_value(groups.of):
+        first = int(groups.first[number])
+        chosen = ranges_of.get(number, nothing)
+        sized = members[operations.in_bytes[members] >= 0]
+        measured = members[volumes[members] >= 0]
+        if is_known[measured].any():
+            measured = measured[is_known[measured]]
         moved, waited, unmatched = _split(ranges, moving, chosen, is_known[ranges.operation])
         seconds = float(transfer[measured].sum()) / 1e9
-        with_bus = bool(measured.any()) and not bool(np.isnan(bus[measured]).any())
+        with_bus = len(measured) > 0 and not bool(np.isnan(bus[measured]).any())
         rows.append(
             {
                 "worker": rank.worker,
@@ -227,10 +228,10 @@ def _rows(rank: Rank, transfer: Int64, is_known: Bool, by_group: bool) -> list[d
                 "kind": KINDS[operations.kind[first]],
                 "group": group_label(found.groups[operations.group[first]]),
                 "dtype": found.dtypes[operations.dtype[first]],
-                "calls": int(members.sum()),
-                "sized": int(sized.sum()),
-                "bytes": int(operations.in_bytes[sized].sum()) if sized.any() else None,
-                "matched": int((members & is_known).sum()),
+                "calls": len(members),
+                "sized": len(sized),
+                "bytes": int(operations.in_bytes[sized].sum()) if len(sized) else None,
+                "matched": int(is_known[members].sum()),
                 "latency": _covered(ranges, chosen),
                 "transfer": moved,
                 "wait": waited,
@@ -248,11 +249,11 @@ def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
     found, operations = rank.communications, rank.communications.operations
     volumes, factors = np.full(len(operations), -1, np.int64), np.full(len(operations), np.nan)
     distinct = group([operations.kind, operations.group, operations.in_bytes, operations.out_bytes])
-    for number, first in enumerate(distinct.first.tolist()):
+    for _, members in each_value(distinct.of):
+        first = int(members[0])
         kind, size = KINDS[operations.kind[first]], found.groups[operations.group[first]].size
         moved = volume(kind, int(operations.in_bytes[first]), int(operations.out_bytes[first]), size)
         factor = bus_factor(kind, size)
-        members = distinct.of == number
         volumes[members] = -1 if moved is None else moved
         factors[members] = np.nan if factor is None else factor
     volumes[transfer <= 0] = -1
@@ -260,10 +261,8 @@ def _volumes(rank: Rank, transfer: Int64) -> tuple[Int64, Float64]:
 
 
 def _groups(ranks: Sequence[Rank], matching: Matching) -> tuple[GroupUse, ...]:
-    def is_same(a: ProcessGroup, b: ProcessGroup) -> bool:
-        return (a.name, a.ranks or a.description) == (b.name, b.ranks or b.description)
+    def known_as(of: ProcessGroup) -> tuple[object, ...]:
+        return of.name, of.ranks or of.description
 
-    return tuple(
-        GroupUse(of, sum(any(is_same(of, other) for other in rank.communications.groups) for rank in ranks))
-        for of in matching.groups
-    )
+    present = Counter(known for rank in ranks for known in set(map(known_as, rank.communications.groups)))
+    return tuple(GroupUse(of, present[known_as(of)]) for of in matching.groups)

@@ -1,4 +1,4 @@
-"""Which operations of the ranks are the same one. docs/views/distributed.md has the rules in words."""
+"""Which operations of the ranks are the same one. docs/ranks.md has the rules in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.by_number import by_number
 from torch_tb_profiler.ranks.by_order import by_order
-from torch_tb_profiler.ranks.operations import Looks, Together, looks_of, together
+from torch_tb_profiler.ranks.called import Timed, is_between_two
+from torch_tb_profiler.ranks.join import Join
+from torch_tb_profiler.ranks.operations import Looks, looks_of, together
 from torch_tb_profiler.ranks.rank import Rank
 from torch_tb_profiler.ranks.unmatched import notes_about
 from torch_tb_profiler.trace import Note
@@ -39,9 +41,10 @@ class Matching:
 
 def match(ranks: Sequence[Rank]) -> Matching:
     """By what the traces number (Comms Id, else group and Seq), else by the order within what looks the same."""
-    found = together(ranks)
+    calls = [rank.called for rank in ranks]
+    found = together(calls)
     operations = found.operations
-    number = _numbers(found)
+    number = np.concatenate(numbers_of(calls) or [np.empty(0, np.int64)])
     same = group([number, np.where(number < 0, np.arange(len(number)), -1)])
     having = same.count()[same.of]
     sizes = np.array([*(of.size for of in found.groups), 0])[operations.group]
@@ -52,7 +55,7 @@ def match(ranks: Sequence[Rank]) -> Matching:
     timed = operations.duration >= 0
     shortest = least_at(same.of[timed], operations.duration[timed], len(same))
     transfer = np.where(timed, np.where(matched, shortest[same.of], operations.duration), -1)
-    ends = np.cumsum([len(rank.communications) for rank in ranks])[:-1]
+    ends = np.cumsum([len(each) for each in calls])[:-1]
     return Matching(
         match=tuple(np.split(np.where(matched, same.of, -1), ends)),
         ranks=tuple(np.split(np.where(matched, having, 1), ends)),
@@ -63,8 +66,24 @@ def match(ranks: Sequence[Rank]) -> Matching:
     )
 
 
-def _numbers(found: Together) -> Int64:
-    """Of each operation the number that it shares with the same one on other ranks, -1 without."""
+def numbers_of(calls: Sequence[Timed]) -> list[Int64]:
+    """Per rank, shape (rows,): equal numbers are the same operation, -1 belongs to no other rank's."""
+    join = Join()
+    numbers = [join.add(each) for each in calls]
+    if join.doubted:
+        # a group that becomes doubted later was joined before
+        numbers = [join.add(each) for each in calls]
+        closer = looked_at_closely(calls, join.count)
+        numbers = [
+            np.where(is_between_two(each), mine, other)
+            for each, mine, other in zip(calls, numbers, closer, strict=True)
+        ]
+    return numbers
+
+
+def looked_at_closely(calls: Sequence[Timed], first: int) -> list[Int64]:
+    """As `numbers_of`, from `first`, of collectives whose ranks do not agree about their numbers or their order."""
+    found = together(calls)
     operations = found.operations
     number = np.full(len(operations), -1, np.int64)
     chosen = ~operations.is_between_two
@@ -72,4 +91,6 @@ def _numbers(found: Together) -> Int64:
     numbered = by_number(operations, looks.of, np.flatnonzero(chosen))
     number[numbered.rows] = numbered.number
     left = np.flatnonzero(chosen & (number < 0) & ~numbered.is_contradicted)
-    return by_order(found, Looks(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number)
+    number = by_order(found, Looks(group([looks.of, numbered.repeated]).of, looks.is_loose), left, number)
+    number = np.where(number >= 0, number + first, -1)
+    return np.split(number, np.cumsum([len(each) for each in calls])[:-1])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT
 from torch_tb_profiler.model.process_groups import ProcessGroup
 from torch_tb_profiler.ranks.rank import Rank
@@ -16,8 +17,10 @@ _TOUCHES = ("distributed",)
 MOST_NAMES = 4
 
 
-def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, int]]) -> Iterator[Note]:
-    """`groups`: each with the number of its ranks that are here."""
+def what_is_missing(
+    ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, int]], is_known: Sequence[Bool]
+) -> Iterator[Note]:
+    """groups: each with the number of its ranks that are here; is_known: of each operation of each rank, as matched."""
     silent = [rank.worker for rank in ranks if not len(rank.communications)]
     if silent:
         yield Note(
@@ -53,7 +56,7 @@ def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, 
             touches=_TOUCHES,
             values={"groups": "; ".join(f"{of.description or of.name or '*'}: {n}/{of.size}" for of, n in missing)},
         )
-    yield from _about_operations(ranks)
+    yield from _about_operations(ranks, is_known)
     if any(not of.name and not of.ranks for of, _ in groups):
         yield Note(
             "unknown_groups",
@@ -64,15 +67,18 @@ def what_is_missing(ranks: Sequence[Rank], groups: Sequence[tuple[ProcessGroup, 
         )
 
 
-def _about_operations(ranks: Sequence[Rank]) -> Iterator[Note]:
+def _about_operations(ranks: Sequence[Rank], is_known: Sequence[Bool]) -> Iterator[Note]:
     pairs = [KINDS.index(kind) for kind in POINT_TO_POINT]
-    between_two = sum(int(np.isin(rank.communications.operations.kind, pairs).sum()) for rank in ranks)
+    between_two = sum(
+        int((np.isin(rank.communications.operations.kind, pairs) & ~known).sum())
+        for rank, known in zip(ranks, is_known, strict=True)
+    )
     if between_two:
         yield Note(
             "point_to_point",
             "info",
-            "Sends and receives are between two ranks that the trace does not name. They are not matched: how much of "
-            "their time is waiting is not known.",
+            "Sends and receives whose other rank the trace does not name, or whose other rank is not here, are not "
+            "matched: how much of their time is waiting is not known.",
             count=between_two,
             touches=_TOUCHES,
         )

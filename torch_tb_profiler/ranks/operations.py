@@ -11,7 +11,7 @@ from torch_tb_profiler.arrays.grouping import greatest_at, group, least_at
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.communication_names import KINDS, POINT_TO_POINT, UNKNOWN_KIND
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.rank import Rank
+from torch_tb_profiler.ranks.called import Timed
 
 #: in a key: does not tell operations apart here
 ANY = -2
@@ -64,7 +64,7 @@ class Together:
     has_step: Bool
 
 
-def together(ranks: Sequence[Rank]) -> Together:
+def together(ranks: Sequence[Timed]) -> Together:
     """Put the operations of all ranks into one table."""
     groups: dict[tuple[object, ...], int] = {}
     known: list[ProcessGroup] = []
@@ -75,36 +75,34 @@ def together(ranks: Sequence[Rank]) -> Together:
     def codes(names: Sequence[str], known: dict[str, int]) -> Int64:
         return np.array([*(known.setdefault(name, len(known)) for name in names), -1])
 
-    for number, rank in enumerate(ranks):
-        found, operations = rank.communications, rank.communications.operations
+    for number, of in enumerate(ranks):
         of_group = []
-        for of in found.groups:
-            of_group.append(groups.setdefault((of.name, of.ranks or of.description), len(groups)))
+        for each in of.groups:
+            of_group.append(groups.setdefault((each.name, each.ranks or each.description), len(groups)))
             if of_group[-1] == len(known):
-                known.append(of)
-        end, duration = found.end, found.duration
+                known.append(each)
         columns.append(
             (
-                np.full(len(operations), number),
-                np.array([*of_group, -1])[operations.group],
-                operations.kind.astype(np.int64),
-                np.where(operations.dtype > 0, codes(found.dtypes, texts)[operations.dtype], -1),
-                codes(found.names, texts)[operations.name],
-                codes(rank.overlap.names, steps)[rank.step],
-                np.where(operations.identity > 0, codes(found.identities, texts)[operations.identity], -1),
-                operations.sequence,
-                operations.in_bytes,
-                operations.out_bytes,
-                np.where(duration >= 0, least_at(found.ranges.operation, found.ranges.start, len(found)), -1),
-                end,
-                duration,
+                np.full(len(of), number),
+                np.array([*of_group, -1])[of.group],
+                of.kind,
+                np.where(of.dtype > 0, codes(of.dtypes, texts)[of.dtype], -1),
+                codes(of.names, texts)[of.name],
+                codes(of.steps, steps)[of.step],
+                of.identity,
+                of.sequence,
+                of.in_bytes,
+                of.out_bytes,
+                of.start,
+                of.end,
+                of.duration,
             )
         )
     joined = [np.concatenate(values).astype(np.int64) for values in zip(*columns, strict=True)]
     has_step = np.zeros((len(ranks), len(steps) + 1), np.bool_)
     has_step[:, -1] = True
-    for number, rank in enumerate(ranks):
-        has_step[number, [steps[name] for name in rank.overlap.names]] = True
+    for number, of in enumerate(ranks):
+        has_step[number, [steps[name] for name in of.steps]] = True
     return Together(Operations(*(joined or [np.empty(0, np.int64)] * 13)), tuple(known), has_step)
 
 
@@ -129,38 +127,53 @@ def looks_of(of: Operations, groups: Sequence[ProcessGroup]) -> Looks:
     places = group([of.group, of.kind])
     barrier = of.kind == KINDS.index("barrier")
     dtype_known = least_at(places.of, of.dtype, len(places))[places.of] >= 0
-    size = _comparable_size(of, groups)
+    ranks = np.array([*(each.size for each in groups), 0])[of.group]
+    size = comparable_size(of.kind, of.in_bytes, of.out_bytes, ranks)
     size_known = least_at(places.of, size, len(places))[places.of] >= 0
     size = np.where(size_known & ~barrier, size, ANY)
     dtype = np.where(dtype_known & ~barrier, of.dtype, ANY)
     name = np.where(of.kind == KINDS.index(UNKNOWN_KIND), of.name, ANY)
     classes = group([of.group, of.kind, dtype, name])
-    free = _may_differ(of, groups) & ~_same_sizes(of.rank, classes.of, size)
+    free = may_differ(of.kind, of.in_bytes, of.out_bytes, ranks) & ~_same_sizes(of.rank, classes.of, size)
     return Looks(group([of.group, of.kind, dtype, name, np.where(free, ANY, size)]).of, free)
 
 
-def _kind_is(of: Operations, *kinds: str) -> Bool:
-    return np.isin(of.kind, [KINDS.index(kind) for kind in kinds])
+#: by kind: the part that each rank has is its output; the output is that of all; sizes may differ
+_PART_IS_OUTPUT, _SCATTERS, _GATHERS, _EXCHANGES, _UNEVEN = (
+    np.array([kind in kinds for kind in KINDS])
+    for kinds in (
+        ("reduce_scatter", "scatter"),
+        ("reduce_scatter",),
+        ("all_gather",),
+        ("all_to_all",),
+        ("all_gather", "reduce_scatter"),
+    )
+)
 
 
-def _comparable_size(of: Operations, groups: Sequence[ProcessGroup]) -> Int64:
-    """Bytes of the part that each rank has, -1: the root of a gather has another output, that of a scatter an input."""
-    part_is_output = _kind_is(of, "reduce_scatter", "scatter")
-    size = np.where(part_is_output, of.out_bytes, of.in_bytes)
-    ranks = np.array([*(each.size for each in groups), 0])[of.group]
-    whole = np.where(part_is_output, of.in_bytes, -1)
-    of_whole = (size < 0) & (whole >= 0) & (ranks > 0) & _kind_is(of, "reduce_scatter")
+def comparable_size(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> Int64:
+    """Bytes of the part that each rank has, -1: the root of a gather has another output, that of a scatter an input.
+
+    ranks   of the group of each operation, 0 where not known
+    """
+    part_is_output = _PART_IS_OUTPUT[kind]
+    if not part_is_output.any():
+        return in_bytes
+    size = np.where(part_is_output, out_bytes, in_bytes)
+    whole = np.where(part_is_output, in_bytes, -1)
+    of_whole = (size < 0) & (whole >= 0) & (ranks > 0) & _SCATTERS[kind]
     return np.where(of_whole, whole // np.maximum(ranks, 1), size)
 
 
-def _may_differ(of: Operations, groups: Sequence[ProcessGroup]) -> Bool:
-    """Operations whose size may be another one on each rank."""
-    ranks = np.array([*(each.size for each in groups), 0])[of.group]
-    gathering = _kind_is(of, "all_gather")
-    part = np.where(gathering, of.in_bytes, of.out_bytes)
-    whole = np.where(gathering, of.out_bytes, of.in_bytes)
+def may_differ(kind: Int64, in_bytes: Int64, out_bytes: Int64, ranks: Int64) -> Bool:
+    """Operations whose size may be another one on each rank; arguments as of `comparable_size`."""
+    gathering, uneven, exchanging = _GATHERS[kind], _UNEVEN[kind], _EXCHANGES[kind]
+    if not uneven.any():
+        return exchanging
+    part = np.where(gathering, in_bytes, out_bytes)
+    whole = np.where(gathering, out_bytes, in_bytes)
     even = (part >= 0) & ((whole < 0) | (ranks <= 0) | (part * ranks == whole))
-    free: Bool = _kind_is(of, "all_to_all") | (_kind_is(of, "all_gather", "reduce_scatter") & ~even)
+    free: Bool = exchanging | (uneven & ~even)
     return free
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from torch_tb_profiler.analysis.absent import absent_traces
+from torch_tb_profiler.analysis.absent import absent_of_span
 from torch_tb_profiler.analysis.answer import Answer, Bytes, Columns, Count, MeanNs, Ns, columns_of, plain
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.question import NoParameters, NotFound, RankPart, RunQuestion, RunSubject, Subject
@@ -172,15 +172,8 @@ def distributed_of(subject: RunSubject[Rank]) -> Distributed:
 
 def _distributed(subject: RunSubject[Rank], _: NoParameters) -> DistributedAnswer:
     found = distributed_of(subject)
-    absent = absent_traces(
-        "distributed",
-        loading=subject.loading,
-        failed=subject.failed,
-        while_loading="Traces of this span are still being read and not in these numbers",
-        when_failed="Traces of this span could not be read and are not in these numbers",
-    )
     return DistributedAnswer(
-        meta=RunMeta(run=subject.run, span=subject.span, notes=[*absent, *found.notes]),
+        meta=RunMeta(run=subject.run, span=subject.span, notes=[*absent_of_span("distributed", subject), *found.notes]),
         workers=[_rank(*of) for of in zip(found.ranks, found.places, found.waits, strict=True)],
         groups=[_group(use) for use in found.groups],
         definitions=list(COLUMNS.values()),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from torch_tb_profiler.analysis.device_use import step_use
 from torch_tb_profiler.analysis.overlap import StepOverlap, overview_overlap, step_of_operations, step_overlap
 from torch_tb_profiler.arrays.types import Float64, Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.ranks.called import Timed, called
 from torch_tb_profiler.ranks.devices import Device, devices_of
 from torch_tb_profiler.trace import Header
 
@@ -35,6 +38,11 @@ class Rank:
     exposed_communication_ns: Float64 | None
     communications: Communications
     step: Int32
+
+    @property
+    def called(self) -> Timed:
+        """Its communication, to be matched."""
+        return called(self.communications, self.rank, self.overlap.names, self.step.astype(np.int64))
 
     @property
     def size(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
@@ -33,9 +34,11 @@ def _unequal_counts(of: Operations, groups: tuple[ProcessGroup, ...], chosen: In
     said: list[str] = []
     told: list[str] = []
     kinds, place = np.unique(np.stack([of.group[chosen], of.kind[chosen]]), axis=1, return_inverse=True)
+    of_group = {group: np.unique(of.rank[chosen[some]]) for group, some in each_value(of.group[chosen])}
+    of_kind = dict(each_value(place.ravel()))
     for number, (at, kind) in enumerate(kinds.T.tolist()):
-        ranks = np.unique(of.rank[chosen[of.group[chosen] == at]])
-        counts = np.bincount(of.rank[chosen[place.ravel() == number]], minlength=int(ranks.max()) + 1)[ranks]
+        ranks = of_group[at]
+        counts = np.bincount(of.rank[chosen[of_kind[number]]], minlength=int(ranks.max()) + 1)[ranks]
         if counts.min() == counts.max():
             continue
         label = groups[at].description or groups[at].name

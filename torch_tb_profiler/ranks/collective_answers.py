@@ -1,0 +1,104 @@
+"""Answers about the collectives of a run, and how fast they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Fraction, NsMean, Row
+from torch_tb_profiler.ranks.words import Link, Role
+
+
+class CollectiveRow(Answer, frozen=True, kw_only=True):
+    """Collectives of one name, group, size and element type, matched across the ranks.
+
+    name           of the call
+    kind           what it does
+    group          label of the process group
+    group_number   its position in `groups`
+    link           whether the group stays within a node
+    dtype          element type; empty when the traces do not say
+    bytes          size as nccl-tests counts it; null when it is not known or a rank sends another size
+    ranks          how many members of the group are here
+    size           how many members the group has; null when the traces do not say
+    calls          how many collectives, each counted once for all its ranks
+    matched        how many of them several ranks have
+    transfer_ns    mean time of a matched one once all ranks are there: the shortest duration of any rank; null where
+                   none is matched
+    wait_ns        mean over the ranks and matched calls of the rest; null like transfer_ns
+    algbw          bytes/s: Σ bytes ÷ Σ transfer; null when unknown
+    busbw          bytes/s: algbw × the factor of kind and algorithm; null when unknown
+    algorithm      ring, tree or nvls, where the kernel's name says it; empty otherwise
+    peak           bytes/s of the link in one direction; null where it is not known
+    peak_share     busbw ÷ peak, 0…1; null like these
+    culprit        number of the rank that comes last in at least half of the calls of three and more ranks
+    culprit_worker  name of its trace; null like culprit
+    culprit_share  part of the calls in which it comes last, 0…1; null like culprit
+    worker         trace with the call that waited longest
+    row            number of the event of that call; null where it is not known
+    """
+
+    name: str
+    kind: str
+    group: str
+    group_number: Count
+    link: Link
+    dtype: str
+    bytes: Bytes | None
+    ranks: Count
+    size: Count | None
+    calls: Count
+    matched: Count
+    transfer_ns: NsMean | None
+    wait_ns: NsMean | None
+    algbw: float | None
+    busbw: float | None
+    algorithm: str
+    peak: float | None
+    peak_share: float | None
+    culprit: int | None
+    culprit_worker: str | None
+    culprit_share: Fraction | None
+    worker: str
+    row: Row | None
+
+
+class FitPoint(Answer, frozen=True, kw_only=True):
+    """Collectives of one size.
+
+    bytes        size of each
+    transfer_ns  median transfer
+    busbw        bytes/s; null where the kind has no factor
+    calls        how many there are
+    """
+
+    bytes: Bytes
+    transfer_ns: NsMean
+    busbw: float | None
+    calls: Count
+
+
+class BandwidthFit(Answer, frozen=True, kw_only=True):
+    """Transfers of one kind in groups of one size, link and role: t = alpha + bytes ÷ beta, robust.
+
+    kind         collective
+    role         dimension of the layout
+    link         whether the groups stay within a node
+    size         how many ranks a group has
+    groups       how many groups are in it
+    points       by size
+    alpha_ns     latency; null with fewer than two sizes
+    beta         bytes/s for very large sizes; null like alpha_ns, and where larger ones are not slower
+    half_bytes   size that reaches half of beta: alpha × beta; null like these
+    residual     median of |measured − fitted| ÷ fitted, 0…1; null like these
+    """
+
+    kind: str
+    role: Role
+    link: Link
+    size: Count
+    groups: Count
+    points: Sequence[FitPoint]
+    alpha_ns: NsMean | None
+    beta: float | None
+    half_bytes: NsMean | None
+    residual: float | None

@@ -1,0 +1,95 @@
+"""Answers about pipelines, experts and sharded parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean
+
+
+class StageSpan(Answer, frozen=True, kw_only=True):
+    """A stretch of a stage.
+
+    kind      work: its own time; wait: for another stage; transfer: moving data
+    start_ns  from the start of the step on the rank that stands for the stage
+    end_ns    likewise
+    """
+
+    kind: Literal["work", "wait", "transfer"]
+    start_ns: Ns
+    end_ns: Ns
+
+
+class PipelineStage(Answer, frozen=True, kw_only=True):
+    """A stage of a pipeline.
+
+    stage      number of the stage, from 0
+    ranks      how many present ranks it has
+    worker     trace of the rank that stands for it
+    step_ns    median step of that rank
+    bubble_ns  waiting for other stages, median of its steps
+    bubble     bubble_ns ÷ step_ns, 0…1
+    spans      of the step that is shown
+    """
+
+    stage: Count
+    ranks: Count
+    worker: str
+    step_ns: Ns
+    bubble_ns: Ns
+    bubble: Fraction
+    spans: Sequence[StageSpan]
+
+
+class Pipeline(Answer, frozen=True, kw_only=True):
+    """Stages of a pipeline, with what each did in a step.
+
+    step    the one that is shown
+    stages  in order
+    note    what is estimated; empty for nothing
+    """
+
+    step: str
+    stages: Sequence[PipelineStage]
+    note: str
+
+
+class MoeImbalance(Answer, frozen=True, kw_only=True):
+    """How unequal the parts of an all-to-all are.
+
+    group        label of the process group
+    calls        how many of them
+    mean_bytes   mean over ranks and calls of what a rank sends
+    worst        how many times the mean part the largest is, mean over the calls
+    rank         number of the rank that has the largest part most often
+    rank_share   in which part of the calls, 0…1
+    rank_bytes   mean of what it sends
+    """
+
+    group: str
+    calls: Count
+    mean_bytes: NsMean
+    worst: float
+    rank: int | None
+    rank_share: Fraction
+    rank_bytes: NsMean
+
+
+class FsdpGathers(Answer, frozen=True, kw_only=True):
+    """All-gathers of sharded parameters.
+
+    group            label of the process group
+    gathers          how many all-gathers a step has, median over the ranks
+    scatters         how many reduce-scatters, likewise
+    reshards         true: parameters are gathered again for the backward pass; null when that cannot be told
+    lead_ns          median time from the call to the start of its kernel: how far ahead it is asked for
+    late_share       part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1
+    """
+
+    group: str
+    gathers: Count
+    scatters: Count
+    reshards: bool | None
+    lead_ns: Ns
+    late_share: Fraction

@@ -1,0 +1,249 @@
+"""All ranks of a run reduced to one result. docs/ranks.md has the rules in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.ranks.clock_fit import fit_clocks
+from torch_tb_profiler.ranks.collective_answers import CollectiveRow
+from torch_tb_profiler.ranks.collective_table import collective_rows, fits_of
+from torch_tb_profiler.ranks.layout import groups_of, layout_of, nodes_of, world_of
+from torch_tb_profiler.ranks.missing_collectives import missing_collectives
+from torch_tb_profiler.ranks.pipeline import pipeline_of
+from torch_tb_profiler.ranks.representatives import representatives
+from torch_tb_profiler.ranks.run_answers import (
+    Clock,
+    Matched,
+    RanksOverview,
+    RanksSummary,
+    Representative,
+    RunRanks,
+    RunTiles,
+    Straggler,
+)
+from torch_tb_profiler.ranks.run_data import RunData
+from torch_tb_profiler.ranks.run_notes import chosen_ranks, notes_of
+from torch_tb_profiler.ranks.shards import fsdp_of, moe_of
+from torch_tb_profiler.ranks.slow_links import slow_links
+from torch_tb_profiler.ranks.slow_ranks import LEAST_STEPS, SlowRanks, slow_ranks
+from torch_tb_profiler.ranks.step_grid import StepGrid
+from torch_tb_profiler.ranks.straggler_answers import of_links, stragglers_of
+from torch_tb_profiler.ranks.summary import RankSummary
+from torch_tb_profiler.ranks.waits import Waits, waits_of
+from torch_tb_profiler.ranks.words import Confidence, Metric
+
+#: steps from which on an answer is of high confidence
+MANY_STEPS = 4
+_FEATURES: tuple[Metric, ...] = (
+    "step_ns",
+    "compute_ns",
+    "exposed_wait_ns",
+    "exposed_transfer_ns",
+    "own_ns",
+    "input_ns",
+    "host_ns",
+)
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What all ranks say together.
+
+    overview     the run page
+    collectives  its table of collectives, most waiting first
+    heat         of each metric that is known, shape (ranks, steps): in the order of `overview.ranks` and
+                 `overview.steps`; -1 where unknown
+    """
+
+    overview: RanksOverview
+    collectives: tuple[CollectiveRow, ...]
+    heat: Mapping[Metric, Int64]
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        of = self.overview
+        spans = sum(len(stage.spans) for stage in of.pipeline.stages) if of.pipeline else 0
+        rows = 1_000 * len(self.collectives) + 600 * len(of.groups) + 2_000 * len(of.ranks.worker) + 100 * spans
+        return 10_000 + rows + sum(values.nbytes for values in self.heat.values())
+
+
+def reduce(summaries: Sequence[RankSummary], loading: Sequence[str] = (), failed: Sequence[str] = ()) -> RunResult:
+    """summaries: in any order, may be read anew each time one is taken; loading, failed: files not among them."""
+    chosen = chosen_ranks(summaries)
+    run = RunData.read(chosen.ranks)
+    grid = StepGrid.of([head.steps for head in run.heads])
+    groups = groups_of(run)
+    waits = waits_of(run)
+    heat = _heat(run, grid, waits)
+    slow = slow_ranks(run, grid, whole=not loading)
+    steps = _common_steps(grid)
+    step_ns = _mean(heat["step_ns"], np.median)
+    links = slow_links(run, groups, step_ns or 0, max(len(grid.names), 1))
+    stragglers, lost = stragglers_of(run, grid, slow, groups)
+    stragglers += of_links(run, links, len(grid.names), whole=not loading)
+    stragglers.sort(key=lambda each: not each.named)
+    named = [each for each in stragglers if each.named]
+    shared = run.is_shared
+    overview = RanksOverview(
+        tiles=RunTiles(
+            present=len(run),
+            expected=world_of(run),
+            loading=len(loading),
+            failed=len(failed),
+            steps=steps,
+            step_ns=step_ns,
+            exposed_wait_ns=_mean(heat.get("exposed_wait_ns")),
+            exposed_transfer_ns=_mean(heat.get("exposed_transfer_ns")),
+            hidden_ns=_mean(grid.whole([of.hidden for of in run.steps])),
+            slowest_worker=named[0].worker if named else None,
+            slowest_rank=named[0].rank if named else None,
+            slowest_cause=named[0].cause if named else None,
+            lost_ns=lost,
+        ),
+        stragglers=stragglers,
+        slow_links=links,
+        representatives=_representatives(run, heat, slow),
+        ranks=_ranks(run, grid, heat, slow, waits, stragglers),
+        steps=grid.names,
+        metrics=list(heat),
+        groups=groups,
+        layout=layout_of(run, groups),
+        matched=Matched(
+            matched=int(np.count_nonzero(shared)),
+            unmatched=int(np.count_nonzero((run.state.ranks > 0) & ~shared)) + _without_number(run),
+        ),
+        missing=missing_collectives(run, groups),
+        pipeline=pipeline_of(run, groups),
+        moe=moe_of(run, groups),
+        fsdp=fsdp_of(run, groups),
+        fits=fits_of(run, groups),
+        confidence=_confidence(run, steps, loading, failed),
+        notes=notes_of(run, chosen, loading, failed),
+    )
+    return RunResult(overview, collective_rows(run, groups, waits), heat)
+
+
+def clock(summaries: Sequence[RankSummary]) -> Clock:
+    """One clock for all ranks, in order of rank."""
+    return fit_clocks(RunData.read(chosen_ranks(summaries).ranks))
+
+
+def summary_of(result: RunResult, fitted: Clock) -> RanksSummary:
+    """`ranks` of `summary --json`."""
+    of = result.overview
+    return RanksSummary(
+        present=of.tiles.present,
+        expected=of.tiles.expected,
+        stragglers=[each for each in of.stragglers if each.named],
+        slow_links=of.slow_links,
+        collectives=of.matched,
+        clock=fitted,
+    )
+
+
+def _heat(run: RunData, grid: StepGrid, waits: Waits) -> dict[Metric, Int64]:
+    """What of a wait and a transfer lies outside of computing: at most the exposed communication, waiting first."""
+    exposed = grid.whole([of.exposed for of in run.steps])
+    wait, transfer = grid.whole(waits.wait), grid.whole(waits.transfer)
+    # one rank alone tells nothing about waiting
+    known = (len(run) > 1) & (wait >= 0) & (exposed >= 0) & ((wait + transfer > 0) | (exposed == 0))
+    waiting = np.minimum(wait, exposed)
+    own = [np.nan_to_num(each, nan=-1).astype(np.int64) for each in run.own]
+    found: dict[Metric, Int64] = {
+        "step_ns": grid.whole([of.end - of.start for of in run.steps]),
+        "compute_ns": grid.whole([of.compute + of.hidden for of in run.steps]),
+        "exposed_wait_ns": np.where(known, waiting, -1),
+        "exposed_transfer_ns": np.where(known, np.minimum(transfer, exposed - waiting), -1),
+        "own_ns": grid.whole(own),
+        "input_ns": grid.whole([of.input for of in run.steps]),
+        "host_ns": grid.whole([of.host for of in run.steps]),
+        "memory_bytes": grid.whole([of.memory for of in run.steps]),
+    }
+    return {name: values for name, values in found.items() if name == "step_ns" or (values >= 0).any()}
+
+
+def _mean(values: Int64 | None, how: object = np.mean) -> float | None:
+    known = None if values is None else values[values >= 0]
+    return float(how(known)) if known is not None and len(known) else None  # type: ignore[operator]
+
+
+def _common_steps(grid: StepGrid) -> int:
+    """How many steps all ranks have."""
+    counts = np.bincount(np.concatenate(grid.place or (np.empty(0, np.int64),)), minlength=len(grid.names))
+    return int(np.count_nonzero(counts == len(grid.place))) if grid.place else 0
+
+
+def _without_number(run: RunData) -> int:
+    """Collectives that can belong to no other rank's: sends and receives of unknown partners among them."""
+    return sum(int(np.count_nonzero(rows.number < 0)) for _, rows in run.each())
+
+
+def _medians(values: Int64) -> list[int | None]:
+    if values.size and (values >= 0).all():
+        return [round(value) for value in np.median(values, axis=1).tolist()]
+    return [round(float(np.median(row[row >= 0]))) if (row >= 0).any() else None for row in values]
+
+
+def _ranks(
+    run: RunData,
+    grid: StepGrid,
+    heat: Mapping[Metric, Int64],
+    slow: SlowRanks,
+    waits: Waits,
+    stragglers: Sequence[Straggler],
+) -> RunRanks:
+    none: list[int | None] = [None] * len(run)
+    named = {each.worker for each in stragglers if each.named}
+
+    def of(metric: Metric) -> list[int | None]:
+        return _medians(heat[metric]) if metric in heat else none
+
+    def known(values: Float64) -> list[int | None]:
+        return [None if np.isnan(value) else round(value) for value in values.tolist()]
+
+    return RunRanks(
+        worker=[head.worker for head in run.heads],
+        rank=[head.rank for head in run.heads],
+        host=[head.host or None for head in run.heads],
+        node=nodes_of(run),
+        device=[head.device for head in run.heads],
+        peers=slow.kind.tolist(),
+        steps=[len(each) for each in run.steps],
+        step_ns=of("step_ns"),
+        compute_ns=of("compute_ns"),
+        exposed_wait_ns=of("exposed_wait_ns"),
+        exposed_transfer_ns=of("exposed_transfer_ns"),
+        hidden_ns=_medians(grid.whole([each.hidden for each in run.steps])),
+        own_ns=known(slow.own),
+        late_ns=known(slow.late),
+        z=[None if np.isnan(value) else round(value, 2) for value in slow.z.tolist()],
+        input_ns=of("input_ns"),
+        host_ns=of("host_ns"),
+        memory_bytes=of("memory_bytes"),
+        collectives=run.collectives,
+        unmatched=waits.unmatched,
+        named=[head.worker in named for head in run.heads],
+    )
+
+
+def _representatives(run: RunData, heat: Mapping[Metric, Int64], slow: SlowRanks) -> list[Representative]:
+    columns = [_medians(heat[name]) for name in _FEATURES if name in heat]
+    features = np.array(columns, np.float64).T if columns and len(run) else np.empty((0, 0))
+    named = [each.rank for each in slow.found if each.named]
+    chosen, like = representatives(features, named)
+    return [
+        Representative(worker=run.heads[at].worker, rank=run.heads[at].rank, like=count, named=at in named)
+        for at, count in zip(chosen.tolist(), like.tolist(), strict=True)
+    ]
+
+
+def _confidence(run: RunData, steps: int, loading: Sequence[str], failed: Sequence[str]) -> Confidence:
+    world = world_of(run)
+    if loading or steps < LEAST_STEPS or len(run) < 2:
+        return "low"
+    return "high" if world == len(run) and steps >= MANY_STEPS and not failed else "medium"

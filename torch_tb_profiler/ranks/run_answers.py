@@ -1,0 +1,392 @@
+"""Answers about all ranks of a run: what the run page, the Python API, the report and `summary --json` show.
+
+Times are ns, and never compare clocks of two ranks. A rank is its number in the job, or None where its trace does not
+say; `worker` always names its trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, NsMean
+from torch_tb_profiler.ranks.collective_answers import BandwidthFit
+from torch_tb_profiler.ranks.parallel_answers import FsdpGathers, MoeImbalance, Pipeline
+from torch_tb_profiler.ranks.words import Cause, Confidence, Link, Metric, Role
+from torch_tb_profiler.trace import Note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Straggler(Answer, frozen=True, kw_only=True):
+    """A rank that works longer than its peers, by its own time between collectives: no waiting is in it.
+
+    rank         number of the rank; null where its trace does not say
+    worker       name of its trace
+    host         where it ran; null where the trace does not say
+    late_ns      how much longer than its peers, of a step
+    z            how many robust deviations of the peers late_ns is; null with fewer than three of them
+    cause        what takes longer
+    operator     the operator, kernel or collective that takes longer; null where no single one does
+    operator_ns  the part of it, of a step; null like operator
+    position     collective before which the rank is late; null where it is late in many places
+    saving_ns    how much shorter a step would be without it: replay over all ranks; null where that cannot be told
+    steps        in how many steps it is clearly late
+    of_steps     how many steps were compared
+    peers        with how many ranks it was compared
+    named        whether it is surely slow; otherwise it is only listed, for `doubt`
+    doubt        why it is not named: few_steps, few_peers, small, loading; empty where it is named
+    """
+
+    rank: int | None
+    worker: str
+    host: str | None
+    late_ns: Ns
+    z: float | None
+    cause: Cause
+    operator: str | None
+    operator_ns: Ns | None
+    position: str | None
+    saving_ns: Ns | None
+    steps: Count
+    of_steps: Count
+    peers: Count
+    named: bool
+    doubt: Literal["", "few_steps", "few_peers", "small", "loading"]
+
+
+class SlowLink(Answer, frozen=True, kw_only=True):
+    """A process group whose transfers are slower than those of groups of the same kind and size.
+
+    group        label of the group
+    ranks        the number of each of its members that are here, at most 64
+    hosts        where they run
+    pair         the two ranks between which it is slow; null where only the group is known
+    kind         collective that is slower
+    extra_ns     how much longer its transfers take than the middle group's, of a step
+    ratio        how many times as long as those of the middle group its transfers take
+    z            how many robust deviations of the groups that is
+    compared     how many other groups or pairs it was compared with
+    """
+
+    group: str
+    ranks: Sequence[int]
+    hosts: Sequence[str]
+    pair: tuple[int, int] | None
+    kind: str
+    extra_ns: Ns
+    ratio: float
+    z: float
+    compared: Count
+
+
+class RunTiles(Answer, frozen=True, kw_only=True):
+    """The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null where unknown.
+
+    present              how many ranks were read
+    expected             how many ranks the job has; null where the traces do not say
+    loading              how many traces are still being read
+    failed               how many traces could not be read
+    steps                how many steps all present ranks have
+    step_ns              median step time
+    exposed_wait_ns      waiting for other ranks while nothing was computed
+    exposed_transfer_ns  moving data while nothing was computed
+    hidden_ns            communication while something was computed
+    slowest_worker       the rank that is late most; null where none is named
+    slowest_rank         number of the rank; null where none is named or its trace does not say
+    slowest_cause        why; null where none is named
+    lost_ns              what a step would save without all named stragglers together, by replay; 0 where none is named;
+                         null where it cannot be told
+    """
+
+    present: Count
+    expected: Count | None
+    loading: Count
+    failed: Count
+    steps: Count
+    step_ns: NsMean | None
+    exposed_wait_ns: NsMean | None
+    exposed_transfer_ns: NsMean | None
+    hidden_ns: NsMean | None
+    slowest_worker: str | None
+    slowest_rank: int | None
+    slowest_cause: Cause | None
+    lost_ns: Ns | None
+
+
+class RunRanks(Answer, frozen=True, kw_only=True):
+    """A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null where unknown.
+
+    worker               name of the trace
+    rank                 number of the rank
+    host                 where it ran
+    node                 number of its node, from 0, by host
+    device               name of its device
+    peers                number of its set of like ranks: the same sequence of collectives
+    steps                how many steps it recorded
+    step_ns              step time
+    compute_ns           computing
+    exposed_wait_ns      waiting for other ranks while nothing was computed
+    exposed_transfer_ns  moving data while nothing was computed
+    hidden_ns            communication while something was computed
+    own_ns               own time between collectives
+    late_ns              how much more own time than its peers
+    z                    how many robust deviations that is
+    input_ns             waiting for the next batch
+    host_ns              time in which the host called operators
+    memory_bytes         most memory in use
+    collectives          how many it recorded
+    unmatched            how many of them no other rank has
+    named                whether it is a straggler
+    """
+
+    worker: Sequence[str]
+    rank: Sequence[int | None]
+    host: Sequence[str | None]
+    node: Sequence[int]
+    device: Sequence[str | None]
+    peers: Sequence[int]
+    steps: Sequence[Count]
+    step_ns: Sequence[Ns | None]
+    compute_ns: Sequence[Ns | None]
+    exposed_wait_ns: Sequence[Ns | None]
+    exposed_transfer_ns: Sequence[Ns | None]
+    hidden_ns: Sequence[Ns | None]
+    own_ns: Sequence[Ns | None]
+    late_ns: Sequence[Ns | None]
+    z: Sequence[float | None]
+    input_ns: Sequence[Ns | None]
+    host_ns: Sequence[Ns | None]
+    memory_bytes: Sequence[Bytes | None]
+    collectives: Sequence[Count]
+    unmatched: Sequence[Count]
+    named: Sequence[bool]
+
+    def __len__(self) -> int:
+        return len(self.worker)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """One row per rank. Raises ModuleNotFoundError without pandas."""
+        import pandas as pd  # noqa: PLC0415 - not a dependency
+
+        return pd.DataFrame(msgspec.structs.asdict(self))
+
+
+class Representative(Answer, frozen=True, kw_only=True):
+    """A rank that stands for others like it.
+
+    worker  name of its trace
+    rank    number of the rank; null where its trace does not say
+    like    how many ranks are nearest to it, itself included
+    named   whether it is a straggler
+    """
+
+    worker: str
+    rank: int | None
+    like: Count
+    named: bool
+
+
+class RunGroup(Answer, frozen=True, kw_only=True):
+    """A process group.
+
+    label        description and name
+    name         as the program numbers it
+    description  what it is for, as the program says
+    ranks        the number of each of its members; empty when the traces do not say
+    size         how many members it has; null when the traces do not say
+    present      how many of them are here
+    role         which dimension of the layout it is
+    role_from    what says so: description, ranks, or nothing
+    link         whether it stays within a node
+    hosts        how many nodes it spans, of the ranks that are here
+    calls        how many collectives of it were matched
+    transfer_ns  Σ transfers of them
+    wait_ns      Σ over its ranks of the waits in them
+    """
+
+    label: str
+    name: str
+    description: str
+    ranks: Sequence[int]
+    size: Count | None
+    present: Count
+    role: Role
+    role_from: Literal["description", "ranks", ""]
+    link: Link
+    hosts: Count
+    calls: Count
+    transfer_ns: Ns
+    wait_ns: Ns
+
+
+class LayoutDimension(Answer, frozen=True, kw_only=True):
+    """One dimension of the parallel layout.
+
+    role    which one
+    size    how many ranks each group has
+    groups  how many groups there are here
+    stride  how many ranks apart neighbouring members are; null where unknown or unequal
+    """
+
+    role: Role
+    size: Count
+    groups: Count
+    stride: int | None
+
+
+class Layout(Answer, frozen=True, kw_only=True):
+    """The parallel layout, inferred from the process groups.
+
+    world           how many ranks the job has; null where the traces do not say
+    nodes           how many hosts the present ranks name; null where they name none
+    ranks_per_node  how many present ranks the largest node has; null like nodes
+    dimensions      in order of stride
+    confidence      high: the sizes multiply to the world; medium: roles are named, sizes do not; low: from ranks alone
+    """
+
+    world: Count | None
+    nodes: Count | None
+    ranks_per_node: Count | None
+    dimensions: Sequence[LayoutDimension]
+    confidence: Confidence
+
+
+class MissingCollective(Answer, frozen=True, kw_only=True):
+    """A collective that some present member of its group does not have: a hint that ranks ran apart.
+
+    group     label of the process group
+    sequence  number of the collective in its group; null when the traces do not say
+    name      of the call
+    step      in which the others called it; null outside of steps
+    ranks     the number of each rank that lacks it, at most 64
+    having    how many have it
+    exact     false: one of several equal neighbours is missing, not surely this one
+    stops     whether the ranks have nothing more of the group after it: it may hang there
+    """
+
+    group: str
+    sequence: int | None
+    name: str
+    step: str | None
+    ranks: Sequence[int | None]
+    having: Count
+    exact: bool
+    stops: bool
+
+
+class Clock(Answer, frozen=True, kw_only=True):
+    """What to add to the times of each rank (since its own start) to have them by one clock, as parallel lists.
+
+    workers      names of the traces
+    offset_ns    by which the clock differs from that of the lowest rank at the middle of its trace, once times since
+                 the epoch are compared; null where it shares no clock with it
+    drift_ppm    how many parts in a million faster it runs; null likewise
+    residual_ns  median distance of the ends of collectives from the lines; null where nothing was fitted
+    corrected    whether the offsets are larger than their uncertainty; else times since the epoch are used as they are
+    components   how many sets of ranks there are between which clocks are known
+    """
+
+    workers: Sequence[str]
+    offset_ns: Sequence[Ns | None]
+    drift_ppm: Sequence[float | None]
+    residual_ns: NsMean | None
+    corrected: bool
+    components: Count
+
+
+class Matched(Answer, frozen=True, kw_only=True):
+    """How many collectives several ranks have.
+
+    matched    how many are on several ranks
+    unmatched  how many are on one, although its group has more here or it is point-to-point
+    """
+
+    matched: Count
+    unmatched: Count
+
+
+class RanksOverview(Answer, frozen=True, kw_only=True):
+    """The run page: everything but tables with a row for each cell.
+
+    tiles            a few numbers
+    stragglers       named ones first, latest first; at most 20 that are only listed
+    slow_links       slowest first
+    representatives  ranks that stand for all
+    ranks            a row each, in order of rank
+    steps            names of the steps of the heat maps
+    metrics          what heat maps there are
+    groups           process groups
+    layout           inferred from them
+    matched          how many collectives were matched
+    missing          collectives that some rank lacks
+    pipeline         null without stages
+    moe              all-to-alls of unequal parts
+    fsdp             all-gathers of sharded parameters
+    fits             size and bandwidth
+    confidence       how far the answer is to be trusted: high with all ranks, four steps and more
+    notes            what a person should know
+    """
+
+    tiles: RunTiles
+    stragglers: Sequence[Straggler]
+    slow_links: Sequence[SlowLink]
+    representatives: Sequence[Representative]
+    ranks: RunRanks
+    steps: Sequence[str]
+    metrics: Sequence[Metric]
+    groups: Sequence[RunGroup]
+    layout: Layout
+    matched: Matched
+    missing: Sequence[MissingCollective]
+    pipeline: Pipeline | None
+    moe: Sequence[MoeImbalance]
+    fsdp: Sequence[FsdpGathers]
+    fits: Sequence[BandwidthFit]
+    confidence: Confidence
+    notes: Sequence[Note]
+
+
+class HeatMap(Answer, frozen=True, kw_only=True):
+    """One metric of all ranks and steps.
+
+    metric    which one
+    unit      ns or bytes
+    ranks     how many rows it has, in order of rank
+    steps     how many columns
+    values    row by row, in `unit`; null where unknown
+    middle    median of the known values, in `unit`; null without any
+    spread    median absolute deviation of them, in `unit`; null likewise
+    outliers  the position in `values` of those more than eight deviations above the median of their step, at most 1,000
+    """
+
+    metric: Metric
+    unit: Literal["ns", "bytes"]
+    ranks: Count
+    steps: Count
+    values: Sequence[int | None]
+    middle: float | None
+    spread: float | None
+    outliers: Sequence[Count]
+
+
+class RanksSummary(Answer, frozen=True, kw_only=True):
+    """`ranks` of `summary --json` and `ingest --json`.
+
+    present      how many ranks were read
+    expected     how many ranks the job has; null where the traces do not say
+    stragglers   those that are named
+    slow_links   groups or pairs whose transfers take longer
+    collectives  how many were matched
+    clock        offsets of the clocks
+    """
+
+    present: Count
+    expected: Count | None
+    stragglers: Sequence[Straggler]
+    slow_links: Sequence[SlowLink]
+    collectives: Matched
+    clock: Clock

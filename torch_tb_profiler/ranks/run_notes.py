@@ -1,0 +1,135 @@
+"""Which traces of a folder are the ranks of one run, and what a person should know about the answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torch_tb_profiler.ranks.layout import world_of
+from torch_tb_profiler.ranks.run_data import RunData
+from torch_tb_profiler.ranks.summary import RankHead, RankSummary
+from torch_tb_profiler.trace import Note
+
+_TOUCHES = ("distributed",)
+#: names in a sentence
+MOST_NAMES = 4
+
+
+class _Chosen(Sequence[RankSummary]):
+    """Some of the summaries, each taken when it is needed."""
+
+    def __init__(self, summaries: Sequence[RankSummary], places: Sequence[int]) -> None:
+        self._summaries, self._places = summaries, places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __getitem__(self, at: int) -> RankSummary:  # type: ignore[override]
+        return self._summaries[self._places[at]]
+
+
+@dataclass(frozen=True)
+class ChosenRanks:
+    """ranks: in order of rank; duplicates, foreign: workers that were left out."""
+
+    ranks: Sequence[RankSummary]
+    duplicates: tuple[str, ...]
+    foreign: tuple[str, ...]
+
+
+def chosen_ranks(summaries: Sequence[RankSummary]) -> ChosenRanks:
+    """One trace for each rank, of the job that most traces are of: by the number of ranks that they say it has."""
+    heads = [summary.head for summary in summaries]
+    worlds = Counter(head.world for head in heads if head.world)
+    world = max(worlds, key=lambda each: (worlds[each], each), default=None)
+    foreign = [at for at, head in enumerate(heads) if _is_foreign(head, world)]
+    order = sorted(
+        (at for at in range(len(heads)) if at not in set(foreign)),
+        key=lambda at: (heads[at].rank is None, heads[at].rank or 0, heads[at].worker),
+    )
+    kept: list[int] = []
+    seen: set[int] = set()
+    duplicates = []
+    for at in order:
+        rank = heads[at].rank
+        if rank is not None and rank in seen:
+            duplicates.append(heads[at].worker)
+            continue
+        if rank is not None:
+            seen.add(rank)
+        kept.append(at)
+    return ChosenRanks(_Chosen(summaries, kept), tuple(duplicates), tuple(heads[at].worker for at in foreign))
+
+
+def _is_foreign(head: RankHead, world: int | None) -> bool:
+    return world is not None and head.world is not None and head.world != world
+
+
+def notes_of(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> list[Note]:
+    """Why the answer is partial."""
+    return list(_notes(run, chosen, loading, failed))
+
+
+def _notes(run: RunData, chosen: ChosenRanks, loading: Sequence[str], failed: Sequence[str]) -> Iterator[Note]:
+    world = world_of(run)
+    if loading:
+        text = f"{len(loading)} traces are still being read: nobody is named yet."
+        yield _note("ranks_loading", "info", text, loading)
+    if failed:
+        yield _note("ranks_failed", "warning", f"{len(failed)} traces could not be read: {_list(failed)}.", failed)
+    if chosen.duplicates:
+        text = "Two traces say that they are the same rank; the first by name counts. Left out: "
+        yield _note("duplicate_ranks", "warning", f"{text}{_list(chosen.duplicates)}.", chosen.duplicates)
+    if chosen.foreign:
+        text = f"Traces of another job, which has another number of ranks than {world}, are left out: "
+        yield _note("foreign_ranks", "warning", f"{text}{_list(chosen.foreign)}.", chosen.foreign)
+    if world and len(run) < world and not loading:
+        here = {head.rank for head in run.heads}
+        absent = [str(rank) for rank in range(world) if rank not in here]
+        text = f"{len(run)} of {world} ranks are here; missing: {_list(absent)}. "
+        text += "Transfers may be too long, waits too short."
+        yield _note("absent_ranks", "warning", text, absent)
+    for name in sorted({name for head in run.heads for name in head.versions}):
+        values = Counter(head.versions.get(name, "") for head in run.heads)
+        if len(values) > 1:
+            told = [f"{value or 'unknown'} ({count})" for value, count in values.most_common()]
+            yield _note("versions_differ", "warning", f"{name} is not the same on all ranks: {_list(told)}.", told)
+    counts = {len(each) for each in run.steps}
+    if len(counts) > 1:
+        text = f"The ranks recorded {min(counts)} to {max(counts)} steps; a step is compared on the ranks that have it."
+        yield _note("unequal_steps", "info", text, [str(count) for count in sorted(counts)])
+    yield from _windows(run)
+    unnumbered = len(run.join.doubted)
+    if unnumbered:
+        text = f"The collectives of {unnumbered} process groups were matched by order: "
+        text += "their numbers are missing or disagree."
+        yield _note("matched_by_order", "info", text, [])
+
+
+def _windows(run: RunData) -> Iterator[Note]:
+    """Traces that have no moment in common, by their own clocks."""
+    if len(run) < 2:
+        return
+    if not set(run.heads[0].steps).intersection(*(head.steps for head in run.heads[1:])):
+        first = [head.origin_ns + head.first_ns for head in run.heads]
+        last = [head.origin_ns + head.last_ns for head in run.heads]
+        if max(first) > min(last):
+            text = "The traces were recorded at different times and share no step: waiting and lateness are not known."
+            yield _note("different_windows", "warning", text, [])
+
+
+def _note(kind: str, level: str, text: str, names: Sequence[str]) -> Note:
+    return Note(
+        kind,
+        level,  # type: ignore[arg-type]
+        text,
+        count=max(len(names), 1),
+        touches=_TOUCHES,
+        values={"names": ", ".join(names[:MOST_NAMES]), "more": max(len(names) - MOST_NAMES, 0)},
+    )
+
+
+def _list(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,0 +1,152 @@
+"""The questions about all ranks of a run that are answered from their summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Answer
+from torch_tb_profiler.analysis.question import (
+    NoParameters,
+    NotFound,
+    RankPart,
+    RunPart,
+    RunQuestion,
+    RunSubject,
+    Subject,
+)
+from torch_tb_profiler.ranks import reduction
+from torch_tb_profiler.ranks.collective_answers import CollectiveRow
+from torch_tb_profiler.ranks.reduction import RunResult
+from torch_tb_profiler.ranks.result_file import decode_result, encode_result
+from torch_tb_profiler.ranks.robust import NORMAL
+from torch_tb_profiler.ranks.run_answers import Clock, HeatMap, RanksOverview
+from torch_tb_profiler.ranks.summary import RankSummary, decode_named, summarize
+from torch_tb_profiler.ranks.words import Metric
+from torch_tb_profiler.reason import Reason
+
+#: of a step: what is an outlier, in deviations, with a floor of this part of the median
+OUTLIER, FLOOR = 8.0, 0.005
+MOST_OUTLIERS = 1_000
+
+
+class OneMetric(msgspec.Struct, frozen=True):
+    """What the heat map shows."""
+
+    metric: Annotated[Metric, Meta(description="Which metric.")] = "step_ns"
+
+
+class CollectiveTable(Answer, frozen=True, kw_only=True):
+    """Collectives matched across the ranks.
+
+    rows  most waiting first
+    """
+
+    rows: Sequence[CollectiveRow]
+
+
+def _summary_of(subject: Subject) -> RankSummary:
+    return summarize(subject.model, subject.worker)
+
+
+#: what is kept of each trace for these questions
+SUMMARY = RankPart("summary", _summary_of, decode_named)
+
+
+def heat_map(result: RunResult, metric: Metric) -> HeatMap:
+    """One metric of all ranks and steps. Raises NotFound: it was not recorded."""
+    if metric not in result.heat:
+        raise NotFound(Reason("metric_not_recorded", f"no trace of the run has {metric}", {"metric": metric}))
+    values = result.heat[metric]
+    known = values[values >= 0]
+    middle = float(np.median(known)) if len(known) else None
+    spread = None if middle is None else float(np.median(np.abs(known - middle)))
+    return HeatMap(
+        metric=metric,
+        unit="bytes" if metric == "memory_bytes" else "ns",
+        ranks=values.shape[0],
+        steps=values.shape[1],
+        values=[None if value < 0 else value for value in values.ravel().tolist()],
+        middle=middle,
+        spread=spread,
+        outliers=_outliers(values),
+    )
+
+
+def _outliers(values: np.typing.NDArray[np.int64]) -> list[int]:
+    """Places far above the median of their step."""
+    if not values.size:
+        return []
+    of = np.where(values < 0, np.nan, values.astype(np.float64))
+    columns = ~np.isnan(of).all(axis=0)
+    z = np.zeros(of.shape)
+    middle = np.nanmedian(of[:, columns], axis=0)
+    apart = of[:, columns] - middle
+    deviation = np.maximum(np.nanmedian(np.abs(apart), axis=0), np.maximum(FLOOR * middle, 1))
+    z[:, columns] = np.nan_to_num(NORMAL * apart / deviation)
+    found = np.flatnonzero(z > OUTLIER)
+    order = np.argsort(-z.ravel()[found], kind="stable")[:MOST_OUTLIERS]
+    return [int(place) for place in np.sort(found[order])]
+
+
+def reduced(subject: RunSubject[RankSummary]) -> RunResult:
+    """The ranks of a question, reduced."""
+    return reduction.reduce(subject.parts, subject.loading, subject.failed)
+
+
+#: what is kept of all of them
+REDUCED = RunPart("reduced", reduced, encode_result, decode_result)
+
+
+def _overview(result: RunResult, _: NoParameters) -> RanksOverview:
+    return result.overview
+
+
+def _heat_map(result: RunResult, asked: OneMetric) -> HeatMap:
+    return heat_map(result, asked.metric)
+
+
+def _collectives(result: RunResult, _: NoParameters) -> CollectiveTable:
+    return CollectiveTable(rows=result.collectives)
+
+
+def _clock(subject: RunSubject[RankSummary], _: NoParameters) -> Clock:
+    return reduction.clock(subject.parts)
+
+
+RUN_RANKS = RunQuestion(
+    name="ranks",
+    summary="All ranks of a run in a page: who is slow and why, what it costs",
+    answer=RanksOverview,
+    part=SUMMARY,
+    whole=REDUCED,
+    compute=_overview,
+)
+RUN_HEAT = RunQuestion(
+    name="ranks/heatmap",
+    summary="One metric of all ranks and steps",
+    answer=HeatMap,
+    parameters=OneMetric,
+    part=SUMMARY,
+    whole=REDUCED,
+    compute=_heat_map,
+)
+RUN_COLLECTIVES = RunQuestion(
+    name="ranks/collectives",
+    summary="Collectives matched across the ranks",
+    answer=CollectiveTable,
+    part=SUMMARY,
+    whole=REDUCED,
+    compute=_collectives,
+)
+RUN_CLOCK = RunQuestion(
+    name="ranks/clock",
+    summary="One clock for all ranks",
+    answer=Clock,
+    part=SUMMARY,
+    compute=_clock,
+)

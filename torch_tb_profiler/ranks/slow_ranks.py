@@ -1,0 +1,258 @@
+"""Which ranks work longer than their peers, and on what: docs/ranks.md has the thresholds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Float32, Float64, Int64
+from torch_tb_profiler.ranks.causes import Diagnosis, diagnose
+from torch_tb_profiler.ranks.robust import deviations, middle, reached
+from torch_tb_profiler.ranks.run_data import RunData
+from torch_tb_profiler.ranks.step_grid import StepGrid
+from torch_tb_profiler.ranks.work_use import WorkUse, work_use
+
+#: with fewer steps ranks are listed, not named
+LEAST_STEPS = 3
+#: with fewer ranks of a kind, all ranks are compared
+LEAST_PEERS = 3
+#: own time before a collective: floor of the deviation (ns), deviations, share of the step, ns
+POSITION = (20_000, 12.0, 0.01, 200_000)
+#: of what a rank is late before a position, this part is in the own time of the step, too
+KEPT = 1 / 3
+#: own time of a step: floor (share of the step, ns), deviations, share of the step with four steps and more, with three
+OWN = (0.003, 50_000, 6.0, 0.03, 0.05)
+#: a rank that is not named is listed from so many deviations and such a share of the step on
+LISTED = (3.5, 0.03)
+
+
+@dataclass(frozen=True)
+class Peers:
+    """Ranks that are compared.
+
+    ranks      places of the ranks
+    by_place   whether they do the same collectives, so that positions can be compared
+    columns    of the step grid that at least half of them have
+    """
+
+    ranks: Int64
+    by_place: bool
+    columns: Int64
+
+
+@dataclass(frozen=True)
+class Slow:
+    """A rank that is late. ns are of a step.
+
+    excess    shape (positions,): before each of its collectives of a step, ns; None where positions were not compared
+    program   of the steps that these are positions of
+    """
+
+    rank: int
+    late_ns: float
+    z: float | None
+    diagnosis: Diagnosis
+    position: int | None
+    steps: int
+    of_steps: int
+    peers: int
+    named: bool
+    doubt: str
+    excess: Float32 | None = field(repr=False)
+    program: int
+
+
+@dataclass(frozen=True)
+class SlowRanks:
+    """found: named ones first, latest first. own, late, z: of each rank, NaN where unknown; kind: its set of peers."""
+
+    found: tuple[Slow, ...]
+    own: Float64
+    late: Float64
+    z: Float64
+    kind: Int64
+
+
+def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
+    """whole: whether all ranks were read; else nobody is named."""
+    step_ns = grid.real([of.end - of.start for of in run.steps])
+    own = grid.real(run.own)
+    kind = _kinds(run)
+    none = np.full(len(run), np.nan)
+    late, z = none.copy(), none.copy()
+    found: list[Slow] = []
+    for number in range(int(kind.max(initial=-1)) + 1):
+        mine = np.flatnonzero(kind == number)
+        peers = _peers(run, grid, mine)
+        own_excess, own_z = _own(own, step_ns, peers)
+        at = np.searchsorted(peers.ranks, mine)
+        late[mine], z[mine] = own_excess[at], own_z[at]
+        if len(run) > 1 and len(peers.columns):
+            found += _of_peers(run, grid, peers, mine, step_ns, own_excess, own_z, whole)
+    known = np.array([np.median(row[~np.isnan(row)]) if not np.isnan(row).all() else np.nan for row in own])
+    if len(run) <= LEAST_PEERS - 1:
+        z[:] = np.nan
+    return SlowRanks(tuple(sorted(found, key=lambda each: (not each.named, -each.late_ns))), known, late, z, kind)
+
+
+def _kinds(run: RunData) -> Int64:
+    """Of each rank a number of what it mostly does in a step."""
+    usual = []
+    for programs in run.programs:
+        values, counts = np.unique(programs[programs != 0], return_counts=True)
+        usual.append(int(values[np.argmax(counts)]) if len(values) else 0)
+    codes: dict[int, int] = {}
+    return np.array([codes.setdefault(each, len(codes)) for each in usual], np.int64)
+
+
+def _peers(run: RunData, grid: StepGrid, mine: Int64) -> Peers:
+    alike = len(mine) >= LEAST_PEERS or len(mine) == len(run)
+    ranks = mine if alike else np.arange(len(run))
+    having = np.bincount(np.concatenate([grid.place[rank] for rank in ranks]), minlength=len(grid.names))
+    by_place = alike and bool(usual_program(run, int(ranks[0])))
+    return Peers(ranks, by_place, np.flatnonzero(having * 2 >= len(ranks)))
+
+
+def usual_program(run: RunData, rank: int) -> int:
+    """What most steps of a rank do; 0 without collectives."""
+    values, counts = np.unique(run.programs[rank][run.programs[rank] != 0], return_counts=True)
+    return int(values[np.argmax(counts)]) if len(values) else 0
+
+
+def _own(own: Float64, step_ns: Float64, peers: Peers) -> tuple[Float64, Float64]:
+    """Of the peers: excess of own time of a step, and that in deviations."""
+    if not len(peers.columns):
+        none = np.full(len(peers.ranks), np.nan)
+        return none, none
+    values = own[np.ix_(peers.ranks, peers.columns)]
+    excess: Float64 = reached(values - middle(values)).astype(np.float64)
+    step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
+    return excess, deviations(excess, max(OWN[0] * step, OWN[1]))
+
+
+def _of_peers(
+    run: RunData,
+    grid: StepGrid,
+    peers: Peers,
+    mine: Int64,
+    step_ns: Float64,
+    own_excess: Float64,
+    own_z: Float64,
+    whole: bool,
+) -> list[Slow]:
+    step = float(np.nanmedian(step_ns[np.ix_(peers.ranks, peers.columns)]))
+    steps = len(peers.columns)
+    placed = _positions(run, grid, peers) if peers.by_place else None
+    excess = np.empty((len(peers.ranks), 0), np.float32) if placed is None else reached(placed)
+    position_z = deviations(excess, POSITION[0])
+    use = work_use(run, grid, peers.ranks, peers.columns, step)
+    least_own = (OWN[3] if steps > LEAST_STEPS else OWN[4]) * step
+    late_position = (position_z > POSITION[1]) & (excess >= max(POSITION[2] * step, POSITION[3]))
+    # a collective beside computing may wait for its stream: own time then moves to another position of the same step
+    late_position &= own_excess[:, None] >= KEPT * excess
+    is_own = (own_z > OWN[2]) & (own_excess >= least_own)
+    is_named = late_position.any(axis=1) | is_own | use.is_more.any(axis=1) | use.is_slow
+    is_listed = (own_z > LISTED[0]) & (own_excess >= LISTED[1] * step)
+    few = len(peers.ranks) < LEAST_PEERS
+    found = []
+    for at in np.flatnonzero((is_named | is_listed) & np.isin(peers.ranks, mine)).tolist():
+        late_there = np.where(late_position[at], excess[at], -np.inf)
+        position = int(np.argmax(late_there)) if late_position[at].any() else None
+        doubt = (
+            "loading"
+            if not whole
+            else "few_peers"
+            if few
+            else "few_steps"
+            if steps < LEAST_STEPS
+            else ""
+            if is_named[at]
+            else "small"
+        )
+        late_ns = _late(use, at, float(own_excess[at]), excess[at], position, bool(is_own[at]))
+        if not late_ns > 0:
+            continue
+        own_rows = placed[at] if placed is not None else None
+        found.append(
+            Slow(
+                rank=int(peers.ranks[at]),
+                late_ns=late_ns,
+                z=None if few else _strongest(own_z[at], position_z[at], position, use, at),
+                diagnosis=diagnose(use, at, late_ns, None if position is None else float(excess[at, position])),
+                position=position,
+                steps=_late_steps(own_rows, position, steps),
+                of_steps=steps,
+                peers=len(peers.ranks) - 1,
+                named=doubt == "",
+                doubt=doubt,
+                excess=_removable(excess[at], position_z[at], late_ns) if placed is not None else None,
+                program=usual_program(run, int(peers.ranks[at])),
+            )
+        )
+    return found
+
+
+def _positions(run: RunData, grid: StepGrid, peers: Peers) -> Float32:
+    """Shape (peers, steps, positions), ns: own time before each collective less that of the middle peer."""
+    program = usual_program(run, int(peers.ranks[0]))
+    column = {int(name): at for at, name in enumerate(peers.columns)}
+    positions = 0
+    found = np.empty((0, 0, 0), np.float32)
+    for at, rank in enumerate(peers.ranks.tolist()):
+        rows = run.rows(rank)
+        order = np.argsort(rows.step, kind="stable") if (np.diff(rows.step) < 0).any() else None
+        step, own = (rows.step, rows.own) if order is None else (rows.step[order], rows.own[order])
+        bounds = np.searchsorted(step, np.arange(len(run.steps[rank]) + 1))
+        for number, name in enumerate(grid.place[rank].tolist()):
+            if run.programs[rank][number] != program or name not in column:
+                continue
+            first, last = int(bounds[number]), int(bounds[number + 1])
+            if not positions:
+                positions = last - first
+                found = np.full((len(peers.ranks), len(peers.columns), positions), np.nan, np.float32)
+            if last - first == positions:
+                found[at, column[name]] = own[first:last]
+    for number in range(found.shape[1]):
+        found[:, number] -= middle(found[:, number])
+    return found
+
+
+def _late(use: WorkUse, at: int, own: float, excess: Float32, position: int | None, is_own: bool) -> float:
+    """How late a rank is: by the statistic that says most surely so."""
+    if position is not None:
+        return max(float(excess[position]), own)
+    if is_own:
+        return own
+    return max(own, float(use.more_ns[at]), float(use.slow_ns[at]) if use.is_slow[at] else 0.0)
+
+
+def _strongest(own: float, positions: Float64, position: int | None, use: WorkUse, at: int) -> float:
+    values = [own, use.slow_z[at] if use.is_slow[at] else 0.0, use.more_z[at] if use.is_more[at].any() else 0.0]
+    if position is not None:
+        values.append(positions[position])
+    return round(float(np.nanmax(values)), 1)
+
+
+def _late_steps(own: Float32 | None, position: int | None, steps: int) -> int:
+    """In how many steps it is late by half of what it is late by."""
+    if own is None:
+        return steps
+    values = own[:, position] if position is not None else np.nansum(own, axis=1)
+    return int(np.count_nonzero(values >= 0.5 * np.nanmedian(values))) if len(values) else 0
+
+
+def _removable(excess: Float32, z: Float64, late_ns: float) -> Float32:
+    """Of each position what a replay without the excess takes away: Σ is `late_ns` at most."""
+    sure = np.where(z > POSITION[1], np.maximum(excess, 0), 0)
+    if float(sure.sum()) >= late_ns / 2:
+        return (sure * min(late_ns / float(sure.sum()), 1.0)).astype(np.float32)
+    more = np.maximum(np.nan_to_num(excess), 0)
+    total = float(more.sum())
+    return (more * min(late_ns / total, 1.0) if total else more).astype(np.float32)
+
+
+def named(found: Sequence[Slow]) -> list[Slow]:
+    """Those that are surely slow."""
+    return [each for each in found if each.named]

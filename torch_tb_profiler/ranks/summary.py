@@ -1,0 +1,282 @@
+"""What one rank leaves behind for the questions about all of them: a few columns instead of its trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.arrays.types import Int8, Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.process_groups import ProcessGroup
+from torch_tb_profiler.ranks.called import Called, Timed
+from torch_tb_profiler.ranks.collect import collected
+from torch_tb_profiler.trace.column_file import ColumnFileError, NamedTables, StoredTables, encode_tables
+from torch_tb_profiler.trace.schema import Table, column
+
+#: increased when the meaning of a column changes: part of the key of what is kept
+SUMMARY_VERSION = 1
+
+
+@dataclass(frozen=True)
+class RankSteps(Table):
+    """The steps of a rank, ns; -1 where the trace does not say."""
+
+    table_name: ClassVar[str] = "steps"
+    start: Int64 = column("ns", "since the start of the trace")
+    end: Int64 = column("ns")
+    compute: Int64 = column("ns", "computing without communicating")
+    hidden: Int64 = column("ns", "computing and communicating")
+    exposed: Int64 = column("ns", "communicating without computing")
+    input: Int64 = column("ns", "waiting for the next batch")
+    host: Int64 = column("ns", "operators on the host")
+    allocator: Int64 = column("ns", "calls that allocate or free memory of the device")
+    memory: Int64 = column("bytes", "most memory in use")
+    kernels: Int64 = column("count", "kernels but those of communication")
+    program: Int64 = column("", "made of its sequence of collectives, see own_time; 0 without any")
+
+
+@dataclass(frozen=True)
+class RankCalls(Table):
+    """The collectives of a rank, in the order of its calls."""
+
+    table_name: ClassVar[str] = "calls"
+    group: Int32 = column("index into groups")
+    name: Int32 = column("index into names")
+    kind: Int8 = column("index into KINDS")
+    dtype: Int32 = column("index into dtypes; 0 is unknown")
+    step: Int32 = column("index into steps, -1")
+    sequence: Int64 = column("Seq, -1")
+    identity: Int64 = column("made of the Comms Id, -1")
+    peer: Int32 = column("number of the other rank, -1")
+    in_bytes: Int64 = column("bytes, -1")
+    out_bytes: Int64 = column("bytes, -1")
+    duration: Int64 = column("ns, -1", "Σ of its ranges")
+    own: Int64 = column("ns, -1", "what the rank did since the collective before, see own_time")
+    algorithm: Int8 = column("index into ALGORITHMS", "name of the kernel")
+
+
+@dataclass(frozen=True)
+class RankPlaces(Table):
+    """Where the collectives of `RankCalls` are in the trace."""
+
+    table_name: ClassVar[str] = "places"
+    row: Int32 = column("its first kernel, else its call; -1")
+    host_start: Int64 = column("ns, -1", "the call on the host")
+    start: Int64 = column("ns, -1", "its first range")
+    gaps: Int64 = column("ns", "end of its last range − start − duration")
+
+
+@dataclass(frozen=True)
+class RankWork(Table):
+    """What a rank did apart from collectives, by name and step; parts below 0.1 % of a step are together, unnamed."""
+
+    table_name: ClassVar[str] = "work"
+    on_device: Int8 = column("0 or 1", "kernels; else operators on the host, their self time")
+    name: Int32 = column("index into work_names; 0 is the unnamed rest")
+    step: Int32 = column("index into steps")
+    calls: Int64 = column("count")
+    ns: Int64 = column("ns", "Σ")
+    blocks: Int64 = column("count", "Σ blocks of the grids; 0 where not recorded")
+    operator: Int32 = column("index into work_names", "the operator that launched a kernel; 0 for none and others")
+
+
+class RankHead(msgspec.Struct, frozen=True, kw_only=True):
+    """Who a rank is. None and empty where the trace does not say.
+
+    worker      name of the trace
+    rank        number of the rank
+    world       ranks of the job
+    host        name of the host
+    backend     library of collectives
+    device      name of the device that did most
+    device_ids  numbers of the devices that did some work
+    versions    of torch, CUDA and NCCL, by name
+    origin_ns   since the epoch: what the times are relative to
+    first_ns    first event, since the origin
+    last_ns     end of the last event
+    events      how many
+    steps       names
+    groups      process groups that it used, and those that its trace lists
+    names       of collectives
+    dtypes      element types; the first is unknown
+    work_names  of kernels and operators; the first is the unnamed rest
+    """
+
+    worker: str
+    rank: int | None
+    world: int | None
+    host: str
+    backend: str
+    device: str | None
+    device_ids: tuple[int, ...]
+    versions: dict[str, str]
+    origin_ns: int
+    first_ns: int
+    last_ns: int
+    events: int
+    steps: tuple[str, ...]
+    groups: tuple[ProcessGroup, ...]
+    names: tuple[str, ...]
+    dtypes: tuple[str, ...]
+    work_names: tuple[str, ...]
+
+
+Tables = Mapping[type[Table], Table]
+
+
+@dataclass(frozen=True)
+class RankSummary:
+    """One rank: about 60 bytes for each collective. What was decoded has each table when it is asked for."""
+
+    head: RankHead
+    tables: Tables = field(repr=False)
+
+    @property
+    def steps(self) -> RankSteps:
+        return cast(RankSteps, self.tables[RankSteps])
+
+    @property
+    def calls(self) -> RankCalls:
+        return cast(RankCalls, self.tables[RankCalls])
+
+    @property
+    def places(self) -> RankPlaces:
+        return cast(RankPlaces, self.tables[RankPlaces])
+
+    @property
+    def work(self) -> RankWork:
+        return cast(RankWork, self.tables[RankWork])
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        return 4000 + sum(values.nbytes for kind in TABLES for values in self.tables[kind].columns().values())
+
+    @property
+    def called(self) -> Called:
+        """The collectives, to be matched by number."""
+        return Called(**self._columns())
+
+    @property
+    def timed(self) -> Timed:
+        """The collectives, with when they ran."""
+        of, places = self.calls, self.places
+        end = np.where(of.duration >= 0, places.start + of.duration + places.gaps, -1)
+        return Timed(start=places.start, end=end, **self._columns())
+
+    def _columns(self) -> dict[str, Any]:
+        of, head = self.calls, self.head
+        columns = {name: getattr(of, name).astype(np.int64, copy=False) for name in _CALLED}
+        return columns | {
+            "number": -1 if head.rank is None else head.rank,
+            "groups": head.groups,
+            "names": head.names,
+            "dtypes": head.dtypes,
+            "steps": head.steps,
+        }
+
+
+def summarize(model: Model, worker: str) -> RankSummary:
+    """What the reduction needs of a trace. All of its steps count."""
+    head, tables = collected(model, worker)
+    return of_tables(RankHead(**head), tables)
+
+
+def of_tables(head: RankHead, tables: Mapping[str, dict[str, Any]]) -> RankSummary:
+    """From columns by the name of their table."""
+    return RankSummary(head, {kind: kind.from_columns(tables[kind.table_name]) for kind in TABLES})
+
+
+def encode(summary: RankSummary) -> bytes:
+    """A column file. The same summary gives the same columns; packed bytes may differ."""
+    tables = {kind.table_name: _narrow(summary.tables[kind].columns()) for kind in TABLES}
+    return encode_tables(NamedTables({"head": msgspec.to_builtins(summary.head)}, [], tables))
+
+
+def decode(content: bytes) -> RankSummary:
+    """What `encode` was given. Raises ColumnFileError, then and when a table is read; ValueError for another file."""
+    found = StoredTables(content)
+    try:
+        head = msgspec.convert(found.header.get("head"), RankHead)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"no summary of a rank: {error}") from None
+    if not all(set(_stored_names(kind)) == found.columns_of(kind.table_name) for kind in TABLES):
+        raise ValueError("no summary of a rank: it has other columns")
+    return RankSummary(head, _Stored(found))
+
+
+def write(summary: RankSummary, path: Path) -> None:
+    """Raises OSError."""
+    path.write_bytes(encode(summary))
+
+
+def read(path: Path) -> RankSummary:
+    """Raises OSError, ColumnFileError and ValueError."""
+    return decode(path.read_bytes())
+
+
+def renamed(summary: RankSummary, worker: str) -> RankSummary:
+    """The same under another worker's name."""
+    return replace(summary, head=msgspec.structs.replace(summary.head, worker=worker))
+
+
+def decode_named(content: bytes, worker: str) -> RankSummary | None:
+    """What was kept of a trace without the name of its worker; None when it is damaged."""
+    try:
+        return renamed(decode(content), worker)
+    except (ColumnFileError, ValueError):
+        return None
+
+
+TABLES: tuple[type[Table], ...] = (RankSteps, RankCalls, RankPlaces, RankWork)
+#: columns of `RankCalls` that matching looks at
+_CALLED = tuple(name for name in RankCalls.column_names() if name in {each.name for each in fields(Called)})
+
+
+class _Stored(Mapping[type[Table], Table]):
+    """Tables that are decoded when they are asked for, and then kept."""
+
+    def __init__(self, found: StoredTables) -> None:
+        self._found = found
+        self._known: dict[type[Table], Table] = {}
+
+    def __getitem__(self, kind: type[Table]) -> Table:
+        if kind not in self._known:
+            stored = self._found.table(kind.table_name)
+            self._known[kind] = kind.from_columns(
+                {
+                    name: np.cumsum(stored[f"{name}+"]) if name in _ASCENDING else stored[name]
+                    for name in kind.column_names()
+                }
+            )
+        return self._known[kind]
+
+    def __iter__(self) -> Iterator[type[Table]]:
+        return iter(TABLES)
+
+    def __len__(self) -> int:
+        return len(TABLES)
+
+
+#: mostly ascending: stored as differences, so that few bytes hold them
+_ASCENDING = frozenset({"host_start", "row", "sequence", "start"})
+
+
+def _stored_names(kind: type[Table]) -> list[str]:
+    return [f"{name}+" if name in _ASCENDING else name for name in kind.column_names()]
+
+
+def _narrow(columns: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **{name: values for name, values in columns.items() if name not in _ASCENDING},
+        **{
+            f"{name}+": np.diff(values.astype(np.int64), prepend=np.int64(0))
+            for name, values in columns.items()
+            if name in _ASCENDING
+        },
+    }
