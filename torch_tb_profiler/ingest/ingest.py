@@ -1,0 +1,322 @@
+"""All ranks of a log directory, read into a place, and what they say together."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from torch_tb_profiler.discovery import Found, Run, Skipped, TraceFile, natural_key
+from torch_tb_profiler.ingest.local import LocalRunner
+from torch_tb_profiler.ingest.probing import judge
+from torch_tb_profiler.ingest.runner import CannotBegin, Check, Progress, Runner, WorkLost
+from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target, Task
+from torch_tb_profiler.ingest.together import RankUnusable, RunOutcome, outcome_of
+from torch_tb_profiler.reason import OTHER, Reason
+from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.trace import Limits
+from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE, default_directory
+from torch_tb_profiler.workspace.catalog import (
+    VERSION,
+    Catalog,
+    CatalogRun,
+    CatalogSkipped,
+    CatalogTrace,
+    write_catalog,
+)
+from torch_tb_profiler.workspace.file_names import FileNames
+from torch_tb_profiler.workspace.identity import answers_version
+from torch_tb_profiler.workspace.local_workspace import find_traces, without_traces
+from torch_tb_profiler.workspace.numbers import number_from_environment
+from torch_tb_profiler.workspace.places import Folder, Stored, place_at
+from torch_tb_profiler.workspace.reading_order import in_reading_order, processes_for
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What became of a log directory.
+
+    place: where its ranks are now
+    ranks, there: how many could be read, and how many of them somebody had read before
+    failed: how many could not
+    runs: what the ranks of each run and span say together
+    skipped: files outside of all runs that are no traces
+    """
+
+    place: str
+    ranks: int
+    there: int
+    failed: int
+    runs: tuple[RunOutcome, ...]
+    skipped: tuple[CatalogSkipped, ...]
+
+
+@dataclass
+class _Work:
+    """The files, and what became of each; a task has the number of its file."""
+
+    files: list[TraceFile]
+    target: Target
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    def task(self, number: int) -> Task:
+        return Task.of(number, self.files[number], self.target)
+
+    def lost(self) -> list[int]:
+        return sorted(number for number, outcome in self.outcomes.items() if isinstance(outcome, Lost))
+
+
+def ingest(
+    logdir: str,
+    cache_dir: str = "",
+    scheduler: Callable[[], Runner] | None = None,
+    processes: int | None = None,
+    stop_when_lost: bool = False,
+    seed: int | None = None,
+    told: Callable[[Progress], None] = lambda _: None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Ingested:
+    """Read every rank that is not there yet, and reduce each run.
+
+    cache_dir: a folder or address for all; empty for the user's own cache
+    scheduler: connects to a cluster; None for this machine
+    processes: of this machine; None for as many as processors and memory allow
+    stop_when_lost: when the cluster is gone the rest is not read here
+    seed: of the order in which ranks are read, for tests
+
+    Raises CannotBegin.
+    """
+    found = _ranks_of(_found(logdir))
+    place = _prepared(cache_dir)
+    part = f"ingest-{secrets.token_hex(6)}-"
+    expansion = number_from_environment(EXPANSION_VARIABLE, Limits.expansion, least=1)
+    target = Target(place.url, _is_private(place), part, expansion, answers_version())
+    work = _Work([file for run in found.runs for file in run.traces], target)
+    runner: Runner | None = None
+    try:
+        runner = scheduler() if scheduler else LocalRunner(processes_for(work.files, processes))
+        entry = work.files[0].entry
+        check = Check(
+            entry.url, entry.path, entry.size, entry.modified_ns, entry.etag, f"{target.part}probe.part", target
+        )
+        judge(runner.probe(check), check)
+        _read_all(work, runner, processes, stop_when_lost, seed, told, say)
+        runs = _reduced(found, work)
+        if not target.is_private:
+            _write_catalog(logdir, found, work)
+    except (StorageError, OSError) as error:
+        raise CannotBegin(str(error)) from error
+    finally:
+        if runner is not None:
+            runner.close()
+        _sweep(target)
+    kept = [outcome for outcome in work.outcomes.values() if isinstance(outcome, Kept)]
+    return Ingested(
+        place.url,
+        len(kept),
+        sum(outcome.was_there for outcome in kept),
+        len(work.lost()),
+        runs,
+        tuple(CatalogSkipped.of(s.file, s.reason) for s in found.skipped),
+    )
+
+
+def _found(logdir: str) -> Found:
+    try:
+        found = find_traces(logdir)
+    except StorageError as error:
+        raise CannotBegin(str(error)) from None
+    if not found.runs:
+        raise CannotBegin(without_traces(logdir, found))
+    return found
+
+
+def _ranks_of(found: Found) -> Found:
+    """Without what is no trace of a rank. Raises CannotBegin when nothing is left."""
+    other = Reason(OTHER, "is a memory snapshot: it is read when it is opened")
+    runs = []
+    for run in found.runs:
+        ranks = tuple(file for file in run.traces if file.kind == "trace")
+        left = [Skipped(file.entry.path.rpartition("/")[2], other) for file in run.traces if file.kind != "trace"]
+        if ranks:
+            runs.append(replace(run, traces=ranks, skipped=(*run.skipped, *left)))
+    if not runs:
+        raise CannotBegin("there are memory snapshots only, no trace of a rank")
+    return replace(found, runs=tuple(runs))
+
+
+def _prepared(cache_dir: str) -> Folder | Stored:
+    """The place, which can be written as far as that can be known here."""
+    try:
+        place = place_at(cache_dir) if cache_dir else Folder(default_directory(), is_private=True)
+        place.prepare()
+    except StorageError as error:
+        raise CannotBegin(str(error)) from None
+    except OSError as error:
+        where = cache_dir or default_directory()
+        raise CannotBegin(f"{where} cannot be written: {error.strerror or error}; --cache-dir names another") from None
+    return place
+
+
+def _is_private(place: Folder | Stored) -> bool:
+    return isinstance(place, Folder) and place.is_private
+
+
+def _sweep(target: Target) -> None:
+    """Workers that were killed may have left what they had begun."""
+    try:
+        target.open().sweep()
+    except (StorageError, OSError):
+        return  # it is swept like all that dead processes leave
+
+
+# reading --------------------------------------------------------------------------------------------------
+
+
+def _read_all(
+    work: _Work,
+    runner: Runner,
+    processes: int | None,
+    stop_when_lost: bool,
+    seed: int | None,
+    told: Callable[[Progress], None],
+    say: Callable[[str], None],
+) -> None:
+    """Every file once, and those that could not be read once more."""
+    number_of = {id(file): number for number, file in enumerate(work.files)}
+    order = in_reading_order(work.files, secrets.randbits(32) if seed is None else seed)
+    meter = _Meter(work, told)
+    local: LocalRunner | None = None
+    try:
+        todo = [number_of[id(file)] for file in order]
+        for is_again in (False, True):
+            try:
+                _read(work, local or runner, todo, meter)
+            except WorkLost as lost:
+                if stop_when_lost:
+                    text = f"{lost}: {len(lost.left)} of {len(work.files)} ranks are not read; those that were are kept"
+                    raise CannotBegin(text) from None
+                say(f"{lost}; the remaining {len(lost.left)} ranks are read on this machine")
+                local = LocalRunner(processes_for(work.files, processes))
+                _read(work, local, [task.number for task in lost.left], meter)
+            todo = [] if is_again else work.lost()
+    finally:
+        if local is not None:
+            local.close()
+
+
+def _read(work: _Work, runner: Runner, numbers: Sequence[int], meter: _Meter) -> None:
+    for outcome in runner.run((work.task(number) for number in numbers), meter.reading):
+        work.outcomes[outcome.number] = outcome
+        meter.done(outcome.number)
+
+
+class _Meter:
+    """Adds up how far it is."""
+
+    def __init__(self, work: _Work, told: Callable[[Progress], None]) -> None:
+        self._work, self._told = work, told
+        self._began = time.monotonic()
+        self._all = sum(file.entry.size for file in work.files)
+        self._done = 0
+        self._reading: dict[int, int] = {}
+        self._counted: set[int] = set()
+
+    def reading(self, number: int, bytes_done: int) -> None:
+        if number not in self._counted:
+            self._reading[number] = bytes_done
+        self._tell()
+
+    def done(self, number: int) -> None:
+        self._reading.pop(number, None)
+        if number not in self._counted:
+            self._counted.add(number)
+            self._done += self._work.files[number].entry.size
+        self._tell()
+
+    def _tell(self) -> None:
+        work = self._work
+        self._told(
+            Progress(
+                len(self._counted),
+                len(work.files),
+                len(work.lost()),
+                min(self._done + sum(list(self._reading.values())), self._all),
+                self._all,
+                time.monotonic() - self._began,
+            )
+        )
+
+
+# what comes of it -----------------------------------------------------------------------------------------
+
+
+def _reduced(found: Found, work: _Work) -> tuple[RunOutcome, ...]:
+    """Each run and span; a rank whose summary turns out damaged is read again once, here."""
+    number_of = {id(file): number for number, file in enumerate(work.files)}
+    read_again: set[int] = set()
+    reduced: list[RunOutcome] = []
+    for run in found.runs:
+        for span in sorted({file.span for file in run.traces}, key=natural_key):
+            files = [file for file in run.traces if file.span == span]
+            while True:
+                of = [(file, work.outcomes[number_of[id(file)]]) for file in files]
+                try:
+                    reduced.append(outcome_of(run, span, of, work.target))
+                    break
+                except RankUnusable as unusable:
+                    _mend(work, unusable.kept, read_again)
+    return tuple(reduced)
+
+
+def _mend(work: _Work, kept: Kept, read_again: set[int]) -> None:
+    """Have a rank made anew whose summary in the place is damaged."""
+    number = kept.number
+    if number in read_again:
+        work.outcomes[number] = Lost.of(number, Reason(OTHER, "cannot be kept: its summary is damaged again and again"))
+        return
+    read_again.add(number)
+    place, names = work.target.open(), FileNames(work.target.expansion).shared(kept.key)
+    for name in (names.summary, names.rank):
+        place.remove(name)
+    runner = LocalRunner(1)
+    try:
+        for outcome in runner.run([work.task(number)], lambda *_: None):
+            work.outcomes[number] = outcome
+    finally:
+        runner.close()
+
+
+def _write_catalog(logdir: str, found: Found, work: _Work) -> None:
+    address = storage_for(logdir).resolve(logdir)
+    outcomes = iter(work.outcomes[number] for number in range(len(work.files)))
+    runs = tuple(_catalog_run(run, outcomes) for run in found.runs)
+    skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in found.skipped)
+    code = FileNames(work.target.expansion).version
+    write_catalog(work.target.open(), Catalog(VERSION, address, code, runs, skipped))
+
+
+def _catalog_run(run: Run, outcomes: Iterable[Outcome]) -> CatalogRun:
+    traces: list[CatalogTrace] = []
+    skipped = [CatalogSkipped.of(s.file, s.reason) for s in run.skipped]
+    for file, outcome in zip(run.traces, outcomes, strict=False):
+        entry = file.entry
+        if isinstance(outcome, Lost):
+            skipped.append(CatalogSkipped.of(entry.path.rpartition("/")[2], outcome.reason))
+            continue
+        traces.append(
+            CatalogTrace(
+                file.worker,
+                file.span,
+                file.rank,
+                entry.path,
+                entry.url,
+                entry.size,
+                entry.modified_ns,
+                entry.etag,
+                outcome.key,
+                outcome.summary,
+            )
+        )
+    return CatalogRun(run.name, tuple(traces), tuple(skipped))

@@ -1,0 +1,37 @@
+"""Ranks read by processes of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+
+from torch_tb_profiler.ingest.children import Children
+from torch_tb_profiler.ingest.probing import facts_of
+from torch_tb_profiler.ingest.reading import read_rank
+from torch_tb_profiler.ingest.runner import Check, Told, WorkerFact
+from torch_tb_profiler.ingest.tasks import Outcome, Task
+
+
+class LocalRunner:
+    """`processes` at once, each with a thread that waits for it."""
+
+    def __init__(self, processes: int) -> None:
+        self._children = Children()
+        self._threads = ThreadPoolExecutor(processes, thread_name_prefix="torch-profiler-ingest")
+
+    def probe(self, check: Check) -> list[WorkerFact]:
+        return [facts_of(check)]
+
+    def run(self, tasks: Iterable[Task], told: Told) -> Iterator[Outcome]:
+        def read(task: Task) -> Outcome:
+            with self._children.one() as child:
+                return read_rank(task, child, lambda reading: told(task.number, reading.bytes_done))
+
+        under_way: list[Future[Outcome]] = [self._threads.submit(read, task) for task in tasks]
+        for done in as_completed(under_way):
+            yield done.result()
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._children.close()
+        self._threads.shutdown()

@@ -1,0 +1,95 @@
+"""Reading one rank into a place: the same on this machine and on a worker of a cluster."""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from torch_tb_profiler.ingest.children import Child, Children
+from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Task, decode_task, encode
+from torch_tb_profiler.reason import OTHER, Reason
+from torch_tb_profiler.storage import StorageError, storage_for
+from torch_tb_profiler.workspace.file_names import FileNames, Shared
+from torch_tb_profiler.workspace.identity import answers_version, content_key
+from torch_tb_profiler.workspace.places import Place
+from torch_tb_profiler.workspace.protocol import Failed, Job, Reading, Summary
+from torch_tb_profiler.workspace.sealed import sealed, unsealed
+from torch_tb_profiler.workspace.temporary import TemporaryDirectory
+
+
+def ingest_rank(task: bytes) -> bytes:
+    """A `Task` in, an `Outcome` out. Sent by its name to workers of a cluster, each of which keeps a child for it."""
+    with _children().one() as child:
+        return encode(read_rank(decode_task(task), child))
+
+
+@functools.cache
+def _children() -> Children:
+    """Of a worker of a cluster; they end with it, and when nothing comes for a while."""
+    return Children()
+
+
+def read_rank(task: Task, child: Child, told: Callable[[Reading], None] = lambda _: None) -> Outcome:
+    """Read a file unless it is in the place already. Raises nothing."""
+    try:
+        if task.target.code != answers_version():
+            return Lost.of(task.number, Reason(OTHER, "was given to a worker that has another build of this package"))
+        key = content_key(storage_for(task.url), task.entry)
+        names = FileNames(task.target.expansion).shared(key)
+        place = task.target.open()
+        known = _known(place, names)
+        if known is not None:
+            return Kept(task.number, key, known, was_there=True)
+        return _read(task, key, names, place, child, told)
+    except StorageError as error:
+        return Lost.of(task.number, error.reason)
+    except OSError as error:
+        text = f"could not be kept in {task.target.place}: {error.strerror or error}"
+        return Lost.of(task.number, Reason(OTHER, text))
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one file must stay with that file
+        what = f"{type(error).__name__}: {error}"
+        reason = Reason("unforeseen", f"could not be read: {what}", {"error": what})
+        return Lost.of(task.number, reason, traceback.format_exc())
+
+
+def _known(place: Place, names: Shared) -> Summary | None:
+    """The summary of a rank that is whole in the place."""
+    try:
+        if not (place.has(names.summary) and place.has(names.rank) and place.has(names.columns)):
+            return None
+        return msgspec.json.decode(unsealed(place.read(names.summary)) or b"", type=Summary)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+
+
+def _read(task: Task, key: str, names: Shared, place: Place, child: Child, told: Callable[[Reading], None]) -> Outcome:
+    scratch = TemporaryDirectory()
+    try:
+        columns, rank = scratch.path / "columns", scratch.path / "rank"
+        copied = _copied(place, names.columns, columns)
+        job = Job.of(task.number, task.entry, columns, None, task.target.expansion, copied is not None, rank)
+        outcome = child.read(job, told)
+        if isinstance(outcome, Failed):
+            return Lost.of(task.number, outcome.reason, outcome.details)
+        was_damaged = copied not in (None, columns.stat().st_ino)
+        if was_damaged or copied is None:
+            place.put(names.columns, columns, absent=not was_damaged)
+        place.put(names.rank, rank, absent=copied is None)
+        # last: who finds it finds the others; what was damaged before is replaced
+        place.put(names.summary, sealed(msgspec.json.encode(outcome.summary)), absent=False)
+        return Kept(task.number, key, outcome.summary, was_there=False)
+    finally:
+        scratch.close()
+
+
+def _copied(place: Place, name: str, target: Path) -> int | None:
+    """Which file (inode) the columns are here, if the place has them: then only what is made of them is missing."""
+    try:
+        place.fetch(name, target)
+    except FileNotFoundError:
+        return None
+    return target.stat().st_ino

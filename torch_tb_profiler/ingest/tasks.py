@@ -1,0 +1,97 @@
+"""What is sent to whoever reads a rank, and what comes back. Nothing else travels, and no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.storage import Entry
+from torch_tb_profiler.workspace.places import Folder, Stored, place_at
+from torch_tb_profiler.workspace.protocol import Summary
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Where ranks are read to.
+
+    place: its address, without secrets
+    is_private: whether its files are for their owner alone
+    part: begins the names of files that are being written
+    expansion: to how many times its size a file may unpack
+    code: `answers_version` of who sends; others would give other results
+    """
+
+    place: str
+    is_private: bool
+    part: str
+    expansion: int
+    code: str
+
+    def open(self) -> Folder | Stored:
+        """Raises StorageError: the address cannot be right."""
+        place = place_at(self.place, self.part)
+        if isinstance(place, Folder):
+            place.is_private = self.is_private
+        return place
+
+
+class Task(msgspec.Struct, frozen=True):
+    """Read a file. number: of the task; url, path, size, modified_ns, etag: as `Entry` has them."""
+
+    number: int
+    url: str
+    path: str
+    size: int
+    modified_ns: int
+    etag: str
+    target: Target
+
+    @classmethod
+    def of(cls, number: int, file: TraceFile, target: Target) -> Task:
+        entry = file.entry
+        return cls(number, entry.url, entry.path, entry.size, entry.modified_ns, entry.etag, target)
+
+    @property
+    def entry(self) -> Entry:
+        return Entry(self.path, self.url, self.size, self.modified_ns, self.etag)
+
+
+class Kept(msgspec.Struct, frozen=True, tag="kept"):
+    """The rank is in the place under `key`. was_there: somebody had read it before."""
+
+    number: int
+    key: str
+    summary: Summary
+    was_there: bool
+
+
+class Lost(msgspec.Struct, frozen=True, tag="lost"):
+    """The rank could not be read: kind, text and values of the reason. details: for the log, when it is our fault."""
+
+    number: int
+    kind: str
+    text: str
+    values: Mapping[str, str | int | float | bool] = {}
+    details: str = ""
+
+    @classmethod
+    def of(cls, number: int, reason: Reason, details: str = "") -> Lost:
+        return cls(number, reason.kind, reason.text, dict(reason.values), details)
+
+    @property
+    def reason(self) -> Reason:
+        return Reason(self.kind, self.text, self.values)
+
+
+Outcome = Kept | Lost
+
+encode = msgspec.json.Encoder().encode
+decode_task = msgspec.json.Decoder(Task).decode
+_outcomes: msgspec.json.Decoder[Outcome] = msgspec.json.Decoder(Outcome)
+
+
+def decode_outcome(content: bytes) -> Outcome:
+    """Raises msgspec.DecodeError."""
+    return _outcomes.decode(content)

@@ -1,0 +1,109 @@
+"""What the ranks of one run say together, from what each has left in the place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import overload
+
+from torch_tb_profiler.discovery import Run, TraceFile
+from torch_tb_profiler.ingest.tasks import Kept, Lost, Outcome, Target
+from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce, summary_of
+from torch_tb_profiler.ranks.result_file import decode_result, encode_result
+from torch_tb_profiler.ranks.run_answers import RanksSummary
+from torch_tb_profiler.ranks.summary import RankSummary, decode_named
+from torch_tb_profiler.storage import StorageError
+from torch_tb_profiler.workspace.catalog import CatalogSkipped
+from torch_tb_profiler.workspace.file_names import FileNames, result_name
+from torch_tb_profiler.workspace.places import Place, read_late
+from torch_tb_profiler.workspace.sealed import sealed, unsealed
+
+
+class RankUnusable(Exception):
+    """What a rank has left is gone or damaged."""
+
+    def __init__(self, kept: Kept) -> None:
+        super().__init__(kept.key)
+        self.kept = kept
+
+
+@dataclass(frozen=True)
+class RunOutcome:
+    """A run and span.
+
+    ranks: how many could be read
+    failed: files that could not be, and why
+    skipped: other files of the run, and why they are no traces
+    result: what the ranks say together; None when none could be read
+    """
+
+    run: str
+    span: str
+    ranks: int
+    failed: tuple[CatalogSkipped, ...]
+    skipped: tuple[CatalogSkipped, ...]
+    result: RunResult | None
+    _summaries: Sequence[RankSummary]
+
+    def summary(self) -> RanksSummary | None:
+        """As `summary --json` has it; clocks are fitted only now."""
+        return None if self.result is None else summary_of(self.result, clock(self._summaries))
+
+
+class Summaries(Sequence[RankSummary]):
+    """The summaries of ranks, each read when it is taken: never all in memory. Taking one raises RankUnusable."""
+
+    def __init__(self, place: Place, names: FileNames, ranks: Sequence[tuple[TraceFile, Kept]]) -> None:
+        self._place, self._names, self._ranks = place, names, ranks
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    @overload
+    def __getitem__(self, at: int) -> RankSummary: ...
+    @overload
+    def __getitem__(self, at: slice) -> Summaries: ...
+    def __getitem__(self, at: int | slice) -> RankSummary | Summaries:
+        if isinstance(at, slice):
+            return Summaries(self._place, self._names, self._ranks[at])
+        file, kept = self._ranks[at]
+        try:
+            content = unsealed(read_late(self._place, self._names.shared(kept.key).rank))
+            found = decode_named(content, file.worker) if content else None
+        except FileNotFoundError:
+            found = None
+        if found is None:
+            raise RankUnusable(kept)
+        return found
+
+
+def outcome_of(run: Run, span: str, ranks: Sequence[tuple[TraceFile, Outcome]], target: Target) -> RunOutcome:
+    """ranks: the files of the run and span. Raises RankUnusable, StorageError and OSError."""
+    kept = [(file, outcome) for file, outcome in ranks if isinstance(outcome, Kept)]
+    failed = [
+        CatalogSkipped.of(file.entry.path.rpartition("/")[2], outcome.reason)
+        for file, outcome in ranks
+        if isinstance(outcome, Lost)
+    ]
+    place = target.open()
+    summaries = Summaries(place, FileNames(target.expansion), kept)
+    result = _result(place, kept, [each.file for each in failed], summaries) if kept else None
+    skipped = tuple(CatalogSkipped.of(s.file, s.reason) for s in run.skipped)
+    return RunOutcome(run.name, span, len(kept), tuple(failed), skipped, result, summaries)
+
+
+def _result(
+    place: Place, kept: Sequence[tuple[TraceFile, Kept]], failed: Sequence[str], summaries: Summaries
+) -> RunResult:
+    name = result_name([(file.worker, rank.key) for file, rank in kept], failed)
+    with suppress(FileNotFoundError):
+        known = decode_result(unsealed(place.read(name)) or b"")
+        if known is not None:
+            return known
+    result = reduce(summaries, (), failed)
+    try:
+        place.put(name, sealed(encode_result(result)), absent=False)
+    except (OSError, StorageError):
+        return result  # it is made again the next time
+    return result
