@@ -1,0 +1,157 @@
+"""What was alive at a moment, by stack, by line of the program or by size; and what it was more than at another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.snapshot.curves import History
+from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
+from torch_tb_profiler.analysis.stacks.entries import EntryColumns, Labels, merged
+from torch_tb_profiler.analysis.stacks.flame_graph import bottom_up, top_down
+from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import Groups, descending, group
+from torch_tb_profiler.arrays.types import Int64
+
+AliveBy = Literal["line", "stack", "size", "stream"]
+FramesShown = Literal["python", "own", "all"]
+
+#: what was there before the recording and has no stack
+BEFORE_RECORDING = "(before the recording)"
+
+
+@dataclass(frozen=True)
+class AliveRows(Tabular):
+    """Allocations in use, a row for each stack, line, size or stream, the most bytes first.
+
+    stack             row of stacks of the first of them, -1 where it has none
+    line              innermost frame of the user's own code of the first of them
+    size              bytes of each of them, -1 where they differ
+    blocks            how many
+    bytes             requested
+    block_bytes       of their blocks
+    difference        bytes more than at the other moment, of the same stack, line or size
+    born              position of the first of their births, -1 before the recording
+    """
+
+    missing_below_zero: ClassVar[tuple[str, ...]] = ("size", "stack")
+
+    stack: Int64
+    line: tuple[str, ...]
+    size: Int64
+    blocks: Int64
+    bytes: Int64
+    block_bytes: Int64
+    difference: Int64
+    born: Int64
+
+    def __len__(self) -> int:
+        return len(self.bytes)
+
+
+def alive_rows(history: History, names: StackNames, position: int, by: AliveBy, since: int | None = None) -> AliveRows:
+    """What is in use after a record; with `since` also what was then and is not any more, with 0 bytes."""
+    lives = history.lives
+    now = lives.wanted(position)
+    then = lives.wanted(since) if since is not None else np.zeros(len(lives), np.bool_)
+    chosen = np.flatnonzero(now | then)
+    groups = _groups(history, names, chosen, by)
+    here, there = now[chosen], then[chosen]
+    requested = lives.requested[chosen]
+    bytes_ = groups.sum(np.where(here, requested, 0))
+    before = groups.sum(np.where(there, requested, 0))
+    difference = bytes_ - before if since is not None else np.zeros(len(groups), np.int64)
+    order = descending(np.abs(difference)) if since is not None else descending(bytes_)
+    first = chosen[groups.first[order]]
+    least, most = groups.min(requested)[order], groups.max(requested)[order]
+    stack = lives.stack[first]
+    return AliveRows(
+        stack=stack,
+        line=tuple(line_named(names, s, b) for s, b in zip(stack.tolist(), lives.born[first].tolist(), strict=True)),
+        size=np.where(least == most, least, -1),
+        blocks=groups.sum(here)[order],
+        bytes=bytes_[order],
+        block_bytes=groups.sum(np.where(here, history.blocks.bytes[chosen], 0))[order],
+        difference=difference[order],
+        born=lives.born[first],
+    )
+
+
+def line_named(names: StackNames, stack: int, born: int) -> str:
+    """What an allocation of a stack is called, born at a record or before the first."""
+    return names.line_of(stack) if stack >= 0 else BEFORE_RECORDING if born < 0 else NO_STACK
+
+
+def _groups(history: History, names: StackNames, chosen: Int64, by: AliveBy) -> Groups:
+    lives = history.lives
+    stack = lives.stack[chosen]
+    if by == "size":
+        return group([lives.requested[chosen]])
+    if by == "stream":
+        return group([lives.stream[chosen]])
+    if by == "stack":
+        return group([stack, np.minimum(lives.born[chosen], 0)])
+    return group([lines_of(names, stack), np.where(stack < 0, np.minimum(lives.born[chosen], 0), 0)])
+
+
+def lines_of(names: StackNames, stack: Int64) -> Int64:
+    """The code of the line of each stack, -1 for none."""
+    if not len(names.line):
+        return np.full(len(stack), -1, np.int64)
+    return np.where(stack >= 0, names.line[np.maximum(stack, 0)], -1)
+
+
+def alive_stacks(
+    history: History,
+    names: StackNames,
+    position: int,
+    direction: Direction,
+    shown: FramesShown,
+    root: int,
+    smallest_share: float,
+) -> StackTable | None:
+    """Bytes in use by call stack, as a tree: all that is called ns in the result is bytes, and calls are blocks.
+
+    shown: python leaves out the frames of C++ where a stack has others; own those of libraries, too
+    None when there is no entry `root`.
+    """
+    lives = history.lives
+    chosen = np.flatnonzero(lives.wanted(position) & (lives.requested > 0))
+    groups = group([lives.stack[chosen], np.minimum(lives.born[chosen], 0)])
+    first = chosen[groups.first]
+    weights, counts = groups.sum(lives.requested[chosen]).tolist(), groups.count().tolist()
+    labels = Labels()
+    columns: list[list[int]] = [[], [], [], [], []]  # parent, label, blocks, first seen, bytes
+    for stack, born, weight, count in zip(
+        lives.stack[first].tolist(), lives.born[first].tolist(), weights, counts, strict=True
+    ):
+        above = -1
+        chain = _chain(names, stack, shown) or [line_named(names, stack, born)]
+        for place, label in enumerate(chain):
+            is_last = place == len(chain) - 1
+            number = labels.number(label, "frame" if stack >= 0 else "other")
+            row = (above, number, count if is_last else 0, born + 1, weight if is_last else 0)
+            above = len(columns[0])
+            for column, value in zip(columns, row, strict=True):
+                column.append(value)
+    parent, label_, blocks, seen, bytes_ = (np.array(column, np.int64) for column in columns)
+    none = np.zeros(len(bytes_), np.int64)
+    found = merged(EntryColumns(parent, label_, blocks, seen, bytes_, none), labels, 0, True)
+    return (top_down if direction == "top_down" else bottom_up)(found, "host", root, smallest_share)
+
+
+def _chain(names: StackNames, stack: int, shown: FramesShown) -> list[str]:
+    """The frames of a stack from the outermost inwards."""
+    if stack < 0:
+        return []
+    begin = int(names.start[stack])
+    frames = names.frame[begin : begin + int(names.depth[stack])][::-1]
+    kept: Sequence[int] = frames.tolist()
+    if shown != "all":
+        wanted = frames[(names.is_own if shown == "own" else names.is_python)[frames]]
+        kept = wanted.tolist() or kept[-1:]
+    return [names.labels[frame] for frame in kept]

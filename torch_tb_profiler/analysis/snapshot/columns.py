@@ -1,0 +1,67 @@
+"""What is alive in a snapshot, how long allocations live, and the tree of their stacks."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definition import Definition, by_key
+
+SNAPSHOT = by_key(
+    "snapshot",
+    Definition(
+        "line",
+        "Allocated at",
+        "string",
+        None,
+        "Innermost frame of the user's own code in the stack of the allocation; without one the innermost Python "
+        "frame, else the innermost frame.",
+    ),
+    Definition("size", "Size of each", "number", "bytes", "Requested bytes of each; empty where they differ."),
+    Definition("blocks", "Allocations", "number", "count", "How many allocations are in use."),
+    Definition("bytes", "Requested", "number", "bytes", "Σ bytes that the program asked for."),
+    Definition(
+        "block_bytes",
+        "Blocks",
+        "number",
+        "bytes",
+        "Σ bytes of their blocks: what is requested, rounded by the allocator.",
+    ),
+    Definition(
+        "difference",
+        "Difference",
+        "number",
+        "bytes",
+        "Requested bytes more than at the moment that is compared with; negative where there was more then.",
+    ),
+    Definition("median_ns", "Median lifetime", "number", "ns", "Lower median time from allocation to release."),
+    Definition("longest_ns", "Longest lifetime", "number", "ns", "Longest time from allocation to release."),
+    Definition("at_peak", "At the peak", "number", "bytes", "Requested bytes in use at the peak."),
+    Definition("at_end", "At the end", "number", "bytes", "Requested bytes not released at the end."),
+    Definition(
+        "churn",
+        "Short-lived",
+        "number",
+        "count",
+        "Allocations of more than 1 MiB that were released within 100 µs.",
+    ),
+    Definition(
+        "in_backward", "In backward", "number", "fraction", "1 where the autograd engine is in the stack, else 0."
+    ),
+)
+
+SNAPSHOT_LIFETIMES = {
+    **SNAPSHOT,
+    **by_key(
+        "snapshot.lifetimes",
+        Definition("blocks", "Allocations", "number", "count", "How many allocations were made in the recording."),
+    ),
+}
+
+SNAPSHOT_STACKS = by_key(
+    "snapshot.stacks",
+    Definition("id", "Id", "number", None, "Stands for the frames from the outermost down to it."),
+    Definition("parent", "Parent", "number", None, "Row of its caller; -1 at the top."),
+    Definition("name", "Name", "string", None, "file(line): function of a frame."),
+    Definition("self_bytes", "Self", "number", "bytes", "Requested bytes in use that it allocated itself."),
+    Definition("total_bytes", "Total", "number", "bytes", "Self + Σ total of the entries directly below."),
+    Definition("blocks", "Allocations", "number", "count", "How many it allocated itself."),
+    Definition("folded", "Folded", "number", "count", "Entries that are together this one; 0 for all others."),
+)

@@ -1,0 +1,95 @@
+"""What stacks are called, which of their frames is the user's, and which part of a step they are of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.frame_names import is_own_code
+from torch_tb_profiler.snapshot.schema import Frames, StackFrames, Stacks
+
+NO_STACK = "(no stack)"
+
+_PYTHON = re.compile(r"\.pyx?$|^<", re.IGNORECASE)
+_OPTIMIZER = re.compile(r"(?:^|/)torch/optim/")
+_BACKWARD = re.compile(r"torch::autograd::Engine|_engine_run_backward|torch::autograd::python::PythonEngine")
+
+
+@dataclass(frozen=True)
+class StackNames:
+    """What is known of each stack; parallel, shape (stacks,), but for the last four.
+
+    line        code of the innermost frame of the user's own code in `lines`, else of the innermost Python frame, else
+                of the innermost frame
+    in_step     whether it is inside torch.optim
+    in_backward whether the autograd engine called it
+    lines       texts `file(line): function`
+    labels      of each frame, the same
+    is_python   of each frame, whether it is of Python
+    is_own      of each frame, whether it is of the user's own code
+    """
+
+    line: Int64
+    in_step: Bool
+    in_backward: Bool
+    lines: tuple[str, ...]
+    labels: tuple[str, ...]
+    is_python: Bool
+    is_own: Bool
+    start: Int64
+    depth: Int32
+    frame: Int32
+
+    def line_of(self, stack: int) -> str:
+        return self.lines[int(self.line[stack])] if stack >= 0 else NO_STACK
+
+    def frames_of(self, stack: int) -> list[str]:
+        """From the innermost outwards."""
+        if stack < 0:
+            return []
+        begin = int(self.start[stack])
+        return [self.labels[frame] for frame in self.frame[begin : begin + int(self.depth[stack])].tolist()]
+
+
+@remembered
+def stack_names(model: Model) -> StackNames:
+    strings = model.trace.strings
+    frames, stacks = model.trace.table(Frames), model.trace.table(Stacks)
+    inside = model.trace.table(StackFrames).frame
+    names, files = strings.texts(frames.name), [file.replace("\\", "/") for file in strings.texts(frames.file)]
+    labels = [
+        f"{file}({line}): {name}" if file and file != "??" else name or "??"
+        for name, file, line in zip(names, files, frames.line.tolist(), strict=True)
+    ]
+    is_python = np.array([_PYTHON.search(file) is not None for file in files], np.bool_)
+    is_own = np.array([is_own_code(label) for label in labels], np.bool_) & is_python
+    step = np.array([_OPTIMIZER.search(file) is not None for file in files], np.bool_)
+    backward = np.array([_BACKWARD.search(name) is not None for name in names], np.bool_)
+    place = np.arange(len(inside))
+    many = len(inside)
+
+    def first(of_frame: Bool) -> Int64:
+        """The first place in each stack where a frame is so; `many` or more where none is."""
+        where = np.where(of_frame[inside], place, many)
+        return np.minimum.reduceat(where, stacks.start) if len(stacks) else np.empty(0, np.int64)
+
+    own, python = first(is_own), first(is_python)
+    chosen = np.where(own < many, own, np.where(python < many, python, stacks.start))
+    shown = inside[chosen].astype(np.int64) if len(stacks) else np.empty(0, np.int64)
+    return StackNames(
+        line=shown,
+        in_step=first(step) < many,
+        in_backward=first(backward) < many,
+        lines=tuple(labels),
+        labels=tuple(labels),
+        is_python=is_python,
+        is_own=is_own,
+        start=stacks.start,
+        depth=stacks.depth,
+        frame=inside,
+    )

@@ -1,0 +1,208 @@
+"""Every allocation from its birth to its release, from the records and the state at the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.snapshot.device import DeviceSnapshot, device_snapshots
+from torch_tb_profiler.arrays.grouping import first_at
+from torch_tb_profiler.arrays.lookup import find, take_known
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.schema import Action, BlockState
+
+#: later than every record
+NEVER = int(np.iinfo(np.int64).max)
+#: before every record
+BEFORE = -1
+
+_ACTIONS = (Action.ALLOC, Action.FREE_REQUESTED, Action.FREE_COMPLETED)
+
+
+@dataclass(frozen=True)
+class Lives:
+    """Allocations of one device, parallel arrays, in the order of their births; those from before come first.
+
+    address        where it is
+    requested      bytes that were asked for; of what was there before and is not described, those of its block
+    block          bytes of its block where the state at the end says so, else -1
+    born           position of the record, BEFORE the first for what was there before
+    released       position of free_requested, NEVER when it was not released, BEFORE when it was already
+    gone           position of free_completed, NEVER when it still holds its block
+    stack          row of stacks of the birth, -1 when not known
+    release_stack  of the release
+    stream         of the birth, else of its segment
+    context        row of contexts of the birth, -1 for none
+    missing        actions that the file has no record of though it must, so that others stand for them
+    contradictions what cannot be: a kind, and how often
+    """
+
+    address: Int64
+    requested: Int64
+    block: Int64
+    born: Int64
+    released: Int64
+    gone: Int64
+    stack: Int64
+    release_stack: Int64
+    stream: Int64
+    context: Int64
+    missing: tuple[str, ...] = ()
+    contradictions: Mapping[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.address)
+
+    def alive(self, position: int) -> Bool:
+        """Which hold their blocks after a record, whether released or not."""
+        return (self.born <= position) & (self.gone > position)
+
+    def wanted(self, position: int) -> Bool:
+        """Which are in use after a record: born and not released."""
+        return (self.born <= position) & (self.released > position)
+
+
+@remembered
+def lives(model: Model) -> tuple[Lives, ...]:
+    """Of each device of `device_snapshots`."""
+    return tuple(map(lives_of, device_snapshots(model)))
+
+
+def lives_of(device: DeviceSnapshot) -> Lives:
+    records = device.records
+    wrong: Counter[str] = Counter()
+    at = np.flatnonzero(device.is_action(*_ACTIONS))
+    order = at[np.lexsort((at, records.address[at]))]
+    address, action = records.address[order], records.action[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = address[1:] != address[:-1]
+    is_birth = action == Action.ALLOC
+    life = np.cumsum(new | is_birth) - 1
+    count = int(life[-1]) + 1 if len(life) else 0
+    first = np.flatnonzero(new | is_birth)
+    born = np.where(is_birth[first], order[first], BEFORE)
+    released, gone = (_ends(life, order, action == kind, count, wrong) for kind in _ACTIONS[1:])
+    next_here = np.full(count, NEVER)
+    same = address[first][1:] == address[first][:-1]
+    next_here[:-1][same] = order[first][1:][same]
+    missing, released, gone = _completed(device, born, released, gone, next_here, address[first])
+    wrong["released_after_completed"] += int(np.count_nonzero((released > gone) & (gone != NEVER)))
+    overlaps = (gone > next_here) & (next_here != NEVER)
+    wrong["address_in_use"] += int(np.count_nonzero(overlaps))
+    gone = np.where(overlaps, next_here, gone)
+    released = np.minimum(released, gone)
+    requested = records.bytes[order[first]]
+    wrong["size_differs"] += int(np.count_nonzero(records.bytes[order] != requested[life]))
+    at_birth = np.where(born >= 0, born, 0) if len(records) else born
+    found = Lives(
+        address=address[first],
+        requested=requested,
+        block=np.full(count, -1, np.int64),
+        born=born,
+        released=released,
+        gone=gone,
+        stack=_if_born(records.stack, at_birth, born, -1),
+        release_stack=take_known(records.stack, np.where(released < len(records), released, -1)).astype(np.int64),
+        stream=records.stream[order[first]],
+        context=_if_born(records.context, at_birth, born, -1),
+    )
+    found = _with_state(device, found, wrong)
+    order = np.argsort(found.born, kind="stable")
+    columns: dict[str, Any] = {name: getattr(found, name)[order] for name in _COLUMNS}
+    told = {kind: times for kind, times in wrong.items() if times}
+    return Lives(**columns, missing=missing, contradictions=told)
+
+
+_COLUMNS = tuple(Lives.__dataclass_fields__)[:10]
+
+
+def _ends(life: Int64, order: Int64, chosen: Bool, count: int, wrong: Counter[str]) -> Int64:
+    """The first record of a kind in each life, NEVER for none; more of them are contradictions."""
+    of = life[chosen]
+    wrong["released_twice"] += len(of) - len(np.unique(of))
+    return first_at(of, order[chosen], count, NEVER)
+
+
+def _if_born(values: Int32, place: Int64, born: Int64, missing: int) -> Int64:
+    return np.where(born >= 0, values[place], missing).astype(np.int64) if len(values) else np.full(len(born), missing)
+
+
+def _completed(
+    device: DeviceSnapshot, born: Int64, released: Int64, gone: Int64, next_here: Int64, address: Int64
+) -> tuple[tuple[str, ...], Int64, Int64]:
+    """Ends with what stands for them where a kind of record was not recorded at all (`skip_actions`).
+
+    A kind is missing when nothing of it is there though it must be: an address was given again, or is free at the end.
+    """
+    seen = {kind: bool(device.is_action(kind).any()) for kind in _ACTIONS}
+    blocks, last = device.blocks, len(device.records) - 1
+    pending = np.isin(address, blocks.address[blocks.state == BlockState.PENDING_FREE])
+    there = np.isin(address, blocks.address[device.in_use])
+    again = next_here != NEVER
+    ended = again if device.cut_off else again | ~there
+    missing: list[str] = []
+    must_end = (ended & (born >= 0)) | ((again | ~(pending | device.cut_off)) & (released != NEVER))
+    if not seen[Action.FREE_COMPLETED] and must_end.any():
+        missing.append("free_completed")
+        gone = np.where(released != NEVER, np.where(pending & ~again, NEVER, released), gone)
+        gone = np.where((gone == NEVER) & ended, np.where(again, next_here, last), gone)
+    if not seen[Action.FREE_REQUESTED] and ((gone != NEVER) & (born >= 0)).any():
+        missing.insert(0, "free_requested")
+        released = np.where((released == NEVER) & pending & ~again, last, released)
+    elif not device.cut_off or seen[Action.FREE_REQUESTED]:
+        # the release of what was there before was requested before the first record, too
+        released = np.where((born < 0) & (released == NEVER) & (gone != NEVER), BEFORE, released)
+    if not seen[Action.ALLOC] and (seen[Action.FREE_REQUESTED] or seen[Action.FREE_COMPLETED]) and len(born) > 1:
+        missing.append("alloc")
+    return tuple(missing), np.minimum(released, gone), gone
+
+
+def _with_state(device: DeviceSnapshot, found: Lives, wrong: Counter[str]) -> Lives:
+    """The same with what the blocks at the end say, and those that no record tells of."""
+    if device.cut_off:
+        return found
+    blocks = device.blocks.take(device.in_use)
+    order = np.argsort(blocks.address, kind="stable")
+    blocks = blocks.take(order)
+    pending = blocks.state == BlockState.PENDING_FREE
+    alive = np.flatnonzero(found.gone == NEVER)
+    place = find(blocks.address, found.address[alive]) if len(blocks) else np.full(len(alive), -1, np.int64)
+    there = place >= 0
+    wrong["not_at_the_end"] += int(np.count_nonzero(~there))
+    known, of = alive[there], place[there]
+    block = found.block.copy()
+    block[known] = blocks.bytes[of]
+    states = (found.released[known] != NEVER) != pending[of]
+    wrong["state_differs"] += int(np.count_nonzero(states & ("free_requested" not in found.missing)))
+    sizes = (blocks.requested[of] >= 0) & (blocks.requested[of] != found.requested[known])
+    wrong["size_differs"] += int(np.count_nonzero(sizes))
+    rest = np.ones(len(blocks), np.bool_)
+    rest[of] = False
+    # a block that has to be from before must not have been released during the recording
+    seen = np.isin(blocks.address[rest], found.address[found.gone != NEVER])
+    if "alloc" not in found.missing:
+        wrong["released_but_in_use"] += int(np.count_nonzero(seen))
+    more = blocks.take(rest)
+    count = len(more)
+    requested = np.where(more.requested >= 0, more.requested, more.bytes)
+    columns = {
+        "address": more.address,
+        "requested": requested,
+        "block": more.bytes,
+        "born": np.full(count, BEFORE),
+        "released": np.where(more.state == BlockState.PENDING_FREE, BEFORE, NEVER),
+        "gone": np.full(count, NEVER),
+        "stack": more.stack,
+        "release_stack": np.full(count, -1),
+        "stream": device.segments.stream[more.segment],
+        "context": np.full(count, -1),
+    }
+    own = {name: getattr(found, name) for name in _COLUMNS} | {"block": block}
+    joined: dict[str, Any] = {n: np.concatenate([own[n], columns[n]]).astype(np.int64) for n in _COLUMNS}
+    return Lives(**joined)

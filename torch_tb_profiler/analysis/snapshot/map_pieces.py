@@ -1,0 +1,79 @@
+"""The pieces of segments as they are drawn: those too small to be seen are put together, and their bytes are kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.snapshot.alive import lines_of
+from torch_tb_profiler.analysis.snapshot.frames import NO_STACK, StackNames
+from torch_tb_profiler.analysis.snapshot.layout import Layout
+from torch_tb_profiler.analysis.snapshot.lives import Lives
+from torch_tb_profiler.arrays.types import Int64
+
+#: a segment is drawn at most so wide, in pixels
+WIDTH = 800
+MOST_SEGMENTS = 2000
+MOST_PIECES = 20_000
+
+FREE, MIXED = -1, -2
+
+
+@dataclass(frozen=True)
+class DrawnPieces:
+    """Pieces of the largest segments; fields as `answers.PieceColumns`. segments: which, by address."""
+
+    segments: Int64
+    segment: Int64
+    offset: Int64
+    bytes: Int64
+    line: Int64
+    blocks: Int64
+    used: Int64
+    lines: list[str]
+
+
+def drawn_pieces(found: Layout, lives: Lives, names: StackNames) -> DrawnPieces:
+    chosen = np.sort(np.argsort(-found.bytes, kind="stable")[:MOST_SEGMENTS])
+    place = np.full(len(found.address), -1, np.int64)
+    place[chosen] = np.arange(len(chosen))
+    piece = np.flatnonzero(place[found.piece_segment] >= 0)
+    owner = found.piece_segment[piece]
+    offset = found.piece_address[piece] - found.address[owner]
+    life, size = found.life[piece], found.piece_bytes[piece]
+    stack = np.where(life >= 0, lives.stack[np.maximum(life, 0)], -1) if len(lives) else life
+    code = np.where(life >= 0, np.maximum(lines_of(names, stack), -1) + 3, FREE)
+    width = WIDTH
+    while True:
+        # pieces that begin in the same pixel of their segment, where none is larger than it
+        pixel = offset * width // found.bytes[owner]
+        small = size * width < found.bytes[owner]
+        begins = np.ones(len(piece), np.bool_)
+        same = (owner[1:] == owner[:-1]) & (pixel[1:] == pixel[:-1]) & small[1:] & small[:-1]
+        begins[1:] = ~same
+        first = np.flatnonzero(begins)
+        if len(first) <= MOST_PIECES or width <= 1:
+            break
+        width //= 2
+    of = np.cumsum(begins) - 1
+    count = np.bincount(of, minlength=len(first)).astype(np.int64)
+    merged_size = np.bincount(of, size, len(first)).astype(np.int64)
+    used = np.bincount(of, np.where(life >= 0, size, 0), len(first)).astype(np.int64)
+    line = code[first]
+    differs = np.zeros(len(first), np.bool_)
+    np.logical_or.at(differs, of, code != line[of])
+    kept = np.where(differs, MIXED, line)
+    different = np.unique(kept[kept >= 0])
+    number = np.searchsorted(different, kept)
+    texts = [names.lines[code - 3] if code >= 3 else NO_STACK for code in different.tolist()]
+    return DrawnPieces(
+        chosen,
+        place[owner[first]],
+        offset[first],
+        merged_size,
+        np.where(kept >= 0, number, kept),
+        count,
+        used,
+        texts,
+    )

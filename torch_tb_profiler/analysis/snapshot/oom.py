@@ -1,0 +1,204 @@
+"""Why an allocation failed: what was free, why it could not be used, who holds it, and what would have helped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Bytes, Count, Ns
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.snapshot.blocks import SMALL_REQUEST, segment_for
+from torch_tb_profiler.analysis.snapshot.curves import History, histories
+from torch_tb_profiler.analysis.snapshot.frames import StackNames, stack_names
+from torch_tb_profiler.analysis.snapshot.layout import Layout, layout
+from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.schema import NO_TIME, Action
+
+OomReason = Literal["fragmented", "other_stream", "other_pool", "pending", "limit", "full"]
+"""What decides: free memory in pieces that are too small; of another stream; of another pool; waiting for another
+stream; room on the device that PyTorch was not given; nothing."""
+
+#: of a table in the answer
+MOST_HOLDERS = 10
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Allocations of one line that keep segments from being joined or given back.
+
+    line      innermost frame of the user's own code
+    bytes     requested
+    blocks    how many
+    segments  how many with free pieces they lie in
+    joins     bytes that would be free in one piece if they were released: the largest over its segments
+    """
+
+    line: str
+    bytes: Bytes
+    blocks: Count
+    segments: Count
+    joins: Bytes
+
+
+@dataclass(frozen=True)
+class Oom:
+    """One failed allocation.
+
+    device             number of the device
+    position           number of the record
+    time_ns            since the start of the recording, None before torch 2.2
+    requested          what was asked for, rounded as the allocator does
+    segment_needed     the segment that it would have taken of the device
+    line               innermost frame of the user's own code
+    stack              id of its stack, -1 where none was recorded
+    stream             id of the stream of the request: a number or a pointer
+    pool_known         whether the pool of the request is known; else the default pool is meant
+    free               bytes in pieces of the right pool, stream and size class
+    pieces, largest    how many pieces, and the largest of them
+    other_streams      free bytes of other streams, in the same pool
+    other_pools        free bytes of other pools and size classes
+    pending            bytes that were released and wait for another stream
+    device_free        bytes that the device had free
+    reserved           bytes of all segments
+    in_use             bytes that were requested and not released
+    reason             what decides
+    holders            who holds the segments with free pieces
+    exact              whether the sizes of all blocks are known; else rounding is seen as free
+    expandable_helps   whether expandable segments would have had room: an upper bound; None where they are on already
+    """
+
+    device: int
+    position: int
+    time_ns: Ns | None
+    requested: Bytes
+    segment_needed: Bytes
+    line: str
+    stack: int
+    stream: int
+    pool_known: bool
+    free: Bytes
+    pieces: Count
+    largest: Bytes
+    other_streams: Bytes
+    other_pools: Bytes
+    pending: Bytes
+    device_free: Bytes
+    reserved: Bytes
+    in_use: Bytes
+    reason: OomReason
+    holders: tuple[Holder, ...]
+    expandable_helps: bool | None
+    exact: bool
+
+
+#: of one device; programs that try again and again make thousands
+MOST_OOMS = 100
+
+
+@remembered
+def ooms(model: Model) -> tuple[Oom, ...]:
+    """All failed allocations of a snapshot, in the order of their devices and records."""
+    names = stack_names(model)
+    return tuple(
+        explain(history, names, place)
+        for history in histories(model)
+        for place in np.flatnonzero(history.device.is_action(Action.OOM)).tolist()[:MOST_OOMS]
+    )
+
+
+def explain(history: History, names: StackNames, position: int) -> Oom:
+    """Why the allocation of a record failed."""
+    device = history.device
+    records = device.records
+    found = layout(history, position - 1)
+    request, stream = int(records.bytes[position]), int(records.stream[position])
+    context = int(records.context[position])
+    contexts = device.contexts
+    pool_known = 0 <= context < len(contexts) and int(contexts.pool_a[context]) >= 0
+    pool = (int(contexts.pool_a[context]), int(contexts.pool_b[context])) if pool_known else (0, 0)
+    small = request <= SMALL_REQUEST
+    same_pool = (found.pool_a == pool[0]) & (found.pool_b == pool[1])
+    same_class = (found.is_small == small) | found.is_expandable
+    usable = same_pool & same_class & (found.stream == stream)
+    free = found.is_free
+    own = free & usable[found.piece_segment]
+    others = free & (same_pool & same_class & (found.stream != stream))[found.piece_segment]
+    elsewhere = free & ~(same_pool & same_class)[found.piece_segment]
+    sizes = found.piece_bytes
+    pending = history.lives.alive(position - 1) & ~history.lives.wanted(position - 1)
+    pending &= history.lives.stream == stream
+    device_free, needed = max(int(records.address[position]), 0), segment_for(request)
+    free_bytes, other_streams, other_pools = (int(sizes[mask].sum()) for mask in (own, others, elsewhere))
+    pending_bytes = int(history.blocks.bytes[pending].sum())
+    reason = _reason(request, needed, free_bytes, other_streams, other_pools, pending_bytes, device_free)
+    on = device.settings.get("expandable_segments") is True or bool(found.is_expandable.any())
+    time, stack = int(records.time[position]), int(records.stack[position])
+    return Oom(
+        device=device.number,
+        position=position,
+        time_ns=None if time == NO_TIME else time,
+        requested=request,
+        segment_needed=needed,
+        line=names.line_of(stack),
+        stack=stack,
+        stream=stream,
+        pool_known=pool_known,
+        free=free_bytes,
+        pieces=int(np.count_nonzero(own)),
+        largest=int(sizes[own].max(initial=0)),
+        other_streams=other_streams,
+        other_pools=other_pools,
+        pending=pending_bytes,
+        device_free=device_free,
+        reserved=int(history.curves.reserved[position]),
+        in_use=int(history.curves.requested[position]),
+        reason=reason,
+        holders=holders(history, names, found, free & usable[found.piece_segment]),
+        expandable_helps=None if on else free_bytes + device_free >= request,
+        exact=found.exact,
+    )
+
+
+def _reason(
+    request: int, needed: int, free: int, other_streams: int, other_pools: int, pending: int, device_free: int
+) -> OomReason:
+    if free >= request:
+        return "fragmented"
+    if other_streams >= request:
+        return "other_stream"
+    if other_pools >= request:
+        return "other_pool"
+    if pending >= request:
+        return "pending"
+    return "limit" if device_free >= needed else "full"
+
+
+def holders(history: History, names: StackNames, found: Layout, free: Bool) -> tuple[Holder, ...]:
+    """What lies in the segments of some free pieces, by line of the program."""
+    lives = history.lives
+    with_gaps = np.zeros(len(found.address), np.bool_)
+    with_gaps[found.piece_segment[free]] = True
+    piece = np.flatnonzero(~found.is_free & with_gaps[found.piece_segment])
+    if not len(piece):
+        return ()
+    life = found.life[piece]
+    stack = lives.stack[life]
+    line = np.where(stack >= 0, names.line[np.maximum(stack, 0)], -1) if len(names.line) else stack
+    groups = group([line])
+    segment = found.piece_segment[piece]
+    free_in = np.bincount(found.piece_segment, np.where(free, found.piece_bytes, 0), minlength=len(found.address))
+    requested, count = groups.sum(lives.requested[life]), groups.count()
+    rows = []
+    for number in descending(requested)[:MOST_HOLDERS].tolist():
+        mine = groups.of == number
+        of_segment = np.bincount(segment[mine], found.piece_bytes[piece][mine], minlength=len(found.address))
+        touched = np.unique(segment[mine])
+        joins = int((of_segment + free_in)[touched].max())
+        code = int(line[groups.first[number]])
+        name = names.lines[code] if code >= 0 else names.line_of(-1)
+        rows.append(Holder(name, int(requested[number]), int(count[number]), len(touched), joins))
+    return tuple(rows)

@@ -1,0 +1,65 @@
+"""What a snapshot says, in sentences."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.snapshot.oom import Oom
+from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, SnapshotDevice
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def size(count: float) -> str:
+    """Bytes as people read them.
+
+    >>> size(5 << 20), size(1536), size(12)
+    ('5 MiB', '1.5 KiB', '12 B')
+    """
+    place = 0
+    while abs(count) >= 1024 and place < len(_UNITS) - 1:
+        count, place = count / 1024, place + 1
+    text = f"{count:.0f}" if place == 0 else f"{count:.2f}".rstrip("0").rstrip(".")
+    return f"{text} {_UNITS[place]}"
+
+
+def said_of_oom(oom: Oom) -> str:
+    """Why an allocation failed."""
+    asked = f"{size(oom.requested)} were asked for at {oom.line}"
+    free = f"{size(oom.free)} were free in {oom.pieces} pieces, the largest of {size(oom.largest)}"
+    if oom.reason == "fragmented":
+        held = ""
+        if oom.holders:
+            first = oom.holders[0]
+            held = f" {size(first.bytes)} of {first.line} in {first.blocks} blocks keep {first.segments} segments."
+        helps = " It would have had room with expandable_segments:True." if oom.expandable_helps else ""
+        return f"Fragmented: {asked}; {free}.{held}{helps}"
+    if oom.reason == "other_stream":
+        return f"Free memory was of other streams: {asked}; {free}, and {size(oom.other_streams)} of other streams."
+    if oom.reason == "other_pool":
+        return f"Free memory was of other pools: {asked}; {free}, and {size(oom.other_pools)} of other pools."
+    if oom.reason == "pending":
+        return f"Released memory was not free yet: {asked}; {size(oom.pending)} waited for another stream."
+    if oom.reason == "limit":
+        return (
+            f"A limit: {asked}; the device had {size(oom.device_free)} free, so a limit of the process, a part of a "
+            "device or a capture kept it from being taken."
+        )
+    return f"Full: {asked}; {size(oom.in_use)} of {size(oom.reserved)} reserved were in use, {free}."
+
+
+def said_of_device(device: SnapshotDevice) -> str:
+    """What was most, when, and what is left."""
+    reserved = max(moment.reserved for moment in device.moments)
+    text = f"At most {size(device.peak_requested)} were requested, and {size(reserved)} reserved"
+    if device.entries:
+        text += f", in {device.entries:,} records"
+    text += f"; {size(device.requested)} were in use at the end."
+    if device.growth.per_step:
+        text += f" Memory grows by {size(device.growth.per_step)} per step ({device.growth.steps} steps)."
+    return text
+
+
+def answer(snapshot: MemorySnapshot) -> str:
+    """The one sentence on top: why memory ran out, else what was most."""
+    if snapshot.ooms:
+        return said_of_oom(snapshot.ooms[-1])
+    return said_of_device(snapshot.devices[0]) if snapshot.devices else "The snapshot holds nothing."

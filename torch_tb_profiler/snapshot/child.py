@@ -1,0 +1,114 @@
+"""What runs in a process of its own: a snapshot from stdin → a column file, within limits of memory and time.
+
+Whatever a file makes the unpickler do, it does it here: the process that started this one sees an outcome or an end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.snapshot.containers import pickle_in
+from torch_tb_profiler.snapshot.harvest import SnapshotError, harvest
+from torch_tb_profiler.snapshot.state import write
+from torch_tb_profiler.trace.column_file import Writer
+from torch_tb_profiler.trace.unpack import Limits, UnpackError
+
+#: of memory beside what the file takes, and bytes of memory for each byte of its text
+FREE_BYTES = 512 << 20
+TIMES = 4
+
+_STEP = 1 << 20
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """How it went. reason: why there is no column file; None where there is one."""
+
+    reason: Reason | None = None
+
+
+def main() -> None:
+    """Arguments: the column file, the greatest expansion of a packed file, and seconds of the processor."""
+    target, expansion, seconds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    limit_time(seconds)
+    outcome = convert(target, Limits(expansion=expansion), memory_limit())
+    sys.stdout.buffer.write(msgspec.json.encode(outcome))
+    sys.stdout.flush()
+
+
+def convert(target: Path, limits: Limits, progress: Callable[[int], None]) -> Outcome:
+    """Read stdin and write the columns."""
+    try:
+        progress(0)
+        read = 0
+
+        def count(size: int) -> None:
+            nonlocal read
+            read = size
+            progress(size)
+
+        found = harvest(pickle_in(sys.stdin.buffer, limits), count)
+        with Writer(target) as writer:
+            writer.finish(write(found, writer, read))
+        return Outcome()
+    except (SnapshotError, UnpackError) as error:
+        return Outcome(error.reason)
+    except MemoryError:
+        return Outcome(Reason("snapshot_limits", "needs more memory to be read than a snapshot of its size can"))
+    except OSError as error:
+        text = f"could not be read or its columns not be written: {error}"
+        return Outcome(Reason("not_written", text, {"error": str(error)}))
+
+
+def memory_limit() -> Callable[[int], None]:
+    """What is told how many bytes were read, and lets the process have so much more memory, where the system can."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return lambda _: None
+    base = _address_space()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    allowed = 0
+
+    def allow(read: int) -> None:
+        nonlocal allowed
+        wanted = base + FREE_BYTES + TIMES * read
+        if wanted - allowed < _STEP:
+            return
+        allowed = wanted + TIMES * 8 * _STEP
+        if hard != resource.RLIM_INFINITY:
+            allowed = min(allowed, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_AS, (allowed, hard))
+
+    return allow
+
+
+def limit_time(seconds: int) -> None:
+    """Let the system end this process after so many seconds of the processor."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+
+
+def _address_space() -> int:
+    """Bytes of the address space that the process has now; 0 where the system does not tell."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return pages * resource.getpagesize()
+    except (ImportError, OSError, ValueError):
+        return 1 << 30
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,271 @@
+"""Dicts of records and stacks → columns. Values are checked: what is damaged is dropped and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from torch_tb_profiler.snapshot.schema import (
+    NO_TIME,
+    Action,
+    Frames,
+    StackFrames,
+    Stacks,
+)
+
+Columns = dict[str, npt.NDArray[Any]]
+
+ACTIONS = {action.name.lower(): int(action) for action in Action if action is not Action.OTHER}
+
+_LEAST, _MOST = -(2**62), 2**62
+_NOTHING = ("", "", -1, -1)
+_INTEGER = {int}
+_TEXT = {str}
+
+
+def readable(text: str) -> str:
+    """A text as UTF-8 can hold it: pickles may hold halves of surrogate pairs."""
+    return text.encode("utf-8", "replace").decode()
+
+
+class Strings:
+    """Codes of texts; the empty one is 0. A text is cut where it is longer than any name."""
+
+    longest = 4096
+
+    def __init__(self) -> None:
+        self.texts = [""]
+        self._codes = {"": 0}
+
+    def code(self, text: object) -> int:
+        if type(text) is not str:
+            return 0
+        known = self._codes.get(text)
+        if known is None:
+            kept = readable(text[: self.longest])
+            known = self._codes.get(kept)
+            if known is None:
+                known = self._codes[kept] = len(self.texts)
+                self.texts.append(kept)
+        return known
+
+
+class StackTable:
+    """Distinct stacks by number.
+
+    A list of frames is looked up by its identity first: records and blocks share their lists. What was seen is held,
+    so that an identity never stands for two lists, and emptied, because its frames are known. Files whose frames are
+    all different objects have more than are remembered so; then their texts are compared.
+    """
+
+    most_identities = 200_000
+
+    def __init__(self, strings: Strings) -> None:
+        self._strings = strings
+        self._of_list: dict[int, int] = {}
+        self._held: list[object] = []
+        self._of_identities: dict[tuple[int, ...], tuple[int, object]] = {}
+        self._of_content: dict[tuple[int, ...], int] = {}
+        self._of_frame: dict[int, tuple[int, object]] = {}
+        self._of_text: dict[tuple[int, int, int], int] = {}
+        self._frames: list[tuple[int, int, int]] = []
+
+    def number(self, frames: object) -> int:
+        """The number of a stack, -1 where there is none."""
+        of_list = self._of_list.get(id(frames))
+        if of_list is not None:
+            return of_list
+        if not isinstance(frames, list | tuple) or not frames:
+            return -1
+        identities = tuple(map(id, frames))
+        known = self._of_identities.get(identities)
+        if known is None:
+            content = tuple([self._frame(each) for each in frames])
+            number = self._of_content.setdefault(content, len(self._of_content))
+            known = number, tuple(frames)
+            if len(self._of_identities) < self.most_identities:
+                self._of_identities[identities] = known
+        number = known[0]
+        self._of_list[id(frames)] = number
+        self._held.append(frames)
+        if isinstance(frames, list):
+            del frames[:]
+        return number
+
+    def numbers(self, lists: Sequence[object]) -> list[int]:
+        known, number = self._of_list, self.number
+        return [known[key] if (key := id(each)) in known else number(each) for each in lists]
+
+    def _frame(self, frame: object) -> int:
+        known = self._of_frame.get(id(frame))
+        if known is not None:
+            return known[0]
+        fields = frame if isinstance(frame, dict) else {}
+        line = fields.get("line")
+        line = line if type(line) is int and 0 <= line < 2**31 else 0
+        text = (self._strings.code(fields.get("name")), self._strings.code(fields.get("filename")), line)
+        number = self._of_text.get(text)
+        if number is None:
+            number = self._of_text[text] = len(self._frames)
+            self._frames.append(text)
+        if len(self._of_frame) < self.most_identities:
+            self._of_frame[id(frame)] = number, frame
+        return number
+
+    def tables(self) -> dict[type[Stacks] | type[StackFrames] | type[Frames], Columns]:
+        depth = np.fromiter(map(len, self._of_content), np.int32, len(self._of_content))
+        all_frames = [frame for content in self._of_content for frame in content]
+        frames = np.array(self._frames, np.int64).reshape(-1, 3)
+        return {
+            Stacks: {"start": np.cumsum(depth, dtype=np.int64) - depth, "depth": depth},
+            StackFrames: {"frame": np.array(all_frames, np.int32)},
+            Frames: {"name": frames[:, 0], "file": frames[:, 1], "line": frames[:, 2]},
+        }
+
+
+class RecordColumns:
+    """Takes dicts of records, in batches, and has them as columns.
+
+    dropped  how many records could not be read
+    unknown  actions that are not known, with their counts
+    """
+
+    def __init__(self, strings: Strings, stacks: StackTable) -> None:
+        self._strings = strings
+        self._stacks = stacks
+        self._contexts: dict[tuple[str, str, int, int], int] = {}
+        self.dropped = 0
+        self.unknown: Counter[str] = Counter()
+
+    def take(self, batch: Sequence[Any]) -> Columns:
+        """Columns of a batch, without the device; times in µs since the epoch."""
+        try:
+            return self._columns(batch)
+        except (KeyError, TypeError, AttributeError, ValueError, OverflowError):
+            clean = [record for record in map(_clean, batch) if record is not None]
+            self.dropped += len(batch) - len(clean)
+            return self._columns(clean)
+
+    def _columns(self, batch: Sequence[dict[str, Any]]) -> Columns:
+        action = [record["action"] for record in batch]
+        names = set(action)
+        actions = list(map(ACTIONS.get, action))
+        if not names <= ACTIONS.keys():
+            if set(map(type, names)) != _TEXT:
+                raise TypeError
+            self.unknown.update(readable(name[:80]) for name in action if name not in ACTIONS)
+            actions = [code or 0 for code in actions]
+        if "oom" in names:
+            address = _integers([record["device_free" if record["action"] == "oom" else "addr"] for record in batch])
+        else:
+            address = _integers([record["addr"] for record in batch])
+        return {
+            "action": np.array(actions, np.uint8),
+            "address": address,
+            "bytes": _integers([record["size"] for record in batch]),
+            "stream": _integers([record["stream"] for record in batch]),
+            "time": _times([record.get("time_us") for record in batch]),
+            "stack": np.array(self._stacks.numbers([record.get("frames") for record in batch]), np.int32),
+            "context": self._context(batch),
+        }
+
+    def _context(self, batch: Sequence[dict[str, Any]]) -> npt.NDArray[np.int32]:
+        compiled = [record.get("compile_context", "") for record in batch]
+        metadata = [record.get("user_metadata", "") for record in batch]
+        pool = [record.get("pool_id") for record in batch]
+        if set(map(type, pool)) == {list}:
+            pool = [tuple(each or ()) for each in pool]
+        different = set(zip(compiled, metadata, pool, strict=True))
+        codes = {each: self._context_code(*each) for each in different}
+        if len(codes) == 1:
+            return np.full(len(batch), next(iter(codes.values())), np.int32)
+        each = zip(compiled, metadata, pool, strict=True)
+        return np.array([codes[one] for one in each], np.int32)
+
+    def _context_code(self, compiled: object, metadata: object, pool: object) -> int:
+        a, b = pool_of(pool)
+        text = "" if compiled == "N/A" else as_text(compiled)
+        return self._contexts.setdefault((text, as_text(metadata), a, b), len(self._contexts))
+
+    def contexts(self) -> Columns:
+        rows = list(self._contexts) or []
+        code = self._strings.code
+        return {
+            "compiled": np.array([code(row[0]) for row in rows], np.int32),
+            "metadata": np.array([code(row[1]) for row in rows], np.int32),
+            "pool_a": np.array([row[2] for row in rows], np.int64),
+            "pool_b": np.array([row[3] for row in rows], np.int64),
+        }
+
+
+def pool_of(value: object) -> tuple[int, int]:
+    """The two numbers of a pool; -1 where they are missing."""
+    if isinstance(value, list | tuple) and len(value) == 2 and all(map(is_integer, value)):
+        return value[0], value[1]
+    return -1, -1
+
+
+def as_text(value: object) -> str:
+    """A text as it is, a dict or list as JSON, everything else as nothing."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict | list | tuple) and value:
+        try:
+            return msgspec.json.encode(value).decode()[: Strings.longest]
+        except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):
+            return ""
+    return ""
+
+
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number that a column can hold."""
+    return type(value) is int and _LEAST <= value <= _MOST
+
+
+def _integers(values: list[Any]) -> npt.NDArray[np.int64]:
+    """Raises TypeError or OverflowError for what is no integer of 62 bits."""
+    if values and set(map(type, values)) != _INTEGER:
+        raise TypeError
+    found = np.array(values, np.int64)
+    if len(found) and (int(found.max()) > _MOST or int(found.min()) < _LEAST):
+        raise OverflowError
+    return found
+
+
+def _times(values: list[Any]) -> npt.NDArray[np.int64]:
+    """µs; NO_TIME where there is none. Raises OverflowError for what is no time."""
+    if set(map(type, values)) != _INTEGER:
+        return np.array([value if is_time(value) else NO_TIME for value in values], np.int64)
+    found = np.array(values, np.int64)
+    if not (is_time(int(found.max())) and is_time(int(found.min()))):
+        raise OverflowError
+    return found
+
+
+def is_time(value: object) -> bool:
+    """µs since the epoch, which as ns must fit a column."""
+    return type(value) is int and 0 <= value < 2**52
+
+
+def _clean(record: Any) -> dict[str, Any] | None:
+    """A record with what a column can hold; None where it lacks what all must have."""
+    if not isinstance(record, dict) or not isinstance(record.get("action"), str):
+        return None
+    place = "device_free" if record["action"] == "oom" else "addr"
+    numbers = {key: record.get(key, 0) for key in (place, "size", "stream")}
+    if not all(map(is_integer, numbers.values())) or "size" not in record or numbers["size"] < 0:
+        return None
+    return {
+        **numbers,
+        "action": record["action"],
+        "time_us": record.get("time_us") if is_time(record.get("time_us")) else None,
+        "frames": record.get("frames"),
+        "compile_context": as_text(record.get("compile_context")),
+        "user_metadata": as_text(record.get("user_metadata")),
+        "pool_id": pool_of(record.get("pool_id")),
+    }

@@ -1,0 +1,265 @@
+"""What was harvested → the tables of a snapshot: segments, blocks, annotations, and what contradicts itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from torch_tb_profiler.reason import Value
+from torch_tb_profiler.snapshot.harvest import Harvest, joined
+from torch_tb_profiler.snapshot.records import Columns, is_integer, is_time, pool_of, readable
+from torch_tb_profiler.snapshot.schema import (
+    NO_TIME,
+    Annotations,
+    Blocks,
+    BlockState,
+    Contexts,
+    Records,
+    Segments,
+)
+from torch_tb_profiler.trace import Header, Note, Trace
+from torch_tb_profiler.trace.schema import Table
+from torch_tb_profiler.trace.table_writer import TableWriter, TraceInfo
+
+#: the key of the header under which stands what a snapshot says of itself as a whole
+KEY = "memory_snapshot"
+
+#: both names of what was released while another stream used it: that of files and that of torch's documentation
+_STATES = {
+    "active_allocated": BlockState.ACTIVE,
+    "active_pending_free": BlockState.PENDING_FREE,
+    "active_awaiting_free": BlockState.PENDING_FREE,
+    "inactive": BlockState.INACTIVE,
+}
+_NS = 1000
+
+
+def is_snapshot(trace: Trace) -> bool:
+    """Whether what was read is a memory snapshot."""
+    return KEY in trace.header.raw
+
+
+def write(found: Harvest, writer: TableWriter, file_bytes: int) -> TraceInfo:
+    """Hand the tables of a snapshot to a writer, and give what stands beside them."""
+    notes: list[Note] = []
+    segments, blocks = _segments(found, notes)
+    records, devices = _records(found)
+    annotations = _annotations(found)
+    starts = [times[times != NO_TIME] for times in (records["time"], annotations["start"], annotations["end"])]
+    origin = min((int(times.min()) for times in starts if len(times)), default=0)
+    for columns, keys in ((records, ("time",)), (annotations, ("start", "end"))):
+        for key in keys:
+            known = columns[key] != NO_TIME
+            columns[key] = np.where(known, (np.where(known, columns[key], origin) - origin) * _NS, NO_TIME)
+    tables: Sequence[tuple[type[Table], Columns]] = (
+        (Records, records),
+        (Contexts, found.columns.contexts()),
+        (Segments, segments),
+        (Blocks, blocks),
+        (Annotations, annotations),
+        *found.stacks.tables().items(),
+    )
+    for kind, columns in tables:
+        if len(next(iter(columns.values()))):
+            writer.add(kind, columns)
+    if found.cut_off is not None:
+        notes.append(_cut_off(found))
+    if found.columns.dropped:
+        notes.append(_note("snapshot_dropped", "error", found.columns.dropped, "records could not be read."))
+    for name, count in found.columns.unknown.most_common(10):
+        text = f"records say {name!r}, which no known version of PyTorch writes; they are counted and not used."
+        notes.append(_note(f"snapshot_action_{name}", "info", count, text, {"action": name}))
+    header = Header({KEY: _about(found, devices)})
+    return TraceInfo(header, found.strings.texts, (), origin * _NS, 0, notes, file_bytes)
+
+
+def _note(kind: str, severity: Any, count: int, text: str, values: dict[str, Value] | None = None) -> Note:
+    return Note(kind, severity, f"{count} {text}", count=count, touches=("snapshot",), values=values or {})
+
+
+def _cut_off(found: Harvest) -> Note:
+    records = sum(len(piece["action"]) for _, pieces in found.records for piece in pieces)
+    text = (
+        f"The file could not be read to the end ({found.cut_off}); the {records} records before that are shown. What "
+        "was in use at the end is not known: what is in use counts from the first record."
+    )
+    return Note(
+        "truncated", "error", text, touches=("snapshot",), values={"why": str(found.cut_off), "events": records}
+    )
+
+
+def _about(found: Harvest, devices: int) -> dict[str, Any]:
+    """What a snapshot says of itself as a whole."""
+    root = found.root
+    settings = root.get("allocator_settings")
+    host = _dicts(root.get("host_segments"))
+    overflowed = root.get("trace_alloc_overflowed")
+    most = root.get("trace_alloc_max_entries")
+    if isinstance(settings, dict):
+        overflowed = settings.get("trace_alloc_overflowed", overflowed)
+        most = settings.get("trace_alloc_max_entries", most)
+    return {
+        "devices": devices,
+        "cut_off": found.cut_off is not None,
+        "settings": _plain(settings) if isinstance(settings, dict) else {},
+        "overflowed": _flags(overflowed),
+        "max_entries": most if is_integer(most) else None,
+        "host_segments": len(host),
+        "host_bytes": _sum_of("size", host),
+        "host_allocated": _sum_of("allocated", host),
+    }
+
+
+def _sum_of(key: str, segments: list[dict[str, Any]]) -> int:
+    """At most what 63 bits hold."""
+    total: int = sum(each[key] for each in segments if is_integer(each.get(key)))
+    return max(-(2**63) + 1, min(total, 2**63 - 1))
+
+
+def _flags(value: Any) -> bool | None:
+    """Whether any device's ring was full."""
+    if isinstance(value, list | tuple):
+        return any(each is True for each in value)
+    return value if isinstance(value, bool) else None
+
+
+def _plain(settings: dict[Any, Any]) -> dict[str, Any]:
+    """Texts, numbers, truth values, and small tables of them."""
+    found: dict[str, Any] = {}
+    for key, value in list(settings.items())[:200]:
+        if isinstance(value, dict):
+            items = list(value.items())[:100]
+            table = {readable(str(k)): _simple(v) for k, v in items if isinstance(v, str | bool) or is_integer(v)}
+            found[readable(str(key))] = table
+        elif isinstance(value, str | bool | float) or is_integer(value):
+            found[readable(str(key))] = _simple(value)
+    return found
+
+
+def _simple(value: str | float) -> str | float:
+    return readable(value) if isinstance(value, str) else value
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list | tuple) else []
+
+
+def _number(value: Any, missing: int = 0) -> int:
+    return value if is_integer(value) else missing
+
+
+def _records(found: Harvest) -> tuple[Columns, int]:
+    """The records of all devices one after the other, and how many devices there are."""
+    pieces, next_device = [], 0
+    for place, of_list in found.records:
+        device = place if place >= 0 else next_device
+        next_device = max(next_device, device) + 1
+        columns = joined(of_list)
+        columns["device"] = np.full(len(columns["action"]), device, np.int32)
+        pieces.append(columns)
+    traces = found.root.get("device_traces") or ()
+    if not pieces:
+        empty = {name: np.empty(0, c.dtype) for c in Records.schema() for name in (c.name,)}
+        return empty, len(traces)
+    return joined(pieces), max(len(traces), next_device)
+
+
+def _segments(found: Harvest, notes: list[Note]) -> tuple[Columns, Columns]:
+    """Segments by device and address, with their blocks; what does not add up is counted."""
+    wrong: Counter[str] = Counter()
+    rows = []
+    for each in _dicts(found.root.get("segments")):
+        if not (is_integer(each.get("address")) and is_integer(each.get("total_size"))):
+            wrong["segments"] += each.get("address", 0) is not None  # _memory_viz writes segments without address
+            continue
+        rows.append(each)
+    rows.sort(key=lambda each: (_number(each.get("device")), each["address"]))
+    blocks: list[tuple[int, int, int, int, int, int]] = []
+    for number, each in enumerate(rows):
+        at = each["address"]
+        for block in _dicts(each.get("blocks")):
+            size = _number(block.get("size"), -1)
+            if size < 0:
+                wrong["blocks"] += 1
+                continue
+            address = _number(block.get("address"), at)
+            wrong["adjacent"] += address != at
+            state = _STATES.get(str(block.get("state")))
+            wrong["states"] += state is None
+            requested, frames = block.get("requested_size"), block.get("frames")
+            history = _dicts(block.get("history"))
+            if history:  # before 2.1, newest first
+                requested = history[0].get("real_size", requested)
+                frames = history[0].get("frames")
+            stack = found.stacks.number(frames)
+            blocks.append((number, address, size, _number(requested, -1), state or BlockState.INACTIVE, stack))
+            at = address + size
+        wrong["sizes"] += at != each["address"] + each["total_size"]
+    for kind, text in (
+        ("segments", "segments have no address or size and are left out."),
+        ("blocks", "blocks have no size and are left out."),
+        ("adjacent", "blocks do not begin where the one before ends."),
+        ("states", "blocks are in a state that is not known; they count as free."),
+        ("sizes", "segments are not as large as their blocks together."),
+    ):
+        if wrong[kind]:
+            notes.append(_note(f"snapshot_{kind}", "warning", wrong[kind], text, {"contradicts": True}))
+    return _segment_columns(rows, found), _block_columns(blocks)
+
+
+def _segment_columns(rows: Sequence[dict[str, Any]], found: Harvest) -> Columns:
+    def numbers(key: str, missing: int = 0) -> Any:
+        return np.array([_number(each.get(key), missing) for each in rows], np.int64)
+
+    pools = [pool_of(each.get("segment_pool_id")) for each in rows]
+    return {
+        "device": numbers("device"),
+        "address": numbers("address"),
+        "bytes": numbers("total_size"),
+        "allocated": numbers("allocated_size"),
+        "active": numbers("active_size"),
+        "stream": numbers("stream"),
+        "is_small": np.array([each.get("segment_type") == "small" for each in rows], np.uint8),
+        "is_expandable": np.array([each.get("is_expandable") is True for each in rows], np.uint8),
+        "pool_a": np.array([max(a, 0) for a, _ in pools], np.int64),
+        "pool_b": np.array([max(b, 0) for _, b in pools], np.int64),
+        "stack": np.array(found.stacks.numbers([each.get("frames") for each in rows]), np.int32),
+    }
+
+
+def _block_columns(blocks: Sequence[tuple[int, ...]]) -> Columns:
+    table = np.array(blocks, np.int64).reshape(-1, 6)
+    names = ("segment", "address", "bytes", "requested", "state", "stack")
+    return {name: table[:, place] for place, name in enumerate(names)}
+
+
+def _annotations(found: Harvest) -> Columns:
+    """Starts and ends of ranges joined by their names, the innermost first; the file does not name threads."""
+    open_: dict[str, list[int]] = {}
+    ranges: list[list[Any]] = []
+    for each in _dicts(found.root.get("external_annotations")):
+        name, time = each.get("name"), each.get("time_us")
+        if not isinstance(name, str):
+            continue
+        when = time if is_time(time) else NO_TIME
+        if each.get("stage") == "START":
+            open_.setdefault(name, []).append(len(ranges))
+            ranges.append([found.strings.code(name), when, NO_TIME])
+        elif each.get("stage") == "END" and open_.get(name):
+            ranges[open_[name].pop()][2] = when
+        else:  # it began before the recording
+            ranges.append([found.strings.code(name), NO_TIME, when])
+    ranges.sort(key=_first_time)
+    return _range_columns(ranges)
+
+
+def _first_time(row: Sequence[int]) -> int:
+    return row[1] if row[1] != NO_TIME else row[2]
+
+
+def _range_columns(ranges: Iterable[Sequence[int]]) -> Columns:
+    table = np.array(list(ranges), np.int64).reshape(-1, 3)
+    return {"name": table[:, 0], "start": table[:, 1], "end": table[:, 2]}
