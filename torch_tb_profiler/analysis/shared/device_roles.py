@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.shared.quantities import Role, roles_of, spans_by_role
+from torch_tb_profiler.analysis.shared.quantities import NO_ROLE, Role, roles_of, spans_by_role
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.intervals import Spans
-from torch_tb_profiler.arrays.types import Bool, UInt8
+from torch_tb_profiler.arrays.types import Bool, Int64, UInt8
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
 
 
 @remembered
@@ -16,8 +20,25 @@ def device_roles(model: Model) -> UInt8:
     return roles_of(model.device_category, model.device_links.is_communication)
 
 
-def device_spans(model: Model, chosen: Bool | None = None) -> tuple[Spans, ...]:
-    """When work of each role ran, on whatever device; chosen, shape (device work,): only some of it."""
+@remembered
+def work_by_device(model: Model) -> dict[int, Int64]:
+    """The kernels, copies and fills of each device, by number: positions in Model.device_work, ascending."""
+    work = np.flatnonzero(device_roles(model) != NO_ROLE)
+    return {device: work[at] for device, at in each_value(model.device_work.device[work])}
+
+
+@remembered
+def kernels_by_device(model: Model) -> dict[int, Int64]:
+    """The same of kernels alone, of devices that ran any and have a number."""
+    found = {device: at[model.device_category[at] == Category.KERNEL] for device, at in work_by_device(model).items()}
+    return {device: at for device, at in found.items() if len(at) and device >= 0}
+
+
+def device_spans(model: Model, chosen: Bool | Int64 | None = None) -> tuple[Spans, ...]:
+    """When work of each role ran, on whatever device.
+
+    chosen   only some of it: a mask of shape (device work,), or positions
+    """
     events, row, role = model.trace.events, model.device_work.row, device_roles(model)
     if chosen is not None:
         row, role = row[chosen], role[chosen]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.shared.device_roles import device_roles
 from torch_tb_profiler.analysis.shared.quantities import Role, share
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
@@ -23,16 +24,16 @@ COMPUTED_SHARED_MEMORY = 49_152
 
 @dataclass(frozen=True)
 class TensorCores:
-    """Parts of the time of compute kernels, 0…1; the three add up to 1.
+    """Parts of the time of compute kernels, 0…1; the three add up to 1. None without such time.
 
     yes      part of kernels known to use tensor cores, 0…1
     no       part of kernels known not to, 0…1
     unknown  part of kernels of which it is not known, 0…1
     """
 
-    yes: float
-    no: float
-    unknown: float
+    yes: Fraction | None
+    no: Fraction | None
+    unknown: Fraction | None
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Occupancy:
     known_share  time of these ÷ time of all compute kernels, 0…1; None without compute kernels
     """
 
-    mean: float | None
-    known_share: float | None
+    mean: Fraction | None
+    known_share: Fraction | None
 
 
 def known_occupancy(work: DeviceWork) -> Float64:
@@ -62,24 +63,25 @@ def is_compute(model: Model) -> Bool:
     return computes
 
 
-def durations(model: Model) -> Int64:
-    """Shape (device work,), ns; 0 where the file has less."""
-    return np.maximum(model.trace.events.duration[model.device_work.row], 0)
+def durations(model: Model, chosen: Bool | Int64 | None = None) -> Int64:
+    """Of device work, or of chosen rows of it, ns; 0 where the file has less."""
+    row = model.device_work.row if chosen is None else model.device_work.row[chosen]
+    return np.maximum(model.trace.events.duration[row], 0)
 
 
-def tensor_cores(model: Model, chosen: Bool) -> TensorCores | None:
-    """Of the chosen rows of device work, compute kernels; None when these have no duration."""
-    duration, use = durations(model)[chosen], use_of_device_work(model)[chosen]
+def tensor_cores(model: Model, chosen: Bool | Int64) -> TensorCores:
+    """Of chosen rows of device work (a mask or positions), compute kernels."""
+    duration, use = durations(model, chosen), use_of_device_work(model)[chosen]
     whole = int(duration.sum())
     if not whole:
-        return None
+        return TensorCores(None, None, None)
     yes, unknown = (int(duration[use == value].sum()) for value in (Use.YES, Use.UNKNOWN))
     return TensorCores(yes / whole, (whole - yes - unknown) / whole, unknown / whole)
 
 
-def occupancy(model: Model, chosen: Bool) -> Occupancy:
-    """Of the chosen rows of device work, compute kernels."""
-    duration, percent = durations(model)[chosen], known_occupancy(model.device_work.take(chosen))
+def occupancy(model: Model, chosen: Bool | Int64) -> Occupancy:
+    """Of chosen rows of device work (a mask or positions), compute kernels."""
+    duration, percent = durations(model, chosen), known_occupancy(model.device_work.take(chosen))
     known = ~np.isnan(percent)
     weights = duration[known]
     weight = int(weights.sum())

@@ -1,22 +1,56 @@
-"""What devices can do at most: multiplications a second by element type, and bytes a second of their memory.
+"""What devices can do at most: multiplications a second by element type, and bytes a second of memory and links.
 
-Values are those of data sheets: dense, at boost clock, with sums in 32 bits. Real programs reach 60 to 90 % of them.
-Trace files name the device and say how many multiprocessors it has, but not its clock, so a device that is not listed
-has no peaks: nothing is guessed from its architecture.
+Values are those of data sheets: dense, at boost clock, with sums in 32 bits (`peaks.toml`). Real programs reach 60 to
+90 % of them. A file of the user's has devices of its own, which come first. Trace files name the device and say how
+many multiprocessors it has, but not its clock: what a device that is not listed multiplies is estimated from its
+architecture, and never used for advice.
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+log = logging.getLogger(__name__)
+
+#: names the file of the user
+VARIABLE = "TORCH_TB_PROFILER_PEAKS"
+_OWN = Path(__file__).with_name("peaks.toml")
 
 #: what tensor cores or plain cores multiply; `tf32` is stored in 32 bits, `fp32` is multiplied by plain cores
-ElementType = Literal["fp32", "tf32", "bf16", "fp16", "fp8", "int8"]
-_TYPES: tuple[ElementType, ...] = ("fp32", "tf32", "bf16", "fp16", "fp8", "int8")
+ElementType = Literal["fp64", "fp32", "tf32", "bf16", "fp16", "fp8", "int8", "fp4"]
+_TYPES: tuple[ElementType, ...] = get_args(ElementType)
+#: where a device has no units for a type it is multiplied as another one
+_INSTEAD: Mapping[str, tuple[ElementType, ...]] = MappingProxyType(
+    {
+        "tf32": ("fp32",),
+        "bf16": ("fp32",),
+        "fp16": ("fp32",),
+        "fp8": ("bf16", "fp16", "fp32"),
+        "int8": ("fp16", "fp32"),
+        "fp4": ("fp8", "bf16", "fp16", "fp32"),
+    }
+)
+#: how far an estimate from the architecture may be off, either way
+SPREAD = 0.15
+#: with fewer multiprocessors than this part of the listed ones it is a part of the device (MIG), or another variant
+_WHOLE = 0.95
+
+Source = Literal["data_sheet", "tables", "user", "architecture"]
 
 
 @dataclass(frozen=True)
@@ -27,86 +61,44 @@ class Peaks:
                units for is not in it
     bandwidth  of its memory, bytes/s
     sure       False where tables differ, where only one has the value, or where it was scaled to a part of a device
+    link       to another device, bytes/s in each direction; None: not known
+    host       to the host, bytes/s in each direction; None: not known
+    cache      bytes of the last level; None: not known
+    source     where the values are from
     """
 
     flops: Mapping[ElementType, float]
     bandwidth: float
     sure: bool
+    link: float | None = None
+    host: float | None = None
+    cache: float | None = None
+    source: Source = "data_sheet"
+
+
+class PeaksError(ValueError):
+    """The file of the user cannot be read, or has what no device has. The message is for a person."""
+
+
+def rate_of(flops: Mapping[ElementType, float], element: str) -> float | None:
+    """FLOP/s of an element type, or of the one that it is multiplied as instead; None where nothing is known."""
+    choices = (element, *_INSTEAD.get(element, ()))
+    return next((flops[each] for each in choices if each in flops), None)  # type: ignore[index]
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One device. TFLOP/s in the order of `_TYPES`, 0 for none; GB/s; multiprocessors of the whole device."""
+    """One device of a file, as it is written there."""
 
-    name: str
-    multiprocessors: int
-    tflops: tuple[float, float, float, float, float, float]
-    gbytes: float
-    sure: bool = True
-
-
-# The first pattern that is found in the name decides, so that longer names stand before shorter ones.
-_DEVICES = (
-    _Row(r"P100.*PCIE", 56, (9.3, 0, 0, 0, 0, 0), 732, sure=False),
-    _Row(r"P100", 56, (10.6, 0, 0, 0, 0, 0), 732, sure=False),
-    _Row(r"GP100", 56, (10.3, 0, 0, 0, 0, 0), 717, sure=False),
-    _Row(r"V100S", 80, (16.4, 0, 0, 130, 0, 0), 1134),
-    _Row(r"V100.*PCIE", 80, (14, 0, 0, 112, 0, 0), 900),
-    _Row(r"V100", 80, (15.7, 0, 0, 125, 0, 0), 900),
-    _Row(r"Tesla T4|^T4$", 40, (8.1, 0, 0, 65, 0, 130), 320),
-    _Row(r"RTX 2080 Ti", 68, (13.4, 0, 0, 53.8, 0, 215), 616),
-    _Row(r"A100[ -].*80GB.*PCIe|A100.*PCIe?-80GB", 108, (19.5, 156, 312, 312, 0, 624), 1935),
-    _Row(r"A100.*80GB|A800", 108, (19.5, 156, 312, 312, 0, 624), 2039),
-    _Row(r"A100", 108, (19.5, 156, 312, 312, 0, 624), 1555),
-    _Row(r"A30\b", 56, (10.3, 82, 165, 165, 0, 330), 933),
-    _Row(r"A10G\b", 80, (31.2, 35, 70, 70, 0, 140), 600, sure=False),
-    _Row(r"A10\b", 72, (31.2, 62.5, 125, 125, 0, 250), 600),
-    _Row(r"A40\b", 84, (37.4, 74.8, 149.7, 149.7, 0, 299), 696),
-    _Row(r"RTX A6000", 84, (38.7, 77.4, 154.8, 154.8, 0, 310), 768),
-    _Row(r"RTX A5000", 64, (27.8, 55.6, 111.1, 111.1, 0, 222), 768, sure=False),
-    _Row(r"RTX 3090 Ti", 84, (40, 40, 80, 80, 0, 320), 1008, sure=False),
-    _Row(r"RTX 3090", 82, (35.6, 35.6, 71, 71, 0, 284), 936),
-    _Row(r"RTX 3080(?! Ti| Laptop)", 68, (29.8, 29.8, 59.5, 59.5, 0, 238), 760, sure=False),
-    _Row(r"L40S\b", 142, (91.6, 183, 362, 362, 733, 733), 864),
-    _Row(r"L40\b", 142, (90.5, 90.5, 181, 181, 362, 362), 864),
-    _Row(r"L20\b", 92, (59.8, 59.8, 119.5, 119.5, 239, 239), 864, sure=False),
-    _Row(r"L4\b", 58, (30.3, 60, 121, 121, 242, 242), 300),
-    _Row(r"RTX 6000 Ada", 142, (91.1, 182, 364, 364, 728, 728), 960, sure=False),
-    _Row(r"RTX 4090 D", 114, (73.5, 73.5, 147, 147, 294, 294), 1008, sure=False),
-    _Row(r"RTX 4090(?! Laptop)", 128, (82.6, 82.6, 165, 165, 330, 330), 1008),
-    _Row(r"RTX 4080(?! SUPER| Laptop)", 76, (48.7, 48.7, 97.5, 97.5, 195, 195), 717, sure=False),
-    _Row(r"H100 PCIe", 114, (51.2, 378, 756, 756, 1513, 1513), 2039),
-    _Row(r"H100 NVL", 132, (60, 417, 835, 835, 1671, 1671), 3938),
-    _Row(r"H200 NVL", 132, (60, 417, 835, 835, 1671, 1671), 4800, sure=False),
-    _Row(r"GH200", 132, (66.9, 494.7, 989.4, 989.4, 1978.9, 1978.9), 4000, sure=False),  # 4900 with 144 GB
-    _Row(r"H200", 132, (66.9, 494.7, 989.4, 989.4, 1978.9, 1978.9), 4800),
-    _Row(r"H100|H800", 132, (66.9, 494.7, 989.4, 989.4, 1978.9, 1978.9), 3350),
-    _Row(r"H20\b", 78, (44, 74, 148, 148, 296, 296), 4000, sure=False),  # 4800 with 141 GB
-    _Row(r"GB300", 148, (80, 1250, 2500, 2500, 5000, 165), 8000, sure=False),
-    _Row(r"GB200", 148, (80, 1250, 2500, 2500, 5000, 5000), 8000, sure=False),
-    _Row(r"B300", 148, (77, 1250, 2500, 2500, 5000, 150), 8000, sure=False),
-    _Row(r"B200", 148, (80, 1125, 2250, 2250, 4500, 4500), 8000),
-    _Row(r"RTX 5090(?! D| Laptop)", 170, (104.8, 104.8, 209.5, 209.5, 419, 419), 1792, sure=False),
-    _Row(r"RTX 5080(?! Laptop)", 84, (56.3, 56.3, 112.6, 112.6, 225, 225), 960, sure=False),
-    _Row(r"RTX PRO 6000 Blackwell(?!.*Max-Q)", 188, (126, 252, 504, 504, 1007, 1007), 1792, sure=False),
-    # Matrix cores of AMD multiply 32 bits, too: `fp32` is theirs. A device is one die of MI250.
-    _Row(r"MI100", 120, (46.1, 0, 92.3, 184.6, 0, 184.6), 1229, sure=False),
-    _Row(r"MI210", 104, (45.3, 0, 181, 181, 0, 181), 1638),
-    _Row(r"MI250X", 110, (47.9, 0, 191.5, 191.5, 0, 191.5), 1638),
-    _Row(r"MI250", 104, (45.3, 0, 181, 181, 0, 181), 1638),
-    _Row(r"MI300A", 228, (122.6, 490, 980.6, 980.6, 1961, 1961), 5300),
-    _Row(r"MI300X", 304, (163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9), 5300),
-    _Row(r"MI325X", 304, (163.4, 653.7, 1307.4, 1307.4, 2614.9, 2614.9), 6000),
-    _Row(r"MI350X", 256, (144, 0, 2310, 2310, 4614, 4614), 8000),
-    _Row(r"MI355X", 256, (157, 0, 2517, 2517, 5033, 5033), 8000),
-)
-#: with fewer multiprocessors than this part of the listed ones it is a part of the device (MIG), or another variant
-_WHOLE = 0.95
-
-
-@lru_cache(maxsize=64)
-def _row_of(name: str) -> _Row | None:
-    return next((row for row in _DEVICES if re.search(row.name, name, re.IGNORECASE)), None)
+    match: re.Pattern[str]
+    multiprocessors: int | None
+    tflops: Mapping[str, float]
+    memory: float
+    larger: tuple[float, float] | None
+    cache: float | None
+    link: float | None
+    host: float | None
+    source: Source
 
 
 def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
@@ -116,28 +108,138 @@ def peaks_of(device: Mapping[str, Any] | None) -> Peaks | None:
 
     A part of a device (fewer multiprocessors than it should have) has that part of the peaks, and they are not sure.
     """
-    if device is None:
+    if device is None or not isinstance(device.get("name"), str):
         return None
-    name, count = device.get("name"), device.get("numSms")
-    row = _row_of(name or _unnamed(device)) if isinstance(name, str) else None
+    name, count, memory = device["name"], device.get("numSms"), device.get("totalGlobalMem")
+    row = next((row for row in _rows() if row.match.search(_unnamed(device) or name)), None)
     if row is None:
         return None
     part = 1.0
-    if isinstance(count, int) and 0 < count < _WHOLE * row.multiprocessors:
+    if row.multiprocessors and isinstance(count, int) and 0 < count < _WHOLE * row.multiprocessors:
         part = count / row.multiprocessors
+    gbytes = row.memory
+    if row.larger is not None and isinstance(memory, int) and memory > 1e9 * row.larger[0]:
+        gbytes = row.larger[1]
     return Peaks(
-        flops=MappingProxyType(
-            {kind: part * 1e12 * peak for kind, peak in zip(_TYPES, row.tflops, strict=True) if peak}
-        ),
-        bandwidth=part * 1e9 * row.gbytes,
-        sure=row.sure and part == 1.0,
+        flops=MappingProxyType({kind: part * 1e12 * row.tflops[kind] for kind in _TYPES if kind in row.tflops}),
+        bandwidth=part * 1e9 * gbytes,
+        sure=row.source in ("data_sheet", "user") and part == 1.0,
+        link=None if row.link is None else 1e9 * row.link,
+        host=None if row.host is None else 1e9 * row.host,
+        cache=None if row.cache is None else part * 1e6 * row.cache,
+        source=row.source,
     )
 
 
+def architecture_flops(device: Mapping[str, Any] | None) -> Mapping[ElementType, float] | None:
+    """FLOP/s of a device by its architecture, number of multiprocessors and the usual clock; true within `SPREAD`."""
+    if device is None:
+        return None
+    capability = [device.get("computeMajor"), device.get("computeMinor")]
+    count, warp = device.get("numSms"), device.get("warpSize")
+    if not isinstance(count, int) or count <= 0:
+        return None
+    for each in tomllib.loads(_text(str(_OWN)))["architecture"]:
+        if each["capability"] == capability and each["warp"] == warp:
+            return {
+                kind: count * each["ghz"] * 1e9 * each["per_cycle"][kind]
+                for kind in _TYPES
+                if kind in each["per_cycle"]
+            }
+    return None
+
+
 def _unnamed(device: Mapping[str, Any]) -> str:
-    """ROCm may leave the name empty: what has the size of only one device is that one."""
+    """ROCm may leave the name empty, or general: what has the size of only one device is that one."""
+    if device["name"] not in ("", "AMD Radeon Graphics"):
+        return ""
     size = (device.get("warpSize"), device.get("computeMajor"), device.get("computeMinor"), device.get("numSms"))
     memory = device.get("totalGlobalMem")
-    if size == (64, 9, 4, 304) and isinstance(memory, int):
+    if not isinstance(memory, int):
+        return ""
+    if size == (64, 9, 4, 304):
         return "MI300X" if memory < 240e9 else "MI325X"
+    if size == (64, 9, 0, 104) and memory > 64e9:
+        return "MI250"
     return ""
+
+
+@lru_cache(maxsize=4)
+def _text(file: str) -> str:
+    return Path(file).read_text("utf-8")
+
+
+def _rows() -> tuple[_Row, ...]:
+    """Devices of the user's file, then those of the package. A file that is wrong is logged, and left out."""
+    own = _read(_text(str(_OWN)), False)
+    named = os.environ.get(VARIABLE, "")
+    if not named:
+        return own
+    try:
+        return (*_read(_users(named), True), *own)
+    except PeaksError as error:
+        _warn(str(error))
+        return own
+
+
+def peaks_digest() -> str:
+    """Of the file of the user; empty without. Answers that were made with another one are not used."""
+    named = os.environ.get(VARIABLE, "")
+    try:
+        return hashlib.sha256(_users(named).encode()).hexdigest()[:16] if named else ""
+    except PeaksError:
+        return ""
+
+
+def _users(file: str) -> str:
+    try:
+        return Path(file).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PeaksError(f"{file} cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=16)
+def _warn(text: str) -> None:
+    """Once for each text."""
+    log.warning("%s=…: %s; the devices of the package are used", VARIABLE, text)
+
+
+@lru_cache(maxsize=4)
+def _read(text: str, of_user: bool) -> tuple[_Row, ...]:
+    try:
+        devices = tomllib.loads(text).get("device", [])
+    except tomllib.TOMLDecodeError as error:
+        raise PeaksError(f"The file of peaks is no TOML: {error}") from error
+    if not isinstance(devices, list):
+        raise PeaksError("device is a list of tables: [[device]]")
+    return tuple(_row(each, of_user) for each in devices)
+
+
+def _row(given: Mapping[str, Any], of_user: bool) -> _Row:
+    try:
+        match = re.compile(given["match"], re.IGNORECASE)
+        tflops = {name: _positive(value) for name, value in given["tflops"].items()}
+        memory = _positive(given["memory"])
+    except (KeyError, TypeError, AttributeError, re.error) as error:
+        raise PeaksError(f"A device needs match, tflops and memory: {error}") from error
+    unknown = tflops.keys() - set(_TYPES)
+    if unknown:
+        raise PeaksError(f"There is no element type {unknown.pop()!r}; there are {', '.join(_TYPES)}")
+    larger = given.get("larger")
+    return _Row(
+        match=match,
+        multiprocessors=given.get("multiprocessors"),
+        tflops=tflops,
+        memory=memory,
+        larger=(_positive(larger[0]), _positive(larger[1])) if isinstance(larger, list) and len(larger) == 2 else None,
+        cache=None if "cache" not in given else _positive(given["cache"]),
+        link=None if "link" not in given else _positive(given["link"]),
+        host=None if "host" not in given else _positive(given["host"]),
+        source="user" if of_user else given["source"],
+    )
+
+
+def _positive(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise PeaksError(f"A peak is a number above 0, not {value!r}")
+    return float(value)

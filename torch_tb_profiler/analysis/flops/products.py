@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.work import Product
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
-from torch_tb_profiler.analysis.shared.product_shapes import PRODUCT_OPERATORS, Product, product_of
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
 from torch_tb_profiler.arrays.distinct import distinct_places
-from torch_tb_profiler.arrays.grouping import group
-from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.element_types import element_type
@@ -127,38 +126,24 @@ def _has_tf32(model: Model, place: Int64) -> Bool:
 
 def _calls(model: Model, place: Int64, duration: Int64) -> tuple[Int64, ProductCalls]:
     """Of each kernel the index of its call, -1 for none, and the calls."""
-    trace, tree, strings = model.trace, model.tree, model.trace.strings
-    call = np.full(len(place), -1, np.int64)
+    found = counted(model)
     none = np.empty(0, np.int64)
-    nothing = ProductCalls(np.empty(0, np.int32), none, none, none, ())
-    if not len(tree) or not len(place):
-        return call, nothing
-    is_product = strings.where(PRODUCT_OPERATORS.__contains__, tree.name)[tree.name] & (tree.operator >= 0)
-    node = nearest(tree.parent, is_product, model.device_links.operator_node[place])
-    owned = np.flatnonzero(node >= 0)
-    nodes, of = distinct_places(node[owned].astype(np.int64))
-    operators, operator = trace.operators, tree.operator[nodes]
-    keys = (
-        tree.name[nodes],
-        operators.input_dims[operator],
-        operators.input_type[operator],
-        operators.concrete_inputs[operator],
-        operators.input_strides[operator],
-    )
-    groups = group(keys)
-    read = [product_of(*(str(strings[int(key[first])]) for key in keys)) for first in groups.first.tolist()]
-    shapes = tuple(each for each in read if each is not None)
-    numbered = np.array([each is not None for each in read], np.int64)
-    shape_of_group = np.where(numbered > 0, np.cumsum(numbered) - 1, -1)
-    shape = shape_of_group[groups.of] if len(groups) else groups.of
-    known = np.flatnonzero(shape >= 0)
-    number = np.full(len(nodes), -1, np.int64)
-    number[known] = np.arange(len(known))
-    call[owned] = number[of]
-    has = np.flatnonzero(call >= 0)
-    if not len(known):
-        return call, nothing
-    total = np.bincount(call[has], duration[has], len(known)).astype(np.int64)
-    first = np.empty(len(known), np.int64)
-    first[call[has][::-1]] = has[::-1]
-    return call, ProductCalls(tree.row[nodes[known]], total, first, shape[known], shapes)
+    if found.on_host or not len(place):
+        return np.full(len(place), -1, np.int64), ProductCalls(np.empty(0, np.int32), none, none, none, ())
+    call_of_place = np.full(len(model.device_work), -1, np.int64)
+    call_of_place[found.pieces.place] = found.pieces.call
+    owner = call_of_place[place]
+    shape_of_work = np.full(len(found.calls.works) + 1, -1, np.int64)
+    products = [at for at, work in enumerate(found.calls.works) if work.product is not None]
+    shape_of_work[products] = np.arange(len(products))
+    shape_of_call = np.append(shape_of_work[found.calls.work], -1)
+    owner = np.where(shape_of_call[owner] >= 0, owner, -1)
+    has = np.flatnonzero(owner >= 0)
+    chosen, of = distinct_places(owner[has])
+    call = np.full(len(place), -1, np.int64)
+    call[has] = of
+    total = np.bincount(of, duration[has], len(chosen)).astype(np.int64)
+    first = np.empty(len(chosen), np.int64)
+    first[of[::-1]] = has[::-1]
+    shapes = tuple(work.product for work in found.calls.works if work.product is not None)
+    return call, ProductCalls(found.calls.row[chosen], total, first, shape_of_call[chosen], shapes)

@@ -1,0 +1,329 @@
+"""Operators that multiply no matrices and do more than one thing to each element: copies, sums, norms, lookups, pools.
+
+Bytes are the least: each different element once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from types import MappingProxyType
+
+from torch_tb_profiler.analysis.flops.arguments import Arguments, Tensor
+from torch_tb_profiler.analysis.flops.matrices import Reader
+from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves
+
+
+def _copy(given: Arguments) -> Work:
+    """The argument 1 into the argument 0."""
+    to, of = given.tensor(0), given.tensor(1)
+    # an expanded source of which strides were not recorded is not larger than what is written
+    return moves(to.whole_bytes + min(of.bytes, to.elements * of.size))
+
+
+def _clone(given: Arguments) -> Work:
+    x = given.tensor(0)
+    return moves(x.bytes + x.whole_bytes)
+
+
+def _parts(given: Arguments) -> Work:
+    return moves(2 * sum(each.whole_bytes for each in given.listed(0)), given.sure_of_lists)
+
+
+def _split_copy(given: Arguments) -> Work:
+    return moves(2 * given.tensor(0).whole_bytes)
+
+
+def _rows(table: int, index: int) -> Reader:
+    """Rows of a table by their numbers: at most all of it is read."""
+
+    def read(given: Arguments) -> Work:
+        w, at = given.tensor(table), given.tensor(index)
+        if not w.dims:
+            raise ValueError("no table")
+        row = prod(w.dims[1:]) * w.size
+        return moves(min(at.elements * row, w.whole_bytes) + at.elements * row + at.bytes)
+
+    return read
+
+
+def _selected(given: Arguments) -> Work:
+    """index_select: what is chosen along one dimension."""
+    x, at = given.tensor(0), given.tensor(2)
+    along = given.value(1) if len(given.concrete) > 1 else 0
+    row = x.whole_bytes // max(x.dims[along], 1)
+    return moves(min(at.elements * row, x.whole_bytes) + at.elements * row + at.bytes)
+
+
+def _gathered(given: Arguments) -> Work:
+    x, at = given.tensor(0), given.tensor(2)
+    return moves(min(at.elements * x.size, x.whole_bytes) + at.elements * x.size + at.bytes)
+
+
+def _scattered(given: Arguments) -> Work:
+    """scatter_add_, index_add_: numbers of rows, and each value read, added and written."""
+    tensors = [given.tensor(at) for at in (2, 3) if given.is_tensor(at)]
+    if len(tensors) != 2:
+        raise ValueError("no source")
+    at, source = tensors
+    return moves(at.bytes + 3 * source.whole_bytes)
+
+
+def _by_contents(_: Arguments) -> Work:
+    """Which elements are read, the arguments do not say: tensors of indices in a list are not recorded."""
+    raise NotKnown(Unknown.CONTENTS)
+
+
+def _put(given: Arguments) -> Work:
+    """index_put_: at least the values, read and written."""
+    values = given.tensor(2)
+    if not values.elements:
+        raise ValueError("no values")
+    return moves(2 * values.whole_bytes, Sure.BOUND)
+
+
+def _sum(given: Arguments) -> Work:
+    """All is read, and little is written."""
+    x = given.tensor(0)
+    written = next((t for t in given.tensors(1) if t.dims and t.elements < x.elements), None)
+    return moves(x.bytes + (written.whole_bytes if written else 0))
+
+
+def _twice(given: Arguments) -> Work:
+    x = given.tensor(0)
+    return moves(x.bytes + x.whole_bytes)
+
+
+def _at_least_twice(given: Arguments) -> Work:
+    x = given.tensor(0)
+    if not x.elements:
+        raise ValueError("nothing to sort")
+    return moves(x.bytes + x.whole_bytes, Sure.BOUND)
+
+
+def _softmax(given: Arguments) -> Work:
+    """Of 16 bits it may make 32."""
+    x = given.tensor(0)
+    widened = bool(given.flags()) and given.flags()[-1][1]
+    return moves(x.bytes + x.elements * (4 if widened else x.size))
+
+
+def _of_gradient(*places: int) -> Reader:
+    """Some tensors are read, and one like the first of them is written."""
+
+    def read(given: Arguments) -> Work:
+        tensors = [given.tensor(at) for at in places if given.is_tensor(at)]
+        if not tensors or not tensors[0].dims:
+            raise ValueError("no gradient")
+        return moves(sum(each.bytes for each in tensors) + tensors[0].whole_bytes)
+
+    return read
+
+
+def _norm(*parameters: int) -> Reader:
+    """x and the parameters are read, y is written."""
+
+    def read(given: Arguments) -> Work:
+        x = given.tensor(0)
+        if not x.dims:
+            raise ValueError("nothing to normalise")
+        rest = sum(given.tensor(at).bytes for at in parameters if given.is_tensor(at))
+        return moves(x.bytes + x.whole_bytes + rest)
+
+    return read
+
+
+def _norm_backward(given: Arguments) -> Work:
+    """The first two tensors are the gradient and x; dx is written."""
+    first, second = given.tensor(0), given.tensor(1)
+    if not first.dims or first.dims != second.dims:
+        raise ValueError("no gradient")
+    return moves(first.bytes + second.bytes + second.whole_bytes)
+
+
+def _pool(dimensions: int, indices: bool) -> Reader:
+    """x is read; y, and where it came from, are written. Without its settings, as before 2023, y is not known."""
+
+    def read(given: Arguments) -> Work:
+        x = given.tensor(0)
+        kernel = given.numbers(1, dimensions)
+        step = given.value(2) if len(given.concrete) > 2 and given.concrete[2] not in ("", "[]") else kernel
+        steps = list(step) * dimensions if len(step) == 1 else list(step)
+        pads = given.numbers(3, dimensions)
+        spread = given.numbers(4, dimensions) if indices else [1] * dimensions
+        flags = [flag for _, flag in given.flags()]
+        up = bool(flags and flags[0])
+        outer = 1
+        for size, k, s, p, d in zip(x.dims[-dimensions:], kernel, steps, pads, spread, strict=True):
+            room = size + 2 * p - d * (k - 1) - 1
+            outer *= (room + s - 1 if up else room) // s + 1
+        y = prod(x.dims[:-dimensions]) * outer
+        return moves(x.bytes + y * (x.size + (8 if indices else 0)))
+
+    return read
+
+
+def _pool_or_at_least_input(dimensions: int, indices: bool) -> Reader:
+    exact = _pool(dimensions, indices)
+
+    def read(given: Arguments) -> Work:
+        if given.concrete:
+            return exact(given)
+        return moves(given.tensor(0).bytes, Sure.BOUND)
+
+    return read
+
+
+def _adaptive(given: Arguments) -> Work:
+    x = given.tensor(0)
+    outer = given.value(1)
+    y = prod(x.dims[: -len(outer)]) * prod(outer)
+    return moves(x.bytes + y * x.size)
+
+
+def _pool_backward(given: Arguments) -> Work:
+    """Gradient, indices where there are any, and the gradient of x."""
+    dy, x = given.tensor(0), given.tensor(1)
+    indices = [t for t in given.tensors(2) if t.kind in ("long", "long int") and t.dims]
+    return moves(dy.bytes + x.whole_bytes + sum(t.bytes for t in indices))
+
+
+def _upsample(given: Arguments) -> Work:
+    x = given.tensor(0)
+    outer = given.value(1)
+    if not isinstance(outer, list) or len(outer) != len(x.dims) - 2:
+        raise ValueError("the size of the result is not recorded")
+    return moves(x.bytes + prod(x.dims[:2]) * prod(outer) * x.size)
+
+
+def _upsample_backward(given: Arguments) -> Work:
+    dy, x = given.tensor(0), given.value(2)
+    return moves(dy.bytes + prod(x) * dy.size)
+
+
+def _all_inputs(given: Arguments) -> Work:
+    """Losses: what is read; what is written is one number, or as large as the first where a gradient comes in."""
+    return moves(sum(each.bytes for each in given.tensors()))
+
+
+def _embedding_backward(given: Arguments) -> Work:
+    """Each row of the gradient is read, and added to what is written once."""
+    dy, at = given.tensor(0), given.tensor(1)
+    return moves(2 * dy.bytes + at.bytes, Sure.BOUND)
+
+
+def _pad(given: Arguments) -> Work:
+    """constant_pad_nd: what a copy and a fill inside of it do not do."""
+    x, pads = given.tensor(0), given.value(1)
+    sizes = list(x.dims)
+    for place in range(len(pads) // 2):
+        sizes[-1 - place] += pads[2 * place] + pads[2 * place + 1]
+    return moves(x.bytes + prod(sizes) * x.size)
+
+
+def _repeated(given: Arguments) -> Work:
+    """The result is among the arguments: it is written last."""
+    tensors: Sequence[Tensor] = [given.tensor(at) for at in range(len(given)) if given.is_tensor(at)]
+    if len(tensors) < 2:
+        raise NotKnown(Unknown.CONTENTS)
+    return moves(sum(each.bytes for each in tensors), Sure.BOUND)
+
+
+def _nothing(_: Arguments) -> Work:
+    """Views: another way to look at the same memory, and memory that nothing is written to."""
+    return moves(0)
+
+
+def _named(names: str, reader: Reader) -> dict[str, Reader]:
+    return {f"aten::{name}": reader for name in names.split()}
+
+
+#: what is known of them needs the types of lists of tensors
+OF_PARTS = frozenset({"aten::cat", "aten::_cat", "aten::stack", "aten::_stack"})
+BANDWIDTH: Mapping[str, Reader] = MappingProxyType(
+    {
+        **_named(
+            """view _unsafe_view as_strided t transpose permute expand squeeze unsqueeze select slice narrow detach
+            detach_ alias unbind split split_with_sizes chunk swapaxes movedim flatten unflatten view_as expand_as
+            empty empty_like empty_strided new_empty new_empty_strided resize_ _reshape_alias set_ numpy_T real_view
+            squeeze_ unsqueeze_ transpose_ t_ result_type is_nonzero lift_fresh""",
+            _nothing,
+        ),
+        **_named("copy_ _foreach_copy", _copy),
+        **_named("clone _to_copy contiguous flip roll rot90 _conj_physical", _clone),
+        **dict.fromkeys(OF_PARTS, _parts),
+        **_named("split_with_sizes_copy chunk_cat", _split_copy),
+        **_named("embedding", _rows(0, 1)),
+        "aten::index_select": _selected,
+        **_named("gather take_along_dim", _gathered),
+        **_named("scatter_add_ scatter_add index_add_ index_add scatter_ scatter scatter_reduce_", _scattered),
+        **_named("index _index nonzero masked_select masked_scatter_ repeat_interleave bincount", _by_contents),
+        **_named("index_put_ _index_put_impl_ index_copy_", _put),
+        **_named(
+            """sum nansum mean max min amax amin prod norm linalg_vector_norm var std var_mean std_mean any all argmax
+            argmin count_nonzero logsumexp aminmax _linalg_check_errors _local_scalar_dense native_norm item equal""",
+            _sum,
+        ),
+        **_named("cumsum cumprod cummax cummin logcumsumexp _cumsum cumsum_", _twice),
+        **_named(
+            "topk sort unique _unique2 unique_consecutive kthvalue median mode multinomial searchsorted bucketize "
+            "_fft_r2c _fft_c2c _fft_c2r",
+            _at_least_twice,
+        ),
+        **_named("_softmax _log_softmax _safe_softmax", _softmax),
+        **_named("_softmax_backward_data _log_softmax_backward_data", _of_gradient(0, 1)),
+        "aten::native_layer_norm": _norm(2, 3),
+        **_named("native_group_norm", _norm(1, 2)),
+        **_named("rms_norm _fused_rms_norm", _norm(2)),
+        **_named(
+            "native_batch_norm cudnn_batch_norm miopen_batch_norm _native_batch_norm_legit batch_norm_elemt "
+            "_batch_norm_with_update _native_batch_norm_legit_no_training",
+            _norm(1, 2, 3, 4),
+        ),
+        **_named(
+            """native_layer_norm_backward native_group_norm_backward _fused_rms_norm_backward native_batch_norm_backward
+            cudnn_batch_norm_backward miopen_batch_norm_backward batch_norm_backward_elemt batch_norm_backward""",
+            _norm_backward,
+        ),
+        **_named("batch_norm_stats batch_norm_collect_statistics", _sum),
+        "aten::batch_norm_backward_reduce": _of_gradient(0, 1),
+        "aten::max_pool2d_with_indices": _pool_or_at_least_input(2, indices=True),
+        "aten::max_pool3d_with_indices": _pool_or_at_least_input(3, indices=True),
+        "aten::avg_pool2d": _pool_or_at_least_input(2, indices=False),
+        "aten::avg_pool3d": _pool_or_at_least_input(3, indices=False),
+        **_named("_adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_max_pool2d", _adaptive),
+        **_named(
+            """max_pool2d_with_indices_backward max_pool3d_with_indices_backward avg_pool2d_backward
+            avg_pool3d_backward _adaptive_avg_pool2d_backward _adaptive_avg_pool3d_backward adaptive_max_pool2d_backward
+            """,
+            _pool_backward,
+        ),
+        **_named(
+            """upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact2d upsample_bilinear2d
+            upsample_bicubic2d upsample_linear1d upsample_trilinear3d _upsample_bilinear2d_aa _upsample_bicubic2d_aa""",
+            _upsample,
+        ),
+        **_named(
+            """upsample_nearest1d_backward upsample_nearest2d_backward upsample_nearest3d_backward
+            upsample_bilinear2d_backward upsample_bicubic2d_backward upsample_linear1d_backward
+            upsample_trilinear3d_backward""",
+            _upsample_backward,
+        ),
+        **_named(
+            "nll_loss_forward nll_loss2d_forward binary_cross_entropy binary_cross_entropy_with_logits kl_div "
+            "poisson_nll_loss l1_loss _ctc_loss",
+            _all_inputs,
+        ),
+        **_named("nll_loss_backward nll_loss2d_backward", _of_gradient(1, 2)),
+        **_named(
+            "binary_cross_entropy_backward mse_loss_backward smooth_l1_loss_backward huber_loss_backward",
+            _of_gradient(1, 2),
+        ),
+        "aten::embedding_dense_backward": _embedding_backward,
+        "aten::_embedding_bag": _rows(0, 1),
+        "aten::constant_pad_nd": _pad,
+        "aten::repeat": _repeated,
+        **{f"fbgemm::asynchronous_{kind}_cumsum": _twice for kind in ("complete", "exclusive", "inclusive")},
+        "fbgemm::bounds_check_indices": _all_inputs,
+    }
+)

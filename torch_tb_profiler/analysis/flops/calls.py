@@ -1,0 +1,333 @@
+"""Calls that own device work, and what each of them computes and moves.
+
+A piece of device work belongs to the operator around its launch, or to the nearest one around that whose arguments say
+what it does. FLOP of a call count once: when it owns a piece, and no call inside of it that owns some has FLOP. On
+the host, where nothing ran on a device, a piece is the time that an operator took itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from torch_tb_profiler.analysis.flops.bandwidth import OF_PARTS
+from torch_tb_profiler.analysis.flops.derived import derived, repeats
+from torch_tb_profiler.analysis.flops.lists import LISTS
+from torch_tb_profiler.analysis.flops.operators import reader, work_of
+from torch_tb_profiler.analysis.flops.work import Unknown, Work, not_known
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.shared.call_forest import call_forest
+from torch_tb_profiler.analysis.shared.device_roles import device_roles
+from torch_tb_profiler.analysis.shared.kernel_use import durations
+from torch_tb_profiler.analysis.shared.operator_times import operator_times
+from torch_tb_profiler.analysis.shared.quantities import Role
+from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.grouping import first_at, group, sums_at
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.owners import How, Why
+from torch_tb_profiler.model.owners.of_calls import COMPILED_REGION
+
+UNKNOWNS = tuple(Unknown)
+#: kinds of kernels that multiply matrices, or may; all others are known not to
+_MAY_MULTIPLY = frozenset(
+    {
+        *(Kind.GEMM, Kind.CONV, Kind.ATTENTION, Kind.GEMV, Kind.LINEAR_ATTENTION, Kind.LINEAR_ALGEBRA),
+        *(Kind.COMPUTE, Kind.COMMUNICATION),
+    }
+)
+_COMPILED = re.compile(rf"{COMPILED_REGION.pattern}|CompiledFunction(?:Backward)?\b|Torch-Compiled")
+_GRAPH_LAUNCH = re.compile(r"\w*GraphLaunch")
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """What took time: kernels that compute, copies and fills; on the host alone operators by themselves. Shape (n,).
+
+    place      position in `Model.device_work`; on the host in `OperatorTimes`
+    row        the event
+    duration   ns
+    node       the operator around it, a position in `Model.tree`; -1 for none
+    replay     of work that replays a graph: the launch, an index into `Model.launches`; -1 for all other
+    call       index into `Calls`, -1 for none
+    no_flops   by its name it multiplies no matrices
+    recorded   bytes that the trace says were copied or filled, -1
+    why        why its FLOP or bytes are not known, index into UNKNOWNS; -1 where both are known
+    """
+
+    place: Int64
+    row: Int32
+    duration: Int64
+    node: Int64
+    replay: Int64
+    call: Int64
+    no_flops: Bool
+    recorded: Int64
+    why: Int8
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls that own pieces. Parallel, shape (calls,), but for `works`.
+
+    node       position in `Model.tree`
+    row        the event of the operator
+    name       string code
+    duration   Σ of its pieces, ns; of copies whose bytes are recorded none
+    work       index into `works`
+    works      the different ones
+    """
+
+    node: Int64
+    row: Int32
+    name: Int32
+    duration: Int64
+    work: Int64
+    works: tuple[Work, ...]
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    def numbers(self, name: str) -> Float64:
+        """Shape (calls,): FLOP or bytes of each, NaN where they are not known. name: an attribute of `Work`."""
+        values = [getattr(work, name) for work in self.works]
+        return np.array([np.nan if value is None else float(value) for value in values] or [np.nan])[self.work]
+
+    def total(self, name: str, chosen: Bool | None = None) -> int:
+        """Σ of what is known, exact."""
+        counts = np.bincount(self.work if chosen is None else self.work[chosen], minlength=len(self.works))
+        values = (getattr(work, name) for work in self.works)
+        return sum(int(count) * (value or 0) for count, value in zip(counts, values, strict=False))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """pieces, calls: see there; on_host: nothing ran on a device."""
+
+    pieces: Pieces
+    calls: Calls
+    on_host: bool
+
+
+@remembered
+def counted(model: Model) -> Counted:
+    """What the selected events compute and move."""
+    on_host = not model.has_device_work
+    found = _on_host(model) if on_host else _on_devices(model)
+    nodes, works, of_node = _works(model, found)
+    known = np.zeros(len(model.tree), np.bool_)
+    known[nodes[[works[at].flops is not None or works[at].bytes is not None for at in of_node.tolist()]]] = True
+    owner = _nearest(model, known, found.node)
+    groups = group([owner[owner >= 0], found.replay[owner >= 0]])
+    first = np.flatnonzero(owner >= 0)[groups.first]
+    node = owner[first]
+    call = np.full(len(owner), -1, np.int64)
+    call[owner >= 0] = groups.of
+    place = np.full(len(model.tree), -1, np.int64)
+    place[nodes] = of_node
+    work, works = _counted_once(model, node, place[node], works)
+    own = found.recorded < 0
+    calls = Calls(
+        node=node,
+        row=model.tree.row[node],
+        name=model.tree.name[node],
+        duration=sums_at(call[(call >= 0) & own], found.duration[(call >= 0) & own], len(node)),
+        work=work,
+        works=works,
+    )
+    pieces = replace(found, call=call)
+    tried = take_known(place, _nearest(model, place >= 0, found.node))
+    return Counted(replace(pieces, why=_why(model, pieces, calls, tried)), calls, on_host)
+
+
+def _nearest(model: Model, wanted: Bool, node: Int64) -> Int64:
+    if not len(model.tree):
+        return np.full(len(node), -1, np.int64)
+    return nearest(model.tree.parent, wanted, node).astype(np.int64)
+
+
+def _on_devices(model: Model) -> Pieces:
+    roles = device_roles(model)
+    place = np.flatnonzero(one_of(roles, (Role.COMPUTE, Role.COPY)) & (durations(model) > 0))
+    work, events, strings = model.device_work, model.trace.events, model.trace.strings
+    row = work.row[place]
+    node = model.device_links.operator_node[place].astype(np.int64)
+    replay = np.full(len(place), -1, np.int64)
+    replayed = np.flatnonzero(model.owners.how[place] == How.GRAPH_NODE)
+    if len(replayed):
+        of_row = np.full(len(events), -1, np.int64)
+        of_row[model.tree.row] = np.arange(len(model.tree))
+        node[replayed] = of_row[model.owners.row[place[replayed]]]
+        replay[replayed] = model.device_links.launch[place[replayed]]
+    node = np.where(node >= 0, node, -1)
+    is_copy = roles[place] == Role.COPY
+    none = strings.where(_multiplies_nothing, events.name[row])[events.name[row]] if len(place) else is_copy
+    return Pieces(
+        place=place,
+        row=row,
+        duration=durations(model)[place],
+        node=_operator(model, node),
+        replay=replay,
+        call=np.full(len(place), -1, np.int64),
+        no_flops=none | is_copy,
+        recorded=np.where(is_copy, work.bytes[place], -1),
+        why=np.full(len(place), -1, np.int8),
+    )
+
+
+def _operator(model: Model, node: Int64) -> Int64:
+    return _nearest(model, model.tree.is_operator, node)
+
+
+def _multiplies_nothing(kernel: str) -> bool:
+    family = family_of(kernel)
+    return family is not None and family.kind not in _MAY_MULTIPLY
+
+
+def _on_host(model: Model) -> Pieces:
+    times = operator_times(model)
+    place = np.flatnonzero(times.host_self > 0)
+    node = times.node[place]
+    return Pieces(
+        place=place,
+        row=model.tree.row[node],
+        duration=times.host_self[place],
+        node=node,
+        replay=np.full(len(place), -1, np.int64),
+        call=np.full(len(place), -1, np.int64),
+        no_flops=np.zeros(len(place), np.bool_),
+        recorded=np.full(len(place), -1, np.int64),
+        why=np.full(len(place), -1, np.int8),
+    )
+
+
+def _works(model: Model, pieces: Pieces) -> tuple[Int64, tuple[Work, ...], Int64]:
+    """The operators around pieces that something is known of: positions in the tree, works, and which each has."""
+    tree, strings, operators = model.tree, model.trace.strings, model.trace.operators
+    around = np.zeros(len(tree) + 1, np.bool_)
+    level = pieces.node
+    while len(level):
+        level = level[~around[level] & (level >= 0)]
+        around[level] = True
+        level = tree.parent[level].astype(np.int64)
+    nodes = np.flatnonzero(around[:-1])
+    if len(nodes):
+        has_reader = strings.where(reader, tree.name[nodes])
+        nodes = nodes[has_reader[tree.name[nodes]] & (tree.operator[nodes] >= 0)]
+    if not len(nodes):
+        return nodes, (), nodes
+    at = tree.operator[nodes]
+    kernel = _first_kernels(model, pieces)[nodes]
+    needs_kernel = strings.where(lambda name: name in LISTS or name in OF_PARTS, tree.name[nodes])
+    keys = (
+        tree.name[nodes],
+        operators.input_dims[at],
+        operators.input_type[at],
+        operators.concrete_inputs[at],
+        operators.input_strides[at],
+        np.where(needs_kernel[tree.name[nodes]], kernel, 0),
+    )
+    groups = group(keys)
+    works = [work_of(*(str(strings[int(key[first])]) for key in keys)) for first in groups.first.tolist()]
+    of_node = groups.of.copy()
+    unclear = np.flatnonzero(np.array([work.why is not None for work in works])[groups.of] | repeats(model, nodes))
+    if len(unclear):
+        known = {int(nodes[i]): works[int(groups.of[i])] for i in unclear.tolist()}
+        place = {int(nodes[i]): i for i in unclear.tolist()}
+        numbers: dict[Work, int] = {}
+        for node, work in derived(model, nodes[unclear], known).items():
+            if work not in numbers:
+                numbers[work] = len(works)
+                works.append(work)
+            of_node[place[node]] = numbers[work]
+    return nodes, tuple(works), of_node
+
+
+def _first_kernels(model: Model, pieces: Pieces) -> Int32:
+    """Shape (nodes,): the name of the first piece of device work that each launched itself, a string code; 0."""
+    if not model.has_device_work:
+        return np.zeros(len(model.tree), np.int32)
+    own = np.flatnonzero(pieces.node >= 0)
+    return first_at(pieces.node[own], model.trace.events.name[pieces.row[own]], len(model.tree), missing=0)
+
+
+def _counted_once(model: Model, node: Int64, work: Int64, works: Sequence[Work]) -> tuple[Int64, tuple[Work, ...]]:
+    """The work of each call: nothing of its own where calls inside of it have FLOP that are counted."""
+    flops = np.array([bool(each.flops) for each in works] or [False])[work]
+    if not len(node):
+        return work, tuple(works)
+    counts = np.zeros(len(model.tree), np.int64)
+    counts[node[flops]] = 1
+    below = call_forest(model).below(counts)[node] - counts[node]
+    nothing = len(works)
+    return np.where(flops & (below > 0), nothing, work), (*works, not_known(Unknown.NO_MODEL, 0))
+
+
+def _why(model: Model, pieces: Pieces, calls: Calls, tried: Int64) -> Int8:
+    """tried: what is said of the nearest operator of a known name around each piece, index into `calls.works`; -1."""
+    reasons = np.array([_code(work.why) for work in calls.works] or [-1], np.int8)
+    why = np.full(len(pieces), -1, np.int8)
+    owned = np.flatnonzero(pieces.call >= 0)
+    why[owned] = reasons[calls.work[pieces.call[owned]]]
+    left = np.flatnonzero(pieces.call < 0)
+    why[left] = take_known(reasons, tried[left])
+    left = left[why[left] < 0]
+    if len(left):
+        why[left] = _why_unowned(model, pieces, left)
+    why[pieces.recorded >= 0] = -1
+    return why
+
+
+def _code(why: Unknown | None) -> int:
+    return -1 if why is None else UNKNOWNS.index(why)
+
+
+def _why_unowned(model: Model, pieces: Pieces, left: Int64) -> Int8:
+    """Of pieces around which no operator of a known name is."""
+    events, node = model.trace.events, pieces.node[left]
+    name = take_known(model.tree.name, node)
+    if model.has_device_work:
+        place = pieces.place[left]
+        launch = take_known(events.name[model.launches.row], model.device_links.launch[place])
+        how, reason = model.owners.how[place], model.owners.reason[place]
+    else:
+        launch, how, reason = np.full(len(left), -1), np.zeros(len(left), np.uint8), np.zeros(len(left), np.uint8)
+    groups = group([name + 1, launch + 1, how, reason])
+    text = model.trace.strings.__getitem__
+    has_shapes = bool(model.trace.operators.input_dims.any())
+    found = []
+    for first in groups.first.tolist():
+        if name[first] >= 0:
+            why = _inside(text(int(name[first])), has_shapes)
+        else:
+            call = text(int(launch[first])) if launch[first] >= 0 else ""
+            why = _outside(int(how[first]), int(reason[first]), call)
+        found.append(UNKNOWNS.index(why))
+    return np.array(found, np.int8)[groups.of]
+
+
+def _inside(operator: str, has_shapes: bool) -> Unknown:
+    if _COMPILED.match(operator):
+        return Unknown.COMPILED_REGION
+    if operator.startswith("triton_"):
+        return Unknown.GENERATED
+    return Unknown.NO_MODEL if has_shapes else Unknown.SHAPES_OFF
+
+
+def _outside(how: int, reason: int, call: str) -> Unknown:
+    """Of work that no operator launched."""
+    if how == How.INFERRED or reason in (Why.BEFORE_RECORDING, Why.LAUNCH_LOST):
+        return Unknown.BEFORE_RECORDING
+    if _GRAPH_LAUNCH.match(call):
+        return Unknown.GRAPH_REPLAY
+    return Unknown.COMPILED_REGION if how == How.COMPILED else Unknown.NO_OPERATOR

@@ -1,0 +1,154 @@
+"""Convolutions: operator → where its settings stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from types import MappingProxyType
+
+from torch_tb_profiler.analysis.flops.arguments import Arguments, Dims
+from torch_tb_profiler.analysis.flops.matrices import Reader
+from torch_tb_profiler.analysis.flops.work import NotKnown, Product, Unknown, Work, of_product
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the settings of a convolution stand among its arguments; x is the argument 0, w the argument 1.
+
+    turned   whether it is a transposed one, or where that stands
+    outer    where `output_padding` stands; None: there is none
+    groups   where their number stands, of transposed ones; None: one group
+    """
+
+    stride: int
+    padding: int
+    dilation: int | None = None
+    turned: int | bool = False
+    outer: int | None = None
+    groups: int | None = None
+
+
+def _forward(places: _Places) -> Reader:
+    def read(given: Arguments) -> Work:
+        x, w = given.tensor(0).dims, given.tensor(1).dims
+        spatial = len(x) - 2
+        if spatial < 1 or len(w) != len(x):
+            raise ValueError("no convolution")
+        if len(given.concrete) <= places.stride:
+            raise NotKnown(Unknown.SHAPES_OFF)
+        turned = places.turned if isinstance(places.turned, bool) else given.value(places.turned) is True
+        steps, pads = given.numbers(places.stride, spatial), given.numbers(places.padding, spatial)
+        spread = [1] * spatial if places.dilation is None else given.numbers(places.dilation, spatial)
+        more = [0] * spatial if not turned or places.outer is None else given.numbers(places.outer, spatial)
+        sizes = zip(x[2:], w[2:], steps, pads, spread, more, strict=True)
+        if turned:
+            outer = [(a - 1) * s - 2 * p + d * (k - 1) + o + 1 for a, k, s, p, d, o in sizes]
+            channels = w[1] * (1 if places.groups is None else given.value(places.groups))
+        else:
+            outer = [(a + 2 * p - d * (k - 1) - 1) // s + 1 for a, k, s, p, d, _ in sizes]
+            channels = w[0]
+        return of_product(convolved(given, 0, x, w, (x[0], channels, *outer), (True,), turned))
+
+    return read
+
+
+def forward_with(given: Arguments, y: Dims) -> Work:
+    """Where the settings were not recorded: the dimensions of the result are known from elsewhere."""
+    return of_product(convolved(given, 0, given.tensor(0).dims, given.tensor(1).dims, y, (True,)))
+
+
+def convolved(
+    given: Arguments, typed: int, x: Dims, w: Dims, y: Dims, parts: tuple[bool, ...], turned: bool = False
+) -> Product:
+    """y is the convolution of x with w.
+
+    typed    the argument that says the type
+    parts    which products of this size there are: forward one; backward of the input and of the weights
+    turned   a transposed one: x is what the convolution would give
+    """
+    inner, outer = (y, x) if turned else (x, y)
+    if not len(x) == len(w) == len(y) >= 3 or x[0] != y[0] or min(*x, *w, *y) <= 0:
+        raise ValueError("no convolution")
+    if outer[1] != w[0] or inner[1] % w[1]:
+        raise ValueError("channels that do not fit")
+    kind = given.tensor(typed)
+    times = sum(parts)
+    if not times:
+        raise ValueError("nothing to multiply")
+    flops = 2 * outer[0] * prod(outer[2:]) * prod(w)
+    elements, weights = times * (prod(x) + prod(y)), times * prod(w)
+    return Product(kind.data, times * flops, elements, weights, kind.size, groups=inner[1] // w[1])
+
+
+def _backward(given: Arguments) -> Work:
+    return _gradients(given, turned=7, mask=10)
+
+
+def _backward_overrideable(given: Arguments) -> Work:
+    return _gradients(given, turned=6, mask=9)
+
+
+def _gradients(given: Arguments, turned: int, mask: int) -> Work:
+    """Of the gradient, the input and the weights; both of these have gradients where the trace does not say."""
+    dy, x, w = (given.tensor(at).dims for at in range(3))
+    parts = tuple(bool(each) for each in given.value(mask)[:2]) if len(given.concrete) > mask else (True, True)
+    is_turned = len(given.concrete) > turned and given.value(turned) is True
+    return of_product(convolved(given, 0, x, w, dy, parts, is_turned))
+
+
+def _backward_of_2021(given: Arguments) -> Work:
+    x, dy, w = (given.tensor(at).dims for at in range(3))
+    return of_product(convolved(given, 0, x, w, dy, (True, True)))
+
+
+def _input_of_2021(given: Arguments) -> Work:
+    """Of the input alone, whose size was not recorded."""
+    dy, w = given.tensor(1), given.tensor(2)
+    if len(dy.dims) != len(w.dims) or len(w.dims) < 3 or dy.dims[1] != w.dims[0]:
+        raise ValueError("no convolution")
+    flops = 2 * dy.dims[0] * prod(dy.dims[2:]) * prod(w.dims)
+    return Work(flops, None, dy.data, why=Unknown.SHAPES_OFF)
+
+
+def _weight_of_2021(_: Arguments) -> Work:
+    """Of the weights alone, whose size was not recorded: the convolution around it says it (`derived`)."""
+    raise NotKnown(Unknown.SHAPES_OFF)
+
+
+CUDNN_2021 = "aten::cudnn_convolution_backward"
+CONVOLUTIONS: Mapping[str, Reader] = MappingProxyType(
+    {
+        **{
+            f"aten::{name}": _forward(_Places(3, 4, 5, 6, 7, 8))
+            for name in ("convolution", "_convolution", "convolution_overrideable")
+        },
+        "aten::cudnn_convolution": _forward(_Places(3, 2, 4)),
+        "aten::cudnn_convolution_transpose": _forward(_Places(4, 2, 5, True, 3, 6)),
+        **{
+            f"aten::{name}": _forward(_Places(4, 3, 5))
+            for name in ("miopen_convolution", "miopen_depthwise_convolution", "mkldnn_convolution")
+        },
+        "mkldnn::_convolution_pointwise": _forward(_Places(4, 3, 5)),
+        "aten::miopen_convolution_transpose": _forward(_Places(5, 3, 6, True, 4, 7)),
+        **{f"aten::{name}_convolution_relu": _forward(_Places(3, 4, 5)) for name in ("cudnn", "miopen")},
+        **{f"aten::{name}_convolution_add_relu": _forward(_Places(5, 6, 7)) for name in ("cudnn", "miopen")},
+        **{
+            f"aten::{name}": _forward(_Places(4, 5, 6))
+            for name in ("_conv_depthwise2d", "conv_depthwise3d", "slow_conv_dilated2d", "slow_conv_dilated3d")
+        },
+        **{
+            f"aten::{name}": _forward(_Places(4, 5))
+            for name in ("_slow_conv2d_forward", "thnn_conv2d", "slow_conv3d_forward")
+        },
+        "aten::slow_conv_transpose2d": _forward(_Places(4, 5, 7, True, 6)),
+        "aten::convolution_backward": _backward,
+        "aten::convolution_backward_overrideable": _backward_overrideable,
+        CUDNN_2021: _backward_of_2021,
+        "aten::miopen_convolution_backward": _backward_of_2021,
+        **{f"aten::{name}_convolution_backward_input": _input_of_2021 for name in ("cudnn", "miopen")},
+        **{f"aten::{name}_convolution_backward_weight": _weight_of_2021 for name in ("cudnn", "miopen")},
+    }
+)
+#: forward ones, whose result is known by their backward where their settings were not recorded
+FORWARD = frozenset(name for name in CONVOLUTIONS if "backward" not in name)

@@ -1,0 +1,184 @@
+"""What the arguments of a call leave open and another event of the trace tells.
+
+Before 2024 strides were not recorded: a copy inside of an operator that repeats its input reads each element once.
+
+Before 2023 the settings of a convolution were not recorded: how large its result is, its backward says, which has the
+same sequence number. A list of more than 30 tensors is recorded as an empty one: how many parameters there are, the
+backward pass says, which accumulates a gradient for each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments
+from torch_tb_profiler.analysis.flops.convolutions import FORWARD, forward_with
+from torch_tb_profiler.analysis.flops.lists import LISTS, of_parameters
+from torch_tb_profiler.analysis.flops.operators import arguments_of, work_of
+from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, of_product
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.model import Model
+
+_CONVOLUTION_BACKWARD = re.compile(r"(?:Cudnn|Miopen|Mkldnn|Slow|Thnn)?\w*Conv\w*Backward\w*")
+_ONE_GRADIENT = re.compile(r"aten::(?:cudnn|miopen)_convolution_backward_(?:weight|input)")
+_REPEATS = frozenset(f"aten::{name}" for name in ("repeat_interleave", "repeat", "expand", "contiguous", "tile"))
+_ACCUMULATE = "torch::autograd::AccumulateGrad"
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The recorded arguments of the operators of a trace, by position in the call tree."""
+
+    model: Model
+
+    def of(self, node: int) -> tuple[str, str, str, str]:
+        """Dimensions, types, values, strides; "" for missing."""
+        operators, strings = self.model.trace.operators, self.model.trace.strings
+        at = int(self.model.tree.operator[node])
+        if at < 0:
+            return "", "", "", ""
+        codes = (operators.input_dims, operators.input_type, operators.concrete_inputs, operators.input_strides)
+        dims, types, concrete, strides = (str(strings[int(code[at])]) for code in codes)
+        return dims, types, concrete, strides
+
+    def arguments(self, node: int) -> Arguments | None:
+        return arguments_of(*self.of(node))
+
+
+def derived(model: Model, node: Int64, work: Mapping[int, Work]) -> dict[int, Work]:
+    """What else is known of some calls.
+
+    node   positions in `Model.tree`
+    work   what their arguments say, by position
+    """
+    texts, names = Texts(model), model.trace.strings
+    found: dict[int, Work] = {}
+    node = node[model.trace.operators.input_dims[model.tree.operator[node]] > 0]
+    found |= {at: of_result(work[at], texts, at) for at in node[repeats(model, node)].tolist()}
+    waiting = [at for at in node.tolist() if work[at].why in (Unknown.SHAPES_OFF, Unknown.LONG_LIST)]
+    by_name: dict[str, list[int]] = {}
+    for at in waiting:
+        by_name.setdefault(str(names[int(model.tree.name[at])]), []).append(at)
+    forward = [at for name in FORWARD & by_name.keys() for at in by_name[name]]
+    if forward:
+        found |= _by_backward(model, texts, np.array(sorted(forward), np.int64))
+    for name, nodes in by_name.items():
+        if _ONE_GRADIENT.fullmatch(name):
+            found |= _by_enclosing(model, texts, nodes)
+    listed = [at for name in LISTS.keys() & by_name.keys() for at in by_name[name]]
+    if listed:
+        found |= _by_parameters(model, texts, listed)
+    return found
+
+
+def repeats(model: Model, node: Int64) -> Bool:
+    """Which calls copy an input that is expanded, where strides were not recorded, shape (n,): see `of_result`."""
+    tree, strings, operators = model.tree, model.trace.strings, model.trace.operators
+    copies: Bool = (tree.name[node] == strings.code("aten::copy_")) & (
+        operators.input_strides[tree.operator[node]] == 0
+    )
+    if not copies.any():
+        return copies
+    repeating = strings.where(_REPEATS.__contains__, tree.name)[tree.name]
+    copies[copies] = nearest(tree.parent, repeating, node[copies].astype(np.int32)) >= 0
+    return copies
+
+
+def of_result(work: Work, texts: Texts, node: int) -> Work:
+    """A copy of an expanded input: what it writes, which is at least what it moves."""
+    given = texts.arguments(node)
+    try:
+        return work if given is None else moves(given.tensor(0).whole_bytes, Sure.BOUND)
+    except (NotKnown, *ERRORS):
+        return work
+
+
+def _by_backward(model: Model, texts: Texts, node: Int64) -> dict[int, Work]:
+    """Forward convolutions: the first argument of their backward is the gradient of their result."""
+    tree, strings = model.tree, model.trace.strings
+    sequence = take_known(model.trace.operators.sequence, tree.operator)
+    is_backward = strings.where(_CONVOLUTION_BACKWARD.fullmatch, tree.name)[tree.name] & (sequence >= 0)
+    numbered = nearest(tree.parent, (sequence >= 0) & ~is_backward, node.astype(np.int32))
+    backward = {int(sequence[at]): int(at) for at in np.flatnonzero(is_backward).tolist()}
+    known: dict[tuple[str, ...], Work | None] = {}
+    found = {}
+    for at, outer in zip(node.tolist(), numbered.tolist(), strict=True):
+        passed = backward.get(int(sequence[outer])) if outer >= 0 else None
+        if passed is None:
+            continue
+        key = (*texts.of(at)[:2], texts.of(passed)[0])
+        if key not in known:
+            known[key] = _forward(texts, at, passed)
+        work = known[key]
+        if work is not None:
+            found[at] = work
+    return found
+
+
+def _forward(texts: Texts, node: int, backward: int) -> Work | None:
+    given, passed = texts.arguments(node), texts.arguments(backward)
+    try:
+        if given is None or passed is None:
+            return None
+        return forward_with(given, tuple(passed.dims[0])).surely(Sure.DERIVED)
+    except (NotKnown, *ERRORS):
+        return None
+
+
+def _by_enclosing(model: Model, texts: Texts, nodes: list[int]) -> dict[int, Work]:
+    """One gradient of a convolution, which takes half of what both take: the backward around it knows all sizes."""
+    found = {}
+    for at in nodes:
+        outer = int(model.tree.parent[at])
+        name = str(model.trace.strings[int(model.tree.name[outer])]) if outer >= 0 else ""
+        if not name.endswith("_convolution_backward"):
+            continue
+        both = work_of(name, *texts.of(outer))
+        product = both.product
+        if product is not None:
+            sizes = {name: getattr(product, name) // 2 for name in ("flops", "elements", "weights")}
+            found[at] = of_product(replace(product, **sizes)).surely(Sure.DERIVED)
+    return found
+
+
+def _by_parameters(model: Model, texts: Texts, nodes: list[int]) -> dict[int, Work]:
+    """Optimizers that go over all parameters in one call: at most all of them, where there are several calls."""
+    parameters, passes = _parameters(model, texts)
+    if not parameters:
+        return {}
+    found = {}
+    for at in nodes:
+        given = texts.arguments(at)
+        name = str(model.trace.strings[int(model.tree.name[at])])
+        alone = "_fused" in name and len(nodes) <= passes
+        try:
+            if given is not None:
+                found[at] = of_parameters(name, given, parameters).surely(Sure.DERIVED if alone else Sure.BOUND)
+        except ERRORS:
+            continue
+    return found
+
+
+def _parameters(model: Model, texts: Texts) -> tuple[int, int]:
+    """Σ elements of the gradients that one backward pass accumulates, one pass to a step, and how many passes.
+
+    (0, 0) where it is not known: gradients that are accumulated over several passes do not divide by the steps.
+    """
+    tree, strings, passes = model.tree, model.trace.strings, len(model.steps)
+    if not len(tree) or not passes:
+        return 0, 0
+    nodes = np.flatnonzero(strings.where(lambda name: name == _ACCUMULATE, tree.name)[tree.name])
+    total = 0
+    for at in nodes.tolist():
+        given = texts.arguments(at)
+        try:
+            total += 0 if given is None else given.tensor(0).elements
+        except ERRORS:
+            return 0, 0
+    return (0, 0) if len(nodes) % passes or total % passes else (total // passes, passes)

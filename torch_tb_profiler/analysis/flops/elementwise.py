@@ -1,0 +1,118 @@
+"""Operators that do one thing to each element: their names with how many arguments they have, and what they move.
+
+What stands behind the arguments of an operator is where the result is written (`out=`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from types import MappingProxyType
+
+from torch_tb_profiler.analysis.flops.arguments import ELEMENT_BYTES, Arguments, broadcast, is_integer, result_kind
+from torch_tb_profiler.analysis.flops.matrices import Reader
+from torch_tb_profiler.analysis.flops.work import Work, moves
+
+_BY_ARGUMENTS = {
+    1: """abs absolute acos acosh angle arccos arccosh arcsin arcsinh arctan arctanh asin asinh atan atanh bitwise_not
+    ceil conj_physical cos cosh deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac hardsigmoid hardswish
+    i0 lgamma log log10 log1p log2 log_sigmoid mish neg negative positive rad2deg real reciprocal relu relu6 round rsqrt
+    selu sgn sigmoid sign silu sin sinc sinh special_erfcx special_i0e special_i1 special_i1e special_ndtr sqrt square
+    tan tanh trunc fix""",
+    2: """atan2 arctan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift clamp_max clamp_min
+    copysign celu fmax fmin fmod floor_divide gcd gelu glu hypot heaviside lcm ldexp leaky_relu logaddexp
+    logaddexp2 logit max_elementwise maximum minimum mul multiply nextafter polar pow prelu _prelu_kernel remainder
+    sigmoid_backward silu_backward mish_backward special_xlog1py special_zeta tanh_backward tril triu xlogy
+    hardsigmoid_backward hardswish_backward __and__ __or__ __xor__ __lshift__ __rshift__ __iand__ __ior__ __ixor__
+    nan_to_num_backward complex float_power""",
+    3: """add sub subtract rsub div divide true_divide hardtanh softplus threshold threshold_backward gelu_backward
+    clamp clip masked_fill where lerp hardshrink_backward softshrink_backward log_sigmoid_backward
+    logit_backward native_dropout_backward _masked_scale mse_loss smooth_l1_loss huber_loss
+    hardtanh_backward_grad""",
+    4: """addcmul addcdiv elu nan_to_num softplus_backward leaky_relu_backward hardtanh_backward""",
+    5: """elu_backward rrelu_with_noise""",
+}
+#: their result has one byte for each element
+_TRUTH = """eq ne gt ge lt le logical_and logical_or logical_xor isclose greater greater_equal less less_equal
+not_equal"""
+_TRUTH_OF_ONE = "isnan isinf isfinite isneginf isposinf logical_not signbit"
+#: of integers they make floats
+_TO_FLOAT = frozenset(
+    """div divide true_divide exp exp2 expm1 log log10 log1p log2 sqrt rsqrt sin cos tan tanh sigmoid reciprocal erf
+    erfc erfinv acos asin atan sinh cosh asinh acosh atanh lgamma digamma logit xlogy atan2""".split()
+)
+_WRITES = """fill_ zero_ normal_ uniform_ random_ exponential_ log_normal_ geometric_ cauchy_ bernoulli_ eye ones_like
+zeros_like randperm"""
+
+
+def _result(arity: int, in_place: bool, out_size: int | None, to_float: bool) -> Reader:
+    def read(given: Arguments) -> Work:
+        inputs = list(given.tensors(0, arity))
+        if not inputs:
+            raise ValueError("no tensor")
+        moved = sum(each.bytes for each in inputs)
+        written = next(given.tensors(arity), None)
+        if in_place:
+            return moves(moved + inputs[0].whole_bytes)
+        if written is not None and written.dims:
+            return moves(moved + written.whole_bytes)
+        kind = result_kind(inputs)
+        size = out_size or (4 if to_float and is_integer(kind) else ELEMENT_BYTES[kind])
+        return moves(moved + size * prod(broadcast([each.dims for each in inputs])))
+
+    return read
+
+
+def _where(given: Arguments) -> Work:
+    """The condition does not decide the type of the result."""
+    inputs = list(given.tensors(0, 3))
+    if len(inputs) != 3:
+        raise ValueError("no condition and two values")
+    kind = result_kind(inputs[1:])
+    return moves(
+        sum(each.bytes for each in inputs) + ELEMENT_BYTES[kind] * prod(broadcast([each.dims for each in inputs]))
+    )
+
+
+def _write(given: Arguments) -> Work:
+    return moves(given.tensor(0).whole_bytes)
+
+
+def _dropout(given: Arguments) -> Work:
+    """With a mask of one byte for each element."""
+    x = given.tensor(0)
+    return moves(x.bytes + x.whole_bytes + x.elements)
+
+
+def _dropout_backward(given: Arguments) -> Work:
+    dy, mask = given.tensor(0), given.tensor(1)
+    return moves(dy.bytes + mask.bytes + dy.whole_bytes)
+
+
+def _generated(given: Arguments) -> Work:
+    """arange and its like write their last tensor."""
+    found = [given.tensor(at) for at in range(len(given)) if given.is_tensor(at)]
+    if not found or not found[-1].elements:
+        raise ValueError("the size of the result is not among the arguments")
+    return moves(found[-1].whole_bytes)
+
+
+def _all() -> dict[str, Reader]:
+    found: dict[str, Reader] = {}
+    for arity, names in _BY_ARGUMENTS.items():
+        for name in names.split():
+            found[f"aten::{name}"] = _result(arity, False, None, name in _TO_FLOAT)
+            found[f"aten::{name}_"] = _result(arity, True, None, False)
+    for arity, names in ((2, _TRUTH), (1, _TRUTH_OF_ONE)):
+        for name in names.split():
+            found[f"aten::{name}"] = _result(arity, False, 1, False)
+            found[f"aten::{name}_"] = _result(arity, True, None, False)
+    found |= dict.fromkeys((f"aten::{name}" for name in _WRITES.split()), _write)
+    found |= dict.fromkeys(("aten::arange", "aten::linspace"), _generated)
+    found["aten::where"] = _where
+    found |= dict.fromkeys(("aten::native_dropout", "aten::_fused_dropout"), _dropout)
+    found["aten::native_dropout_backward"] = found["aten::_masked_scale"] = _dropout_backward
+    return found
+
+
+ELEMENTWISE: Mapping[str, Reader] = MappingProxyType(_all())

@@ -1,0 +1,105 @@
+"""Kernels that compilers generate, and kernels of engines that come with their weights.
+
+The profiler writes the arguments of a compiled kernel into an operator of the same name around its launch.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments, read_arguments
+from torch_tb_profiler.analysis.flops.matrices import Reader, engine, product
+from torch_tb_profiler.analysis.flops.work import NotKnown, Sure, Unknown, Work, moves, not_known, of_product
+
+_POINTWISE = re.compile(r"triton_(?:poi|red|per|for|spl|mix|split_scan)_")
+_TEMPLATE = re.compile(r"triton_(?:tem|mm|bmm|addmm|flex)_")
+_ENGINE = re.compile(
+    r"(?i).*(?:cublas_scaled_mm|deep_gemm|gemm_a8w8|gemm_a4w4|gemm_a16w16|hipblaslt_gemm|hipb_mm|cutlass_scaled_mm"
+    r"|fp8_gemm|marlin_gemm|w8a8_block_fp8_matmul|fp4_gemm|cutlass_scaled_fp4_mm)"
+)
+_EXPERTS = re.compile(r"(?:vllm|sglang|aiter)::(?:(?:in|out)place_fused_experts|fused_moe|fmoe\w*|ck_moe\w*)")
+#: lookups in tables and what sorts their indices, of FBGEMM
+_BY_CONTENTS = re.compile(r"fbgemm::|torch::autograd::CppNode<Split")
+
+
+def all_tensors(given: Arguments) -> int | None:
+    """Σ bytes of the tensors; each element of an expanded one counts once. None where there are none."""
+    return sum(each.bytes for each in given.tensors()) or None
+
+
+def tensor_bytes(dims: str, types: str, strides: str) -> int | None:
+    """The same of recorded arguments; None where it is not known. Arguments as in `read_arguments`."""
+    try:
+        return all_tensors(read_arguments(dims, types, "", strides))
+    except (NotKnown, *ERRORS):
+        return None
+
+
+def _pointwise(given: Arguments) -> Work:
+    """All pointers are read or written; what is both counts once."""
+    size = all_tensors(given)
+    if size is None:
+        raise ValueError("no tensors")
+    return moves(size, Sure.ESTIMATE)
+
+
+def _template(given: Arguments) -> Work:
+    """A product made from a template: its first two matrices, where one dimension is the same."""
+    found = [each for each in given.tensors() if len(each.dims) in (2, 3)]
+    if len(found) < 3 or len(found[0].dims) != len(found[1].dims) or len(found[2].dims) != len(found[0].dims):
+        raise NotKnown(Unknown.GENERATED)
+    a, b, out = found[:3]
+    batched = len(a.dims) == 3
+    if a.dims[-1] != b.dims[-2] or out.dims[-2:] != (a.dims[-2], b.dims[-1]):
+        raise NotKnown(Unknown.GENERATED)
+    batch = a.dims[0] if batched else 1
+    work = of_product(product(a, b, batch, a.dims[-2], b.dims[-1], a.dims[-1], not batched))
+    return work.surely(Sure.DERIVED)
+
+
+def _experts(given: Arguments) -> Work:
+    """Tokens, the two weights of all experts, and which of them each token goes to."""
+    tensors = [each for each in given.tensors() if each.elements]
+    x = next((t for t in tensors if len(t.dims) == 2), None)
+    weights = [t for t in tensors if len(t.dims) == 3]
+    if x is None or len(weights) < 2:
+        raise NotKnown(Unknown.WEIGHTS)
+    tokens, width = x.dims
+    first, second = weights[:2]
+    chosen = next((t for t in tensors if t is not x and len(t.dims) == 2 and t.dims[0] == tokens), None)
+    if chosen is None or first.dims[2] != width or second.dims[1] != width:
+        raise NotKnown(Unknown.WEIGHTS)
+    inner, most = second.dims[2], min(first.dims[0], tokens * chosen.dims[1])
+    if first.dims[1] not in (inner, 2 * inner):
+        raise NotKnown(Unknown.WEIGHTS)
+    flops = 2 * tokens * chosen.dims[1] * width * (first.dims[1] + inner)
+    touched = (first.bytes + second.bytes) * most // first.dims[0]
+    return Work(flops, 2 * x.bytes + touched, x.data, Sure.BOUND)
+
+
+def _opaque(_: Arguments) -> Work:
+    """Of the weights of a layer, nothing is among the arguments."""
+    raise NotKnown(Unknown.WEIGHTS)
+
+
+OPAQUE: Mapping[str, Reader] = MappingProxyType({"vllm::moe_forward": _opaque, "vllm::moe_forward_shared": _opaque})
+
+
+def _rows_by_contents(_: Arguments) -> Work:
+    """Which rows of tables are read, their indices say."""
+    return not_known(Unknown.CONTENTS, 0)
+
+
+def reader_of(operator: str) -> Reader | None:
+    """By what the name looks like; None for all others."""
+    if operator.startswith("triton_"):
+        return _pointwise if _POINTWISE.match(operator) else _template if _TEMPLATE.match(operator) else None
+    if _BY_CONTENTS.match(operator):
+        return _rows_by_contents
+    if "::" not in operator or operator.startswith("aten::"):
+        return None
+    if _ENGINE.match(operator):
+        return engine
+    return _experts if _EXPERTS.match(operator) else None

@@ -1,0 +1,72 @@
+"""Operators whose work is known: by name, one list. What they do is in a module for each family."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from torch_tb_profiler.analysis.flops.arguments import ERRORS, Arguments, read_arguments
+from torch_tb_profiler.analysis.flops.attention import ATTENTION
+from torch_tb_profiler.analysis.flops.bandwidth import BANDWIDTH
+from torch_tb_profiler.analysis.flops.convolutions import CONVOLUTIONS
+from torch_tb_profiler.analysis.flops.elementwise import ELEMENTWISE
+from torch_tb_profiler.analysis.flops.generated import OPAQUE, reader_of
+from torch_tb_profiler.analysis.flops.lists import LISTS
+from torch_tb_profiler.analysis.flops.matrices import MATRICES, Reader
+from torch_tb_profiler.analysis.flops.recurrent import RECURRENT
+from torch_tb_profiler.analysis.flops.work import NotKnown, Unknown, Work, not_known
+
+READERS: Mapping[str, Reader] = MappingProxyType(
+    {
+        **ELEMENTWISE,
+        **BANDWIDTH,
+        **LISTS,
+        **RECURRENT,
+        **ATTENTION,
+        **CONVOLUTIONS,
+        **MATRICES,
+        **OPAQUE,
+    }
+)
+#: they multiply no matrices, whatever their arguments
+NO_PRODUCTS = frozenset((*ELEMENTWISE, *BANDWIDTH, *LISTS))
+#: they multiply matrices: where their arguments say nothing their FLOP are not known
+MULTIPLY = frozenset((*MATRICES, *CONVOLUTIONS, *ATTENTION, *RECURRENT, *OPAQUE))
+#: products of matrices and convolutions
+PRODUCT_OPERATORS = frozenset((*MATRICES, *CONVOLUTIONS))
+
+
+@lru_cache(maxsize=4096)
+def reader(operator: str) -> Reader | None:
+    """What reads the arguments of an operator; None for one that nothing is known of."""
+    return READERS.get(operator) or reader_of(operator)
+
+
+def work_of(operator: str, dims: str, types: str, concrete: str = "", strides: str = "", kernel: str = "") -> Work:
+    """What one call does. Where that is not known, FLOP or bytes are None and `why` says what is missing.
+
+    operator   its name
+    kernel     name of the first kernel that it launched itself; "" without
+    others     see `read_arguments`
+    """
+    read = reader(operator)
+    if read is None:
+        return not_known(Unknown.NO_MODEL)
+    flops = 0 if operator in NO_PRODUCTS else None
+    if not dims:
+        return not_known(Unknown.SHAPES_OFF, flops)
+    try:
+        return read(read_arguments(dims, types, concrete, strides, kernel))
+    except NotKnown as reason:
+        return not_known(reason.why, flops)
+    except ERRORS:
+        return not_known(Unknown.NO_MODEL, flops)
+
+
+def arguments_of(dims: str, types: str, concrete: str, strides: str) -> Arguments | None:
+    """None for those that cannot be read."""
+    try:
+        return read_arguments(dims, types, concrete, strides)
+    except ERRORS:
+        return None

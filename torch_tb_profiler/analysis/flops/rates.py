@@ -1,0 +1,89 @@
+"""FLOP and bytes of each piece of device work, and how fast groups of them compute and move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.flops.calls import Counted, counted
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.grouping import Groups
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Float64, Int64
+from torch_tb_profiler.model import Model
+
+
+@dataclass(frozen=True)
+class PieceWork:
+    """Parallel to `Pieces`, shape (pieces,); NaN: not known.
+
+    flops  matrix FLOP: the pieces of a call share its FLOP by their durations
+    bytes  the least that it moves, its share; of copies what the trace says
+    """
+
+    flops: Float64
+    bytes: Float64
+
+
+@remembered
+def piece_work(model: Model) -> PieceWork:
+    """What each piece computes and moves."""
+    found = counted(model)
+    pieces, calls = found.pieces, found.calls
+    flops, size = (shared(found, calls.numbers(name)) for name in ("flops", "bytes"))
+    flops[pieces.no_flops & np.isnan(flops)] = 0.0
+    return PieceWork(flops, np.where(pieces.recorded >= 0, pieces.recorded, size))
+
+
+def shared(found: Counted, values: Float64) -> Float64:
+    """Shape (pieces,): what each piece has of a number of its call, by its part of the call's time; NaN: not known.
+
+    values  shape (calls,)
+    """
+    pieces, calls = found.pieces, found.calls
+    call = np.where(pieces.recorded >= 0, -1, pieces.call)
+    duration = np.maximum(take_known(calls.duration, call), 1)
+    return np.where(call >= 0, pieces.duration / duration * take_known(values, call), np.nan)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over pieces of device work, from which rates are made. Parallel.
+
+    flops, flops_ns   of pieces that have FLOP, and their time in ns
+    bytes, bytes_ns   of pieces whose bytes are known, and their time in ns
+    """
+
+    flops: Float64
+    flops_ns: Int64
+    bytes: Float64
+    bytes_ns: Int64
+
+    @property
+    def flop_rate(self) -> Float64:
+        """FLOP/s; NaN without FLOP."""
+        return _ratio(self.flops, self.flops_ns)
+
+    @property
+    def byte_rate(self) -> Float64:
+        """Bytes/s; NaN where they are not known."""
+        return _ratio(self.bytes, self.bytes_ns)
+
+
+def sums_of(model: Model, chosen: Int64, groups: Groups) -> Sums:
+    """Of some pieces, grouped. chosen: shape (rows,), indices into `Pieces`."""
+    work, duration = piece_work(model), counted(model).pieces.duration[chosen]
+    flops, size = work.flops[chosen], work.bytes[chosen]
+    multiplies, moves = np.nan_to_num(flops) > 0, ~np.isnan(size)
+    return Sums(
+        flops=groups.sum_of_floats(np.where(multiplies, flops, 0.0)),
+        flops_ns=groups.sum(np.where(multiplies, duration, 0)),
+        bytes=groups.sum_of_floats(np.where(moves, size, 0.0)),
+        bytes_ns=groups.sum(np.where(moves, duration, 0)),
+    )
+
+
+def _ratio(amount: Float64, ns: Int64) -> Float64:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(ns > 0, 1e9 * amount / ns, np.nan)

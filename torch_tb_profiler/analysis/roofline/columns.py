@@ -1,0 +1,127 @@
+"""Columns of the roofline."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.definition import Definition, by_key
+
+ROOFLINE = by_key(
+    "roofline",
+    Definition("name", "Name", "string", None, "Operator, kernel, module or line, as the table is grouped."),
+    Definition("input_shape", "Input shapes", "string", None, "Shapes of the inputs, one list per argument."),
+    Definition(
+        "element",
+        "Multiplies",
+        "string",
+        None,
+        "The element type that kernels multiply, by their names, else by the inputs: its peak is the roof. Empty where "
+        "no matrices are multiplied. Of several the one with the most FLOP.",
+    ),
+    Definition(
+        "calls",
+        "Calls",
+        "number",
+        "count",
+        "Calls of operators that own device work, and copies. Of kernels: how often they ran.",
+    ),
+    Definition(
+        "time_ns",
+        "Time",
+        "number",
+        "ns",
+        "Σ durations of the kernels, copies and fills that belong to it, communication left out.",
+    ),
+    Definition(
+        "flops",
+        "FLOP",
+        "number",
+        "flop",
+        "Matrix FLOP by the shapes of the inputs: a multiplication with its addition counts two, softmax, bias and "
+        "activation none; of a causal mask what it leaves. The kernels of a call share its FLOP by their durations.",
+    ),
+    Definition(
+        "bytes",
+        "Bytes",
+        "number",
+        "bytes",
+        "The least that is read and written: each different element of the inputs and of the result once. Of copies "
+        "what the trace says.",
+    ),
+    Definition(
+        "intensity", "FLOP/byte", "number", None, "FLOP ÷ bytes, of what both are known of; empty without FLOP."
+    ),
+    Definition(
+        "flop_rate", "FLOP/s", "number", "flop_per_second", "FLOP ÷ time of what FLOP are known of; empty without FLOP."
+    ),
+    Definition("byte_rate", "Bytes/s", "number", "bytes_per_second", "Bytes ÷ time of what bytes are known of."),
+    Definition(
+        "roof_ns",
+        "Time at the roof",
+        "number",
+        "ns",
+        "Σ of the least time of each call: the longer of FLOP ÷ peak of the element type and bytes ÷ bandwidth of the "
+        "memory, of copies from and to the host of the link; not less than 2 µs where the call takes that long.",
+    ),
+    Definition(
+        "lost_ns",
+        "Lost",
+        "number",
+        "ns",
+        "Σ of what each call takes longer than its time at the roof. What kernels that run at the same time lose is "
+        "added up.",
+    ),
+    Definition(
+        "roof_share",
+        "Of the roof",
+        "number",
+        "fraction",
+        "Time at the roof ÷ time, of what both are known of. Above 1: see `above`.",
+    ),
+    Definition(
+        "bound",
+        "Bound by",
+        "string",
+        None,
+        "What the time at the roof is made of, for most of the time: compute, memory, link, or launch: less than 2 µs.",
+    ),
+    Definition(
+        "tensor_cores",
+        "Tensor cores",
+        "string",
+        None,
+        "Of products, for most of the time: used; or why not although the device has some: fp32 (TF32 is off, or the "
+        "device has none), fp64, alignment (rows do not begin at 16 bytes), groups, small, other.",
+    ),
+    Definition(
+        "below_wave",
+        "Below one wave",
+        "number",
+        "fraction",
+        "Part of the time in kernels with fewer blocks than the device has multiprocessors.",
+    ),
+    Definition(
+        "above",
+        "Above the roof",
+        "string",
+        None,
+        "Why calls are more than 5 % faster than the roof, where any are: algorithm (Winograd, FFT), cache (all of it "
+        "fits the last level), strides (not recorded: inputs may be expanded ones), model (unknown).",
+    ),
+    Definition("known", "Known", "number", "fraction", "Part of the time of which the time at the roof is known."),
+    Definition(
+        "sure",
+        "Known by",
+        "string",
+        None,
+        "The least sure way in which FLOP and bytes are known: exact (arguments), derived (another event), bound (at "
+        "least or at most that), estimate, recorded.",
+    ),
+    Definition(
+        "worst_row",
+        "Worst event",
+        "number",
+        None,
+        "Number of the event of the kernel or copy that loses most; of the longest one where that is not known.",
+    ),
+    Definition("worst_start_ns", "Worst start", "number", "ns", "When it begins, since the start of the trace."),
+    Definition("worst_ns", "Worst duration", "number", "ns", "Its duration."),
+)

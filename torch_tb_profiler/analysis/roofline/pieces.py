@@ -1,0 +1,294 @@
+"""Each piece of device work beside the least time that its call needs on its device.
+
+The least time of a call is the longer of multiplying and moving. What a call needs, its pieces share by their
+durations. No kernel is expected to become shorter than two microseconds: it has to start.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from torch_tb_profiler.analysis.flops.calls import Calls, Counted, counted
+from torch_tb_profiler.analysis.flops.products import ELEMENTS, FIRST_WITH_TF32, product_kernels
+from torch_tb_profiler.analysis.flops.rates import piece_work, shared
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.roofline.roofs import roofs
+from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability, use_of_device_work
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import first_at, sums_at
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Category
+
+#: a call that takes no longer than this loses nothing, ns
+FLOOR_NS = 2_000
+#: a call that is this much faster than its roof says that something else is going on
+ABOVE = 1.05
+#: what bounds the least time of a call
+Bound = Literal["compute", "memory", "link", "launch"]
+BOUNDS: tuple[Bound, ...] = get_args(Bound)
+#: why a call is faster than its roof: it multiplies less than it counts for (Winograd, FFT); what it moves fits the
+#: cache; strides were not recorded, so that an input may be an expanded one; or what is thought of its work is wrong
+Above = Literal["algorithm", "cache", "strides", "model"]
+ABOVES: tuple[Above, ...] = get_args(Above)
+#: whether a product uses tensor cores, and why it does not though its device has some: fp32 where TF32 is off or is no
+#: type of it, fp64, rows that do not begin at 16 bytes, groups of a convolution, too small, or another cause
+TensorCores = Literal["used", "fp32", "fp64", "alignment", "groups", "small", "other"]
+TENSOR_CORES: tuple[TensorCores, ...] = get_args(TensorCores)
+
+_ALGORITHM = re.compile(r"(?i)winograd|fft")
+_BETWEEN_DEVICES = re.compile(r"PtoP|Peer")
+_ON_DEVICE = re.compile(r"DtoD|Device -> Device|Memset")
+_DATA = (*ELEMENTS, "fp4")
+
+
+@dataclass(frozen=True)
+class RoofPieces:
+    """Parallel to `Pieces`, shape (pieces,); NaN: not known.
+
+    element       what its call multiplies, index into ELEMENTS; -1: nothing, or not known
+    flops         matrix FLOP, its share of those of its call
+    bytes         what it moves at least, its share
+    roof_ns       its share of the least time of its call
+    lost_ns       its share of what the call takes longer than that
+    bound         what bounds it, index into BOUNDS; -1: not known
+    above         why the call is faster than its roof, index into ABOVES; -1: it is not
+    tensor_cores  index into TENSOR_CORES; -1: it is no product, or it is not known
+    below_wave    its kernels have fewer blocks than the device has multiprocessors; False where it is not known
+    first         the first piece of its call: counts the call
+    """
+
+    element: Int8
+    flops: Float64
+    bytes: Float64
+    roof_ns: Float64
+    lost_ns: Float64
+    bound: Int8
+    above: Int8
+    tensor_cores: Int8
+    below_wave: Bool
+    first: Bool
+
+
+@dataclass(frozen=True)
+class CallRoofs:
+    """Parallel to `Calls`, shape (calls,).
+
+    element  what it multiplies, index into ELEMENTS; -1: nothing, or not known
+    device   its number
+    rate     FLOP/s of its device for that; NaN: not known
+    most     the same where it is not known whether 32 bits are multiplied as TF32: if they are
+    roof_ns  the least time, ns; NaN: not known
+    bound    index into BOUNDS; -1: not known
+    """
+
+    element: Int8
+    device: Int64
+    rate: Float64
+    most: Float64
+    roof_ns: Float64
+    bound: Int8
+
+
+@remembered
+def call_roofs(model: Model) -> CallRoofs:
+    """The least time of each call on its device."""
+    found = counted(model)
+    pieces, calls = found.pieces, found.calls
+    count = len(calls)
+    flops, size = calls.numbers("flops"), calls.numbers("bytes")
+    element = _elements(model, found)
+    rate, most, bandwidth = (np.full(count, np.nan) for _ in range(3))
+    device = np.full(count, -1, np.int64)
+    if not found.on_host and count:
+        own = np.flatnonzero(pieces.call >= 0)
+        device = first_at(pieces.call[own], model.device_work.device[pieces.place[own]].astype(np.int64), count)
+        open_ = _may_be_tf32(model, found, element)
+        for each in roofs(model):
+            here = device == each.device
+            bandwidth[here] = np.nan if each.bandwidth is None else each.bandwidth
+            for code, name in enumerate(ELEMENTS):
+                speed = each.rate(name)
+                rate[here & (element == code)] = np.nan if speed is None else speed
+            as_tf32 = each.rate("tf32")
+            most[here & open_] = np.nan if as_tf32 is None else as_tf32
+    most = np.where(np.isnan(most), rate, most)
+    with np.errstate(invalid="ignore"):
+        computing, moving = 1e9 * flops / rate, 1e9 * size / bandwidth
+    computing = np.where(flops == 0, 0.0, computing)
+    # bytes that are not known bound nothing; FLOP that are not known leave the least time open
+    roof = np.where(np.isnan(computing), np.nan, np.fmax(computing, moving))
+    roof[np.isnan(moving) & (flops == 0)] = np.nan
+    bound = np.where(computing >= np.nan_to_num(moving), BOUNDS.index("compute"), BOUNDS.index("memory"))
+    short = roof < FLOOR_NS
+    bound[short] = BOUNDS.index("launch")
+    roof[short] = np.maximum(roof, np.minimum(calls.duration, FLOOR_NS))[short]
+    bound[np.isnan(roof)] = -1
+    return CallRoofs(element, device, rate, most, roof, bound.astype(np.int8))
+
+
+def _elements(model: Model, found: Counted) -> Int8:
+    """What each call multiplies: by its longest kernel whose name or operator says it, else by its inputs."""
+    calls, pieces = found.calls, found.pieces
+    data = [_DATA.index(work.data) if work.flops and work.data in _DATA else -1 for work in calls.works]
+    element = np.array(data or [-1], np.int64)[calls.work]
+    element[element >= len(ELEMENTS)] = ELEMENTS.index("fp8")  # 4 bits are told apart by the peak alone
+    if found.on_host or not len(calls):
+        return element.astype(np.int8)
+    kernels = product_kernels(model)
+    of_place = np.full(len(model.device_work), -1, np.int64)
+    of_place[kernels.place] = kernels.element
+    said = of_place[pieces.place]
+    has = np.flatnonzero((pieces.call >= 0) & (said >= 0))
+    has = has[np.argsort(-pieces.duration[has], kind="stable")]
+    by_kernel = first_at(pieces.call[has], said[has], len(calls))
+    return np.where((element >= 0) & (by_kernel >= 0), by_kernel, element).astype(np.int8)
+
+
+def _may_be_tf32(model: Model, found: Counted, element: Int8) -> Bool:
+    """Calls with 32 bits of whose kernels it is not known whether they use tensor cores, shape (calls,)."""
+    pieces = found.pieces
+    use = use_of_device_work(model)[pieces.place]
+    open_ = (pieces.call >= 0) & (use == Use.UNKNOWN) & ~pieces.no_flops
+    unclear = sums_at(pieces.call[open_], np.ones(int(open_.sum()), np.int64), len(element)) > 0
+    capable = {
+        device: (nvidia_capability(model.trace.header.device(device)) or (0, 0)) >= FIRST_WITH_TF32
+        for device in model.used_devices
+    }
+    own = np.flatnonzero(pieces.call >= 0)
+    device = first_at(pieces.call[own], model.device_work.device[pieces.place[own]].astype(np.int64), len(element))
+    able = np.array([capable.get(int(each), False) for each in distinct(device).tolist()], np.bool_)
+    wide: Bool = unclear & (element == ELEMENTS.index("fp32"))
+    return wide & able[np.searchsorted(distinct(device), device)] if len(able) else wide
+
+
+@remembered
+def roof_pieces(model: Model) -> RoofPieces:
+    """What took time beside the roof."""
+    found, of_calls = counted(model), call_roofs(model)
+    pieces, calls = found.pieces, found.calls
+    call = np.where(pieces.recorded >= 0, -1, pieces.call)
+    work = piece_work(model)
+    roof = shared(found, of_calls.roof_ns)
+    lost = shared(found, np.maximum(calls.duration - of_calls.roof_ns, 0.0))
+    bound = take_known(of_calls.bound, call)
+    copies = np.flatnonzero(pieces.recorded >= 0)
+    if len(copies):
+        roof[copies], bound[copies] = _copies(model, found, copies)
+        lost[copies] = np.maximum(pieces.duration[copies] - roof[copies], 0.0)
+    is_first = np.zeros(len(pieces), np.bool_)
+    owned = np.flatnonzero(call >= 0)
+    is_first[first_at(call[owned], owned, len(calls))[distinct(call[owned])]] = True
+    is_first[call < 0] = True
+    return RoofPieces(
+        element=take_known(of_calls.element, call),
+        flops=work.flops,
+        bytes=work.bytes,
+        roof_ns=roof,
+        lost_ns=lost,
+        bound=bound,
+        above=take_known(_above(model, found, of_calls), call),
+        tensor_cores=take_known(_tensor_cores(model, found, of_calls), call),
+        below_wave=_below_wave(model, found),
+        first=is_first,
+    )
+
+
+def _copies(model: Model, found: Counted, copies: Int64) -> tuple[Float64, Int8]:
+    """Of copies whose bytes are recorded: the least time, NaN for not known, and what bounds it."""
+    pieces, strings = found.pieces, model.trace.strings
+    names = model.trace.events.name[pieces.row[copies]]
+    device = model.device_work.device[pieces.place[copies]]
+    size = pieces.recorded[copies].astype(np.float64)
+    on_device = strings.where(_ON_DEVICE.search, names)[names]
+    between = strings.where(_BETWEEN_DEVICES.search, names)[names]
+    is_copy = model.device_category[pieces.place[copies]] == Category.MEMCPY
+    speed = np.full(len(copies), np.nan)
+    for each in roofs(model):
+        here = device == each.device
+        for chosen, rate in ((on_device, each.bandwidth), (between, each.link), (~on_device & ~between, each.host)):
+            speed[here & chosen] = np.nan if rate is None else rate
+    moved = np.where(on_device & is_copy, 2 * size, size)
+    roof = 1e9 * moved / speed
+    bound = np.where(on_device, BOUNDS.index("memory"), BOUNDS.index("link"))
+    bound[roof < FLOOR_NS] = BOUNDS.index("launch")
+    bound[np.isnan(roof)] = -1
+    least = np.maximum(roof, np.minimum(pieces.duration[copies], FLOOR_NS))
+    return np.where(roof < FLOOR_NS, least, roof), bound.astype(np.int8)
+
+
+def _above(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
+    """Shape (calls,): index into ABOVES of those that are faster than their roof, -1."""
+    calls, pieces = found.calls, found.pieces
+    above = np.full(len(calls), -1, np.int8)
+    fast = (of_calls.roof_ns > ABOVE * calls.duration) & (of_calls.bound != BOUNDS.index("launch"))
+    if found.on_host or not fast.any():
+        return above
+    names = model.trace.events.name[pieces.row]
+    other = model.trace.strings.where(_ALGORITHM.search, names)[names] & (pieces.call >= 0)
+    other_call = np.zeros(len(calls), np.bool_)
+    other_call[pieces.call[other]] = True
+    cache = np.zeros(len(calls))
+    for each in roofs(model):
+        cache[of_calls.device == each.device] = each.cache or 0.0
+    fits = (of_calls.bound == BOUNDS.index("memory")) & (calls.numbers("bytes") <= cache)
+    strides = take_known(model.trace.operators.input_strides, model.tree.operator[calls.node], missing=0)
+    above[fast] = np.where(strides[fast] > 0, ABOVES.index("model"), ABOVES.index("strides"))
+    above[fast & fits] = ABOVES.index("cache")
+    above[fast & other_call] = ABOVES.index("algorithm")
+    return above
+
+
+def _tensor_cores(model: Model, found: Counted, of_calls: CallRoofs) -> Int8:
+    """Shape (calls,): of products on devices that have tensor cores; index into TENSOR_CORES, -1."""
+    calls, pieces = found.calls, found.pieces
+    state = np.full(len(calls), -1, np.int8)
+    able = [each.device for each in roofs(model) if each.tensor_cores]
+    if found.on_host or not able:
+        return state
+    use = use_of_device_work(model)[pieces.place]
+    counts = {}
+    for value in (Use.YES, Use.UNKNOWN):
+        of_use = (pieces.call >= 0) & (use == value) & ~pieces.no_flops
+        counts[value] = np.bincount(pieces.call[of_use], minlength=len(calls)) > 0
+    is_product = (calls.numbers("flops") > 0) & np.isin(of_calls.device, able)
+    state[is_product & counts[Use.YES]] = TENSOR_CORES.index("used")
+    unused = np.flatnonzero(is_product & ~counts[Use.YES] & ~counts[Use.UNKNOWN])
+    cause = _causes(calls)
+    state[unused] = cause[unused]
+    small = unused[of_calls.bound[unused] == BOUNDS.index("launch")]
+    state[small] = TENSOR_CORES.index("small")
+    return state
+
+
+def _causes(calls: Calls) -> Int8:
+    """Shape (calls,): why tensor cores are not used, as far as arguments say it."""
+    of_work = []
+    for work in calls.works:
+        product = work.product
+        if work.data == "fp64":
+            cause = "fp64"
+        elif work.data == "fp32":
+            cause = "fp32"
+        elif product is not None and product.groups > 1:
+            cause = "groups"
+        elif product is not None and product.aligned * product.size < 16:
+            cause = "alignment"
+        else:
+            cause = "other"
+        of_work.append(TENSOR_CORES.index(cause))
+    return np.array(of_work or [-1], np.int8)[calls.work]
+
+
+def _below_wave(model: Model, found: Counted) -> Bool:
+    """Shape (pieces,): kernels with fewer blocks than multiprocessors."""
+    if found.on_host:
+        return np.zeros(len(found.pieces), np.bool_)
+    blocks = model.device_work.blocks_per_sm[found.pieces.place]
+    below: Bool = (blocks > 0) & (blocks < 1)
+    return below

@@ -1,0 +1,196 @@
+"""Questions about FLOP, rooflines and lost time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, Ns, NsMean, TraceMeta
+from torch_tb_profiler.analysis.flops.coverage import Coverage
+from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+from torch_tb_profiler.analysis.roofline.columns import ROOFLINE as COLUMNS
+from torch_tb_profiler.analysis.roofline.roofs import Roofs, roofs
+from torch_tb_profiler.analysis.roofline.table import roofline
+from torch_tb_profiler.analysis.roofline.utilization import OfElement, OfPhase, Utilization, step_flops
+from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.modules import nn_modules
+
+Flop = Annotated[int, Meta(description="FLOP")]
+#: code that records what is not known, by why
+REMEDIES: Mapping[str, str] = {
+    "shapes_off": "profile(record_shapes=True)",
+    "before_recording": "schedule(wait=1, warmup=1, active=3)",
+    "no_operator": "profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+}
+
+
+class DeviceRoofs(msgspec.Struct, frozen=True, kw_only=True):
+    """What a device can do at most.
+
+    device        number of the device
+    name          as the trace has it; empty where it does not
+    flops         FLOP/s by element type; empty where nothing is known
+    bandwidth     of its memory, bytes/s; null where not known
+    link          to another device, bytes/s in each direction; null where not known
+    host          to the host, bytes/s in each direction; null where not known
+    tensor_cores  whether it has some
+    spread        how far `flops` may be off either way: of a device that is not listed they are an estimate
+    source        where the values are from; null where nothing is known
+    """
+
+    device: int
+    name: str
+    flops: Mapping[str, float]
+    bandwidth: float | None
+    link: float | None
+    host: float | None
+    tensor_cores: bool
+    spread: Fraction
+    source: Literal["data_sheet", "tables", "user", "architecture"] | None
+
+
+class FlopsAnswer(Answer, frozen=True, kw_only=True):
+    """FLOP of the average step, and which part of the peak that is.
+
+    meta        which trace
+    steps       how many steps there are
+    time_ns     of an average step, as utilizations refer to it: from the begin to the end of its mark on the host; its
+                period without a mark, or where devices compute for longer; of a whole trace without steps from the
+                first to the last piece of device work
+    busy_ns     while a compute kernel ran, in an average step
+    per_step    FLOP that the model needs in an average step: without what is computed again in the backward pass
+    executed    FLOP that are executed in an average step
+    mfu         model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices
+    hfu         hardware FLOP utilization: the same of what is executed
+    busy_mfu    per_step ÷ peak ÷ busy: what kernels reach while they run
+    elements    by element type, the most FLOP first
+    phases      forward, backward and optimizer; empty without a backward pass
+    coverage    how much of the time is known; null where nothing took time
+    remedies    code that would record what is not known, by why
+    devices     what they can do
+    """
+
+    meta: TraceMeta
+    steps: Count
+    time_ns: NsMean
+    busy_ns: NsMean
+    per_step: Flop
+    executed: Flop
+    mfu: Utilization
+    hfu: Utilization
+    busy_mfu: Utilization
+    elements: Sequence[OfElement]
+    phases: Sequence[OfPhase]
+    coverage: Coverage | None
+    remedies: Mapping[str, str]
+    devices: Sequence[DeviceRoofs]
+
+
+class RooflineMeta(TableMeta, frozen=True, kw_only=True):
+    """Beside a roofline.
+
+    group_by  what makes a row
+    total_ns  Σ of all kernels, copies and fills without communication; on the host of operators by themselves
+    lost_ns   Σ of what is lost; null where the time at the roof is known of nothing
+    devices   what they can do
+    modules   whether the trace has modules to group by
+    lines     whether it has Python frames to group by
+    """
+
+    group_by: str
+    total_ns: Ns
+    lost_ns: NsMean | None
+    devices: Sequence[DeviceRoofs]
+    modules: bool
+    lines: bool
+
+
+class RooflineGrouped(msgspec.Struct, frozen=True):
+    """How a roofline is grouped."""
+
+    group_by: Annotated[
+        Literal["operator", "operator_shape", "kernel", "module", "line"], Meta(description="What makes a row.")
+    ] = "operator"
+
+
+def device_roofs(model: Model) -> list[DeviceRoofs]:
+    """Of the devices that did some work."""
+    return [_shown(each) for each in roofs(model)]
+
+
+def _shown(each: Roofs) -> DeviceRoofs:
+    return DeviceRoofs(
+        device=each.device,
+        name=each.name,
+        flops={str(kind): rate for kind, rate in each.flops.items()},
+        bandwidth=each.bandwidth,
+        link=each.link,
+        host=each.host,
+        tensor_cores=each.tensor_cores,
+        spread=each.spread,
+        source=each.source,
+    )
+
+
+def _flops(subject: Subject, _: NoParameters) -> FlopsAnswer:
+    model = subject.model
+    found = step_flops(model)
+    each = max(found.steps, 1)
+    unknown = found.coverage.unknown if found.coverage is not None else {}
+    return FlopsAnswer(
+        meta=TraceMeta(**subject.about("roofline")),
+        steps=found.steps,
+        time_ns=found.time_ns / each,
+        busy_ns=found.busy_ns / each,
+        per_step=found.per_step,
+        executed=found.executed,
+        mfu=found.mfu,
+        hfu=found.hfu,
+        busy_mfu=found.busy_mfu,
+        elements=found.elements,
+        phases=found.phases,
+        coverage=found.coverage,
+        remedies={why: REMEDIES[why] for why in unknown if why in REMEDIES},
+        devices=device_roofs(model),
+    )
+
+
+def _roofline(subject: Subject, asked: RooflineGrouped) -> Table[RooflineMeta]:
+    model = subject.model
+    found = roofline(model, asked.group_by)
+    lost = found.lost_ns[~np.isnan(found.lost_ns)]
+    meta = RooflineMeta(
+        **subject.about("roofline"),
+        group_by=found.group_by,
+        total_ns=found.total_ns,
+        lost_ns=float(lost.sum()) if len(lost) else None,
+        devices=device_roofs(model),
+        modules=bool(len(nn_modules(model).row)),
+        lines=bool(len(model.frames)),
+    )
+    keys = [key for key in COLUMNS if getattr(found, key) is not None]
+    return table_of(meta, found, keys, COLUMNS, {"time_ns": found.total_ns}, ("time_ns", "roof_ns", "lost_ns"))
+
+
+FLOPS = TraceQuestion(
+    name="flops",
+    summary="FLOP of the average step, and which part of the peak that is",
+    answer=FlopsAnswer,
+    compute=_flops,
+    first=(NoParameters(),),
+    report=({},),
+)
+ROOFLINE = TraceQuestion(
+    name="roofline",
+    summary="Time beside the least time that devices need",
+    answer=Table[RooflineMeta],
+    parameters=RooflineGrouped,
+    compute=_roofline,
+    first=(RooflineGrouped("operator_shape"),),
+    report=({"group_by": "operator_shape"},),
+)

@@ -1,0 +1,207 @@
+"""The roofline of operators, their shapes, kernels, modules, or lines of the program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.flops.work import Sure
+from torch_tb_profiler.analysis.kernels.table import by_owner
+from torch_tb_profiler.analysis.remember import remembered_by
+from torch_tb_profiler.analysis.roofline.pieces import ABOVES, BOUNDS, TENSOR_CORES, roof_pieces
+from torch_tb_profiler.analysis.shared.program_times import nn_program
+from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.grouping import Groups, first_at, greatest_at, group
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.frame_names import is_own_code
+from torch_tb_profiler.model.kernel_names.short import short_name
+from torch_tb_profiler.model.modules import module_name
+from torch_tb_profiler.model.program_tree import NodeKind
+
+RooflineGrouping = Literal["operator", "operator_shape", "kernel", "module", "line"]
+#: from the surest on
+_SURE = (Sure.EXACT, Sure.RECORDED, Sure.DERIVED, Sure.BOUND, Sure.ESTIMATE)
+_NOT_KNOWN = "(not known)"
+
+
+@dataclass(frozen=True)
+class RooflineTable(Tabular):
+    """One row per group, by lost time, then time, descending. Columns: `columns.ROOFLINE`; NaN and None: not known.
+
+    input_shape  None unless grouped by shapes
+    total_ns     Σ of `time_ns`
+    """
+
+    group_by: RooflineGrouping
+    name: tuple[str, ...]
+    input_shape: tuple[str, ...] | None
+    element: tuple[str | None, ...]
+    calls: Int64
+    time_ns: Int64
+    flops: Float64
+    bytes: Float64
+    intensity: Float64
+    flop_rate: Float64
+    byte_rate: Float64
+    roof_ns: Float64
+    lost_ns: Float64
+    roof_share: Float64
+    bound: tuple[str | None, ...]
+    tensor_cores: tuple[str | None, ...]
+    below_wave: Float64
+    above: tuple[str | None, ...]
+    known: Float64
+    sure: tuple[str | None, ...]
+    worst_row: Int64
+    worst_start_ns: Int64
+    worst_ns: Int64
+    total_ns: int
+
+    def __len__(self) -> int:
+        return len(self.name)
+
+
+@remembered_by
+def roofline(model: Model, group_by: RooflineGrouping) -> RooflineTable:
+    """All that took time on devices, or on the host where nothing ran on one."""
+    found, roof = counted(model), roof_pieces(model)
+    pieces = found.pieces
+    code, text, shape = _keys(model, group_by)
+    groups = group([code, shape]) if group_by == "operator_shape" else group([code])
+    duration = pieces.duration
+    time = groups.sum(duration)
+    lost = groups.sum_of_floats(np.nan_to_num(roof.lost_ns))
+    order = np.lexsort((-time, -lost))
+    first = groups.first[order]
+    has_flops, has_bytes, has_roof = (~np.isnan(each) for each in (roof.flops, roof.bytes, roof.roof_ns))
+    multiplies = np.nan_to_num(roof.flops) > 0
+    flops = _sum(groups, roof.flops, has_flops)
+    both = multiplies & has_bytes
+
+    def ratio(part: Float64, whole: Float64 | Int64) -> Float64:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(whole > 0, part / whole, np.nan)[order]
+
+    def within(chosen: Bool) -> Int64:
+        return groups.sum(np.where(chosen, duration, 0))
+
+    by_loss = np.lexsort((-duration, -np.nan_to_num(roof.lost_ns)))
+    worst = first_at(groups.of[by_loss], pieces.row[by_loss], len(groups))[order]
+    known_roof = groups.sum_of_floats(np.where(has_roof, roof.roof_ns, 0.0))
+    strings = model.trace.strings
+    return RooflineTable(
+        group_by=group_by,
+        name=tuple(text(each) for each in code[first].tolist()),
+        input_shape=tuple(strings[each] for each in shape[first].tolist()) if group_by == "operator_shape" else None,
+        element=_most(groups, roof.element, np.nan_to_num(roof.flops), ELEMENTS, order),
+        calls=(groups.count() if group_by == "kernel" else groups.sum(roof.first))[order],
+        time_ns=time[order],
+        flops=flops[order],
+        bytes=_sum(groups, roof.bytes, has_bytes)[order],
+        intensity=ratio(
+            groups.sum_of_floats(np.where(both, roof.flops, 0.0)), groups.sum_of_floats(np.where(both, roof.bytes, 0.0))
+        ),
+        flop_rate=np.where(flops[order] > 0, ratio(np.nan_to_num(flops), within(multiplies) / 1e9), np.nan),
+        byte_rate=ratio(groups.sum_of_floats(np.nan_to_num(roof.bytes)), within(has_bytes) / 1e9),
+        roof_ns=np.where(within(has_roof) > 0, known_roof, np.nan)[order],
+        lost_ns=np.where(within(has_roof) > 0, lost, np.nan)[order],
+        roof_share=ratio(known_roof, within(has_roof)),
+        bound=_most(groups, roof.bound, duration, BOUNDS, order),
+        tensor_cores=_most(groups, roof.tensor_cores, duration, TENSOR_CORES, order),
+        below_wave=ratio(within(roof.below_wave).astype(np.float64), time),
+        above=_most(groups, roof.above, duration, ABOVES, order),
+        known=ratio(within(has_roof).astype(np.float64), time),
+        sure=_least_sure(model, groups, order),
+        worst_row=worst.astype(np.int64),
+        worst_start_ns=model.trace.events.start[worst],
+        worst_ns=np.maximum(model.trace.events.duration[worst], 0),
+        total_ns=int(duration.sum()),
+    )
+
+
+def _sum(groups: Groups, values: Float64, known: Bool) -> Float64:
+    """Σ of what is known; NaN where nothing is."""
+    total = groups.sum_of_floats(np.where(known, values, 0.0))
+    return np.where(groups.sum(known) > 0, total, np.nan)
+
+
+def _most(
+    groups: Groups, code: Int8, weight: Float64 | Int64, names: tuple[str, ...], order: Int64
+) -> tuple[str | None, ...]:
+    """Of each group the name with the largest weight; None without any."""
+    weights = np.array(
+        [groups.sum_of_floats(np.where(code == at, weight, 0).astype(np.float64)) for at in range(len(names))]
+    )
+    best = np.where(weights.max(axis=0, initial=0.0) > 0, weights.argmax(axis=0), -1) if len(groups) else order
+    return tuple(names[at] if at >= 0 else None for at in best[order].tolist())
+
+
+def _least_sure(model: Model, groups: Groups, order: Int64) -> tuple[str | None, ...]:
+    found = counted(model)
+    works = found.calls.works
+    said = [-1 if work.flops is None and work.bytes is None else _SURE.index(work.sure) for work in works]
+    of_call = np.array([*said, -1], np.int64)[np.append(found.calls.work, -1)]
+    sure = of_call[found.pieces.call]
+    sure[found.pieces.recorded >= 0] = _SURE.index(Sure.RECORDED)
+    worst = greatest_at(groups.of, sure, len(groups))[order]
+    return tuple(_SURE[at].value if at >= 0 else None for at in worst.tolist())
+
+
+def _keys(model: Model, group_by: RooflineGrouping) -> tuple[Int64, Callable[[int], str], Int64]:
+    """Of each piece what it is grouped by, as a number; the text of a number; and the code of its shapes."""
+    found, strings = counted(model), model.trace.strings
+    pieces, tree = found.pieces, model.tree
+    none = np.zeros(len(pieces), np.int64)
+    if group_by == "kernel":
+        codes = model.trace.events.name[pieces.row].astype(np.int64)
+        return codes, lambda code: short_name(strings[code]), none
+    if group_by == "module":
+        return _modules(model, none)
+    if group_by == "line":
+        return _lines(model, none)
+    node = np.where(pieces.call >= 0, take_known(found.calls.node, pieces.call), pieces.node)
+    name = take_known(tree.name, node).astype(np.int64)
+    shape = take_known(model.trace.operators.input_dims, take_known(tree.operator, node), missing=0).astype(np.int64)
+    if found.on_host:
+        return name, strings.__getitem__, shape
+    owner, owner_text = by_owner(model)
+    shift = len(strings)
+    code = np.where(name >= 0, name, shift + owner[pieces.place])
+    return code, lambda each: strings[each] if each < shift else owner_text(each - shift), shape
+
+
+def _lines(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
+    """The innermost Python frame of the program's own code around the call."""
+    strings, frames = model.trace.strings, model.frames
+    frame = take_known(model.tree.frame, counted(model).pieces.node)
+    code = np.full(len(frame), -1, np.int64)
+    if len(frames):
+        own = strings.where(is_own_code, frames.name)[frames.name]
+        code = take_known(frames.name, nearest(frames.parent, own, frame)).astype(np.int64)
+    return code, lambda each: strings[each] if each >= 0 else _NOT_KNOWN, none
+
+
+def _modules(model: Model, none: Int64) -> tuple[Int64, Callable[[int], str], Int64]:
+    """The innermost module around, of the backward pass the one whose backward it is."""
+    found, strings = counted(model), model.trace.strings
+    timed = nn_program(model)
+    tree = timed.tree
+    named = (tree.kind == NodeKind.MODULE) | (tree.kind == NodeKind.BACKWARD)
+    if found.on_host:
+        of_row = np.full(len(model.trace.events), -1, np.int32)
+        real = np.flatnonzero(tree.row >= 0)
+        of_row[tree.row[real]] = real
+        node = of_row[found.pieces.row]
+    else:
+        node = timed.work_node[found.pieces.place]
+    module = nearest(tree.parent, named, node)
+    code = take_known(tree.name, module).astype(np.int64)
+    return code, lambda each: module_name(strings[each]) if each >= 0 else _NOT_KNOWN, none

@@ -1,0 +1,282 @@
+"""Model FLOP utilization (MFU) and hardware FLOP utilization (HFU), and how much of them is known.
+
+MFU = Σ FLOP that the model needs ÷ peak FLOP/s of their element types ÷ time of the steps ÷ devices. HFU counts what
+is executed: also what is computed a second time in the backward pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Fraction
+from torch_tb_profiler.analysis.flops.calls import Counted, counted
+from torch_tb_profiler.analysis.flops.coverage import Coverage, coverage, known
+from torch_tb_profiler.analysis.flops.products import ELEMENTS
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.roofline.pieces import CallRoofs, call_roofs
+from torch_tb_profiler.analysis.roofline.roofs import roofs
+from torch_tb_profiler.analysis.shared.backward import in_backward, recomputed
+from torch_tb_profiler.analysis.shared.device_roles import device_roles
+from torch_tb_profiler.analysis.shared.quantities import COMPUTING, Role
+from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.steps import WITHOUT_MARKS
+
+#: with so much of the time of products known, a utilization is a number; with less it is a least
+ENOUGH, SOME = 0.9, 0.6
+#: `exact`; `range`: it is not known which peak counts; `at_least`: a part of the products is not known; `hidden`: most
+Shown = Literal["exact", "range", "at_least", "hidden"]
+#: why there is no utilization: no steps, no device work, no peak of the device, no products, or too little is known
+NoUtilization = Literal["no_steps", "no_device", "no_peak", "no_products", "coverage"]
+Phase = Literal["forward", "backward", "optimizer"]
+
+
+@dataclass(frozen=True)
+class Utilization:
+    """A part of the peak, 0…1.
+
+    value  what is known of it; None where that says nothing
+    low    not less than that; None: not known
+    high   not more than that, if all that is not known ran at the peak; None: not known
+    shown  how to say it
+    why    why there is no value; None where there is one
+    """
+
+    value: Fraction | None
+    low: Fraction | None
+    high: Fraction | None
+    shown: Shown
+    why: NoUtilization | None
+
+
+@dataclass(frozen=True)
+class OfElement:
+    """Products of one element type in the steps.
+
+    element  what they multiply
+    flops    FLOP of an average step
+    time_ns  time of their kernels in an average step
+    rate     FLOP/s of the device for the type; None: not known
+    """
+
+    element: str
+    flops: float
+    time_ns: float
+    rate: float | None
+
+
+@dataclass(frozen=True)
+class OfPhase:
+    """A part of the average step.
+
+    phase    forward, backward or optimizer
+    flops    FLOP that are executed
+    time_ns  time of all kernels, copies and fills that are no communication
+    """
+
+    phase: Phase
+    flops: float
+    time_ns: float
+
+
+@dataclass(frozen=True)
+class StepFlops:
+    """FLOP of the average step, and utilizations.
+
+    steps       how many there are
+    time_ns     time of all of them, that utilizations refer to: from the begin to the end of their marks on the host;
+                of their periods without marks, and where devices compute for longer than between the marks; of a
+                whole trace without steps from the first to the last piece of device work
+    busy_ns     while a compute kernel ran on any device
+    per_step    FLOP that the model needs, of an average step
+    executed    FLOP that are executed, of an average step
+    mfu, hfu    of `time_ns`
+    busy_mfu    the same of `busy_ns`: what kernels reach while they run
+    elements    by element type, the most FLOP first
+    phases      of the average step; empty where there is no backward pass
+    coverage    of the steps; None where nothing took time in them
+    """
+
+    steps: int
+    time_ns: int
+    busy_ns: int
+    per_step: int
+    executed: int
+    mfu: Utilization
+    hfu: Utilization
+    busy_mfu: Utilization
+    elements: Sequence[OfElement]
+    phases: Sequence[OfPhase]
+    coverage: Coverage | None
+
+
+@remembered
+def step_flops(model: Model) -> StepFlops:
+    """FLOP and utilizations of the steps that are chosen."""
+    found, of_calls = counted(model), call_roofs(model)
+    inside = _in_steps(model, found)
+    weight = _weights(found, inside)
+    steps = len(model.steps)
+    time, busy = _times(model)
+    again = _again(model, found)
+    model_flops = np.where(again, 0.0, np.nan_to_num(found.calls.numbers("model_flops")))
+    flops = np.nan_to_num(found.calls.numbers("flops"))
+    said = coverage(model)
+    usage = {
+        name: _utilization(model, found, inside, of_calls, weight * values, span, said)
+        for name, values, span in (("mfu", model_flops, time), ("hfu", flops, time), ("busy", model_flops, busy))
+    }
+    each = max(steps, 1)
+    return StepFlops(
+        steps=steps,
+        time_ns=time,
+        busy_ns=busy,
+        per_step=round(_total(found, "model_flops", weight, ~again) / each),
+        executed=round(_total(found, "flops", weight, np.ones(len(again), np.bool_)) / each),
+        mfu=usage["mfu"],
+        hfu=usage["hfu"],
+        busy_mfu=usage["busy"],
+        elements=_by_element(found, of_calls, weight, each),
+        phases=_by_phase(model, found, inside, weight * flops, each),
+        coverage=said,
+    )
+
+
+def _in_steps(model: Model, found: Counted) -> Bool:
+    """Shape (pieces,): which are in a step."""
+    if found.on_host:
+        start = model.trace.events.start[found.pieces.row]
+        at = np.searchsorted(model.steps.start, start, side="right") - 1
+        ends = np.append(model.steps.end, -1)
+        return (at >= 0) & (start < ends[at])
+    chosen = np.zeros(len(model.trace.events), np.bool_)
+    chosen[model.in_steps.device_work.row] = True
+    inside: Bool = chosen[found.pieces.row]
+    return inside
+
+
+def _weights(found: Counted, inside: Bool) -> Float64:
+    """Shape (calls,): which part of the time of its pieces is in the steps."""
+    pieces, count = found.pieces, len(found.calls)
+    owned = (pieces.call >= 0) & (pieces.recorded < 0)
+    whole = sums_at(pieces.call[owned], pieces.duration[owned], count)
+    part = sums_at(pieces.call[owned & inside], pieces.duration[owned & inside], count)
+    return np.where(whole > 0, part / np.maximum(whole, 1), 0.0)
+
+
+def _total(found: Counted, name: str, weight: Float64, chosen: Bool) -> float:
+    """Exact where calls are in the steps as a whole."""
+    parts = chosen & (weight > 0) & (weight < 1)
+    values = np.nan_to_num(found.calls.numbers(name))
+    return found.calls.total(name, chosen & (weight == 1)) + float((values * weight)[parts].sum())
+
+
+def _times(model: Model) -> tuple[int, int]:
+    """`StepFlops.time_ns` and `busy_ns`."""
+    steps = model.steps
+    roles = device_roles(model.in_steps)
+    work, events = model.in_steps.device_work, model.trace.events
+    computing = COMPUTING.spans_of(events.start[work.row], events.end[work.row], roles)
+    busy = intervals.total(computing)
+    chosen = np.isin(roles, (Role.COMPUTE, Role.COMMUNICATION, Role.COPY))
+    if steps.rule == "whole_trace" and chosen.any():
+        rows = work.row[chosen]
+        return int(events.end[rows].max() - events.start[rows].min()), busy
+    marks = int(np.maximum(steps.host_end - steps.host_start, 0).sum())
+    has_marks = steps.rule not in WITHOUT_MARKS and marks > busy
+    return marks if has_marks else int((steps.end - steps.start).sum()), busy
+
+
+def _again(model: Model, found: Counted) -> Bool:
+    """Shape (calls,): computed a second time in the backward pass."""
+    nodes = recomputed(model)
+    again = np.zeros(len(model.tree), np.bool_)
+    again[nodes] = True
+    if not again.any():
+        return np.zeros(len(found.calls), np.bool_)
+    inside: Bool = nearest(model.tree.parent, again, found.calls.node.astype(np.int32)) >= 0
+    return inside
+
+
+def _utilization(
+    model: Model,
+    found: Counted,
+    inside: Bool,
+    of_calls: CallRoofs,
+    flops: Float64,
+    time: int,
+    said: Coverage | None,
+) -> Utilization:
+    """flops: of each call in the steps."""
+    devices = roofs(model)
+    if not len(model.steps):
+        return _none("no_steps")
+    if found.on_host or not time:
+        return _none("no_device")
+    multiplies = flops > 0
+    is_known = known(found)
+    missing_ns = int(found.pieces.duration[inside & ~is_known.flops].sum())
+    matrix_ns = int(found.pieces.duration[inside & is_known.multiplies].sum())
+    if not multiplies.any():
+        return _none("coverage" if missing_ns else "no_products")
+    computing = [each for each in devices if (of_calls.device[multiplies] == each.device).any()]
+    if np.isnan(of_calls.rate[multiplies]).any() or any(not each.flops for each in computing):
+        return _none("no_peak")
+    room = time * len(computing)
+    at_peak = 1e9 * float((flops[multiplies] / of_calls.rate[multiplies]).sum())
+    at_most = 1e9 * float((flops[multiplies] / of_calls.most[multiplies]).sum())
+    spread = max(each.spread for each in computing)
+    low, high = at_most / room / (1 + spread), at_peak / room / (1 - spread)
+    share = matrix_ns / (matrix_ns + missing_ns)
+    value = at_peak / room
+    most = high + missing_ns / room
+    if said is None or share < SOME:
+        return Utilization(None, low, most, "hidden", "coverage")
+    if share < ENOUGH:
+        return Utilization(value, low, most, "at_least", None)
+    return Utilization(value, low, most, "exact" if low > 0.99 * high else "range", None)
+
+
+def _none(why: NoUtilization) -> Utilization:
+    return Utilization(None, None, None, "hidden", why)
+
+
+def _by_element(found: Counted, of_calls: CallRoofs, weight: Float64, steps: int) -> Sequence[OfElement]:
+    flops = weight * np.nan_to_num(found.calls.numbers("flops"))
+    rows = []
+    for code, name in enumerate(ELEMENTS):
+        here = (of_calls.element == code) & (flops > 0)
+        if here.any():
+            rate = float(of_calls.rate[here][0])
+            time = float((weight * found.calls.duration)[here].sum())
+            known_rate = None if np.isnan(rate) else rate
+            rows.append(OfElement(name, float(flops[here].sum()) / steps, time / steps, known_rate))
+    return sorted(rows, key=lambda each: -each.flops)
+
+
+def _by_phase(model: Model, found: Counted, inside: Bool, flops: Float64, steps: int) -> Sequence[OfPhase]:
+    """Empty where there is no backward pass: then all is forward."""
+    passed = in_backward(model)
+    if not passed.any():
+        return ()
+    optimizes = np.zeros(len(model.tree), np.bool_)
+    rows = np.zeros(len(model.trace.events), np.bool_)
+    rows[model.optimizer_rows] = True
+    optimizes = nearest(model.tree.parent, rows[model.tree.row], np.arange(len(model.tree), dtype=np.int32)) >= 0
+    of_node = np.where(passed, 1, np.where(optimizes, 2, 0))
+    names: tuple[Phase, ...] = ("forward", "backward", "optimizer")
+    calls: Int64 = of_node[found.calls.node] if len(found.calls) else np.empty(0, np.int64)
+    owned = inside & (found.pieces.node >= 0)
+    pieces = of_node[found.pieces.node[owned]]
+    duration = found.pieces.duration[owned]
+    return tuple(
+        OfPhase(name, float(flops[calls == code].sum()) / steps, float(duration[pieces == code].sum()) / steps)
+        for code, name in enumerate(names)
+    )

@@ -1,0 +1,65 @@
+"""What runs in the backward pass, and what of it is the forward pass again: activation checkpointing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int64
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.program_tree import EVALUATE
+
+#: fewer operators than these may be like others by chance
+LEAST = 5
+
+
+@remembered
+def in_backward(model: Model) -> Bool:
+    """Shape (call tree,): whether a node is inside an autograd node of the backward pass, or is one."""
+    tree = model.tree
+    named = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)
+    is_evaluate = tree.is_operator & named[tree.name] if len(tree) else np.zeros(0, np.bool_)
+    found: Bool = nearest(tree.parent, is_evaluate, np.arange(len(tree))) >= 0
+    return found
+
+
+@remembered
+def recomputed(model: Model) -> Int64:
+    """Positions in the call tree of the operators that run again, outermost ones.
+
+    Operators of the backward pass have no number of the autograd engine, but those that compute anew what was not
+    kept. They count when they follow one another as they do somewhere in the forward pass, the last ones left out:
+    recomputation stops where all that is needed is there. Of a gradient of gradients they do not.
+    """
+    tree = model.tree
+    number = take_known(model.trace.operators.sequence, tree.operator)
+    names = model.trace.strings.where(lambda name: name.startswith("aten::"), tree.name)
+    numbered = (number >= 0) & tree.is_operator & names[tree.name] if len(tree) else np.zeros(0, np.bool_)
+    if not numbered.any():
+        return np.empty(0, np.int64)
+    backward = in_backward(model)
+    inner = np.flatnonzero(numbered & backward)
+    if not len(inner):
+        return inner
+    # operators inside others count for the comparison, too: `linear` holds `t` and `addmm`
+    letters = np.array([chr(0xE000 + code) for code in range(int(tree.name.max()) + 1)])
+    forward = "".join(letters[tree.name[np.flatnonzero(numbered & ~backward)]])
+    evaluates = model.trace.strings.where(lambda name: name.startswith(EVALUATE), tree.name)[tree.name]
+    owner = nearest(tree.parent, evaluates, inner)
+    outermost = nearest(tree.parent, numbered, tree.parent[inner]) < 0
+    known: dict[str, bool] = {}
+    found = np.zeros(len(inner), np.bool_)
+    for begin, after in _runs(owner):
+        text = "".join(letters[tree.name[inner[begin:after]]])
+        if text not in known:
+            known[text] = after - begin >= LEAST and text[: max(LEAST, len(text) - 2)] in forward
+        found[begin:after] = known[text]
+    return inner[found & outermost]
+
+
+def _runs(values: np.ndarray[tuple[int], np.dtype[np.int32]]) -> list[tuple[int, int]]:
+    """Where each run of equal values begins and ends."""
+    edges = np.flatnonzero(np.diff(values)) + 1
+    return list(zip([0, *edges.tolist()], [*edges.tolist(), len(values)], strict=True))
