@@ -3,61 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.answer import Fraction
-from torch_tb_profiler.analysis.replay.changes import Change, collectives, copies, free, kernels, scale, without
+from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path
 from torch_tb_profiler.analysis.replay.refusals import USELESS, Quality
-from torch_tb_profiler.analysis.replay.resources import RESOURCES
+from torch_tb_profiler.analysis.replay.resources import RESOURCES, Resource
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
-from torch_tb_profiler.insights import launch_bound
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.launch_bound import most_idle, unknown_idle
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared import launch_bound
+from torch_tb_profiler.insights.shared.launch_bound import most_idle, unknown_idle
+from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
 
 BoundKind = Literal["input", "host", "launch", "sync", "communication", "memory", "compute", "unknown"]
 
 #: a resource is relieved as far as a good remedy can: work that can go to another process, behind other work or into a
-#: graph is gone; kernels take half of their time, as with a shorter type, and what the host does two thirds
-HALF, TWO_THIRDS = 0.5, 2 / 3
-_WITH_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
-    "input": (free("data"),),
-    "sync": (without("sync"),),
-    "communication": (collectives(0), free("collective")),
-    "memory": (copies(0),),
-    "host": tuple(scale(label, TWO_THIRDS) for label in ("python", "operator", "allocator", "api")),
-    "launch": (free("launch"),),
-    "compute": (kernels(HALF),),
-}
-_WITHOUT_DEVICE: Mapping[BoundKind, tuple[Change, ...]] = {
-    "input": (free("data"),),
-    "communication": (collectives(0), free("collective")),
-    "host": tuple(scale(label, TWO_THIRDS) for label in ("python", "allocator", "api")),
-    "compute": (scale("operator", HALF),),
-}
-#: the parts of the critical path that are of a resource, with a device and without
-_ON_PATH: Mapping[BoundKind, tuple[str, ...]] = {
-    "memory" if each.id == "copies" else each.id: each.parts for each in RESOURCES if each.id != "unknown"
-}
-_ON_CPU_PATH: Mapping[BoundKind, tuple[str, ...]] = {
-    "input": _ON_PATH["input"],
-    "communication": _ON_PATH["communication"],
-    "host": tuple(part for part in _ON_PATH["host"] if part != "operator"),
-    "compute": ("operator",),
-}
+#: graph is gone; of the time of kernels half is left, as with a shorter type, and of what the host does two thirds
+_LEFT: Mapping[BoundKind, float] = {"compute": 1 / 2, "host": 2 / 3}
+#: of resources that would save the same the first is said
+_ORDER: tuple[BoundKind, ...] = ("input", "sync", "communication", "memory", "host", "launch", "compute")
+
+
+def _by_kind(resources: Sequence[Resource]) -> Mapping[BoundKind, Resource]:
+    found: dict[BoundKind, Resource] = {"memory" if each.id == "copies" else each.id: each for each in resources}
+    return {kind: found[kind] for kind in _ORDER if kind in found}
+
+
+def _cpu_only() -> Mapping[BoundKind, Resource]:
+    """The resources of a trace without a device: operators compute, and what else the host does is Python's."""
+    of = {each.id: each for each in RESOURCES}
+    python = replace(
+        of["host"],
+        parts=tuple(part for part in of["host"].parts if part != "operator"),
+        labels=tuple(label for label in of["host"].labels if label != "operator"),
+    )
+    operators = Resource("compute", ("operator",), labels=("operator",))
+    return _by_kind((of["input"], of["communication"], python, operators))
+
+
+_WITH_DEVICE, _WITHOUT_DEVICE = _by_kind([each for each in RESOURCES if each.id != "unknown"]), _cpu_only()
 #: parts of the path that are calls of a device's API, but launches and waits
 _CALLS = ("allocator", "api")
 #: parts of the path on devices: without waits and on a host without delays they stay
 _ON_DEVICES = ("compute", "device_gap", "communication", "copy")
-#: what relieves the others does so by this part of what they have on the path
-_RELIEVED: Mapping[BoundKind, float] = {"compute": HALF, "host": 1 - TWO_THIRDS}
 #: what lets the host go on earlier saves no more than the devices idle: their work stays, and does not overlap more
 _OF_IDLE_TIME: frozenset[BoundKind] = frozenset({"input", "host", "launch", "sync"})
 #: a resource bounds a run when its relief saves this share of the steps at least
@@ -119,7 +114,7 @@ class Reservations:
 def reservations_of(facts: Facts) -> Reservations:
     """Of all steps of a trace."""
     path, on_device = recorded_path(facts.model), facts.model.has_device_work
-    on_path = _ON_PATH if on_device else _ON_CPU_PATH
+    on_path = _parts_of(facts.model)
     return Reservations(
         ceilings={kind: _ceiling(kind, path, on_path) for kind in resources_of(facts.model)},
         is_idle_unknown=on_device and unknown_idle(facts) > USELESS,
@@ -128,9 +123,18 @@ def reservations_of(facts: Facts) -> Reservations:
     )
 
 
+def _resources(model: Model) -> Mapping[BoundKind, Resource]:
+    return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
+
+
 def resources_of(model: Model) -> Mapping[BoundKind, tuple[Change, ...]]:
     """The resources of a trace, and what relieves each."""
-    return _WITH_DEVICE if model.has_device_work else _WITHOUT_DEVICE
+    return {kind: each.at(_LEFT.get(kind, 0.0)) for kind, each in _resources(model).items()}
+
+
+def _parts_of(model: Model) -> Mapping[BoundKind, tuple[str, ...]]:
+    """The parts of the critical path that are of each resource."""
+    return {kind: each.parts for kind, each in _resources(model).items()}
 
 
 def bound_of(
@@ -159,7 +163,7 @@ def bound_of(
     path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
     on_device = facts.model.has_device_work
     resources = resources_of(facts.model)
-    on_path = _ON_PATH if on_device else _ON_CPU_PATH
+    on_path = _parts_of(facts.model)
 
     def saved(changes: Sequence[Change]) -> float:
         after = int(changed(trace, graph, changes).step_ns[chosen].sum())
@@ -229,7 +233,7 @@ def _ceiling(kind: BoundKind, path: CriticalPath, on_path: Mapping[BoundKind, tu
     """
     if kind == "sync":
         return 1 - (path.share(*_ON_DEVICES) or 0.0)
-    return _RELIEVED.get(kind, 1.0) * (path.share(*on_path[kind]) or 0.0)
+    return (1 - _LEFT.get(kind, 0.0)) * (path.share(*on_path[kind]) or 0.0)
 
 
 def _next(

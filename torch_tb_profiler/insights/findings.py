@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.replay.changes import Change
+from torch_tb_profiler.analysis.replay.changes import Change, is_bound
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Quality
-from torch_tb_profiler.analysis.replay.savings import Saving, savings
+from torch_tb_profiler.analysis.replay.savings import Saving, interval, savings, settled_steps
 from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.bound import Bound, bound_of
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.launch_bound import is_launch_bound
+from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
 from torch_tb_profiler.insights.places import common_place
-from torch_tb_profiler.insights.rule import Finding, FindingSaving, FindingSeverity, Found, Instance, Rule
+from torch_tb_profiler.insights.rule import Finding, FindingSaving, Found, Instance, Rule
+from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound
 from torch_tb_profiler.insights.thresholds import thresholds
 from torch_tb_profiler.model import Model
 
 #: instances that a finding lists; `Finding.count` says how many there are
 LISTED = 20
-_SEVERITIES: tuple[FindingSeverity, ...] = ("high", "medium", "low")
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,8 @@ class Diagnosis:
     """What is known of why the steps take as long as they do.
 
     bound          the resource that bounds the steps
-    findings       causes by what they save after those before them, then what has no number, then warnings
+    findings       causes in the order in which what they save adds up, each the one that saves most beyond those before
+                   it; then what has no number, then warnings
     step_ns        the mean of the steps; null without steps
     together_ns    what all findings together save of it, by replay; null without any that has a saving
     checked        ids of the rules that found nothing
@@ -118,38 +119,45 @@ def _with_savings(
     facts: Facts, steps: Sequence[int], quality: Quality, found: Sequence[tuple[Rule, Found]]
 ) -> tuple[list[Finding], float | None]:
     """All that is worth showing in its order, and what it saves together, ns of a step."""
-    refused = [(rule, each, _refused(each.refused)) for rule, each in found if each.refused is not None]
     changing = [(rule, each) for rule, each in found if each.changes and each.refused is None]
     first, last = _general_last(facts, steps, quality, changing)
-    timed: list[tuple[Rule, Found, FindingSaving]] = []
-    together = 0.0
-    if first or last:
-        of_first = savings(facts.model, [each.changes for _, each in first], steps)
+    timed = _first_savings(facts, steps, first)
+    for rule, each in last:
+        before = [other for _, other, saving in timed if saving.refused is None]
+        saving = _of_the_rest(facts, steps, quality, before, each)
+        if saving.refused is not None or _is_worth_showing(facts, rule, each, saving):
+            timed.append((rule, each, saving))
+    shown: list[tuple[Rule, Found, FindingSaving | None]] = [
+        *timed,
+        *((rule, each, refused(each.refused)) for rule, each in found if each.refused is not None),
+        *((rule, each, None) for rule, each in found if not each.changes and each.refused is None),
+    ]
+    names = keys(rule.id for rule, _, _ in shown)
+    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)])
+    numbers = [saving.after_others_ns for _, _, saving in timed if saving.after_others_ns is not None]
+    return listed, sum(numbers) if numbers else None
+
+
+def _first_savings(
+    facts: Facts, steps: Sequence[int], found: Sequence[tuple[Rule, Found]]
+) -> list[tuple[Rule, Found, FindingSaving]]:
+    """What each saves, in the order in which these add up; those that save too little are left out."""
+    counted = list(found)
+    while counted:
+        least = [_least_share(facts, each) * facts.total_ns for _, each in counted]
+        known = savings(facts.model, [each.changes for _, each in counted], steps, least)
         n = max(facts.steps, 1)
-        together = of_first.together_ns / n
-        timed += [
-            (*first[one.place], _per_step(one, n))
-            for one in of_first.changes
-            if not (one.only_first and _is_in_most_steps(facts, first[one.place][1]))
-        ]
-        before = [each for _, each in first]
-        for rule, each in last:
-            saving = _of_the_rest(facts, steps, quality, before, each)
-            if saving.refused is not None or _is_worth_showing(facts, rule, each, saving):
-                timed.append((rule, each, saving))
-                before.append(each)
-                together += saving.after_others_ns or 0.0
-    kept = [(rule, each, saving) for rule, each, saving in timed if _is_worth_showing(facts, rule, each, saving)]
-    warnings = [(rule, each, None) for rule, each in found if not each.changes and each.refused is None]
-    numbers: dict[str, int] = {}
-    listed: list[Finding] = []
-    shown: list[tuple[Rule, Found, FindingSaving | None]] = [*kept, *refused, *warnings]
-    for rule, each, known in shown:
-        numbers[rule.id] = numbers.get(rule.id, 0) + 1
-        key = rule.id if numbers[rule.id] == 1 else f"{rule.id}-{numbers[rule.id]}"
-        listed.append(_finding(facts, rule, each, known, key))
-    listed.sort(key=_order)  # stable: savings stay in the order in which they add up
-    return listed, together if kept else None
+        timed = [(*counted[one.place], _per_step(one, n)) for one in known.changes]
+        hidden = {
+            one.place
+            for one, (rule, each, saving) in zip(known.changes, timed, strict=True)
+            if (one.only_first and _is_in_most_steps(facts, each))
+            or (rule.general and not _is_worth_showing(facts, rule, each, saving))
+        }
+        if not hidden:
+            return timed
+        counted = [each for place, each in enumerate(counted) if place not in hidden]
+    return []
 
 
 #: a general finding that alone saves so much more than all others together comes in its place among them
@@ -185,11 +193,10 @@ def _is_in_most_steps(facts: Facts, found: Found) -> bool:
     return len(distinct(step[step > 0])) > (facts.steps - 1) / 2
 
 
-def _refused(why: str | None) -> FindingSaving:
-    return FindingSaving(None, None, None, None, None, True, why)
-
-
 def _per_step(saving: Saving, n: int) -> FindingSaving:
+    if saving.refused is not None:
+        return refused(saving.refused)
+
     def mean(ns: int | None) -> float | None:
         return None if ns is None else ns / n
 
@@ -200,7 +207,6 @@ def _per_step(saving: Saving, n: int) -> FindingSaving:
         low_ns=mean(saving.low),
         high_ns=mean(saving.high),
         bound=saving.bound,
-        refused=None if saving.refused is None else saving.refused.text,
     )
 
 
@@ -210,30 +216,43 @@ def _of_the_rest(
     """The saving of a finding that comes after all others."""
     refusal = next((why for change in each.changes if (why := quality.of(change)) is not None), None)
     if refusal is not None:
-        return _refused(refusal.text)
+        return refused(refusal)
     graph, trace = facts.graph, facts.trace
     chosen = np.array(steps, np.int64)
-    before = [change for other in others for change in other.changes if quality.of(change) is None]
+    before = [change for other in others for change in other.changes]
     base = unchanged(graph).step_ns[chosen]
     alone = base - changed(trace, graph, each.changes).step_ns[chosen]
     rest = (
         changed(trace, graph, before).step_ns[chosen] - changed(trace, graph, [*before, *each.changes]).step_ns[chosen]
     )
+    bound = any(map(is_bound, each.changes))
+    low, high = interval(rest, int(base.sum()), bound, settled_steps(graph)[chosen])
     n = max(len(chosen), 1)
     mean = float(rest.sum()) / n
-    return FindingSaving(float(alone.sum()) / n, mean, mean, float(rest.min()), float(rest.max()), True, None)
+    return FindingSaving(
+        alone_ns=float(alone.sum()) / n,
+        after_others_ns=mean,
+        last_in_ns=mean,
+        low_ns=None if low is None else low / n,
+        high_ns=None if high is None else high / n,
+        bound=bound,
+    )
+
+
+def _least_share(facts: Facts, each: Found) -> float:
+    """Which part of the step a cause has to cost to be shown."""
+    return facts.limit("findings", "least_share") if each.least_share is None else each.least_share
 
 
 def _is_worth_showing(facts: Facts, rule: Rule, each: Found, saving: FindingSaving) -> bool:
     if saving.refused is not None:
         return True
-    least = facts.limit("findings", "least_share") if each.least_share is None else each.least_share
     alone, after, last_in = (
         (x or 0.0) / facts.step_ns for x in (saving.alone_ns, saving.after_others_ns, saving.last_in_ns)
     )
     if rule.general and after < max(alone / 2, facts.limit("findings", "general_share")):
         return False  # what is more specific explains most of it
-    return max(alone, after, last_in) >= least
+    return max(alone, last_in) >= _least_share(facts, each)
 
 
 def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None, key: str) -> Finding:
@@ -254,7 +273,7 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
     return Finding(
         id=rule.id,
         key=key,
-        severity=each.severity if saving is None else _severity(facts, saving),
+        severity=each.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
         confidence=each.confidence,
         title=each.title,
         detail=each.detail,
@@ -267,22 +286,3 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
         links=each.links,
         values=each.values,
     )
-
-
-def _severity(facts: Facts, saving: FindingSaving) -> FindingSeverity:
-    share = (saving.after_others_ns or 0.0) / facts.step_ns if facts.step_ns else 0.0
-    if share >= facts.limit("findings", "high_share"):
-        return "high"
-    return "medium" if share >= facts.limit("findings", "medium_share") else "low"
-
-
-def _order(finding: Finding) -> tuple[int, int]:
-    if finding.saving is None:
-        return 2, _SEVERITIES.index(finding.severity)
-    return int(finding.saving.refused is not None), 0
-
-
-def without_muted(found: Diagnosis, mute: Sequence[str]) -> Diagnosis:
-    """The same without the findings of some rules."""
-    kept = tuple(each for each in found.findings if each.id not in mute)
-    return replace(found, findings=kept, muted=tuple(dict.fromkeys([*found.muted, *mute])))

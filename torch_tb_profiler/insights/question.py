@@ -11,7 +11,6 @@ from torch_tb_profiler.analysis.overview.overview import (
     AverageStep,
     StepTimes,
     TopKernel,
-    Verdict,
     overview,
 )
 from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
@@ -84,7 +83,6 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     meta           which trace
     steps          each step and its parts
     average        of the steps
-    verdict        null when the steps have no length
     bound          what bounds the steps, by replay
     waterfall      where the time of the average step went; the parts add up to the mean of the steps exactly
     together_ns    what all findings with a saving save of the average step together; null without any
@@ -94,7 +92,7 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     devices        those that ran kernels
     device         all of these together
     workers        how many the run has
-    findings       causes with the largest saving first, then those without a number, then warnings
+    findings       causes, each the one that saves most beyond those before it; then what has no number, then warnings
     top_operators  those with most self time
     top_kernels    those with most time
     definitions    what each number means, by its key
@@ -103,7 +101,6 @@ class OverviewAnswer(Answer, frozen=True, kw_only=True):
     meta: TraceMeta
     steps: StepParts
     average: AverageStep
-    verdict: Verdict | None
     devices: Sequence[DeviceUse]
     device: DeviceSummary
     workers: Count
@@ -127,7 +124,6 @@ def _overview(subject: Subject, _: NoParameters) -> OverviewAnswer:
         meta=TraceMeta(**subject.about("overview")),
         steps=_steps(subject.model, found.steps),
         average=found.average,
-        verdict=found.verdict,
         devices=found.devices,
         device=device_summary(subject.model),
         workers=subject.workers,

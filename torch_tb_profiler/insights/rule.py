@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, MeanNs, Ns, Row
 from torch_tb_profiler.analysis.replay.changes import Change
+from torch_tb_profiler.analysis.replay.refusals import Refusal
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.reason import Value
@@ -111,11 +112,13 @@ class FindingSaving:
     """What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused.
 
     alone_ns         when nothing else is changed
-    after_others_ns  beyond the findings listed before this one; these add up to what all save together
-    last_in_ns       beyond all other findings
+    after_others_ns  beyond the findings that are counted before this one; these add up to what all save together
+    last_in_ns       beyond all other findings; those that come after all of these by their nature are left out
     low_ns, high_ns  an interval of `after_others_ns`; null with fewer than two steps
     bound            the most that any remedy can save
     refused          why there is no number
+    refused_id       the same as a name, for saying it in another language
+    refused_share    the measure that decided, 0…1, where there is one
     """
 
     alone_ns: MeanNs | None
@@ -124,12 +127,14 @@ class FindingSaving:
     low_ns: MeanNs | None
     high_ns: MeanNs | None
     bound: bool
-    refused: str | None
+    refused: str | None = None
+    refused_id: str | None = None
+    refused_share: Fraction | None = None
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A cause of lost time, or a warning, for one trace. Plain text.
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """A cause of lost time, or a warning. Plain text.
 
     id          name of the rule
     key         name of this finding: the id, with a number from the second of one rule on
@@ -138,11 +143,9 @@ class Finding:
     title       the cause in a few words
     detail      what was found
     advice      what to do, with the code to write
-    where       where in the program; null when that cannot be told
-    saving      what it costs; null of a warning, which has no time
+    saving      what it costs the average step; null of a warning, which has no time
     evidence    the numbers behind it
-    instances   where it can be seen in the trace, the longest first
-    count       how many such places there are
+    count       how many places there are where it can be seen
     links       a page that says more
     values      what title, detail and advice say beyond the id, for saying it in another language
     """
@@ -154,40 +157,58 @@ class Finding:
     title: str
     detail: str
     advice: str
-    where: Where | None
     saving: FindingSaving | None
     evidence: tuple[Evidence, ...]
-    instances: tuple[Instance, ...]
     count: Count
     links: tuple[Link, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Found:
+@dataclass(frozen=True, kw_only=True)
+class Finding(Cause):
+    """A cause of lost time, or a warning, for one trace.
+
+    where       where in the program; null when that cannot be told
+    instances   where it can be seen in the trace, the longest first: the first of `count`
+    """
+
+    where: Where | None
+    instances: tuple[Instance, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundCause:
     """What a rule found, before its saving is known.
 
-    title, detail, advice, values   as in Finding
-    rows          shape (n,): the events that show it, with the most costly first
-    changes       what of the replay removes the cause, all together; none: a warning
-    place_rows    shape (m,): host events or device work that say where in the program; `rows` when None
-    severity      of a warning
-    refused       why no saving can be promised, though there are changes: the change alone would be no answer
-    least_share   shown only when it saves this share of the step alone, or after all others; None: the common limit
+    title, detail, advice, values, evidence, links, confidence   as in Cause
+    changes    what of the replay removes the cause, all together
+    severity   of a warning
+    refused    why no saving can be promised, though the cause is known
     """
 
     title: str
     detail: str
     advice: str
     values: Mapping[str, Value] = field(default_factory=dict)
-    rows: Int32 = field(default_factory=lambda: NO_ROWS)
     changes: tuple[Change, ...] = ()
-    place_rows: Int32 | None = None
     evidence: tuple[Evidence, ...] = ()
     links: tuple[Link, ...] = ()
     confidence: FindingConfidence = "high"
     severity: FindingSeverity = "low"
-    refused: str | None = None
+    refused: Refusal | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(FoundCause):
+    """What a rule found in one trace. Without changes it is a warning.
+
+    rows          shape (n,): the events that show it, with the most costly first
+    place_rows    shape (m,): host events or device work that say where in the program; `rows` when None
+    least_share   shown only when it saves this share of the step alone, or beyond all others; None: the common limit
+    """
+
+    rows: Int32 = field(default_factory=lambda: NO_ROWS)
+    place_rows: Int32 | None = None
     least_share: float | None = None
 
 

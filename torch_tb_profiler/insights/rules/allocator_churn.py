@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
-from torch_tb_profiler.insights.allocations import Allocations, allocations_of, in_steady_state
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.allocations import Allocations, allocations_of, in_steady_state
+from torch_tb_profiler.insights.shared.wording import ms
 
 _ADVICE = {
     "off": "The caching allocator is switched off: unset `PYTORCH_NO_CUDA_MEMORY_CACHING` (on ROCm also "

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import Change, free, targets, without
-from torch_tb_profiler.insights.anomaly import anomaly_checks, below
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.anomaly import anomaly_checks, below
+from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -10,11 +10,17 @@ from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.fusions import fusion_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.operator_line import input_dims, input_types
-from torch_tb_profiler.insights.patterns import Group, in_backward_of_attention, kernels_of, products_left, shapes
 from torch_tb_profiler.insights.rule import Found, Link, Rule
+from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.operator_line import input_dims, input_types
+from torch_tb_profiler.insights.shared.patterns import (
+    Group,
+    in_backward_of_attention,
+    kernels_of,
+    products_left,
+    shapes,
+)
 
 MATH = "aten::_scaled_dot_product_attention_math"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.fusions import fusion_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.operator_line import operator_line
-from torch_tb_profiler.insights.patterns import Group, kernels_of
 from torch_tb_profiler.insights.rule import Found, Link, Rule
+from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.operator_line import operator_line
+from torch_tb_profiler.insights.shared.patterns import Group, kernels_of
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.analysis.flops.products import product_kernels
 from torch_tb_profiler.analysis.replay.changes import scale, targets
-from torch_tb_profiler.analysis.shared.products import product_kernels
 from torch_tb_profiler.arrays.distinct import distinct, distinct_places, one_of
 from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, STEPS
@@ -107,7 +108,7 @@ def _all_but_the_last(rows: Int32, of: Int64, tuned: Int64, facts: Facts) -> Int
 def _usual_ns(facts: Facts, nodes: Int32) -> float:
     """How long a call takes that tries nothing, ns."""
     tree = facts.model.tree
-    return float(np.median((tree.end - tree.start)[nodes])) if len(nodes) else _USUAL_CALL_NS
+    return median((tree.end - tree.start)[nodes]) if len(nodes) else _USUAL_CALL_NS
 
 
 RULE = Rule(_ID, "R34", (STEPS, HOST, DEVICE), _find)

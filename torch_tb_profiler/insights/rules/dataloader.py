@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import (
+from torch_tb_profiler.insights.needs import HOST, STEPS
+from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.shared.loading import (
     DATA_LOADING,
     FEWEST,
     Fetches,
@@ -15,9 +18,7 @@ from torch_tb_profiler.insights.loading import (
     fetches_of,
     loader_evidence,
 )
-from torch_tb_profiler.insights.needs import HOST, STEPS
-from torch_tb_profiler.insights.rule import Found, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -29,7 +30,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     if not len(rows) or share <= facts.limit("dataloader", "least_share"):
         return ()
     by_workers = bool(late.workers.any())
-    p95 = float(np.percentile(facts.duration(rows), 95))
+    p95 = percentile(facts.duration(rows), 95)
     return (
         Found(
             title="Steps wait for input data",
@@ -62,7 +63,7 @@ def _after_start(facts: Facts, found: Fetches) -> Fetches:
         return found
     took = facts.duration(found.row)
     first = (found.iterator >= 0) | (np.arange(len(found)) == int(np.argmin(facts.trace.events.start[found.row])))
-    usual = float(np.median(took[~first])) if (~first).any() else 0.0
+    usual = median(took[~first]) if (~first).any() else 0.0
     return found.take(~(first & (took > facts.limit("dataloader_restart", "times_median") * usual)))
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import free
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import FEWEST, beyond, fetches_of
 from torch_tb_profiler.insights.needs import FRAMES, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.loading import FEWEST, beyond, fetches_of
+from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -21,7 +22,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     first = found.iterator >= 0
     if not first.any() or np.count_nonzero(~first) < FEWEST:
         return ()
-    usual = float(np.median(took[~first]))
+    usual = median(took[~first])
     slow = first & (took > facts.limit("dataloader_restart", "times_median") * usual)
     if not slow.any():
         return ()

@@ -8,14 +8,15 @@ import numpy as np
 
 from torch_tb_profiler.analysis.device_use import device_use
 from torch_tb_profiler.analysis.replay.changes import scale
-from torch_tb_profiler.analysis.replay.refusals import USELESS
+from torch_tb_profiler.analysis.replay.refusals import USELESS, Refusal
 from torch_tb_profiler.analysis.waterfall import waterfall
 from torch_tb_profiler.analysis.waterfall.evidence import pieces_of
+from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.launch_bound import unknown_idle
 from torch_tb_profiler.insights.needs import DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.launch_bound import unknown_idle
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -46,7 +47,12 @@ def _find(facts: Facts) -> Sequence[Found]:
             values={"gpus": ", ".join(str(number) for number in idle), "idle": mean},
             changes=(scale("python", 0.5), scale("operator", 0.5)),
             refused=(
-                f"The devices idle {100 * unknown:.0f} % of the time, and the trace does not show why."
+                Refusal(
+                    "idle_unknown",
+                    "savings",
+                    f"The devices idle {100 * unknown:.0f} % of the time, and the trace does not show why.",
+                    unknown,
+                )
                 if unknown > USELESS
                 else None
             ),
@@ -74,7 +80,7 @@ def _next_work(facts: Facts) -> Int32:
     """The work that ended idle time on the host's account, that of the longest gap first."""
     gaps = pieces_of(facts.model, waterfall(facts.model), "idle.host")
     closing = gaps.closing_work[gaps.closing_work >= 0]
-    first = np.sort(np.unique(closing, return_index=True)[1])
+    first = np.sort(distinct_first(closing)[1])
     found: Int32 = facts.trace.device_work.row[closing[first]]
     return found
 

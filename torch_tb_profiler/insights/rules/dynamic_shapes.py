@@ -8,8 +8,8 @@ from torch_tb_profiler.analysis.replay.changes import without
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
-from torch_tb_profiler.insights.waits import SYNC_DEBUG, Asked, Waits, by_line, wait_evidence, waits
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.waits import SYNC_DEBUG, Asked, Waits, by_line, wait_evidence, waits
+from torch_tb_profiler.insights.shared.wording import ms
 
 _MASK = "Keep the size fixed: "
 #: by operator; the first whose name begins so

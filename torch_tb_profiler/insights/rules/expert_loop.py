@@ -9,9 +9,9 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import Change, fused_groups, without
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.operator_line import operator_line
-from torch_tb_profiler.insights.patterns import kernels_of, products_left
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.operator_line import operator_line
+from torch_tb_profiler.insights.shared.patterns import kernels_of, products_left
 
 #: take the tokens of an expert, multiply two or three times, put them back
 _EXPERT = r"I[^AIgG\n]{0,5}(?:[gG][^AIgG\n]{0,5}){2,3}(?:I[^AIgG\n]{0,5})?A"

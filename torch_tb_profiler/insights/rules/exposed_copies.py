@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import ScaleWork
-from torch_tb_profiler.insights.copies import Copies, Direction, HostMemory, copies_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
-from torch_tb_profiler.insights.recurring import recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of
+from torch_tb_profiler.insights.shared.recurring import recurring
+from torch_tb_profiler.insights.shared.wording import ms
 
 _STREAMS = Link("cuda_streams", "CUDA streams", "https://docs.pytorch.org/docs/stable/notes/cuda.html#cuda-streams")
 

@@ -10,11 +10,11 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import targets
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Bool, Int64
-from torch_tb_profiler.insights.blocks import Blocks, blocks_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
-from torch_tb_profiler.insights.products import SHORTEST_NS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.blocks import Blocks, blocks_of
+from torch_tb_profiler.insights.shared.products import SHORTEST_NS
 from torch_tb_profiler.model.kernel_names.families import family_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 from torch_tb_profiler.model.kernel_names.short import short_name

@@ -8,10 +8,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.inputs import Work
+from torch_tb_profiler.arrays.distinct import distinct, distinct_first
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -25,10 +27,10 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     # by start: the first of each name
     order = kernel[np.argsort(calls.start[items.call[kernel]], kind="stable")]
-    _, first = np.unique(names[items.row[order]], return_index=True)
-    call = np.unique(items.call[order[first]])
+    _, first = distinct_first(names[items.row[order]])
+    call = distinct(items.call[order[first]])
     own = np.maximum(calls.release - calls.start, 0)
-    usual = float(np.median(own[np.unique(items.call[kernel])]))
+    usual = median(own[distinct(items.call[kernel])])
     least = max(facts.limit("first_launches", "slow_ns"), facts.limit("first_launches", "least_factor") * usual)
     slow = call[own[call] >= least]
     slow = slow[facts.step_of(calls.row[slow]) >= 0]

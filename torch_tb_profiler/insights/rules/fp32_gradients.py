@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import kernels
-from torch_tb_profiler.insights.collective_calls import collective_calls
-from torch_tb_profiler.insights.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, DEVICE, STEPS
-from torch_tb_profiler.insights.products import products_of
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.collective_calls import collective_calls
+from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
+from torch_tb_profiler.insights.shared.products import products_of
 
 
 def _find(facts: Facts) -> Sequence[Found]:

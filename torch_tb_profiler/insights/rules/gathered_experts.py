@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from math import prod
 
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.fusions import fusion_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, SHAPES, STEPS
-from torch_tb_profiler.insights.operator_line import input_dims, operator_line
-from torch_tb_profiler.insights.patterns import Group, kernels_of, shapes
 from torch_tb_profiler.insights.rule import Found, Rule
 from torch_tb_profiler.insights.rules.expert_loop import AFTER_ROUTING, GROUPED
+from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.operator_line import input_dims, operator_line
+from torch_tb_profiler.insights.shared.patterns import Group, kernels_of, shapes
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import free
-from torch_tb_profiler.insights.allocations import allocations_of, in_steady_state
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.rules.pageable_input import PINNED
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.allocations import allocations_of, in_steady_state
+from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-import numpy as np
-
 from torch_tb_profiler.analysis.replay.inputs import main_lane
+from torch_tb_profiler.arrays.moments import Moments
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import (
+from torch_tb_profiler.insights.needs import HOST, STEPS
+from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.loading import (
     batch_evidence,
     beyond,
     launch_inside,
     outermost,
     own_code_within,
 )
-from torch_tb_profiler.insights.needs import HOST, STEPS
-from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.model import DATALOADER_NAME
 
@@ -42,7 +42,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     hand_over = facts.limit("synchronous_dataloader", "hand_over_ns")
     if not len(rows) or share < facts.limit("input_annotation", "least_share"):
         return ()
-    usual = float(np.median(took))
+    usual = median(took)
     if (
         usual < facts.limit("synchronous_dataloader", "least_times_hand_over") * hand_over
         or launch_inside(facts, rows).any()
@@ -85,13 +85,8 @@ def _around_loader(model: Model, rows: Int32) -> Bool:
     """Which ranges have a range of torch's own loader inside: that one says it more precisely."""
     events = model.trace.events
     loader = model.annotation_rows(DATALOADER_NAME.search)
-    track, start = events.track[loader], events.start[loader]
-    order = np.lexsort((start, track))
-    found = np.zeros(len(rows), np.bool_)
-    for lane in np.flatnonzero(np.bincount(events.track[rows])).tolist():
-        mine, begun = events.track[rows] == lane, start[order][track[order] == lane]
-        of = rows[mine]
-        found[mine] = np.searchsorted(begun, events.end[of]) > np.searchsorted(begun, events.start[of])
+    begun = Moments(events.track[loader], events.start[loader])
+    found: Bool = begun.between(events.track[rows], events.start[rows], events.end[rows]) > 0
     return found
 
 

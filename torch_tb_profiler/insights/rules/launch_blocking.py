@@ -11,12 +11,15 @@ from torch_tb_profiler.analysis.replay.changes import Change, scale, without
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import greatest_at, least_at
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.moments import Moments
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
-from torch_tb_profiler.insights.waits import ASYNCHRONOUS
+from torch_tb_profiler.insights.shared.waits import ASYNCHRONOUS
 
 
 @dataclass(frozen=True)
@@ -45,19 +48,10 @@ def _launches(facts: Facts, graph: Graph) -> _Launches:
     call = np.flatnonzero(starts & (facts.step_of(calls.row) >= 0))
     call = call[done_of[call] - began_of[call] >= facts.limit("launch_blocking", "long_ns")]
     is_sync = np.flatnonzero(strings.where(SYNCHRONIZE.search, calls.name)[calls.name])
-    by_lane = is_sync[np.lexsort((calls.start[is_sync], calls.lane[is_sync]))]
-    follows = np.full(len(call), -1, np.int64)
+    first = Moments(calls.lane[is_sync], calls.start[is_sync]).first(calls.lane[call], calls.end[call])
+    after = take_known(is_sync, first)
     near = facts.limit("launch_blocking", "follows_ns")
-    for lane in set(calls.lane[call].tolist()):
-        mine = by_lane[calls.lane[by_lane] == lane]
-        if not len(mine):
-            continue
-        here = np.flatnonzero(calls.lane[call] == lane)
-        end = calls.end[call[here]]
-        place = np.searchsorted(calls.start[mine], end, side="left")
-        after = np.append(mine, -1)[place]
-        begins = np.append(calls.start[mine], np.iinfo(np.int64).max)[place]
-        follows[here] = np.where(begins - end <= near, after, -1)
+    follows = np.where((after >= 0) & (take_known(calls.start, after) - calls.end[call] <= near), after, -1)
     done = done_of[call]
     return _Launches(call, done, calls.end[call] >= done, follows)
 
@@ -74,7 +68,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     if share < facts.limit("launch_blocking", "least_ratio"):
         return ()
     changes: list[Change] = []
-    syncs = np.unique(found.sync[(found.sync >= 0) & ~found.within])
+    syncs = distinct(found.sync[(found.sync >= 0) & ~found.within])
     if len(syncs):
         changes.append(without("sync", rows=calls.row[syncs]))
     within = found.call[found.within]

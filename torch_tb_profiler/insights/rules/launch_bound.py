@@ -9,9 +9,9 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import graphed
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.launch_bound import is_launch_bound, launching
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import NO_ROWS, Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.launch_bound import is_launch_bound, launching
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -8,11 +8,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import without
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.logging_frames import logging_frame
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, FRAMES, STEPS
 from torch_tb_profiler.insights.rule import Found, Link, Rule
-from torch_tb_profiler.insights.waits import Asked, recurring_waits, wait_evidence, waits
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.logging_frames import logging_frame
+from torch_tb_profiler.insights.shared.waits import Asked, recurring_waits, wait_evidence, waits
+from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.memory.records import CPU
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import MEMORY, PROPERTIES
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
@@ -18,8 +18,9 @@ def _find(facts: Facts) -> Sequence[Found]:
     memory = model.memory
     on_device = (memory.device_type != CPU) & (memory.device >= 0) & (memory.total_allocated >= 0)
     found = []
-    for device in distinct(memory.device[on_device]).tolist():
-        here = np.flatnonzero(on_device & (memory.device == device))
+    known = np.flatnonzero(on_device)
+    for device, of_device in each_value(memory.device[known]):
+        here = known[of_device]
         at = int(here[np.argmax(memory.total_allocated[here])])
         peak = int(memory.total_allocated[at])
         capacity = (model.trace.header.device(device) or {}).get("totalGlobalMem")

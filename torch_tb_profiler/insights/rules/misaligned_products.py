@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.shared.tensor_cores import Use
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Float64, Int64
-from torch_tb_profiler.insights.alignment import aligned_by_name, loads_pieces, needed_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
-from torch_tb_profiler.insights.products import Products, in_words, products_of
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.alignment import aligned_by_name, loads_pieces, needed_of
+from torch_tb_profiler.insights.shared.products import Products, in_words, products_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 #: calls of a size between ÷ and × this are compared
@@ -91,7 +92,7 @@ def _as_aligned(products: Products) -> Float64:
         size = int(flops[at])
         like = good & (alike.element == alike.element[at]) & (flops > size // _ALIKE) & (flops // _ALIKE < size)
         if like.any():
-            usual[at] = min(float(np.median(alike.efficiency[like])), 1.0)
+            usual[at] = min(median(alike.efficiency[like]), 1.0)
     least: Float64 = products.least_ns() / usual[alike.of]
     return least
 

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import kernels, scale
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
-from torch_tb_profiler.insights.optimizers import optimizer_steps
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
 from torch_tb_profiler.insights.rules.unfused_optimizer import LINK
+from torch_tb_profiler.insights.shared.optimizers import optimizer_steps
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -66,7 +67,7 @@ def _usual_share(facts: Facts, rows: Int32, work: Int32) -> float:
     host, device = (
         np.bincount(facts.step_of(some), facts.duration(some), minlength=facts.steps) for some in (rows, work)
     )
-    return float(np.median(np.maximum(host, device) / np.maximum(facts.period_ns, 1)))
+    return median(np.maximum(host, device) / np.maximum(facts.period_ns, 1))
 
 
 RULE = Rule("optimizer_share", "R29", (STEPS, HOST), _find)

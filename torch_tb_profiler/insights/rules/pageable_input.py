@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import pinned
-from torch_tb_profiler.insights.copies import Copies, Direction, HostMemory, copies_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
-from torch_tb_profiler.insights.recurring import by_place, is_loop_known, recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.copies import Copies, Direction, HostMemory, copies_of
+from torch_tb_profiler.insights.shared.recurring import by_place, is_loop_known, recurring
+from torch_tb_profiler.insights.shared.wording import ms
 
 PINNED = Link(
     "pinned_memory",

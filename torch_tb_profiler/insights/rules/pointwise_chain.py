@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.fusions import fusion_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.patterns import attention, attention_group, chains, norms
 from torch_tb_profiler.insights.rule import Found, Link, Rule
+from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.patterns import attention, attention_group, chains, norms
 
 
 def _find(facts: Facts) -> Sequence[Found]:

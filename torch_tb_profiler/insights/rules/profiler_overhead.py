@@ -10,7 +10,7 @@ from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import OVERHEAD, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.trace import Category
 
 #: CUPTI tells these as overhead, too: they are the program's own

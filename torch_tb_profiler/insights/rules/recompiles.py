@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from torch_tb_profiler.analysis.replay.changes import free
-from torch_tb_profiler.insights.compiled import compiled
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.compiled import compiled
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -22,7 +21,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     share = facts.share(spent)
     if not len(rows) or share < facts.limit("recompiles", "least_share"):
         return ()
-    steps = len(np.unique(at[at >= 0]))
+    steps = len(distinct(at[at >= 0]))
     again = int((facts.step_of(facts.model.tree.row[found.again]) >= 0).sum())
     return (
         Found(

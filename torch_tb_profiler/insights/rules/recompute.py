@@ -8,10 +8,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.analysis.replay.changes import free, kernels
+from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, HOST, MEMORY, PROPERTIES, STEPS
-from torch_tb_profiler.insights.recomputed import recomputed
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.trace import Category
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Int32
-from torch_tb_profiler.insights.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, PROPERTIES, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.bus import bus_bytes
+from torch_tb_profiler.insights.shared.exposed import ONE_RANK, exposed_communication
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.model.communication_names import KINDS
 from torch_tb_profiler.model.process_groups import ProcessGroup
-from torch_tb_profiler.ranks.bandwidth import bus_factor, volume
 
 
 @dataclass(frozen=True)
@@ -41,18 +41,7 @@ def slow_operations(facts: Facts) -> Slow | None:
     slowest = facts.limit("slow_communication", "slowest_link")
     operations, duration = found.operations, found.duration
     timed = operations.on_device & (duration > 0)
-    moved = np.zeros(len(found))
-    of_sizes: dict[tuple[int, int, int, int], float] = {}
-    for at in np.flatnonzero(timed).tolist():
-        key = (
-            int(operations.kind[at]),
-            int(operations.group[at]),
-            int(operations.in_bytes[at]),
-            int(operations.out_bytes[at]),
-        )
-        if key not in of_sizes:
-            of_sizes[key] = _bus_bytes(model, KINDS[key[0]], found.groups[key[1]], key[2], key[3])
-        moved[at] = of_sizes[key]
+    moved = bus_bytes(found, lambda group: _is_in_one_node(model, group))
     large = facts.limit("slow_communication", "large_bytes")
     slow = timed & (moved >= large) & (moved < slowest * duration / 1e9)
     spent = int(duration[slow].sum())
@@ -60,16 +49,9 @@ def slow_operations(facts: Facts) -> Slow | None:
         return None
     ranges = np.flatnonzero(slow[found.ranges.operation])
     rows = facts.communication_rows
-    at_start = np.isin(model.trace.events.start[rows], found.ranges.start[ranges])
+    at_start = among(model.trace.events.start[rows], found.ranges.start[ranges])
     share = spent / int(duration[timed].sum())
     return Slow(int(slow.sum()), share, float(moved[slow].sum()) / spent * 1e9, rows[at_start])
-
-
-def _bus_bytes(model: Model, kind: str, group: ProcessGroup, in_bytes: int, out_bytes: int) -> float:
-    """What each link moves, as the bus bandwidth counts it; 0 when not known or over several nodes."""
-    ranks = group.size
-    factor, size = bus_factor(kind, ranks), volume(kind, in_bytes, out_bytes, ranks)
-    return size * factor if factor and size and _is_in_one_node(model, group) else 0.0
 
 
 def _is_in_one_node(model: Model, group: ProcessGroup) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.analysis.flops.generated import tensor_bytes
 from torch_tb_profiler.analysis.replay.changes import targets
 from torch_tb_profiler.analysis.shared.kernel_use import durations, is_compute
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
-from torch_tb_profiler.analysis.shared.tensor_bytes import tensor_bytes
 from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.grouping import descending, group
 from torch_tb_profiler.arrays.types import Float64, Int64

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.waterfall import waterfall
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model.steps.find import WITHOUT_MARKS
 
 #: with fewer steps, what is usual is not known
@@ -24,12 +25,12 @@ def _find(facts: Facts) -> Sequence[Found]:
     usual[:1] = False  # it warms up, or begins with a device that has nothing to do, and waits for all that others hide
     if int(usual.sum()) < FEWEST:
         return ()
-    median = float(np.median(period[usual]))
-    slow = usual & (period > facts.limit("step_jitter", "slow_ratio") * median)
+    middle = median(period[usual])
+    slow = usual & (period > facts.limit("step_jitter", "slow_ratio") * middle)
     if facts.model.steps.rule in WITHOUT_MARKS and _is_regular(slow):
         return ()  # what repeats is likely the loop inside of the one that is meant
-    excess = float((period[slow] - median).sum()) / int(usual.sum())
-    if not slow.any() or excess < facts.limit("step_jitter", "least_share") * median:
+    excess = float((period[slow] - middle).sum()) / int(usual.sum())
+    if not slow.any() or excess < facts.limit("step_jitter", "least_share") * middle:
         return ()
     grown, grown_ns = _grown(facts, slow, usual & ~slow)
     ratio = facts.limit("step_jitter", "slow_ratio")
@@ -38,7 +39,7 @@ def _find(facts: Facts) -> Sequence[Found]:
             title="Some steps take longer than the others",
             detail=(
                 f"{int(slow.sum())} of {int(usual.sum())} steps take more than {ratio:.2g} × the median of "
-                f"{ms(median)}, which makes the average step {ms(excess)} longer; what grows most in them is "
+                f"{ms(middle)}, which makes the average step {ms(excess)} longer; what grows most in them is "
                 f"`{grown}`, by {ms(grown_ns)} a step."
             ),
             advice=(
@@ -49,13 +50,13 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "slow": int(slow.sum()),
                 "steps": int(usual.sum()),
                 "ratio": ratio,
-                "median_ns": median,
+                "median_ns": middle,
                 "excess_ns": excess,
                 "grown": grown,
                 "grown_ns": grown_ns,
             },
             rows=_marks(facts, slow),
-            severity="medium" if excess >= facts.limit("findings", "high_share") * median else "low",
+            severity="medium" if excess >= facts.limit("findings", "high_share") * middle else "low",
             confidence="medium",
             evidence=(
                 Evidence("slow_steps", "Slow steps", int(slow.sum()), "count", "steps"),

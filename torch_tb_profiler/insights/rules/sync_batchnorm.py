@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.replay.changes import kernels
-from torch_tb_profiler.insights.collective_calls import collective_calls
-from torch_tb_profiler.insights.exposed import ONE_RANK
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.collective_calls import collective_calls
+from torch_tb_profiler.insights.shared.exposed import ONE_RANK
 
 _NAME = re.compile(r"^SyncBatchNorm(?:Backward)?$")
 

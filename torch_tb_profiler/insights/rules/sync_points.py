@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import without
-from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.insights.anomaly import in_checks
-from torch_tb_profiler.insights.copies import large_reads
+from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.logging_frames import in_frames, in_logging
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.rule import Found, Rule
-from torch_tb_profiler.insights.waits import (
+from torch_tb_profiler.insights.shared.anomaly import in_checks
+from torch_tb_profiler.insights.shared.copies import large_reads
+from torch_tb_profiler.insights.shared.logging_frames import in_frames, in_logging
+from torch_tb_profiler.insights.shared.waits import (
     ASYNCHRONOUS,
     PINNED_MEMORY,
     SYNC_DEBUG,
@@ -25,7 +25,7 @@ from torch_tb_profiler.insights.waits import (
     wait_evidence,
     waits,
 )
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 
 #: by what the program asked for
 _ADVICE: Mapping[str, str] = {
@@ -97,7 +97,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     others = in_logging(facts.model, found.row) | in_checks(facts.model, found.row) | np.isin(found.asked, _OTHERS)
     others |= is_barrier
     # the copies of another rule, and what waits for them in the same operator
-    others |= np.isin(found.place, found.place[np.isin(found.row, large_reads(facts).call)])
+    others |= among(found.place, found.place[among(found.row, large_reads(facts).call)])
     return [
         _of_line(facts, line) for line in by_line(facts, found.take(~others), facts.limit("sync_points", "least_share"))
     ]

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import (
+from torch_tb_profiler.insights.needs import HOST, STEPS
+from torch_tb_profiler.insights.rule import Found, Rule
+from torch_tb_profiler.insights.shared.loading import (
     DATA_LOADING,
     FEWEST,
     beyond,
@@ -16,9 +19,7 @@ from torch_tb_profiler.insights.loading import (
     loader_evidence,
     own_code_within,
 )
-from torch_tb_profiler.insights.needs import HOST, STEPS
-from torch_tb_profiler.insights.rule import Found, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 
 #: batches that take so many times as long as their hand-over by a worker are surely made sooner by workers
 SURE = 4
@@ -32,7 +33,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     share = facts.share(float(took.sum()))
     if not len(rows) or share < facts.limit("synchronous_dataloader", "least_share"):
         return ()
-    usual = float(np.median(took))
+    usual = median(took)
     if usual < facts.limit("synchronous_dataloader", "least_times_hand_over") * hand_over:
         return ()
     if len(rows) < FEWEST and took.max() > facts.limit("synchronous_dataloader", "most_times_fastest") * took.min():

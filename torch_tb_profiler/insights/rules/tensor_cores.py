@@ -7,12 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.products import ELEMENTS
+from torch_tb_profiler.analysis.flops.products import ELEMENTS
 from torch_tb_profiler.arrays.types import Float64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
-from torch_tb_profiler.insights.products import Products, products_of
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.products import Products, products_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 Half = Literal["bf16", "fp16"]

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import scale
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.places import groups_of_places
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.tensor_loops import Loops, tensor_loops
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.tensor_loops import Loops, tensor_loops
+from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.model.model import DATALOADER_NAME
 from torch_tb_profiler.trace import Category
 
@@ -34,7 +35,7 @@ def _find(facts: Facts) -> Sequence[Found]:
         return ()
     place = groups_of_places(facts.model, rows[inside])
     length = loops.end - loops.start
-    total = {int(each): int(length[inside[place == each]].sum()) for each in np.unique(place)}
+    total = {int(each): int(length[inside[place == each]].sum()) for each in distinct(place)}
     found = []
     for each in sorted(total, key=lambda number: -total[number])[:MOST]:
         if facts.share(total[each]) >= facts.limit("tensor_loop", "least_share"):

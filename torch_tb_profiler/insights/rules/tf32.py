@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.products import FIRST_WITH_TF32
+from torch_tb_profiler.analysis.flops.products import FIRST_WITH_TF32
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, nvidia_capability
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import DEVICE, PROPERTIES, STEPS
-from torch_tb_profiler.insights.products import Products, products_of
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.products import Products, products_of
 from torch_tb_profiler.model.kernel_names.family import Kind
 
 #: where the peak is less than this many times that of plain cores, TF32 is nothing to advise

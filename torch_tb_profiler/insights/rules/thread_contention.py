@@ -8,6 +8,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
@@ -20,7 +22,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     names = facts.trace.strings.where(lambda name: "LaunchKernel" in name, calls.name)
     call = np.flatnonzero((calls.release >= 0) & names[calls.name])
     call = call[facts.step_of(calls.row[call]) >= 0]
-    lanes = np.unique(calls.lane[call]) if len(call) else np.empty(0, np.int64)
+    lanes = distinct(calls.lane[call]) if len(call) else np.empty(0, np.int64)
     if len(lanes) < 2 or len(lanes) > facts.limit("thread_contention", "most_threads"):
         return ()
     length = calls.end[call] - calls.start[call]
@@ -28,7 +30,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     fewest = facts.limit("thread_contention", "fewest")
     if np.count_nonzero(beside) < fewest or np.count_nonzero(~beside) < fewest:
         return ()
-    usual, contended = float(np.median(length[~beside])), float(np.median(length[beside]))
+    usual, contended = median(length[~beside]), median(length[beside])
     if contended < facts.limit("thread_contention", "least_factor") * max(usual, 1.0):
         return ()
     slow = call[beside]

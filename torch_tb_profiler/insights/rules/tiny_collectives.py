@@ -7,12 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.changes import merged_collectives
-from torch_tb_profiler.insights.collective_calls import CollectiveCalls, collective_calls
-from torch_tb_profiler.insights.exposed import ONE_RANK
+from torch_tb_profiler.arrays.order import percentile
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
 from torch_tb_profiler.insights.rules.sync_batchnorm import is_sync_batchnorm
+from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls, collective_calls
+from torch_tb_profiler.insights.shared.exposed import ONE_RANK
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -42,7 +43,7 @@ def _find(facts: Facts) -> Sequence[Found]:
                 "largest": largest,
             },
             rows=facts.longest_first(tiny.row),
-            changes=(merged_collectives(groups, int(np.percentile(tiny.duration, 10))),) if groups else (),
+            changes=(merged_collectives(groups, int(percentile(tiny.duration, 10))),) if groups else (),
             refused=ONE_RANK,
             evidence=(
                 Evidence(

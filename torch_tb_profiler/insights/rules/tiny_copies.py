@@ -12,12 +12,12 @@ from torch_tb_profiler.arrays.grouping import group
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
 from torch_tb_profiler.arrays.types import Bool
-from torch_tb_profiler.insights.copies import Copies, Direction, copies_of
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
 from torch_tb_profiler.insights.places import groups_of_places, places_of
-from torch_tb_profiler.insights.recurring import by_place, recurring
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.copies import Copies, Direction, copies_of
+from torch_tb_profiler.insights.shared.recurring import by_place, recurring
 from torch_tb_profiler.model import Model
 
 _WORDS = {Direction.TO_DEVICE: "to the device", Direction.TO_HOST: "to the host", Direction.ON_DEVICE: "on the device"}

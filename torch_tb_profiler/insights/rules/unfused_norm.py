@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.fusions import fusion_of
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.patterns import norms
 from torch_tb_profiler.insights.rule import Found, Link, Rule
+from torch_tb_profiler.insights.shared.fusions import fusion_of
+from torch_tb_profiler.insights.shared.patterns import norms
 
 
 @dataclass(frozen=True)

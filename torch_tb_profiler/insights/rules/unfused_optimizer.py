@@ -9,8 +9,8 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import fused_groups
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, HOST, STEPS
-from torch_tb_profiler.insights.optimizers import optimizer_steps
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
+from torch_tb_profiler.insights.shared.optimizers import optimizer_steps
 from torch_tb_profiler.model.program_tree import ACCUMULATE
 
 LINK = Link("optimizers", "Implementations of optimizers", "https://docs.pytorch.org/docs/stable/optim.html#algorithms")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from torch_tb_profiler.analysis.replay.changes import free
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
@@ -20,7 +19,7 @@ def _find(facts: Facts) -> Sequence[Found]:
     if code < 0 or not len(tree):
         return ()
     rows = facts.in_steps(tree.row[tree.name == code])
-    in_steps = len(np.unique(facts.step_of(rows)))
+    in_steps = len(distinct(facts.step_of(rows)))
     # a static graph is searched once
     if in_steps < 2 or 2 * in_steps < facts.steps:
         return ()

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
-from torch_tb_profiler.insights.loading import DATA_LOADING, Fetches, beyond, fetches_of, loader_evidence
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.loading import DATA_LOADING, Fetches, beyond, fetches_of, loader_evidence
+from torch_tb_profiler.insights.shared.wording import ms
 
 
 def _find(facts: Facts) -> Sequence[Found]:
@@ -26,11 +27,11 @@ def _find(facts: Facts) -> Sequence[Found]:
     # the first batch of an iterator is another matter, and so is one of several that are fetched at once
     if period is None or bool((slow & ((found.iterator >= 0) | found.alone))[1:].any()):
         return ()
-    usual, stall = float(np.median(took[~slow])), float(np.median(took[slow]))
+    usual, stall = median(took[~slow]), median(took[slow])
     excess = float((took[slow] - usual).sum())
     # else the others are late, too, only less so: the workers do not keep up, whatever the rhythm
     explained = excess >= facts.limit("worker_stalls", "least_explained") * float(took.sum())
-    between = float(np.percentile(took[~slow], 90))
+    between = percentile(took[~slow], 90)
     if not explained or between * facts.limit("worker_stalls", "times_median") > stall:
         return ()
     if facts.share(excess) < facts.limit("worker_stalls", "least_share"):
@@ -67,7 +68,7 @@ def _main_track(facts: Facts, found: Fetches) -> int:
 
 def _slow(facts: Facts, took: Int64) -> Bool:
     """Batches that take far longer than the others."""
-    usual = float(np.median(took))
+    usual = median(took)
     times, least = facts.limit("worker_stalls", "times_median"), facts.limit("worker_stalls", "least_stall_ns")
     return took > max(times * usual, least)
 

@@ -12,7 +12,7 @@ from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.wording import ms
+from torch_tb_profiler.insights.shared.wording import ms
 from torch_tb_profiler.trace import Category
 
 _ZEROES = frozenset(("aten::zero_", "aten::_foreach_zero_"))

@@ -1,0 +1,232 @@
+"""What rules over ranks look at: what is kept of each rank, and all of them replayed together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.build import graph_of
+from torch_tb_profiler.analysis.replay.changes import Change
+from torch_tb_profiler.analysis.replay.effects import Effect
+from torch_tb_profiler.analysis.replay.graph import Graph
+from torch_tb_profiler.analysis.replay.recorded import recorded_quality
+from torch_tb_profiler.analysis.replay.refusals import Quality, Refusal, scopes_of
+from torch_tb_profiler.analysis.replay.scenario import after, effect_of, unchanged
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.insights.bound import BoundKind, Reservations, reservations_of, resources_of
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.rule import Found
+from torch_tb_profiler.insights.run.instance import RunInstance
+from torch_tb_profiler.insights.shared.pipelines import Stage, stage_of
+from torch_tb_profiler.insights.thresholds import Thresholds, thresholds
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.ranks.distributed import Distributed, distributed
+from torch_tb_profiler.ranks.rank import Rank, rank_of
+from torch_tb_profiler.ranks.replay import JointGraph, join
+from torch_tb_profiler.ranks.run_data import RunData
+from torch_tb_profiler.ranks.slow_ranks import slow_ranks
+from torch_tb_profiler.ranks.step_grid import StepGrid
+from torch_tb_profiler.ranks.stragglers import Spent, spent_of
+from torch_tb_profiler.ranks.summary import RankSummary, summarize
+
+
+@dataclass(frozen=True)
+class OfRank:
+    """What a rule about one trace found on a rank.
+
+    rule    its id
+    effects of the changes that remove it, on the graph of the rank
+    """
+
+    rule: str
+    found: Found
+    effects: tuple[Effect, ...]
+
+
+@dataclass(frozen=True)
+class RunRank:
+    """What is kept of a rank: not its trace, since a run may have many.
+
+    reliefs   by resource, what relieving it does
+    found     what rules about one trace found, whose saving only all ranks show
+    reservations   about what bounds it
+    stage     of a pipeline; None where the trace does not show one
+    has_device_work, is_training   as of the model
+    """
+
+    rank: Rank
+    graph: Graph
+    origin_ns: int
+    quality: Quality
+    spent: Spent
+    reliefs: Mapping[BoundKind, tuple[Effect, ...]]
+    changes: Mapping[BoundKind, tuple[Change, ...]]
+    found: tuple[OfRank, ...]
+    reservations: Reservations
+    stage: Stage | None
+    has_device_work: bool
+    is_training: bool
+    summary: RankSummary
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes."""
+        kept = (self.graph, self.spent, self.reliefs, self.found, self.stage)
+        return self.rank.size + self.summary.size + _bytes(kept, set())
+
+    def instances(self, rows: Int64, name: str, start: Int64, duration: Int64, most: int) -> tuple[RunInstance, ...]:
+        """The longest of some events of this rank. rows, start, duration: shape (n,); times in ns."""
+        steps = self.graph.steps
+        at = np.searchsorted(steps.start, start, side="right") - 1
+        chosen = np.argsort(-duration, kind="stable")[:most].tolist()
+        return tuple(
+            RunInstance(
+                worker=self.rank.worker,
+                row=int(rows[k]),
+                name=name,
+                start_ns=int(start[k]),
+                duration_ns=int(duration[k]),
+                step=steps.names[int(at[k])] if at[k] >= 0 and start[k] < steps.end[at[k]] else None,
+            )
+            for k in chosen
+        )
+
+
+def run_rank(model: Model, worker: str) -> RunRank:
+    """One rank, for `run_diagnosis`."""
+    # a server that only passes answers on needs no rules
+    from torch_tb_profiler.insights.rules import RULES  # noqa: PLC0415
+
+    graph, facts = graph_of(model), Facts(model, thresholds())
+    resources = resources_of(model)
+    quality = recorded_quality(model)
+    found = [
+        OfRank(rule.id, each, tuple(effect_of(model.trace, graph, change) for change in each.changes))
+        for rule in RULES
+        if rule.over_ranks and rule.id not in facts.thresholds.mute and all(need.held(model) for need in rule.needs)
+        for each in rule.find(facts)
+    ]
+    return RunRank(
+        rank=rank_of(model, worker),
+        graph=graph,
+        origin_ns=model.trace.origin_ns,
+        quality=quality,
+        spent=spent_of(model.trace, graph),
+        reliefs={kind: tuple(effect_of(model.trace, graph, c) for c in these) for kind, these in resources.items()},
+        changes=resources,
+        found=tuple(found),
+        reservations=reservations_of(facts),
+        stage=stage_of(model),
+        has_device_work=model.has_device_work,
+        is_training=facts.is_training,
+        summary=summarize(model, worker),
+    )
+
+
+def _bytes(value: object, seen: set[int]) -> int:
+    """Of all arrays in a value."""
+    if id(value) in seen:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, Mapping):
+        return sum(_bytes(each, seen) for each in value.values())
+    if isinstance(value, tuple | list):
+        return sum(_bytes(each, seen) for each in value)
+    if is_dataclass(value):
+        return sum(_bytes(getattr(value, each.name), seen) for each in fields(value))
+    return 0
+
+
+#: effects of each rank, in the order of the ranks
+Remedy = tuple[tuple[Effect, ...], ...]
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """All ranks of a run that were loaded."""
+
+    ranks: tuple[RunRank, ...]
+    thresholds: Thresholds
+
+    def limit(self, rule: str, name: str) -> float:
+        """One limit of a rule. Raises KeyError."""
+        return self.thresholds.of(rule, name)
+
+    @cached_property
+    def distributed(self) -> Distributed:
+        """Waiting, transferring and process groups."""
+        return distributed([each.rank for each in self.ranks])
+
+    @cached_property
+    def slow(self) -> frozenset[str]:
+        """Workers that the reduction of the ranks names as slow by their own time (docs/ranks.md)."""
+        run = RunData.read([each.summary for each in self.ranks])
+        found = slow_ranks(run, StepGrid.of([head.steps for head in run.heads]), whole=True)
+        return frozenset(run.heads[each.rank].worker for each in found.found if each.named)
+
+    @cached_property
+    def joint(self) -> JointGraph:
+        """The graphs of all ranks."""
+        return join(self.ranks)
+
+    def steps_after(self, remedies: Sequence[Remedy]) -> list[Int64]:
+        """Per rank its steps after some remedies, ns."""
+        return self.joint.solve(
+            [
+                after(each.graph, [effect for remedy in remedies for effect in remedy[number]])
+                for number, each in enumerate(self.ranks)
+            ]
+        )
+
+    @cached_property
+    def before(self) -> list[Int64]:
+        """Per rank its steps as they are, ns."""
+        return self.joint.solve([unchanged(each.graph) for each in self.ranks])
+
+    @property
+    def steps(self) -> int:
+        """How many steps all ranks have together."""
+        return sum(len(each) for each in self.before)
+
+    @cached_property
+    def step_ns(self) -> float:
+        """The mean of the steps of all ranks; 0 without steps."""
+        return sum(int(each.sum()) for each in self.before) / self.steps if self.steps else 0.0
+
+    @property
+    def loaded(self) -> int:
+        """How many ranks there are here."""
+        return len(self.ranks)
+
+    @cached_property
+    def world(self) -> int:
+        """How many ranks the run has, as far as the traces say: at least those loaded."""
+        groups = [use.group.size for use in self.distributed.groups]
+        return max([self.loaded, *groups, *(each.rank.world_size or 0 for each in self.ranks)])
+
+    @property
+    def is_partial(self) -> bool:
+        """Some ranks are not loaded: what communication costs then holds waiting for them."""
+        return self.loaded < self.world
+
+    def refusal(self, changes: Sequence[Change]) -> Refusal | None:
+        """Why changes cannot be replayed: ranks wait for one another, so what one cannot answer, none can."""
+        needed = {"everything", "savings", *(scope for change in changes for scope in scopes_of(change))}
+        return next((why for each in self.ranks for why in each.quality.refusals if why.scope in needed), None)
+
+    def relief(self, kind: BoundKind) -> Remedy:
+        """A resource relieved on all ranks."""
+        return tuple(each.reliefs.get(kind, ()) for each in self.ranks)
+
+    def relief_changes(self, kind: BoundKind) -> tuple[Change, ...]:
+        """The changes of `relief`."""
+        return next((each.changes[kind] for each in self.ranks if kind in each.changes), ())
+
+    def on(self, worker: str, *effects: Effect) -> Remedy:
+        """Some effects on one rank."""
+        return tuple(effects if each.rank.worker == worker else () for each in self.ranks)

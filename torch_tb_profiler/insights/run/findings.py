@@ -1,0 +1,158 @@
+"""What all rules over ranks find in a run, and what it would save when the ranks are replayed together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.answer import Count, MeanNs
+from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.analysis.replay.savings import Replays, greedy, interval, worth_counting
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.insights.bound import Bound
+from torch_tb_profiler.insights.listing import in_order, keys, refused, severity
+from torch_tb_profiler.insights.rule import FindingSaving
+from torch_tb_profiler.insights.run.bound import run_bound
+from torch_tb_profiler.insights.run.facts import RunFacts, RunRank
+from torch_tb_profiler.insights.run.rule import RunFinding, RunFound, RunRule
+from torch_tb_profiler.insights.thresholds import thresholds
+
+#: joint replays that are spent on the order of remedies
+_REPLAYS = 40
+
+
+@dataclass(frozen=True)
+class RunDiagnosis:
+    """What is known of why the steps of all ranks take as long as they do.
+
+    loaded        how many ranks were replayed together
+    world         how many the run has, as far as the traces say
+    collectives   how many were found on several ranks
+    bound         the resource that bounds the steps
+    findings      causes in the order in which what they save adds up, each the one that saves most beyond those before
+                  it; then what has no number, then warnings
+    step_ns       the mean of the steps of all ranks; null without steps
+    together_ns   what all findings together save of it; null without any that has a saving
+    checked       ids of the rules that found nothing
+    """
+
+    loaded: Count
+    world: Count
+    collectives: Count
+    bound: Bound
+    findings: tuple[RunFinding, ...]
+    step_ns: MeanNs | None
+    together_ns: MeanNs | None
+    checked: tuple[str, ...]
+
+
+def run_diagnosis(ranks: Sequence[RunRank]) -> RunDiagnosis:
+    """Apply all rules over ranks. With one rank only there are no findings: it does not show who waits for whom."""
+    # a server that only passes answers on needs no rules
+    from torch_tb_profiler.insights.run.rules import RUN_RULES  # noqa: PLC0415
+
+    facts = RunFacts(tuple(ranks), thresholds())
+    found: list[tuple[RunRule, RunFound]] = []
+    rules = [rule for rule in RUN_RULES if rule.id not in facts.thresholds.mute] if facts.loaded > 1 else []
+    for rule in rules:
+        found += [(rule, each) for each in (rule.find(facts) if facts.step_ns else ())]
+    present = {rule.id for rule, _ in found}
+    replaced = {id_ for rule, _ in found for id_ in rule.replaces if rule.id in present}
+    listed, together = _with_savings(facts, [each for each in found if each[0].id not in replaced])
+    shown = {each.id for each in listed}
+    return RunDiagnosis(
+        loaded=facts.loaded,
+        world=facts.world,
+        collectives=facts.joint.collectives,
+        bound=run_bound(facts),
+        findings=tuple(listed),
+        step_ns=facts.step_ns or None,
+        together_ns=together,
+        checked=tuple(rule.id for rule in rules if rule.id not in shown),
+    )
+
+
+def _with_savings(facts: RunFacts, found: Sequence[tuple[RunRule, RunFound]]) -> tuple[list[RunFinding], float | None]:
+    """All that is worth showing in its order, and what it saves together, ns of a step."""
+    why = [_why_not(facts, each) for _, each in found]
+    remedies = [
+        (rule, each) for (rule, each), no in zip(found, why, strict=True) if each.remedy is not None and no is None
+    ]
+    timed = _savings(facts, [each for _, each in remedies])
+    shown: list[tuple[RunRule, RunFound, FindingSaving | None]] = [
+        (*remedies[place], saving) for place, saving in timed.items()
+    ]
+    shown += [(*each, refused(no)) for each, no in zip(found, why, strict=True) if no is not None]
+    shown += [
+        (rule, each, None) for (rule, each), no in zip(found, why, strict=True) if each.remedy is None and no is None
+    ]
+    names = keys(rule.id for rule, _, _ in shown)
+    listed = in_order([_finding(facts, *each, key) for key, each in zip(names, shown, strict=True)])
+    return listed, sum(saving.after_others_ns or 0.0 for saving in timed.values()) if timed else None
+
+
+def _savings(facts: RunFacts, found: Sequence[RunFound]) -> dict[int, FindingSaving]:
+    """By place among those found what removing each saves, in the order in which these add up; only what is enough to
+    be shown.
+    """
+    if not found:
+        return {}
+    remedies = [each.remedy or () for each in found]
+    before = np.concatenate(facts.before)
+    ends = np.cumsum([len(each) for each in facts.before])[:-1]
+    steps_after = Replays(lambda places: np.concatenate(facts.steps_after([remedies[place] for place in places])))
+    least = facts.limit("findings", "least_share") * int(before.sum())
+    places = worth_counting(range(len(found)), before, steps_after, dict.fromkeys(range(len(found)), least))
+    order, reached, alone = greedy(places, before, steps_after, _REPLAYS)
+    n = facts.steps
+    savings = {}
+    now = before
+    for place, then in zip(order, reached, strict=True):
+        without_it = steps_after(each for each in places if each != place)
+        low, high = _interval(np.split(now - then, ends), facts, found[place].bound)
+        savings[place] = FindingSaving(
+            alone_ns=alone[place] / n,
+            after_others_ns=int((now - then).sum()) / n,
+            last_in_ns=int((without_it - reached[-1]).sum()) / n,
+            low_ns=None if low is None else low / n,
+            high_ns=None if high is None else high / n,
+            bound=found[place].bound,
+        )
+        now = then
+    return savings
+
+
+def _why_not(facts: RunFacts, each: RunFound) -> Refusal | None:
+    """Why no saving can be promised."""
+    if each.refused is not None or each.remedy is None:
+        return each.refused
+    return facts.refusal(each.changes)
+
+
+def _interval(saved: Sequence[Int64], facts: RunFacts, bound: bool) -> tuple[int | None, int | None]:
+    """Of the sum over ranks, step by step; None where ranks have different steps."""
+    names = {each.graph.steps.names for each in facts.ranks}
+    if len(names) != 1:
+        return None, None
+    return interval(np.sum(saved, axis=0), sum(int(each.sum()) for each in facts.before), bound)
+
+
+def _finding(facts: RunFacts, rule: RunRule, each: RunFound, saving: FindingSaving | None, key: str) -> RunFinding:
+    return RunFinding(
+        id=rule.id,
+        key=key,
+        severity=each.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
+        confidence=each.confidence,
+        title=each.title,
+        detail=each.detail,
+        advice=each.advice,
+        workers=each.workers,
+        saving=saving,
+        evidence=each.evidence,
+        instances=each.instances,
+        count=len(each.instances) if each.count is None else each.count,
+        links=each.links,
+        values=each.values,
+    )

@@ -1,0 +1,177 @@
+"""Which rank comes last, step by step: all leave a collective together, so who waits least has come last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.labels import Label
+from torch_tb_profiler.arrays.types import Bool, Float64, Int64
+from torch_tb_profiler.insights.run.deviations import NORMAL
+from torch_tb_profiler.insights.run.facts import RunFacts
+from torch_tb_profiler.ranks.slow_ranks import LEAST_PEERS, LEAST_STEPS
+from torch_tb_profiler.ranks.stragglers import KERNELS
+
+#: where a step is spent; `kernels` beside the labels of host time
+PLACES = (*(label.name.lower() for label in Label), "kernels")
+
+
+@dataclass(frozen=True)
+class StepsOfRanks:
+    """The steps that all ranks have. Shape (ranks, steps), ns; -1 where it is not known.
+
+    waiting_ns   the part of `wait_ns` that can be outside of computing: at most the exposed communication
+    """
+
+    names: tuple[str, ...]
+    duration_ns: Int64
+    wait_ns: Int64
+    waiting_ns: Int64
+    transfer_ns: Int64
+    unmatched_ns: Int64
+
+    @property
+    def step_ns(self) -> float:
+        """The mean; 0 without steps."""
+        return float(self.duration_ns.mean()) if self.duration_ns.size else 0.0
+
+    @property
+    def is_known(self) -> bool:
+        """Waiting is known on all ranks in all steps."""
+        return bool(self.wait_ns.size) and bool((self.wait_ns >= 0).all())
+
+
+def steps_of_ranks(facts: RunFacts) -> StepsOfRanks:
+    """By name; a step that a rank lacks is left out."""
+    ranks, waits = facts.distributed.ranks, facts.distributed.waits
+    # of steps of one name the first
+    places = [
+        dict(zip(reversed(each.overlap.names), reversed(range(len(each.overlap.names))), strict=True)) for each in ranks
+    ]
+    names = tuple(name for name in ranks[0].overlap.names if all(name in each for each in places[1:]))
+    rows = [[each[name] for name in names] for each in places]
+
+    def taken(values: list[Int64]) -> Int64:
+        return np.array([of[at] for of, at in zip(values, rows, strict=True)], np.int64).reshape(len(ranks), -1)
+
+    wait = taken([each.wait_ns for each in waits])
+    exposed = [each.exposed_communication_ns for each in ranks]
+    hidden = [
+        np.minimum(of.wait_ns[:-1], (of.wait_ns[:-1] if most is None else most).astype(np.int64))
+        for of, most in zip(waits, exposed, strict=True)
+    ]
+    return StepsOfRanks(
+        names,
+        taken([each.overlap.duration_ns for each in ranks]),
+        wait,
+        taken(hidden),
+        taken([each.transfer_ns for each in waits]),
+        taken([each.unmatched_ns for each in waits]),
+    )
+
+
+@dataclass(frozen=True)
+class Late:
+    """A rank that the others wait for.
+
+    rank         its place among the ranks
+    steps        in how many of the steps it is clearly later than the middle rank
+    of_steps     how many there are
+    waited_ns    what the middle rank waits more than it, mean of all steps
+    z            how far it is from the middle rank, in deviations: the median of the steps; None with two ranks
+    """
+
+    rank: int
+    steps: int
+    of_steps: int
+    waited_ns: float
+    z: float | None
+
+
+def late_ranks(facts: RunFacts) -> list[Late]:
+    """Ranks that are late in most steps, the latest first; none where waiting is not known on all ranks.
+
+    z = 0.6745 × (median of the waits − own wait) ÷ the median absolute deviation, which is `least_deviation` of the
+    mean step at least (docs/findings.md). Of two ranks there is no deviation: one is late by `least_share_of_two`.
+    """
+    of = steps_of_ranks(facts)
+    if not of.is_known or len(of.wait_ns) < 2:
+        return []
+
+    def limit(name: str) -> float:
+        return facts.limit("straggler", name)
+
+    wait = of.waiting_ns.astype(np.float64)
+    is_late: Bool
+    z: Float64 | None = None
+    if len(wait) == 2:
+        ahead = wait[::-1] - wait
+        is_late, share = ahead > limit("least_share_of_two") * of.step_ns, limit("steps_of_two")
+    else:
+        middle = np.median(wait, axis=0)
+        ahead = middle - wait
+        floor = max(limit("least_deviation") * of.step_ns, 1.0)
+        z = NORMAL * ahead / np.maximum(np.median(np.abs(ahead), axis=0), floor)
+        is_late, share = (z > limit("deviations")) & (ahead > limit("least_share") * of.step_ns), limit("steps")
+    # what own time says is surer than waiting (docs/ranks.md), where there is enough of it
+    is_short = len(wait) <= LEAST_PEERS or len(of.names) < LEAST_STEPS
+    found = [
+        Late(
+            rank,
+            int(is_late[rank].sum()),
+            len(of.names),
+            float(ahead[rank].mean()),
+            None if z is None else float(np.median(z[rank])),
+        )
+        for rank in range(len(wait))
+        if is_late[rank].mean() >= share and (is_short or facts.ranks[rank].rank.worker in facts.slow)
+    ]
+    return sorted(found, key=lambda each: -each.waited_ns)
+
+
+@dataclass(frozen=True)
+class Excess:
+    """What a rank spends more on than the middle rank, in an average step.
+
+    place     one of PLACES
+    ns        how much more of it
+    name      of the event or kernel with the largest part of it; empty for none
+    name_ns   that part
+    kernels   of `kernels`: how many more kernels than the middle rank, as a fraction; else None
+    """
+
+    place: str
+    ns: float
+    name: str
+    name_ns: float
+    kernels: float | None
+
+
+def excess_of(facts: RunFacts, rank: int) -> Excess | None:
+    """The place with the most; None where it is less than `least_share` of the step."""
+    spent = [each.spent for each in facts.ranks]
+    kinds = sorted({kind for each in spent for kind in each.kinds})
+    at = {kind: number for number, kind in enumerate(kinds)}
+    ns = np.zeros((len(spent), len(kinds)))
+    for number, each in enumerate(spent):
+        ns[number, [at[kind] for kind in each.kinds]] = each.ns
+    label = np.array([kind[0] for kind in kinds], np.int64)
+    of_label = np.stack([ns[:, label == number].sum(axis=1) for number in range(KERNELS + 1)], axis=1)
+    more = of_label[rank] - _middle(of_label)
+    place = int(more.argmax())
+    if more[place] <= facts.limit("straggler", "least_share") * facts.step_ns:
+        return None
+    of_name = np.where(label == place, ns[rank] - _middle(ns), -np.inf)
+    name = int(of_name.argmax())
+    kernels = None
+    if place == KERNELS:
+        counts = np.array([len(each.item) / max(len(of), 1) for each, of in zip(spent, facts.before, strict=True)])
+        kernels = float(counts[rank] / max(_middle(counts[:, None])[0], 1e-9) - 1)
+    return Excess(PLACES[place], float(more[place]), kinds[name][1], max(float(of_name[name]), 0.0), kernels)
+
+
+def _middle(values: Float64) -> Float64:
+    """Over ranks; of an even number the lower of the middle two, as the replay without a straggler has it."""
+    found: Float64 = np.sort(values, axis=0)[(len(values) - 1) // 2]
+    return found

@@ -1,0 +1,61 @@
+"""What a rule over several ranks is, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torch_tb_profiler.insights.rule import Cause, FoundCause
+from torch_tb_profiler.insights.run.instance import RunInstance
+
+if TYPE_CHECKING:
+    from torch_tb_profiler.analysis.replay.effects import Effect
+    from torch_tb_profiler.insights.run.facts import RunFacts
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFinding(Cause):
+    """A cause of lost time in a run of several ranks. What it saves is of the average step of all ranks, when all are
+    replayed together.
+
+    workers     the ranks that have to change; empty when it is all of them
+    instances   where it can be seen, the most costly first
+    """
+
+    workers: tuple[str, ...]
+    instances: tuple[RunInstance, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFound(FoundCause):
+    """What a rule over ranks found, before its saving is known.
+
+    workers, instances   as in RunFinding
+    remedy    what removes the cause: effects of each rank, in their order; None for a warning
+    changes   what `remedy` is made of: what refuses them, refuses it
+    bound     what it saves is the most that any remedy can
+    count     how many places there are; None: as many as instances
+    """
+
+    workers: tuple[str, ...] = ()
+    remedy: tuple[tuple[Effect, ...], ...] | None = None
+    bound: bool = True
+    instances: tuple[RunInstance, ...] = ()
+    count: int | None = None
+
+
+@dataclass(frozen=True)
+class RunRule:
+    """A rule over ranks.
+
+    id        its name: also that of its section in `thresholds.toml`
+    number    in the list of rules, docs/findings.md
+    find      what it finds: nothing, or the causes with the most costly first
+    replaces  ids of rules that say the same less precisely: left out when this one finds something
+    """
+
+    id: str
+    number: str
+    find: Callable[[RunFacts], Sequence[RunFound]]
+    replaces: tuple[str, ...] = ()

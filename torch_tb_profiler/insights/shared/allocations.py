@@ -1,0 +1,109 @@
+"""Calls of the steps that get memory from the driver or give it back."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.labels import ALLOCATOR
+from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.shared.loading import outermost
+from torch_tb_profiler.model import Model
+
+#: memory pools of the driver: their calls are queued like kernels, and are meant to be called often
+_QUEUED = re.compile(r"Async")
+_RELEASES = re.compile(r"Free|Unmap|Unregister|Release")
+_OF_HOST = re.compile(r"Host|Register")
+
+
+@dataclass(frozen=True)
+class Allocations:
+    """Outermost calls, by thread and start. Parallel, shape (n,).
+
+    row           the call
+    operator      string: the innermost operator around it, -1 for none
+    releases      it gives memory back
+    on_host       of pinned memory of the host
+    asking_share  of the calls of those operators that ever got memory from the driver, the part in which they did, 0…1
+    """
+
+    row: Int32
+    operator: Int64
+    releases: Bool
+    on_host: Bool
+    asking_share: float
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, chosen: Bool | Int64) -> Allocations:
+        """Some of them."""
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        share = columns.pop("asking_share")
+        return Allocations(**{name: column[chosen] for name, column in columns.items()}, asking_share=share)
+
+    def of_device(self) -> Allocations:
+        """Those of memory of devices."""
+        return self.take(~self.on_host)
+
+    def of_host(self) -> Allocations:
+        """Those of pinned memory of the host."""
+        return self.take(self.on_host)
+
+
+def allocations_of(facts: Facts) -> Allocations:
+    """Those that begin in a step."""
+    found = _allocations(facts.model)
+    return found.take(facts.step_of(found.row) >= 0)
+
+
+def in_steady_state(facts: Facts, found: Allocations, released: bool = True) -> bool:
+    """Whether memory is got in most steps of the second half, and given back (`released`); not told from two steps.
+
+    A program that warms up only gets memory, in its first steps.
+    """
+    n = facts.steps
+    if n < 3:
+        return False
+    late = np.arange(n) >= n // 2
+
+    def is_usual(chosen: Bool) -> bool:
+        calls = np.bincount(facts.step_of(found.row[chosen]), minlength=n)
+        return 2 * int(np.count_nonzero(late & (calls > 0))) > int(np.count_nonzero(late))
+
+    return is_usual(~found.releases) and (not released or is_usual(found.releases))
+
+
+@remembered
+def _allocations(model: Model) -> Allocations:
+    events, strings = model.trace.events, model.trace.strings
+    calls = model.launches.row
+    name = events.name[calls]
+    chosen = strings.where(ALLOCATOR.search, name)[name] & ~strings.where(_QUEUED.search, name)[name]
+    rows = outermost(model, calls[chosen])
+    name = events.name[rows]
+    tree, nesting = model.structure.tree, model.structure.nesting
+    node = np.full(len(rows), -1, np.int64)
+    if len(tree):
+        inner = nesting.innermost(events.track[rows], events.start[rows])
+        node = nearest(tree.parent, tree.is_operator, inner).astype(np.int64)
+    releases = strings.where(_RELEASES.search, name)[name]
+    on_host = strings.where(_OF_HOST.search, name)[name]
+    asking = distinct(node[(node >= 0) & ~releases & ~on_host])
+    codes = np.zeros(len(strings), np.bool_)
+    codes[tree.name[asking]] = True
+    all_of_them = int(np.count_nonzero(codes[tree.name] & tree.is_operator)) if len(tree) else 0
+    return Allocations(
+        row=rows,
+        operator=take_known(tree.name, node).astype(np.int64),
+        releases=releases,
+        on_host=on_host,
+        asking_share=len(asking) / all_of_them if all_of_them else 0.0,
+    )

@@ -1,0 +1,117 @@
+"""Operations of communication that begin in the steps, as the rules about them count them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.kernel_use import is_compute
+from torch_tb_profiler.arrays.intervals import Coverage, union_of
+from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.model.communication import Communications
+from torch_tb_profiler.model.communication_names import KINDS
+
+#: ranges of FullyShardedDataParallel and of fully_shard begin so
+FSDP = ("FSDP::", "FullyShardedDataParallel.")
+
+
+@dataclass(frozen=True)
+class CollectiveCalls:
+    """Operations of the steps, by their first range. Parallel, shape (n,).
+
+    operation   index into the operations of the trace
+    row         the event of its first range: a kernel, or the call on the host
+    step        index of the step
+    start       ns
+    duration    ns: of all of its ranges
+    """
+
+    facts: Facts
+    operation: Int64
+    row: Int32
+    step: Int64
+    start: Int64
+    duration: Int64
+
+    def __len__(self) -> int:
+        return len(self.operation)
+
+    @property
+    def of(self) -> Communications:
+        """All communication of the trace."""
+        return self.facts.model.communications
+
+    def are(self, *kinds: str) -> Bool:
+        """Which are of some kinds."""
+        return np.isin(self.of.operations.kind[self.operation], [KINDS.index(kind) for kind in kinds])
+
+    @property
+    def in_bytes(self) -> Int64:
+        """-1 where it is not known."""
+        found: Int64 = self.of.operations.in_bytes[self.operation]
+        return found
+
+    @property
+    def per_step(self) -> float:
+        """How many there are in an average step."""
+        return len(self) / max(self.facts.steps, 1)
+
+    def take(self, chosen: Bool) -> CollectiveCalls:
+        """Some of them."""
+        parts = (self.operation, self.row, self.step, self.start, self.duration)
+        return CollectiveCalls(self.facts, *(each[chosen] for each in parts))  # type: ignore[arg-type]
+
+    def inside(self, named: Callable[[str], object]) -> Bool:
+        """Which are called while an operator or annotation with a wanted name runs, on whatever thread."""
+        tree, strings, events = self.facts.model.structure.tree, self.facts.trace.strings, self.facts.trace.events
+        found = np.zeros(len(self), np.bool_)
+        if not len(tree):
+            return found
+        rows = tree.row[strings.where(named, tree.name)[tree.name]]
+        if not len(rows):
+            return found
+        start = events.start[rows]
+        order = np.argsort(start, kind="stable")
+        end = np.maximum.accumulate((start + np.maximum(events.duration[rows], 0))[order])
+        called = self.of.operations.host_start[self.operation]
+        at = np.searchsorted(start[order], called, side="right") - 1
+        known = (called >= 0) & (at >= 0)
+        found[known] = called[known] < end[at[known]]
+        return found
+
+
+def collective_calls(facts: Facts) -> CollectiveCalls:
+    """Those of the steps that were chosen, by start."""
+    of = facts.model.communications
+    ranges = of.ranges
+    first = np.flatnonzero(np.append(True, ranges.operation[1:] != ranges.operation[:-1])[: len(ranges.operation)])
+    rows = facts.communication_rows
+    starts = facts.trace.events.start[rows]
+    order = np.argsort(starts, kind="stable")
+    place = np.searchsorted(starts[order], ranges.start[first])
+    inside = place < len(order)
+    inside[inside] = starts[order][place[inside]] == ranges.start[first[inside]]
+    first, row = first[inside], rows[order[place[inside]]]
+    operation = ranges.operation[first].astype(np.int64)
+    by_start = np.argsort(ranges.start[first], kind="stable")
+    operation, row = operation[by_start], row[by_start]
+    return CollectiveCalls(
+        facts, operation, row, facts.step_of(row), ranges.start[first][by_start], of.duration[operation]
+    )
+
+
+def has_fsdp(facts: Facts) -> bool:
+    """Whether a model is sharded with FSDP."""
+    tree = facts.model.structure.tree
+    return bool(facts.trace.strings.where(lambda name: name.startswith(FSDP), tree.name)[tree.name].any())
+
+
+def bare(facts: Facts, calls: CollectiveCalls) -> Float64:
+    """Shape (n,): the part of each in which nothing is computed, 0…1; of their last range to the end."""
+    computing = Coverage(union_of(device_spans(facts.model, is_compute(facts.model))))
+    covered = computing.between(calls.start, calls.start + calls.duration)
+    return 1 - covered / np.maximum(calls.duration, 1)

@@ -1,0 +1,51 @@
+"""Communication that no computation hides, as the rules about communication weigh it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.device_use import step_use
+from torch_tb_profiler.analysis.overview.overview import average_step
+from torch_tb_profiler.analysis.replay.refusals import Refusal
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.rule import Evidence
+
+#: why what communication costs is no saving
+ONE_RANK = Refusal(
+    "one_rank_communication",
+    "savings",
+    "One rank alone does not show which part of its communication is waiting for other ranks. Replay all ranks of the "
+    "run together.",
+)
+
+
+@dataclass(frozen=True)
+class Exposed:
+    """Of the average step.
+
+    ns        exposed communication
+    share     its part of the step, 0…1
+    evidence  where to see it
+    """
+
+    ns: float
+    share: float
+    evidence: Evidence
+
+
+def exposed_communication(facts: Facts) -> Exposed | None:
+    """None without steps, and where it is too little to be worth a word."""
+    model = facts.model
+    average = average_step(model)
+    if average.step_ns <= 0:
+        return None
+    use = step_use(model)
+    if use is not None and use.exposed_communication_ns is not None:
+        exposed = float(use.exposed_communication_ns.mean())
+        label = "Exposed communication, average per step"
+        evidence = Evidence("exposed_communication_per_step", label, exposed, "ns", "steps")
+    else:  # a library without kernels: what the host did
+        exposed = average.category_ns.get("communication", 0.0)
+        evidence = Evidence("communication_per_step", "Communication, average per step", exposed, "ns", "overview")
+    share = exposed / average.step_ns
+    return Exposed(exposed, share, evidence) if share > facts.limit("communication", "least_share") else None

@@ -1,0 +1,73 @@
+"""What rules about kernels that one kernel could replace have in common: their rows, numbers and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from torch_tb_profiler.analysis.replay.changes import Fused, fused_groups
+from torch_tb_profiler.arrays.grouping import first_at
+from torch_tb_profiler.arrays.types import Int32
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.rule import Evidence
+from torch_tb_profiler.insights.shared.patterns import Group
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """Groups of kernels in the steps, that which saves most first.
+
+    rows       the longest kernel of each group
+    spent_ns   time of all kernels
+    left_ns    of those in their place
+    kernels    how many there are
+    """
+
+    groups: Sequence[Group]
+    rows: Int32
+    spent_ns: int
+    left_ns: int
+    kernels: int
+
+    @property
+    def change(self) -> Fused:
+        """Each group is one kernel."""
+        return fused_groups((each.rows.tolist(), each.target_ns) for each in self.groups)
+
+    def evidence(self, facts: Facts) -> tuple[Evidence, ...]:
+        """Per step: groups, kernels, and their time."""
+        n = facts.steps
+        return (
+            Evidence(
+                "fusible_groups", "Groups that one kernel could do, per step", len(self.groups) / n, "count", "kernels"
+            ),
+            Evidence("fusible_kernels", "Their kernels, per step", self.kernels / n, "count", "kernels"),
+            Evidence("fusible_ns", "Time of these kernels, per step", self.spent_ns / n, "ns", "kernels"),
+        )
+
+
+def fusion_of(facts: Facts, groups: Sequence[Group]) -> Fusion | None:
+    """What there is to fuse in the steps; None for nothing."""
+    kept = [each for each in groups if len(each.rows) > 1]
+    if kept:
+        in_steps = facts.step_of(np.array([each.rows[0] for each in kept], np.int32)) >= 0
+        kept = [each for each, inside in zip(kept, in_steps.tolist(), strict=True) if inside]
+    if not kept:
+        return None
+    rows = np.concatenate([each.rows for each in kept])
+    duration, heads = facts.duration(rows), np.cumsum([0, *(len(each.rows) for each in kept[:-1])])
+    spent = np.add.reduceat(duration, heads)
+    order = np.argsort(np.array([each.target_ns for each in kept]) - spent, kind="stable")
+    kept = [kept[i] for i in order.tolist()]
+    longest = np.maximum.reduceat(duration, heads)
+    of = np.repeat(np.arange(len(heads)), np.diff(np.append(heads, len(rows))))
+    at = first_at(of[duration == longest[of]], rows[duration == longest[of]], len(heads))
+    return Fusion(
+        groups=tuple(kept),
+        rows=at[order],
+        spent_ns=int(spent.sum()),
+        left_ns=sum(each.target_ns for each in kept),
+        kernels=len(rows),
+    )

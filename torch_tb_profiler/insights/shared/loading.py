@@ -1,0 +1,162 @@
+"""How the program waits for its batches, as the rules about input look at it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.analysis.replay.changes import ScaleHost, scale
+from torch_tb_profiler.analysis.shared.device_roles import all_device_spans
+from torch_tb_profiler.analysis.shared.quantities import BUSY
+from torch_tb_profiler.arrays.intervals import Coverage
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.moments import Moments
+from torch_tb_profiler.arrays.nesting import parents
+from torch_tb_profiler.arrays.order import median, percentile, stable_order
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.rule import Evidence, Link
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.frame_names import is_own_code
+from torch_tb_profiler.trace import Category
+
+#: also of what derives from them, as the StatefulDataLoader of torchdata
+_SYNCHRONOUS = re.compile(r"SingleProcessDataLoaderIter\.")
+_WORKERS = re.compile(r"MultiProcessingDataLoaderIter\.")
+#: the frame of torch that makes an iterator with its workers; those that persist are only told to begin again
+_MADE = re.compile(
+    r"(?:^|/)(?:torch/utils/data/|torchdata/stateful_dataloader/stateful_)dataloader\.py\(\d+\): _get_iterator$"
+)
+#: what a batch of workers takes as usual is told from so many
+FEWEST = 4
+
+DATA_LOADING = Link(
+    "data_loading",
+    "Single- and multi-process data loading",
+    "https://docs.pytorch.org/docs/stable/data.html#single-and-multi-process-data-loading",
+)
+
+
+@dataclass(frozen=True)
+class Fetches:
+    """The outermost ranges in which the program fetches its next batch, by thread and start. Parallel, shape (n,).
+
+    row            the range
+    synchronous    a DataLoader without workers makes the batch in it
+    workers        a DataLoader with worker processes hands it over
+    iterator       the frame of torch that made the iterator that the batch is the first of; -1 for others, for the
+                   first of a thread, and without stacks
+    alone          no operator and no other range began on this thread since the fetch before: of two batches at once
+    """
+
+    row: Int32
+    synchronous: Bool
+    workers: Bool
+    iterator: Int32
+    alone: Bool
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, chosen: Bool | Int64) -> Fetches:
+        """Some of them."""
+        return Fetches(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
+
+
+def fetches_of(facts: Facts) -> Fetches:
+    """Those that begin in a step."""
+    found = _fetches(facts.model)
+    return found.take(facts.step_of(found.row) >= 0)
+
+
+@remembered
+def _fetches(model: Model) -> Fetches:
+    rows, events, strings = outermost(model, model.dataloader_rows), model.trace.events, model.trace.strings
+    name, track, start = events.name[rows], events.track[rows], events.start[rows]
+    again = np.append(False, track[1:] == track[:-1])[: len(rows)]
+    # pipes alone are counted with the workers: what makes their batches is not known
+    synchronous = strings.where(_SYNCHRONOUS.search, name)[name]
+    workers = strings.where(_WORKERS.search, name)[name]
+    since = np.where(again, np.append(0, events.end[rows][:-1])[: len(rows)], np.iinfo(np.int64).min)
+    iterator = np.full(len(rows), -1, np.int32)
+    frames = model.trace.python_frames.row
+    code = events.name[frames]
+    made = frames[strings.where(_MADE.search, code)[code]]
+    after = Moments(track, start).first(events.track[made], events.end[made])
+    for frame, first in zip(made.tolist(), after.tolist(), strict=True):
+        if first >= 0 and again[first] and events.start[frame] >= since[first]:
+            iterator[first] = frame
+    return Fetches(rows, synchronous, workers, iterator, again & ~_something_between(model, track, since, start))
+
+
+def _something_between(model: Model, track: Int32, since: Int64, until: Int64) -> Bool:
+    """Whether an operator or annotation, or a call of a device, of a thread begins in each of some windows."""
+    events = model.trace.events
+    rows = np.concatenate((model.trace.operators.row, model.trace.launches.row))
+    found: Bool = Moments(events.track[rows], events.start[rows]).between(track, since, until) > 0
+    return found
+
+
+def outermost(model: Model, rows: Int32) -> Int32:
+    """Ranges of the host that lie in no other of them, by thread and start."""
+    events = model.trace.events
+    track, start, end = events.track[rows], events.start[rows], events.end[rows]
+    order = np.lexsort((-end, start, track))
+    found: Int32 = rows[order][parents(track[order], start[order], end[order]) < 0]
+    return found
+
+
+def beyond(facts: Facts, rows: Int32, ns: float) -> ScaleHost:
+    """What some ranges take longer than so many ns is gone, whatever the thread does in it."""
+    events = facts.trace.events
+    track, start, end = (column[rows].tolist() for column in (events.track, events.start, events.end))
+    cut = [(t, s + int(ns), e) for t, s, e in zip(track, start, end, strict=True) if e > s + int(ns)]
+    return scale(factor=0.0, intervals=cut)
+
+
+def own_code_within(facts: Facts, rows: Int32) -> Int32:
+    """Frames of the user's own code that begin in some ranges of the host, on the same thread; none without stacks."""
+    events, model = facts.trace.events, facts.model
+    frames = model.rows_of(Category.PYTHON_FUNCTION)
+    code = events.name[frames]
+    frames = frames[facts.trace.strings.where(is_own_code, code)[code]]
+    place = Moments(events.track[rows], events.start[rows]).last(events.track[frames], events.start[frames])
+    inside = np.flatnonzero((place >= 0) & (events.start[frames] < take_known(events.end[rows], place)))
+    found: Int32 = frames[inside[stable_order(events.track[frames[inside]])]]
+    return found.astype(np.int32)
+
+
+def launch_inside(facts: Facts, rows: Int32) -> Bool:
+    """Shape (n,): in which ranges of the host a call on the same thread starts work on a device, copies left out."""
+    events, model = facts.trace.events, facts.model
+    launch = model.device_links.launch
+    calls = model.launches.row[launch[(launch >= 0) & (model.device_category == Category.KERNEL)]]
+    begun = Moments(events.track[calls], events.start[calls])
+    found: Bool = begun.between(events.track[rows], events.start[rows], events.end[rows]) > 0
+    return found
+
+
+def loader_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
+    """How long batches of a DataLoader took."""
+    each = float(facts.duration(rows).sum()) / facts.steps
+    whole = Evidence("dataloader_per_step", "DataLoader, average per step", each, "ns", "overview")
+    return (whole, *batch_evidence(facts, rows))
+
+
+def batch_evidence(facts: Facts, rows: Int32) -> tuple[Evidence, ...]:
+    """How long batches took as usual, and the slowest, and how long the device had nothing to do in them."""
+    took, events = facts.duration(rows), facts.trace.events
+    p50, p95 = median(took), percentile(took, 95)
+    found = (
+        Evidence("share_of_step", "Share of the average step", facts.share(float(took.sum())), "fraction", "overview"),
+        Evidence("batch_p50", "A batch, median", p50, "ns", "trace"),
+        Evidence("batch_p95", "A batch, 95th percentile", p95, "ns", "trace"),
+    )
+    if not facts.model.has_device_work:
+        return found
+    busy = Coverage(BUSY.spans(all_device_spans(facts.model)))
+    idle = float((took - busy.between(events.start[rows], events.end[rows])).sum()) / facts.steps
+    return (*found, Evidence("idle_meanwhile", "All devices idle meanwhile, average per step", idle, "ns", "trace"))

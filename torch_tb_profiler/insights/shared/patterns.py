@@ -1,0 +1,231 @@
+"""Parts of a program that one kernel could do, by the order of its operators: attention, norms, softmax, chains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.distinct import begins_run, distinct_places
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Bool, Int32, Int64
+from torch_tb_profiler.insights.facts import Facts
+from torch_tb_profiler.insights.shared.operator_line import ELEMENTWISE, OperatorLine, input_dims, operator_line
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.model.kernel_names.families import family_of
+from torch_tb_profiler.model.kernel_names.family import Kind
+from torch_tb_profiler.model.program_tree import ACCUMULATE
+from torch_tb_profiler.trace import Category
+
+#: the part of the time of all kernels but the longest that is left when one kernel does their work
+LEFT = 0.15
+
+#: a softmax between two batched products, with scaling, masks and dropout between
+_ATTENTION = r"G[asudpc]{0,6}S[oascudp]{0,3}G"
+#: its backward: two products for the values, the backward of the softmax, two for queries and keys
+_ATTENTION_BACKWARD = r"GG[asudpoc]{0,5}B[asudpc]{0,5}GG"
+_SDPA = ("aten::scaled_dot_product_attention", "aten::_scaled_dot_product")
+#: norms by hand; x² is a power or a product
+_NORMS: Mapping[str, str] = {
+    "rms_norm": r"[2u]ma?q[ud]c?u?",
+    "layer_norm": r"m(?:s[2u]m|sv|vs|v)a?q?s?[ud]a?[ud]?u?a?",
+    "softmax": r"Xsx(?:t)d",
+}
+#: nodes with these names, and what is inside them, are no part of a chain: other rules, or compilers, see to them
+_APART = ("Optimizer.", "Torch-Compiled Region", "## Call CompiledFxGraph", ACCUMULATE, "CompiledFunction")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Kernels that one kernel could replace.
+
+    rows       their events, in order
+    target_ns  how long the one would take
+    """
+
+    rows: Int32
+    target_ns: int
+
+
+def fused_ns(duration: Int64) -> int:
+    """How long one kernel in place of several takes, ns: as long as the longest, and `LEFT` of the others."""
+    longest = int(duration.max(initial=0))
+    return round(longest + LEFT * (int(duration.sum()) - longest))
+
+
+@remembered
+def _kernel_rows(model: Model) -> Bool:
+    """Shape (events,): the kernels that are not communication's."""
+    found = np.zeros(len(model.trace.events), np.bool_)
+    work, links = model.device_work, model.device_links
+    found[work.row[(model.device_category == Category.KERNEL) & ~links.is_communication]] = True
+    return found
+
+
+@remembered
+def attention(model: Model) -> tuple[tuple[int, int], ...]:
+    """Places of the operator line where attention is made of products and a softmax, forward and backward."""
+    line = operator_line(model)
+    found = [*line.matches(_ATTENTION), *line.matches(_ATTENTION_BACKWARD)]
+    return tuple(sorted(found))
+
+
+def inside(model: Model, names: tuple[str, ...]) -> Bool:
+    """Shape (call tree,): nodes that are, or are inside of, nodes whose names begin so."""
+    tree = model.tree
+    named = model.trace.strings.where(lambda name: name.startswith(names), tree.name)
+    found: Bool = nearest(tree.parent, named[tree.name] if len(tree) else named[:0], np.arange(len(tree))) >= 0
+    return found
+
+
+def by_hand(model: Model, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those stretches of the operator line that are not inside torch's own operator of attention.
+
+    The backward of that operator's single operators looks like one by hand: where the forward is torch's, so is that.
+    """
+    line = operator_line(model)
+    apart = inside(model, _SDPA)
+    own = [(first, after) for first, after in spans if not apart[line.node[first]]]
+    forward = [span for span in own if "S" in line.text[slice(*span)]]
+    return own if forward else []
+
+
+def in_backward_of_attention(facts: Facts) -> list[Group]:
+    """The backward of attention, where none is by hand."""
+    spans = attention(facts.model)
+    if by_hand(facts.model, spans):
+        return []
+    text = operator_line(facts.model).text
+    return [attention_group(facts, *span) for span in spans if "B" in text[slice(*span)]]
+
+
+def attention_group(facts: Facts, first: int, after: int) -> Group:
+    """The kernels of one attention, from a place of the operator line to another."""
+    line = operator_line(facts.model)
+    rows = kernels_of(facts.model, line.rows(first, after))
+    return Group(rows, products_left(facts, rows, "B" in line.text[first:after]))
+
+
+def products_left(facts: Facts, rows: Int32, backward: bool = False) -> int:
+    """How long one kernel of attention takes, ns: its products as they do, and `LEFT` of the rest.
+
+    A backward multiplies five times in place of four: it computes the weights again.
+    """
+    strings, names = facts.trace.strings, facts.trace.events.name
+    products = strings.where(_is_product, names[rows])[names[rows]] if len(rows) else np.zeros(0, np.bool_)
+    duration = facts.duration(rows)
+    whole, multiplying = int(duration.sum()), int(duration[products].sum())
+    if backward:
+        multiplying = round(1.25 * multiplying)
+    return min(round(multiplying + LEFT * max(whole - multiplying, 0)), whole)
+
+
+def _is_product(name: str) -> bool:
+    family = family_of(name)  # what is not known stays as it is
+    return family is None or family.kind in (Kind.GEMM, Kind.GEMM_HELPER, Kind.GEMV)
+
+
+def norms(facts: Facts, kind: str) -> list[Group]:
+    """Norms or softmax that are written out, forward; kinds: rms_norm, layer_norm, softmax."""
+    line = operator_line(facts.model)
+    found = []
+    for first, after in line.matches(_NORMS[kind]):
+        rows = kernels_of(facts.model, line.rows(first, after))
+        if len(rows) >= 3:
+            found.append(Group(rows, fused_ns(facts.duration(rows))))
+    return found
+
+
+def kernels_of(model: Model, rows: Int32) -> Int32:
+    """Those of some rows that are kernels, and not communication's."""
+    found: Int32 = rows[_kernel_rows(model)[rows]]
+    return found
+
+
+def chains(facts: Facts, taken: Iterable[Int32], least: int) -> list[Group]:
+    """Successive elementwise kernels of one size on a stream that different operators launched.
+
+    taken   rows of kernels that belong to something else
+    least   kernels in a chain
+
+    The same operator again and again, and operators that write to their input, go over parameters and are no chain.
+    """
+    model = facts.model
+    line, work, events = operator_line(model), model.device_work, facts.trace.events
+    fits = _may_be_in_a_chain(model, line, taken)
+    if not fits.any():
+        return []
+    size = np.zeros(len(work), np.int64)
+    size[fits] = _sizes(model, line, np.flatnonzero(fits))
+    chosen = np.flatnonzero(model.is_work)
+    order = chosen[np.lexsort((events.start[work.row[chosen]], work.stream[chosen], work.device[chosen]))]
+    heads = np.flatnonzero(begins_run(work.device[order], work.stream[order], fits[order], size[order]))
+    ends = np.append(heads[1:], len(order))
+    names = model.tree.name[line.node[line.place[order]]]
+    in_place = facts.trace.strings.where(lambda name: name.endswith("_"), names)[names]
+    differs = np.append(names[1:] != names[:-1], False)
+    differs[ends - 1] = False
+    several, plain = (np.logical_or.reduceat(each, heads) for each in (differs, ~in_place))
+    long = np.flatnonzero(fits[order[heads]] & (ends - heads >= least) & several & plain)
+    rows = work.row[order]
+    found = [rows[head:end] for head, end in zip(heads[long].tolist(), ends[long].tolist(), strict=True)]
+    return [Group(each, fused_ns(facts.duration(each))) for each in found]
+
+
+def _may_be_in_a_chain(model: Model, line: OperatorLine, taken: Iterable[Int32]) -> Bool:
+    """Shape (device work,): elementwise kernels of eager operators."""
+    letters = np.frombuffer(line.text.encode("ascii"), np.uint8)
+    elementwise = np.isin(letters, np.frombuffer(ELEMENTWISE.encode("ascii"), np.uint8))
+    node = np.where(line.place >= 0, line.node[line.place], -1) if len(line.node) else line.place
+    apart = np.append(inside(model, _APART), True)
+    fits: Bool = np.append(elementwise, False)[line.place] & ~apart[node] & (model.device_category == Category.KERNEL)
+    gone = np.zeros(len(model.trace.events), np.bool_)
+    for rows in taken:
+        gone[rows] = True
+    return fits & ~gone[model.device_work.row]
+
+
+def _sizes(model: Model, line: OperatorLine, at: Int64) -> Int64:
+    """Shape (n,): the same number for work on as many elements, by shapes, else by grid and block.
+
+    at   shape (n,): indices into the device work, of work with a place
+    """
+    work = model.device_work
+    codes, which = distinct_places(input_dims(model, line.node[line.place[at]]))
+    texts = model.trace.strings.texts(codes)
+    elements = np.array([largest(text) for text in texts], np.int64)[which]
+    grid, block = work.grid[at].astype(np.int64), work.block[at]
+    by_grid = grid * (int(block.max(initial=0)) + 1) + block
+    # what is not known is like nothing else
+    unknown = (grid <= 0) | (block <= 0)
+    by_grid[unknown] = int(by_grid.max(initial=0)) + 1 + np.flatnonzero(unknown)
+    sizes: Int64 = np.where(elements > 0, elements, -1 - by_grid)
+    return sizes
+
+
+def largest(dims: str) -> int:
+    """Elements of the largest input; 0 where that is not known.
+
+    >>> largest("[[8, 4], [], [4]]")
+    32
+    """
+    return max((prod(shape) for shape in shapes(dims)), default=0)
+
+
+def shapes(dims: str) -> list[list[int]]:
+    """The shapes of the inputs, [] of what is no tensor; none where they cannot be read.
+
+    >>> shapes("[[8, 4], []]")
+    [[8, 4], []]
+    """
+    try:
+        found = json.loads(dims)
+    except ValueError:
+        return []
+    if not isinstance(found, list):
+        return []
+    return [each if isinstance(each, list) and each and all(isinstance(n, int) for n in each) else [] for each in found]

@@ -1,0 +1,102 @@
+"""A summary for a terminal."""
+
+from __future__ import annotations
+
+from torch_tb_profiler.analysis.device_use import DeviceSummary
+from torch_tb_profiler.insights.summary.summary import (
+    SummaryAnswer,
+    SummaryFinding,
+    SummarySteps,
+    SummaryTrace,
+)
+
+#: parts of the average step in the text
+MOST_PARTS = 6
+
+
+def as_text(found: SummaryAnswer) -> str:
+    """For a terminal: a line for each thing, in English. What a trace names cannot steer the terminal."""
+    lines = [_title(found.trace)]
+    lines += _steps_lines(found.steps)
+    lines += _waterfall_lines(found)
+    if found.device.busy is not None:
+        lines += _device_lines(found.device)
+    owners = found.owners
+    if owners.linked is not None:
+        lines.append(
+            f"Owners of device time: linked {_share(owners.linked)}, inferred {_share(owners.inferred)}, "
+            f"without {_share(owners.unowned)}"
+        )
+    if found.mfu is not None:
+        known = _share(found.flops.matrix_coverage)
+        lines.append(f"MFU {_share(found.mfu)}, HFU {_share(found.hfu)}, {known} of the products known")
+    lines.append(_bound_line(found))
+    lines += [f"  {_finding_line(each)}" for each in found.findings]
+    lines += [f"{note.severity}: {note.text}" for note in found.notes]
+    return "\n".join("".join(each if each.isprintable() else "\ufffd" for each in line) for line in lines)
+
+
+def _bound_line(found: SummaryAnswer) -> str:
+    explained = "" if found.explained is None else f", {_share(found.explained)} of the step time explained"
+    return f"Bound by: {found.bound}{explained}"
+
+
+def _finding_line(found: SummaryFinding) -> str:
+    where = f" ({found.where})" if found.where else ""
+    saving = found.saving
+    if saving is None or saving.after_others_ns is None:
+        return f"{found.title}{where}"
+    return f"{found.title}{where}: {'at most' if saving.bound else 'about'} {_time(saving.after_others_ns)} a step"
+
+
+def _title(trace: SummaryTrace) -> str:
+    devices = [name or "a device without a name" for name in trace.devices]
+    counted = {name: devices.count(name) for name in devices}
+    named = ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counted.items())
+    return f"{trace.run} · {trace.worker} · span {trace.span}: {trace.events:,} events, {_time(trace.duration_ns)}" + (
+        f", {named}" if named else ", no device work"
+    )
+
+
+def _steps_lines(steps: SummarySteps) -> list[str]:
+    if steps.median_ns is None or steps.mean_ns is None:
+        return ["Steps: none found"]
+    times = f"median {_time(steps.median_ns)}, mean {_time(steps.mean_ns)}"
+    return [f"Steps: {steps.count} by {steps.rule}, {times}"]
+
+
+def _waterfall_lines(found: SummaryAnswer) -> list[str]:
+    mean = found.steps.mean_ns
+    if not mean or not found.waterfall:
+        return []
+    largest = sorted(found.waterfall, key=lambda part: -part.ns)[:MOST_PARTS]
+    rest = mean - sum(part.ns for part in largest)
+    parts = [f"{part.cause} {_share(part.ns / mean)}" for part in largest]
+    return ["Average step: " + ", ".join(parts + ([f"other {_share(rest / mean)}"] if rest > 0 else []))]
+
+
+def _device_lines(device: DeviceSummary) -> list[str]:
+    lines = [
+        f"Device busy {_share(device.busy)}, computing {_share(device.computing)}, communicating "
+        f"{_share(device.communicating)}, exposed communication {_share(device.exposed_communication)} of the step time"
+    ]
+    cores = device.tensor_cores
+    if cores.yes is not None:
+        lines.append(
+            f"Tensor cores: yes {_share(cores.yes)}, no {_share(cores.no)}, unknown {_share(cores.unknown)} of the "
+            "time of compute kernels"
+        )
+    warps = device.occupancy
+    lines.append(f"Occupancy: mean {_share(warps.mean)}, known for {_share(warps.known_share)} of that time")
+    return lines
+
+
+def _share(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.1%}"
+
+
+def _time(ns: float) -> str:
+    for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
+        if ns >= size:
+            return f"{ns / size:.2f} {unit}"
+    return f"{ns:.0f} ns"
