@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from torch_tb_profiler.analysis.question import RunSubject
 from torch_tb_profiler.trace import Note, Severity
 
 #: of files in a sentence
@@ -25,3 +27,15 @@ def absent_traces(
         if files:
             listed = ", ".join(files[:MOST_NAMES]) + (" …" if len(files) > MOST_NAMES else "")
             yield Note(kind, severity, f"{text}: {listed}.", len(files), (view,), values={"files": listed})
+
+
+def absent_of_span(view: str, subject: RunSubject[Any]) -> list[Note]:
+    """The same of an answer about the ranks of a run."""
+    found = absent_traces(
+        view,
+        loading=subject.loading,
+        failed=subject.failed,
+        while_loading="Traces of this span are still being read and not in these numbers",
+        when_failed="Traces of this span could not be read and are not in these numbers",
+    )
+    return list(found)

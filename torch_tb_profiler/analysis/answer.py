@@ -23,13 +23,16 @@ MeanNs = Annotated[float, Meta(description="nanoseconds, a mean")]
 #: nanoseconds of a mean or a share
 NsMean = Annotated[float, Meta(description="nanoseconds")]
 Bytes = Annotated[int, Meta(description="bytes")]
+#: bytes of a mean
+BytesMean = Annotated[float, Meta(description="bytes")]
+#: number of a record of a memory snapshot, -1 before the first
+Record = Annotated[int, Meta(ge=-1, description="number of a record; -1 before the first")]
 Count = Annotated[int, Meta(ge=0)]
 #: 0…1
 Fraction = Annotated[float, Meta(description="0…1")]
 #: number of an event in its file
 Row = Annotated[int, Meta(ge=0, description="number of an event in its file")]
 
-Cell = str | int | float | bool | None
 #: by column key: a list each, all of the same length
 Rows = dict[str, list[Any]]
 

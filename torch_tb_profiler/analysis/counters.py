@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
 from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import Profile
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
@@ -55,13 +54,12 @@ def counters(model: Model) -> Counters:
     """Every device that ran kernels, by number."""
     begin, end = window(model)
     work = model.device_work
-    kernels = (model.device_category == Category.KERNEL) & (work.device >= 0)
-    if not kernels.any():
+    kernels = kernels_by_device(model)
+    if not kernels:
         return Counters(begin, ())
     buckets = _buckets(begin, end)
     found = []
-    for device in distinct(work.device[kernels]).tolist():
-        chosen = kernels & (work.device == device)
+    for device, chosen in kernels.items():
         of_device = work.take(chosen)
         start, stop = model.trace.events.start[of_device.row], model.trace.events.end[of_device.row]
         sized = of_device.blocks_per_sm > 0

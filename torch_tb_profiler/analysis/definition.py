@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 ColumnType = Literal["string", "number", "bool"]
-Unit = Literal["ns", "bytes", "bytes_per_second", "percent", "fraction", "count"]
+Unit = Literal["ns", "bytes", "bytes_per_second", "flop", "flop_per_second", "percent", "fraction", "count"]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.remember import remembered_by
-from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.device_roles import device_spans, work_by_device
 from torch_tb_profiler.analysis.shared.quantities import (
     BUSY,
     COMMUNICATING,
@@ -21,7 +21,6 @@ from torch_tb_profiler.analysis.shared.quantities import (
 )
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import Coverage
 from torch_tb_profiler.arrays.types import Float64, Int64
 from torch_tb_profiler.model import Model
@@ -130,8 +129,7 @@ def _device_time(model: Model, window: Window) -> DeviceTime:
     rows: list[list[Int64]] = []
     devices: list[int] = []
     steps: list[str] = []
-    for device in distinct(work.device[model.is_work]).tolist():
-        chosen = model.is_work & (work.device == device)
+    for device, chosen in work_by_device(model).items():
         if window == "steps":
             start, end, names = model.steps.start, model.steps.end, model.steps.names
         else:

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.device_time import device_time
+from torch_tb_profiler.analysis.answer import Fraction
+from torch_tb_profiler.analysis.device_time import DeviceTime, device_time
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.shared.device_roles import communication_spans
+from torch_tb_profiler.analysis.shared.device_roles import communication_spans, kernels_by_device, work_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores, is_compute, occupancy, tensor_cores
 from torch_tb_profiler.analysis.shared.quantities import share
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class DeviceUse:
     sm_efficiency          estimated part of the multiprocessors that compute kernels could fill, over step time, 0…1
     achieved_occupancy     estimated occupancy of the compute kernels of which it is known, 0…1
     occupancy_known_share  part of the time of compute kernels that these are, 0…1
-    tensor_cores           parts of the time of compute kernels; None without such time
+    tensor_cores           parts of the time of compute kernels
     """
 
     id: int
@@ -55,7 +55,7 @@ class DeviceUse:
     sm_efficiency: float | None
     achieved_occupancy: float | None
     occupancy_known_share: float | None
-    tensor_cores: TensorCores | None
+    tensor_cores: TensorCores
 
 
 @dataclass(frozen=True)
@@ -84,18 +84,20 @@ class DeviceSummary:
     occupancy              of all compute kernels that are selected, of every device
     """
 
-    busy: float | None
-    computing: float | None
-    communicating: float | None
-    exposed_communication: float | None
-    tensor_cores: TensorCores | None
+    busy: Fraction | None
+    computing: Fraction | None
+    communicating: Fraction | None
+    exposed_communication: Fraction | None
+    tensor_cores: TensorCores
     occupancy: Occupancy
 
 
 @remembered
 def device_use(model: Model) -> tuple[DeviceUse, ...]:
     """Every device that ran kernels, by number."""
-    return tuple(_use(model, device) for device in kernel_devices(model))
+    time = device_time(model, "steps")
+    rows = dict(each_value(time.device))
+    return tuple(_use(model, device, time, rows[device]) for device in kernel_devices(model))
 
 
 @remembered
@@ -105,7 +107,8 @@ def step_use(model: Model) -> StepUse | None:
     if not devices:
         return None
     time = device_time(model, "steps")
-    of = [time.device == device for device in devices]
+    rows = dict(each_value(time.device))
+    of = [rows[device] for device in devices]
 
     def mean(ns: Int64) -> Float64:
         means: Float64 = np.mean([ns[mask] for mask in of], axis=0)
@@ -139,7 +142,7 @@ def mean_known(values: Sequence[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def filled_ns(model: Model, chosen: Bool) -> float:
+def filled_ns(model: Model, chosen: Bool | Int64) -> float:
     """Integral over the steps of the part of the multiprocessors that the chosen kernels could fill, at most 1."""
     events, steps, work = model.trace.events, model.steps, model.device_work.take(chosen)
     known = work.blocks_per_sm > 0
@@ -150,8 +153,7 @@ def filled_ns(model: Model, chosen: Bool) -> float:
 
 def kernel_devices(model: Model) -> list[int]:
     """Those that ran kernels."""
-    found = distinct(model.device_work.device[model.device_category == Category.KERNEL])
-    return [int(device) for device in found if device >= 0]
+    return list(kernels_by_device(model))
 
 
 def _communication_is_on_devices(model: Model) -> bool:
@@ -159,16 +161,16 @@ def _communication_is_on_devices(model: Model) -> bool:
     return bool(model.device_links.is_communication.any()) or not communication_spans(model).size
 
 
-def _use(model: Model, device: int) -> DeviceUse:
-    time = device_time(model, "steps")
-    mine = time.device == device
+def _use(model: Model, device: int, time: DeviceTime, mine: Int64) -> DeviceUse:
+    """`mine`: the rows of the device in `time`."""
     window = int(time.window_ns[mine].sum())
     on_devices = _communication_is_on_devices(model)
 
     def of_steps(ns: Int64) -> float | None:
         return share(int(ns[mine].sum()), window)
 
-    chosen = is_compute(model) & (model.device_work.device == device)
+    chosen = work_by_device(model)[device]
+    chosen = chosen[is_compute(model)[chosen]]
     filled, warps = filled_ns(model, chosen), occupancy(model, chosen)
     properties = model.trace.header.device(device) or {}
     major, minor = properties.get("computeMajor"), properties.get("computeMinor")

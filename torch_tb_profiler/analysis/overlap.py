@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.overview.overview import category_spans
 from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.shared.device_roles import rank_spans
 from torch_tb_profiler.analysis.shared.quantities import COMMUNICATING, COMPUTING_ALONE, EXPOSED_COMMUNICATION
+from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.lookup import window_of
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model import Model
@@ -70,6 +71,6 @@ def step_of_operations(model: Model) -> Int32:
     on_host = window_of(steps.host_start, steps.host_end, start)
     structure, trace = model.structure, model.trace
     earlier = structure.launched_before & structure.device_links.is_communication
-    before = np.isin(start, trace.events.start[trace.device_work.row[earlier]])
+    before = among(start, trace.events.start[trace.device_work.row[earlier]])
     on_device = np.where(before, -1, window_of(steps.start, steps.end, start))
     return np.where(called, on_host, on_device).astype(np.int32)

@@ -6,7 +6,7 @@ all go by these declarations; `torch_tb_profiler.questions` lists them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
@@ -79,6 +79,7 @@ class Subject:
 P = TypeVar("P", bound=msgspec.Struct)
 A = TypeVar("A")
 K = TypeVar("K")
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +115,7 @@ class TraceQuestion(Question[P, A]):
     """A question about one trace.
 
     compute   the answer; raises Refused
+    about     what kind of file it is about
     of_steps  whether the model holds only what belongs to the steps that are chosen
     of_run    whether the answer also depends on how many workers the run has
     first     parameters with which it is answered as soon as a trace has been read
@@ -122,6 +124,7 @@ class TraceQuestion(Question[P, A]):
     """
 
     compute: Callable[[Subject, P], A]
+    about: Literal["trace", "snapshot", "any"] = "trace"
     of_steps: bool = True
     of_run: bool = False
     first: Sequence[P] | Callable[[Model], Sequence[P]] = ()
@@ -185,10 +188,31 @@ class RunSubject(Generic[K]):
 
 @dataclass(frozen=True)
 class RankPart(Generic[K]):
-    """What is kept of each trace for questions about all of them; `make` gives something with `size`, bytes."""
+    """What is kept of each trace for questions about all of them.
+
+    make    gives something with `size`, bytes
+    decode  the same of what worker processes keep beside the columns and the name of the worker; None when it is
+            damaged. None where they keep nothing
+    """
 
     name: str
     make: Callable[[Subject], K]
+    decode: Callable[[bytes, str], K | None] | None = None
+
+
+@dataclass(frozen=True)
+class RunPart(Generic[K, W]):
+    """What the answers to several questions about a run are cut from.
+
+    make            gives something with `size`, bytes
+    encode, decode  as it is kept in a file, once all ranks were read or failed; None of what is damaged. None for what
+                    is not kept
+    """
+
+    name: str
+    make: Callable[[RunSubject[K]], W]
+    encode: Callable[[W], bytes] | None = None
+    decode: Callable[[bytes], W | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,11 +220,13 @@ class RunQuestion(Question[P, A], Generic[P, A, K]):
     """A question about all ranks of a run.
 
     part     what is needed of each trace
-    compute  the answer; raises Refused
+    whole    what is made of these once for several questions; None for this one alone
+    compute  the answer, of the subject, or of what `whole` makes of it; raises Refused
     """
 
     part: RankPart[K]
-    compute: Callable[[RunSubject[K], P], A]
+    whole: RunPart[K, Any] | None = None
+    compute: Callable[[Any, P], A]
     tag: str = "several traces"
 
 
@@ -258,6 +284,3 @@ AnyQuestion = (
     | RunQuestion[Any, Any, Any]
     | TracesQuestion[Any, Any]
 )
-
-#: bodies that are JSON already
-JsonPieces = bytes | Iterator[bytes]

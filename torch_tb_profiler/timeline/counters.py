@@ -123,7 +123,7 @@ def _kept(timeline: Timeline, counter: Counter, first: int, count: int) -> Count
     size = after - low
     wanted = first + np.arange(count) - low
     inside = (wanted >= 0) & (wanted < size)
-    place = counters.listed.index(counter) * size + np.where(inside, wanted, 0)
+    place = counters.places[counter] * size + np.where(inside, wanted, 0)
     return CounterBins(*(np.where(inside, values[place], np.nan) for values in counters.bins.columns().values()))
 
 

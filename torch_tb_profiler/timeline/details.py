@@ -11,6 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.owners import name_owner
 from torch_tb_profiler.arrays.lookup import find
+from torch_tb_profiler.arrays.order import median, percentile
 from torch_tb_profiler.arrays.types import Int32, Int64
 from torch_tb_profiler.model.owners import How, Why
 from torch_tb_profiler.timeline.enclosing import (
@@ -300,8 +301,8 @@ def same_name(timeline: Timeline, row: int) -> SameName:
         total_ns=int(duration.sum()),
         mean_ns=float(duration.mean()),
         min_ns=int(duration.min()),
-        median_ns=float(np.median(duration)),
-        p95_ns=float(np.percentile(duration, 95)),
+        median_ns=median(duration),
+        p95_ns=percentile(duration, 95),
         max_ns=int(duration.max()),
         longest_row=int(longest),
         position=int(np.count_nonzero(before)),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import pairwise
 
 import numpy as np
@@ -87,21 +89,31 @@ def _depths(start: Int64, end: Int64, parent: Int32) -> Int32:
 
 
 def _side_by_side(start: Int64, end: Int64) -> list[int]:
-    """The first free lane below the innermost enclosing slice, one slice after the other in the order of starts."""
+    """The first free lane below the innermost enclosing slice, one slice after the other in the order of starts.
+
+    Lanes from MOST_DEPTHS on are not told apart. Takes n · log n operations, however many overlap.
+    """
     found: list[int] = []
-    ends: list[int] = []  # of each lane, where its last slice ends
-    open_: list[tuple[int, int]] = []  # end and lane; some in the middle may have ended
+    free = (1 << MOST_DEPTHS) - 1  # a bit for each lane
+    taken: list[tuple[int, int]] = []  # a heap: when each lane becomes free again
+    # what may enclose a later slice: ends, negated and ascending; one that ends before a later one never is innermost
+    closes: list[int] = []
+    lanes: list[int] = []
     for begin, finish in zip(start.tolist(), end.tolist(), strict=True):
-        while open_ and open_[-1][0] <= begin:
-            open_.pop()
-        lane = next((lane for closes, lane in reversed(open_) if closes > begin and closes >= finish), -1) + 1
-        while lane < len(ends) and ends[lane] > begin:
-            lane += 1
-        if lane == len(ends):
-            ends.append(finish)
-        else:
-            ends[lane] = finish
-        open_.append((finish, lane))
+        while taken and taken[0][0] <= begin:
+            free |= 1 << heappop(taken)[1]
+        enclosing = bisect_right(closes, -max(finish, begin + 1)) - 1
+        lane = lanes[enclosing] + 1 if enclosing >= 0 else 0
+        above = free >> lane
+        lane = lane + (above & -above).bit_length() - 1 if above else MOST_DEPTHS
+        if lane < MOST_DEPTHS:
+            free ^= 1 << lane
+            heappush(taken, (finish, lane))
+        while closes and closes[-1] >= -finish:
+            closes.pop()
+            lanes.pop()
+        closes.append(-finish)
+        lanes.append(lane)
         found.append(lane)
     return found
 

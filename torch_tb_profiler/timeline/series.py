@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from torch_tb_profiler.timeline.schema import CounterBins, MemoryPoints
@@ -61,3 +62,8 @@ class Counters:
     level: int = 1
     bins: CounterBins = field(default_factory=CounterBins.empty)
     memory: MemoryPoints = field(default_factory=MemoryPoints.empty)
+
+    @cached_property
+    def places(self) -> dict[Counter, int]:
+        """Index into `listed`."""
+        return {counter: place for place, counter in enumerate(self.listed)}

@@ -119,6 +119,8 @@ def tree_of(timeline: Timeline) -> Tree:
         lengths = slices.items.end - slices.items.start
         busy[used] = np.add.reduceat(lengths, slices.first[used])
     instants = np.where(lanes.band == Band.INSTANT, count, 0)
+    # lanes stand track by track
+    first = np.searchsorted(lanes.track, np.arange(len(trace.tracks) + 1)).tolist()
 
     nodes: list[Node] = []
     node_of_track = np.full(len(trace.tracks), -1, np.int32)
@@ -127,7 +129,7 @@ def tree_of(timeline: Timeline) -> Tree:
         nodes.append(process)
         for thread in _threads(trace, process):
             (track,) = thread.tracks
-            chosen = lanes.track == track
+            chosen = slice(first[track], first[track + 1])
             node_of_track[track] = len(nodes)
             nodes.append(
                 replace(
@@ -180,8 +182,9 @@ def _sides(tracks: list[int], devices: Int32, host: set[int]) -> list[list[int]]
     """Processes of devices are numbered 0, 1, …: what a host process of the same number did is no part of them."""
     if all(devices[track] < 0 for track in tracks):
         return [tracks]
-    calling = [track for track in tracks if track in host and devices[track] < 0]
-    return [side for side in (calling, [track for track in tracks if track not in calling]) if side]
+    calls = [track in host and devices[track] < 0 for track in tracks]
+    sides = ([track for track, of_host in zip(tracks, calls, strict=True) if of_host == side] for side in (True, False))
+    return [side for side in sides if side]
 
 
 def _is_gpu_label(track: Track) -> bool:

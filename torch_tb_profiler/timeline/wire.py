@@ -17,8 +17,6 @@ from torch_tb_profiler.timeline.pyramid import BUCKETS_OF_TILE, Items, tile_leng
 from torch_tb_profiler.timeline.series import Counter
 from torch_tb_profiler.timeline.timeline import Timeline
 
-CONTENT_TYPE = "application/octet-stream"
-
 MAGIC = 0x314C5454
 TILE, SLICES, COUNTERS, TILE_OF_OPERATORS, TILE_WITH_SLACK, TILE_WITH_BOTH, DERIVED_TILE = range(1, 8)
 #: in place of a name

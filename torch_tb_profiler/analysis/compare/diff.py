@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.compare.alignment import align
 from torch_tb_profiler.analysis.shared.program_times import TimedProgram, full_program, nn_program
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import group
-from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.program_tree import NodeKind
@@ -103,13 +102,13 @@ class Side:
 
     def operators(self) -> OperatorSums:
         """The operators among the nodes and everything below them."""
-        return self.program.operators(and_below(self.program.timed, self.nodes))
+        return self.program.operators(*below(self.program.timed, self.nodes))
 
     def kernels(self) -> KernelSums:
         """The kernels that they launched."""
         timed = self.program.timed
         inside = np.zeros(len(timed.tree) + 1, np.bool_)
-        inside[and_below(timed, self.nodes)] = True
+        inside[below(timed, self.nodes)[0]] = True
         return self.program.kernels(np.flatnonzero(inside[timed.work_node]))
 
 
@@ -151,17 +150,16 @@ class Program:
             yield child
             child = int(after[child])
 
-    def operators(self, nodes: Int64) -> OperatorSums:
+    def operators(self, nodes: Int64, times: Int64) -> OperatorSums:
+        """Of different nodes, each counted so many times."""
         timed = self.timed
-        chosen = nodes[timed.is_operator[nodes]]
+        chosen, weight = nodes[timed.is_operator[nodes]], times[timed.is_operator[nodes]]
         groups = group([timed.tree.name[chosen]], self.returned[chosen])
+        columns = (timed.tree.duration, timed.device_total, timed.host_self, timed.device_self)
         return OperatorSums(
-            name=tuple(timed.strings.texts(timed.tree.name[chosen[groups.first]])),
-            calls=groups.count(),
-            host_total_ns=groups.sum(timed.tree.duration[chosen]),
-            device_total_ns=groups.sum(timed.device_total[chosen]),
-            host_self_ns=groups.sum(timed.host_self[chosen]),
-            device_self_ns=groups.sum(timed.device_self[chosen]),
+            tuple(timed.strings.texts(timed.tree.name[chosen[groups.first]])),
+            groups.sum(weight),
+            *(groups.sum(column[chosen] * weight) for column in columns),
         )
 
     def kernels(self, work: Int64) -> KernelSums:
@@ -178,7 +176,8 @@ class Program:
     def everything(self) -> tuple[OperatorSums, KernelSums]:
         """All operators and kernels of the trace, wherever launched, but not work launched before the recording."""
         recorded = ~self.model.launched_before
-        return self.operators(np.arange(len(self.timed.tree))), self.kernels(np.flatnonzero(recorded))
+        every = np.arange(len(self.timed.tree))
+        return self.operators(every, np.ones_like(every)), self.kernels(np.flatnonzero(recorded))
 
 
 def turns_of(path: str) -> list[int] | None:
@@ -314,9 +313,16 @@ def _without_number(name: str) -> str:
     return _NUMBER.sub("", name)
 
 
-def and_below(timed: TimedProgram, nodes: Int64) -> Int64:
-    """The nodes and all nodes below them; those given must not lie in each other."""
-    return positions(nodes, timed.forest.after[nodes])
+def below(timed: TimedProgram, nodes: Int64) -> tuple[Int64, Int64]:
+    """The nodes and all nodes below them, ascending, and in how many of those given each lies."""
+    if not len(nodes):
+        return nodes, nodes
+    after = timed.forest.after[nodes]
+    low, size = int(nodes.min()), int(after.max()) - int(nodes.min())
+    changes = np.bincount(nodes - low, minlength=size + 1) - np.bincount(after - low, minlength=size + 1)
+    times = np.cumsum(changes[:-1])
+    found = np.flatnonzero(times)
+    return low + found, times[found]
 
 
 # tables -----------------------------------------------------------------------------------------------------

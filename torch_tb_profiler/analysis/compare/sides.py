@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from torch_tb_profiler.analysis.compare.diff import PARTS, SUMS, OperatorSums, Program, Side, and_below
+from torch_tb_profiler.analysis.compare.diff import PARTS, SUMS, OperatorSums, Program, Side, below
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.lookup import bounds_of
 from torch_tb_profiler.arrays.order import inverse, stable_order
 from torch_tb_profiler.arrays.range_sums import KeyedSequence, running_sums
-from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.arrays.types import Bool, Int64
 
 
 class Siblings:
@@ -107,7 +107,7 @@ class Operators:
         program = siblings.program
         timed, returned = program.timed, program.returned
         start = siblings.nodes[: siblings.beginning]
-        compared = and_below(timed, start)
+        compared, _ = below(timed, start)
         by_return = inverse(returned)
         is_there = np.zeros(len(returned), np.bool_)
         is_there[returned[compared[timed.is_operator[compared]]]] = True
@@ -115,13 +115,14 @@ class Operators:
         self._before = running_sums(is_there)
         columns = timed.tree.duration, timed.device_total, timed.host_self, timed.device_self
         self._sequence = KeyedSequence(timed.tree.name[nodes], [column[nodes] for column in columns])
-        # where steps lie in steps, nodes are compared twice, and those of a side are no neighbours
-        self._twice = bool((timed.forest.after[start[:-1]] > start[1:]).any())
+        # where steps lie in steps, nodes are compared several times, and those of several nodes of the beginning are
+        # no neighbours
+        self._in_each_other = bool((timed.forest.after[start[:-1]] > start[1:]).any())
 
     def ranges(self, sides: Sides) -> tuple[Int64, Int64]:
-        """First position of the operators of each side, and the position after the last."""
+        """First position of the operators of each side, and the position after the last; equal where they are apart."""
         program, nodes = self._siblings.program, self._siblings.nodes
-        there = np.flatnonzero(sides.size)
+        there = np.flatnonzero((sides.size > 0) & ~self._apart(sides))
         head, last = nodes[sides.first[there]], nodes[sides.after[there] - 1]
         first, after = np.zeros((2, len(sides.first)), np.int64)
         # the first of a node to return is so many before it as there are nodes below it
@@ -131,20 +132,25 @@ class Operators:
 
     def of(self, sides: Sides) -> OperatorTables:
         """Of each side what `Side.operators` says."""
-        if self._twice:
-            return self._one_by_one(sides)
         first, after = self.ranges(sides)
         found = self._sequence.sums(first, after)
-        names = tuple(self._siblings.program.timed.strings.texts(self._sequence.keys[found.key]))
-        bounds = bounds_of(found.range_of, len(first))
-        return OperatorTables(bounds, OperatorSums(names, found.count, *found.sums))
-
-    def _one_by_one(self, sides: Sides) -> OperatorTables:
-        program, nodes = self._siblings.program, self._siblings.nodes
+        names = self._siblings.program.timed.strings.texts(self._sequence.keys[found.key])
+        sums = OperatorSums(tuple(names), found.count, *found.sums)
+        apart = np.flatnonzero(self._apart(sides))
+        if not len(apart):
+            return OperatorTables(bounds_of(found.range_of, len(first)), sums)
+        nodes = self._siblings.nodes
         tables = [
-            Side(program, nodes[first:after]).operators()
-            for first, after in zip(sides.first.tolist(), sides.after.tolist(), strict=True)
+            Side(self._siblings.program, nodes[sides.first[each] : sides.after[each]]).operators()
+            for each in apart.tolist()
         ]
-        names = tuple(name for table in tables for name in table.name)
-        sums = {key: np.concatenate([getattr(table, key) for table in tables]) for key in SUMS}
-        return OperatorTables(running_sums(np.array([len(table) for table in tables])), OperatorSums(names, **sums))
+        of = np.concatenate([found.range_of, np.repeat(apart, [len(table) for table in tables])])
+        order = stable_order(of)
+        names = [*names, *(name for table in tables for name in table.name)]
+        columns = {key: np.concatenate([getattr(each, key) for each in (sums, *tables)])[order] for key in SUMS}
+        sums = OperatorSums(tuple(names[at] for at in order.tolist()), **columns)
+        return OperatorTables(bounds_of(of[order], len(first)), sums)
+
+    def _apart(self, sides: Sides) -> Bool:
+        """Sides whose operators may be no neighbours."""
+        return (sides.first < self._siblings.beginning) & (sides.size > 1) & self._in_each_other

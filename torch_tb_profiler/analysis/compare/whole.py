@@ -50,13 +50,17 @@ def whole(comparison: Comparison, most: int) -> Whole:
     left, right = pairing.beginning()
     levels, parents = [(left, right)], [np.full(1, -1)]
     entries = 1
+    # of each entry of a level so many stand before it, at least; behind `most` no children are shown
+    before = np.zeros(1, np.int64)
     while len(levels) < most:
-        of, left, right = pairing.children(left, right)
+        opened_at_most = slice(int(np.searchsorted(before, most)))
+        of, left, right = pairing.children(left.some(opened_at_most), right.some(opened_at_most))
         if not len(of):
             break
         parents.append(entries - len(parents[-1]) + of)
         levels.append((left, right))
         entries += len(of)
+        before = before[of] + 1 + np.arange(len(of))
     parent = np.concatenate(parents).astype(np.int32)
     depth = np.repeat(np.arange(len(levels), dtype=np.int32), [len(of) for of in parents])
     order = preorder(parent, np.arange(entries), depth)

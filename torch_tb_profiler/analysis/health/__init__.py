@@ -9,6 +9,7 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.health import devices, profiler, recording, times
 from torch_tb_profiler.analysis.remember import pinned, remembered
 from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.trace import Note, Notes
 
 __all__ = ["health", "troubles"]
@@ -17,6 +18,8 @@ __all__ = ["health", "troubles"]
 @remembered
 def health(model: Model) -> tuple[Note, ...]:
     """All notes: what was repaired, what the structure shows, what looks wrong, and what was not recorded."""
+    if is_snapshot(model.trace):
+        return troubles(model)
     not_recorded = (note for rule in recording.RULES for note in rule(model))
     return tuple(Notes([*troubles(model), *not_recorded]))
 
@@ -24,5 +27,7 @@ def health(model: Model) -> tuple[Note, ...]:
 @pinned
 def troubles(model: Model) -> tuple[Note, ...]:
     """The same without what was not recorded."""
+    if is_snapshot(model.trace):
+        return tuple(model.trace.notes)
     rules = (*devices.RULES, *times.RULES, *profiler.RULES)
     return tuple(Notes([*model.notes, *(note for rule in rules for note in rule(model))]))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-import numpy as np
-
+from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Note
@@ -30,7 +29,7 @@ def _lost_kernels(model: Model) -> Iterator[Note]:
     """Launches without a kernel: before the first one that has one, after the last, and between."""
     events, launches = model.trace.events, model.launches
     called = _named(model, _LAUNCH_NAME) & (launches.correlation > 0)
-    done = called & np.isin(launches.correlation, model.device_work.correlation[model.is_work])
+    done = called & among(launches.correlation, model.device_work.correlation[model.is_work])
     if not done.any():
         return
     start = events.start[launches.row]

@@ -60,6 +60,7 @@ HEALTH = TraceQuestion(
     summary="What was recorded, and what is wrong with it",
     answer=HealthAnswer,
     compute=_health,
+    about="any",
     also=("/health",),
     of_steps=False,
     first=(NoParameters(),),

@@ -87,4 +87,20 @@ KERNELS = by_key(
         "fraction",
         "Duration of the calls whose occupancy is known ÷ duration of all its calls.",
     ),
+    Definition(
+        "flop_rate",
+        "FLOP/s",
+        "number",
+        "flop_per_second",
+        "Matrix FLOP of the calls that launched it, by their shapes, its share by time ÷ its time. Empty for kernels "
+        "without FLOP, and where shapes do not tell.",
+    ),
+    Definition(
+        "byte_rate",
+        "Bytes/s",
+        "number",
+        "bytes_per_second",
+        "The least that its calls read and write, by their shapes, its share by time ÷ its time. Empty where shapes do "
+        "not tell.",
+    ),
 )

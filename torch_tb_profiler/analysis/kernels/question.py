@@ -31,7 +31,7 @@ class KernelsMeta(TableMeta, frozen=True, kw_only=True):
     host_ns         always null: kernels have no time on the host
     kernel_ns       Σ durations of kernels
     compute_ns      Σ durations of kernels that are not communication's
-    tensor_cores    parts of compute_ns; null when that is 0
+    tensor_cores    parts of compute_ns
     occupancy       of compute kernels
     memcpy          copies by kind
     memset          fills by kind
@@ -43,7 +43,7 @@ class KernelsMeta(TableMeta, frozen=True, kw_only=True):
     host_ns: None = None
     kernel_ns: Ns
     compute_ns: Ns
-    tensor_cores: TensorCores | None
+    tensor_cores: TensorCores
     occupancy: Occupancy
     memcpy: Sequence[Transfers]
     memset: Sequence[Transfers]

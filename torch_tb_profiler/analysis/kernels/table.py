@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.shared.kernel_use import (
     Occupancy,
@@ -24,6 +26,7 @@ from torch_tb_profiler.analysis.shared.owners import OwnerName, owner_names
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_OPERATORS, Use, use_of_device_work
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.grouping import Groups, descending, group
+from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.types import Bool, Float64, Int8, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
@@ -55,12 +58,12 @@ class Transfers:
 class KernelTotals:
     """Σ durations in ns of all kernels and of compute kernels; how these used tensor cores and what occupancy they had.
 
-    tensor_cores  None when compute kernels have no duration
+    tensor_cores  of compute kernels
     """
 
     kernel_ns: int
     compute_ns: int
-    tensor_cores: TensorCores | None
+    tensor_cores: TensorCores
     occupancy: Occupancy
 
 
@@ -70,8 +73,8 @@ class KernelTable(Tabular):
 
     Keys, units and definitions of the columns: `columns.KERNELS`. Columns from `operator` to
     `operator_tensor_core_eligible` are None when grouped by name alone; `mean_blocks_per_sm`,
-    `mean_achieved_occupancy` and `occupancy_known_share` are None when the trace records no such value; the means are
-    NaN for groups of which it is not known.
+    `mean_achieved_occupancy` and `occupancy_known_share` are None when the trace records no such value, `flop_rate` and
+    `byte_rate` when shapes tell neither; the means and rates are NaN for groups of which it is not known.
     Missing registers or shared memory: -1. `kind` and `library` are None where the name is of no known family, and
     `library` where several have such kernels.
     """
@@ -98,6 +101,8 @@ class KernelTable(Tabular):
     mean_blocks_per_sm: Float64 | None
     mean_achieved_occupancy: Float64 | None
     occupancy_known_share: Float64 | None
+    flop_rate: Float64 | None
+    byte_rate: Float64 | None
     totals: KernelTotals
     memcpy: tuple[Transfers, ...]
     memset: tuple[Transfers, ...]
@@ -137,7 +142,7 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     name = trace.events.name[work.row]
     duration = np.maximum(trace.events.duration[work.row], 0)
     by_launch = group_by != "name"
-    operator, text = _by_call(model) if group_by == "name_call_launch" else _by_owner(model)
+    operator, text = _by_call(model) if group_by == "name_call_launch" else by_owner(model)
     operator = operator[chosen]
     keys: list[npt.NDArray[Any]] = [name]
     if by_launch:
@@ -149,6 +154,9 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     use = use_of_device_work(model)[chosen]
     blocks, percent = _blocks(work.blocks_per_sm), known_occupancy(work)
     has_occupancy = bool((work.occupancy >= 0).any())
+
+    rates = _rates(model, chosen, groups)
+    has_work = bool(rates.bytes_ns.any() or rates.flops_ns.any())
 
     def texts(codes: Int32) -> tuple[str, ...]:
         return tuple(strings[code] for code in codes[lead].tolist())
@@ -181,6 +189,8 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
         occupancy_known_share=groups.mean((~np.isnan(percent)).astype(np.float64), duration)[order]
         if has_occupancy
         else None,
+        flop_rate=rates.flop_rate[order] if has_work else None,
+        byte_rate=rates.byte_rate[order] if has_work else None,
         totals=kernel_totals(model),
         memcpy=transfers(model, Category.MEMCPY),
         memset=transfers(model, Category.MEMSET),
@@ -188,7 +198,16 @@ def _kernels(model: Model, group_by: _Grouping) -> KernelTable:
     )
 
 
-def _by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
+def _rates(model: Model, chosen: Int64, groups: Groups) -> Sums:
+    """Of kernels, of which those of communication have no work; chosen: positions in `Model.device_work`."""
+    found = counted(model)
+    of_work = np.empty(0, np.int64) if found.on_host else found.pieces.place
+    place_of = places_of(of_work, len(model.device_work))[chosen]
+    has = np.flatnonzero(place_of >= 0)
+    return sums_of(model, place_of[has], Groups(groups.of[has], groups.first))
+
+
+def by_owner(model: Model) -> tuple[Int64, Callable[[int], str]]:
     """A number for the owner of each piece of device work, and what is shown of it."""
     owners = owner_names(model)
     texts = [_shown(owner) for owner in owners.names]

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.shared.tensor_cores import (
     eligible_device_work,
     use_of_device_work,
 )
+from torch_tb_profiler.arrays.distinct import distinct_first
 from torch_tb_profiler.arrays.forest import Forest
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.types import Bool, Int64
@@ -101,7 +102,7 @@ def old_order(model: Model, forest: Forest) -> Int64:
     rank = place - tree.depth + (forest.after - place - 1)  # finished before it, and below it
     if not nodes:
         return rank
-    tracks, first = np.unique(tree.track, return_index=True)
+    tracks, first = distinct_first(tree.track)
     turn = np.empty(int(tracks.max()) + 1, np.int64)
     turn[tracks[np.argsort(tree.start[first], kind="stable")]] = np.arange(len(tracks))
     ranked: Int64 = turn[tree.track] * nodes + rank

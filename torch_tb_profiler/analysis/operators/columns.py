@@ -91,6 +91,22 @@ OPERATORS = by_key(
         "where it is known of none of them.",
     ),
     Definition(
+        "flop_rate",
+        "FLOP/s",
+        "number",
+        "flop_per_second",
+        "Matrix FLOP by the shapes of its inputs ÷ time of its own kernels. Empty for operators without FLOP, and "
+        "where shapes do not tell.",
+    ),
+    Definition(
+        "byte_rate",
+        "Bytes/s",
+        "number",
+        "bytes_per_second",
+        "The least that it reads and writes, by the shapes of its inputs ÷ time of its own kernels. Empty where shapes "
+        "do not tell.",
+    ),
+    Definition(
         "has_call_stack",
         "Has call stacks",
         "bool",

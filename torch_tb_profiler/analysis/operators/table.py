@@ -8,12 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.flops.calls import counted
+from torch_tb_profiler.analysis.flops.rates import Sums, sums_of
 from torch_tb_profiler.analysis.operators.calls import OperatorCalls, operator_calls
 from torch_tb_profiler.analysis.remember import remembered, remembered_by
 from torch_tb_profiler.analysis.stacks.call_stacks import Stacks, call_stacks
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import descending, group
+from torch_tb_profiler.arrays.grouping import Groups, descending, group
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.short import short_name
@@ -27,7 +30,8 @@ class OperatorTable(Tabular):
     """Operators grouped; parallel columns, by device self time, else host self time, descending.
 
     Keys, units and definitions of the columns: `columns.OPERATORS`. `input_shape` and `call_stack` are None
-    unless grouped by them. Tensor-core columns are percent, NaN where there is no device time, or where of no part of
+    unless grouped by them; `flop_rate` and `byte_rate` where shapes tell neither of device work.
+    Tensor-core columns are percent, NaN where there is no device time, or where of no part of
     it is known whether it uses them.
     `device_ns` is the time of all kernels, copies and fills; `host_ns` the sum of host self times: the totals
     that percentages refer to.
@@ -47,6 +51,8 @@ class OperatorTable(Tabular):
     tensor_core_eligible: Bool
     tensor_core_self: Float64
     tensor_core_total: Float64
+    flop_rate: Float64 | None
+    byte_rate: Float64 | None
     has_call_stack: Bool
     device_ns: int
     host_ns: int
@@ -80,6 +86,7 @@ class CallGroups:
     stack            numbers of call stacks
     calls            how many; those whose stack is known, that may use tensor cores, and the kernels of all of them
     …_self, …_total  sums over the calls as in `OperatorCalls`, ns
+    flops … bytes_ns of their own device work, as in `flops.rates.Sums`
     """
 
     name: Int32
@@ -97,6 +104,10 @@ class CallGroups:
     tensor_core_total: Int64
     decided_self: Int64
     decided_total: Int64
+    flops: Float64
+    flops_ns: Int64
+    bytes: Float64
+    bytes_ns: Int64
 
     def merged(self, keys: Sequence[str], chosen: Int64 | None = None) -> CallGroups:
         """Those that have the keys in common together, of all or some; what is no key is that of the first."""
@@ -105,7 +116,12 @@ class CallGroups:
             columns = {name: values[chosen] for name, values in columns.items()}
         groups = group([columns[key] for key in keys])
         merged: dict[str, Any] = {
-            name: values[groups.first] if name in _KEYS else groups.sum(values) for name, values in columns.items()
+            name: values[groups.first]
+            if name in _KEYS
+            else groups.sum_of_floats(values)
+            if values.dtype.kind == "f"
+            else groups.sum(values)
+            for name, values in columns.items()
         }
         return CallGroups(**merged)
 
@@ -161,6 +177,8 @@ class OperatorDetails:
         def share(part: Int64, whole: Int64, decided: Int64) -> Float64:
             return np.where(decided > 0, _percent(part, whole), np.nan)[order]
 
+        rates = Sums(found.flops, found.flops_ns, found.bytes, found.bytes_ns)
+        has_work = bool(self.groups.flops_ns.any() or self.groups.bytes_ns.any())
         return OperatorTable(
             group_by=group_by,
             has_device_work=self.has_device_work,
@@ -176,6 +194,8 @@ class OperatorDetails:
             tensor_core_eligible=found.calls_eligible[order] > 0,
             tensor_core_self=share(found.tensor_core_self, found.device_self, found.decided_self),
             tensor_core_total=share(found.tensor_core_total, found.device_total, found.decided_total),
+            flop_rate=rates.flop_rate[order] if has_work else None,
+            byte_rate=rates.byte_rate[order] if has_work else None,
             has_call_stack=found.calls_with_stack[order] > 0,
             device_ns=self.device_ns,
             host_ns=self.host_ns,
@@ -258,6 +278,7 @@ def operator_details(model: Model) -> OperatorDetails:
             calls_with_stack=groups.sum(stack > 0),
             calls_eligible=groups.sum(calls.eligible),
             **sums,
+            **vars(_work(model, calls, groups)),
         ),
         launched=_launched(model, calls, name, shape),
         has_device_work=model.has_device_work,
@@ -265,6 +286,15 @@ def operator_details(model: Model) -> OperatorDetails:
         host_ns=int(calls.host_self.sum()),
         unattributed_device_ns=calls.unattributed_device_ns,
     )
+
+
+def _work(model: Model, calls: OperatorCalls, groups: Groups) -> Sums:
+    """Of the device work whose work an operator knows; of the host nothing is said."""
+    found = counted(model)
+    node = take_known(found.calls.node, found.pieces.call)
+    of = calls.of_node[np.where(found.pieces.recorded >= 0, found.pieces.node, node)]
+    own = np.flatnonzero((of >= 0) & (not found.on_host))
+    return sums_of(model, own, Groups(groups.of[of[own]], groups.first))
 
 
 def _launched(model: Model, calls: OperatorCalls, name: Int32, shape: Int32) -> LaunchGroups:

@@ -70,26 +70,6 @@ class AverageStep:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What the average step is mostly made of, and the largest other part of it that is not the work itself.
-
-    The work is compute kernels; on a trace without a device, operators on the host.
-
-    category            the one with most time, as in `StepParts`
-    share               its part of the average step, 0…1
-    largest_loss        the largest other category that is not the work
-    largest_loss_share  its part of the average step, 0…1
-    largest_loss_ns     its time in the average step
-    """
-
-    category: str
-    share: float
-    largest_loss: str
-    largest_loss_share: float
-    largest_loss_ns: float
-
-
-@dataclass(frozen=True)
 class TopOperator:
     name: str
     host_self_ns: int
@@ -115,12 +95,11 @@ class TopKernel:
 
 @dataclass(frozen=True)
 class Overview(Tabular):
-    """The answer of the overview; `verdict` is None when the steps have no length. Its data frame is the steps."""
+    """The answer of the overview. Its data frame is the steps."""
 
     device_type: str
     steps: StepTimes
     average: AverageStep
-    verdict: Verdict | None
     devices: tuple[DeviceUse, ...]
     top_operators: tuple[TopOperator, ...]
     top_kernels: tuple[TopKernel, ...]
@@ -134,13 +113,11 @@ class Overview(Tabular):
 
 def overview(model: Model) -> Overview:
     """Steps, averages, devices, and the five largest operators and kernels."""
-    average = average_step(model)
     by_name, kernels_by_name = operators(model), kernels(model)
     return Overview(
         device_type="GPU" if model.has_device_work or model.has_runtime else "CPU",
         steps=step_times(model),
-        average=average,
-        verdict=_verdict(average),
+        average=average_step(model),
         devices=device_use(model),
         top_operators=tuple(
             TopOperator(
@@ -218,13 +195,3 @@ def _is_shown(category: str, model: Model, spans: dict[str, Spans]) -> bool:
     if category in DEVICE_CATEGORIES:
         return model.has_device_work or model.has_runtime
     return category != "communication" or spans["communication"].size > 0
-
-
-def _verdict(average: AverageStep) -> Verdict | None:
-    if average.step_ns <= 0:
-        return None
-    times = average.category_ns
-    most = max(times, key=lambda c: times[c])
-    work = "kernel" if "kernel" in times else "cpu_exec"
-    loss = max((c for c in times if c not in (work, most)), key=lambda c: times[c])
-    return Verdict(most, average.share(most), loss, average.share(loss), times[loss])

@@ -10,25 +10,10 @@ from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Answer, Count, Fraction, MeanNs, Ns, TraceMeta
 from torch_tb_profiler.analysis.replay.on_path import What
-from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal, Scope
+from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
 from torch_tb_profiler.analysis.replay.resources import ResourceId
 
 SignedNs = Annotated[int, Meta(description="nanoseconds; below 0 where the steps get longer")]
-
-
-class Refused(msgspec.Struct, frozen=True):
-    """Something that the trace is too poor to answer.
-
-    id     what is wrong with the trace
-    scope  what is refused: everything, all savings, changes of host time, changes of work on devices
-    text   why, in one sentence
-    share  the measure that decided, where there is one
-    """
-
-    id: str
-    scope: Scope
-    text: str
-    share: Fraction | None
 
 
 class ReplayMeta(TraceMeta, frozen=True, kw_only=True):
@@ -41,7 +26,7 @@ class ReplayMeta(TraceMeta, frozen=True, kw_only=True):
 
     explained: Fraction | None
     confidence: Confidence
-    refused: Sequence[Refused]
+    refused: Sequence[Refusal]
 
 
 class StepsOnPath(msgspec.Struct, frozen=True, kw_only=True):
@@ -204,8 +189,3 @@ class WhatIfAnswer(Answer, frozen=True, kw_only=True):
 
 
 WAITS: Literal["waits"] = "waits"
-
-
-def refused(why: Refusal) -> Refused:
-    """As it is answered."""
-    return Refused(why.id, why.scope, why.text, why.share)

@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.replay.inputs import Calls, Items, Work
 from torch_tb_profiler.analysis.replay.labels import SYNCHRONIZE
 from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Launched
 from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace import Trace
 
@@ -51,6 +52,9 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
     of_all = trace.strings.where(lambda name: "Device" in name or "Ctx" in name or "Context" in name, calls.name)
     of_event = trace.strings.where(lambda name: "Event" in name, calls.name)
     recorded = _recorded(trace)
+    # of calls of one correlation the first
+    backwards = zip(calls.correlation[::-1].tolist(), range(len(calls) - 1, -1, -1), strict=True)
+    first_call = dict(backwards) if recorded else {}
     end = np.append(items.end, np.iinfo(np.int64).max)
     last = _last_on_streams(items, calls, launched, chosen)
     call, item, blocked = [], [], []
@@ -64,7 +68,7 @@ def synchronizations(trace: Trace, items: Items, calls: Calls, launched: Launche
             on = {_stream_of(trace, items, each): each for each in candidates}
             if stream in on:
                 candidates = [on[stream]]
-                begun = _before(calls, launched, items, record, candidates[0])
+                begun = _before(calls, first_call, launched, items, record, candidates[0])
                 if begun >= 0 and end[begun] <= calls.end[at] + TOLERANCE_NS:
                     candidates = [begun]
         elif not of_all[calls.name[at]]:
@@ -121,12 +125,12 @@ def _stream_of(trace: Trace, items: Items, item: int) -> int:
     return int(trace.device_work.stream[items.work[item]])
 
 
-def _before(calls: Calls, launched: Launched, items: Items, record: int, item: int) -> int:
+def _before(calls: Calls, first_call: dict[int, int], launched: Launched, items: Items, record: int, item: int) -> int:
     """The last item of the stream of `item` that was launched before an event was recorded; -1 for none."""
-    at = np.flatnonzero(calls.correlation == record)
-    if not len(at):
+    at = first_call.get(record)
+    if at is None:
         return -1
-    return int(launched.last_before(int(items.stream[item]), calls.start[at[:1]])[0])
+    return int(launched.last_before(int(items.stream[item]), calls.start[[at]])[0])
 
 
 def blocking_copies(trace: Trace, items: Items, calls: Calls) -> HostWait:
@@ -188,7 +192,7 @@ def full_queue(items: Items, calls: Calls, launched: Launched) -> HostWait:
         easy = outstanding < NOT_FULL
         if not easy.any():
             continue
-        usual = float(np.median((finish - begin)[easy]))
+        usual = median((finish - begin)[easy])
         held = np.flatnonzero((outstanding >= FULL) & (finish - begin > HELD * usual))
         by_start = lead[np.argsort(items.start[lead], kind="stable")]
         place = np.searchsorted(items.start[by_start], finish[held], side="left") - 1

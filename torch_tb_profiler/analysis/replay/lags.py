@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Int64
 
 #: ns: with more than this between two possible causes, the later one is the cause
@@ -50,16 +51,16 @@ def launch_and_gap(items: Items, calls: Calls, previous: Int64) -> tuple[int, in
     release[known] = calls.release[items.call[known]]
     free = np.where(previous >= 0, items.end[previous], never) if len(items) else np.empty(0, np.int64)
     alone = known & ~items.is_communication & (release > free + CLEAR_NS)
-    launch = _median(items.start[alone] - release[alone], DEFAULT_LAUNCH_NS, LARGEST_NS)
+    launch = _usual(items.start[alone] - release[alone], DEFAULT_LAUNCH_NS, LARGEST_NS)
     queued = known & (previous >= 0) & (release + launch + CLEAR_NS < free)
-    gap = _median(items.start[queued] - free[queued], DEFAULT_GAP_NS, LARGEST_NS)
+    gap = _usual(items.start[queued] - free[queued], DEFAULT_GAP_NS, LARGEST_NS)
     return launch, gap
 
 
 def wake_of(late: Int64) -> int:
     """ω of how much later than the work that they waited for calls returned."""
-    return int(np.median(late)) if len(late) else DEFAULT_WAKE_NS
+    return int(median(late)) if len(late) else DEFAULT_WAKE_NS
 
 
-def _median(samples: Int64, default: int, largest: int) -> int:
-    return max(0, min(int(np.median(samples)), largest)) if len(samples) >= FEWEST else default
+def _usual(samples: Int64, default: int, largest: int) -> int:
+    return max(0, min(int(median(samples)), largest)) if len(samples) >= FEWEST else default

@@ -14,10 +14,12 @@ from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.pieces import Pieces
 from torch_tb_profiler.analysis.replay.recorded import recorded_pieces
 from torch_tb_profiler.analysis.replay.slack import slack_of_rows
-from torch_tb_profiler.arrays.grouping import group, sums_at
+from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.grouping import each_value, group, sums_at
 from torch_tb_profiler.arrays.intervals import Coverage, union
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.call_tree import CallTree, FrameTree
@@ -71,7 +73,7 @@ def names_on_path(model: Model, steps: Sequence[int]) -> Names:
     if not len(steps):
         return Names((), (), (), ())
     pieces = recorded_pieces(model)
-    chosen = np.isin(pieces.step, np.array(steps, np.int64))
+    chosen = among(pieces.step, np.array(steps, np.int64))
     host = _HostTime.of(pieces, chosen)
     ran = np.flatnonzero(chosen & (pieces.item >= 0))
     item, device_ns = pieces.item[ran], (pieces.end - pieces.start)[ran]
@@ -98,17 +100,17 @@ class _HostTime:
         worked = np.flatnonzero(chosen & (pieces.part < len(Label)))
         track = pieces.track[worked]
         found = {}
-        for on in np.unique(track).tolist():
-            mine = worked[track == on]
+        for on, at in each_value(track):
+            mine = worked[at]
             found[on] = Coverage(union(pieces.start[mine], pieces.end[mine]))
         return cls(found)
 
     def inside(self, tree: CallTree | FrameTree) -> Int64:
         """Shape (nodes,), ns: on the path inside each node, without its children."""
         total = np.zeros(len(tree), np.int64)
-        for on, coverage in self.of_track.items():
-            mine = np.flatnonzero(tree.track == on)
-            total[mine] = coverage.between(tree.start[mine], tree.end[mine])
+        for on, mine in each_value(tree.track):
+            if coverage := self.of_track.get(on):
+                total[mine] = coverage.between(tree.start[mine], tree.end[mine])
         inner = np.flatnonzero(tree.parent >= 0)
         found: Int64 = total - sums_at(tree.parent[inner], total[inner], len(tree))
         return found
@@ -150,7 +152,7 @@ def _operators(
         return ()
     ns = host.inside(tree)
     marks = [code for label in graph_of(model).steps.labels if (code := trace.strings.code(label)) >= 0]
-    mine = np.flatnonzero(~np.isin(tree.name, marks))
+    mine = np.flatnonzero(~among(tree.name, marks))
     mine = mine[(tree.start[mine] >= window[0]) & (tree.start[mine] < window[1])]
     owner = device.owner_rows()
     of_tree = np.full(len(trace.events), -1, np.int64)
@@ -186,7 +188,7 @@ def _frames(
         known = np.flatnonzero(holder >= 0)
         held = sums_at(holder[known], ns[known], len(tree))
         held_device = sums_at(holder[known], of_device[known], len(tree))
-        mine = np.unique(holder[known])
+        mine = distinct(holder[known])
         mine = mine[(tree.end[mine] > window[0]) & (tree.start[mine] < window[1])]
         spare = slack[tree.row[mine]]
         found.append(_longest(_by_name(model, kind, tree.name[mine], held[mine], held_device[mine], spare)))
@@ -200,7 +202,7 @@ def _kernels(
     if not len(items):
         return ()
     on_path = sums_at(item, ns, len(items))
-    mine = np.flatnonzero(np.isin(graph.item_step, np.array(steps)) | (on_path > 0))
+    mine = np.flatnonzero(among(graph.item_step, np.array(steps)) | (on_path > 0))
     category = events.category[items.row[mine]]
     is_copy = (category == Category.MEMCPY) | (category == Category.MEMSET)
     kinds: tuple[tuple[What, Bool], ...] = (
@@ -237,7 +239,7 @@ def _by_name(model: Model, what: What, name: Int32, host: Int64, device: Int64, 
                 device_ns=int(device_ns[at]),
                 calls=int(on_path[at]),
                 all_calls=int(calls[at]),
-                slack_ns=int(np.median(known)) if len(known) else None,
+                slack_ns=int(median(known)) if len(known) else None,
             )
         )
     return found

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from torch_tb_profiler.analysis.replay.graph import PREFERENCE, Graph, binding_o
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.scenario import Scenario
+from torch_tb_profiler.arrays.distinct import begins_run
 from torch_tb_profiler.arrays.types import Int8, Int64
 
 #: what time on the path is spent on; the first are those of Label
@@ -77,7 +79,6 @@ class CriticalPath:
     step_ns       shape (steps,), ns: how long each takes, and what its path adds up to exactly
     composition   shape (steps, len(PARTS)), ns: what the path is spent on
     parts         the names of the columns of `composition`
-    segments      the pieces; those of host time have one for each label, in no order within the edge
     unexplained   share of the time of the steps that nothing in the trace explains: the quality of all answers
     """
 
@@ -85,8 +86,13 @@ class CriticalPath:
     step_ns: Int64
     composition: Int64
     parts: tuple[str, ...] = field(repr=False)
-    segments: Segments = field(repr=False)
     unexplained: float | None
+    find_segments: Callable[[], Segments] = field(repr=False, compare=False)
+
+    @cached_property
+    def segments(self) -> Segments:
+        """The pieces; those of host time have one for each label, in no order within the edge."""
+        return self.find_segments()
 
     def share(self, *parts: str) -> float | None:
         """Which share of the steps' time the path spends on some parts; None without any time."""
@@ -105,11 +111,7 @@ def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> Cri
     cause[graph.target[binding]] = binding
     chosen = range(len(graph.steps)) if steps is None else steps
     walked = _walk(graph, time, cause, list(chosen))
-    segments = _segments(scenario, *walked)
-    composition = np.zeros((len(chosen), len(PARTS)), np.int64)
-    index = np.full(max(len(graph.steps), 1), -1, np.int64)
-    index[list(chosen)] = np.arange(len(chosen))
-    np.add.at(composition, (index[segments.step], segments.part), segments.end - segments.start)
+    composition = _composition(scenario, len(graph.steps), *walked)[list(chosen)]
     step_ns = np.diff(time[graph.ends])[list(chosen)]
     total = int(step_ns.sum())
     unknown = int(composition[:, [_PART["unexplained"], _PART["fixed"]]].sum())
@@ -118,8 +120,8 @@ def critical_path(scenario: Scenario, steps: Sequence[int] | None = None) -> Cri
         step_ns=step_ns,
         composition=composition,
         parts=PARTS,
-        segments=segments,
         unexplained=unknown / total if total else None,
+        find_segments=lambda: _segments(scenario, *walked),
     )
 
 
@@ -143,20 +145,35 @@ def _walk(graph: Graph, time: Int64, cause: Int64, chosen: list[int]) -> tuple[I
     return step, edge, np.maximum(time[graph.source[edge]], time[graph.ends[step]])
 
 
+def _composition(scenario: Scenario, steps: int, step: Int64, edge: Int64, since: Int64) -> Int64:
+    """What the edges of each step spend their time on: shape (steps, len(PARTS)), ns."""
+    of_item = _part_of_items(scenario.graph)
+    found = np.zeros((steps, len(PARTS)), np.int64)
+    for some in _some(len(step)):
+        lengths = _lengths(scenario, of_item, edge[some], since[some])
+        begins = np.flatnonzero(begins_run(step[some]))
+        if len(begins):
+            found[step[some][begins]] += np.add.reduceat(lengths, begins, axis=0)
+    return found
+
+
+def _some(edges: int) -> list[slice]:
+    """A few edges at a time: their tables are wide."""
+    return [slice(at, at + _TOGETHER) for at in range(0, max(edges, 1), _TOGETHER)]
+
+
 def _segments(scenario: Scenario, step: Int64, edge: Int64, since: Int64) -> Segments:
     """Cut each edge into what its time is spent on. A piece before `since` belongs to the step before."""
     of_item = _part_of_items(scenario.graph)
     found = [
-        _some_segments(
-            scenario, of_item, step[at : at + _TOGETHER], edge[at : at + _TOGETHER], since[at : at + _TOGETHER]
-        )
-        for at in range(0, max(len(step), 1), _TOGETHER)
+        _some_segments(scenario, step[some], edge[some], _lengths(scenario, of_item, edge[some], since[some]))
+        for some in _some(len(step))
     ]
     return Segments(*(np.concatenate([getattr(each, part.name) for each in found]) for part in fields(Segments)))
 
 
-def _some_segments(scenario: Scenario, of_item: Int64, step: Int64, edge: Int64, since: Int64) -> Segments:
-    """As `_segments`, of a few edges: their times are a table with a column for each part.
+def _lengths(scenario: Scenario, of_item: Int64, edge: Int64, since: Int64) -> Int64:
+    """What the time of each edge is spent on, from `since` on: shape (edges, len(PARTS)), ns.
 
     of_item   shape (items,): the part of each piece of work
     """
@@ -194,6 +211,13 @@ def _some_segments(scenario: Scenario, of_item: Int64, step: Int64, edge: Int64,
         cuts = cuts[row[cuts] < 0]
     for cut in cuts.tolist():
         lengths[cut] = _cut(lengths[cut], int(over[cut]), bool(row[cut] >= 0))
+    return lengths
+
+
+def _some_segments(scenario: Scenario, step: Int64, edge: Int64, lengths: Int64) -> Segments:
+    """As `_segments`, of a few edges, of which `lengths` says what their time is spent on."""
+    graph = scenario.graph
+    item, end = graph.item[edge], scenario.time[graph.target[edge]]
     at, part = np.nonzero(lengths[:, ::-1])
     part = len(PARTS) - 1 - part
     length = lengths[at, part]

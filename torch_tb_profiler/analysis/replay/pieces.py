@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.replay.graph import Graph, Node
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.path import PARTS, CriticalPath, Segments
 from torch_tb_profiler.arrays.distinct import one_of
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.range_sums import positions
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
@@ -125,8 +126,7 @@ def _cuts(graph: Graph, lane: Int64, low: Int64, high: Int64) -> tuple[Int64, In
     """Where pieces of the spans [low, high) of threads begin: the span and the time, by span, then by time."""
     host, waits = graph.host, graph.waits
     span, time = [np.arange(len(lane))], [low]
-    for on in np.unique(lane).tolist():
-        mine = np.flatnonzero(lane == on)
+    for on, mine in each_value(lane):
         first, after = np.searchsorted(waits.lane, [on, on + 1])
         for moments in (host.boundaries(on), waits.start[first:after], waits.end[first:after]):
             begin = np.searchsorted(moments, low[mine], side="right")
@@ -144,8 +144,7 @@ def _stands_still(graph: Graph, lane: Int64, time: Int64) -> Bool:
     """Whether each thread waits at a time."""
     waits = graph.waits
     found = np.zeros(len(lane), np.bool_)
-    for on in np.unique(lane).tolist():
-        mine = np.flatnonzero(lane == on)
+    for on, mine in each_value(lane):
         first, after = np.searchsorted(waits.lane, [on, on + 1])
         if after > first:
             at = np.searchsorted(waits.start[first:after], time[mine], side="right") - 1

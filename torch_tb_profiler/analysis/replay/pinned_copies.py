@@ -12,7 +12,8 @@ from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.replay.where import innermost_operators, items_of_rows, known_rows
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import among, distinct
+from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.trace import Trace
 
@@ -59,7 +60,7 @@ def pinned_copies(trace: Trace, graph: Graph, change: Pinned) -> Effect:
         else:
             work.append(OnWork(item, cap=shortest))
         syncs, inside = _own_syncs(graph, item, operator)
-        dropped += [np.flatnonzero((graph.edge == Edge.BLOCKING_COPY) & np.isin(graph.item, item)), syncs]
+        dropped += [np.flatnonzero((graph.edge == Edge.BLOCKING_COPY) & among(graph.item, item)), syncs]
         host += [on_host(graph, inside, 0.0, (Label.BLOCKING,)), _calls(trace, graph, distinct(items.call[item]))]
     edges = np.concatenate(dropped) if dropped else np.empty(0, np.int64)
     return Effect(host=tuple(host), work=tuple(work), dropped=edges, notes=tuple(notes))
@@ -145,7 +146,7 @@ def _usual(trace: Trace, graph: Graph, blocked: Bool) -> float:
     code = trace.events.name[items.row]
     is_pageable = trace.strings.where(lambda name: "Pageable" in name, code)[code]
     copies = started & (np.append(items.kind, -1)[first] == Work.COPY) & ~np.append(is_pageable, True)[first]
-    for among in (copies, started):
-        if np.count_nonzero(among) >= FEWEST:
-            return float(np.median((calls.end - calls.start)[among]))
+    for chosen in (copies, started):
+        if np.count_nonzero(chosen) >= FEWEST:
+            return median((calls.end - calls.start)[chosen])
     return float("inf")

@@ -22,7 +22,6 @@ from torch_tb_profiler.analysis.replay.answers import (
     Saved,
     StepsOnPath,
     WhatIfAnswer,
-    refused,
 )
 from torch_tb_profiler.analysis.replay.change_texts import (
     LARGEST_FACTOR,
@@ -53,6 +52,7 @@ from torch_tb_profiler.analysis.replay.savings import what_if
 from torch_tb_profiler.analysis.slices.table import track_name
 from torch_tb_profiler.analysis.table import Table, TableMeta, table_of
 from torch_tb_profiler.analysis.tabular import Tabular
+from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.step_range import StepRange, positions
@@ -77,7 +77,7 @@ def _meta(subject: Subject) -> ReplayMeta:
         **subject.about("criticalpath"),
         explained=None if unexplained is None else 1 - unexplained,
         confidence=quality.confidence,
-        refused=[refused(why) for why in quality.refusals],
+        refused=quality.refusals,
     )
 
 
@@ -215,11 +215,11 @@ def _pieces(subject: Subject, asked: WhichPieces) -> Table[TableMeta]:
             raise NotFound(Reason("no_such_step", f"there is no step {asked.step!r}", {"step": asked.step}))
         steps = list(range(len(names)))[positions(model.steps, StepRange(asked.step, asked.step))]
     found = recorded_pieces(model)
-    at = np.flatnonzero(np.isin(found.step, np.array(steps, np.int64)))
+    at = np.flatnonzero(among(found.step, np.array(steps, np.int64)))
     trace = model.trace
     strings, row = trace.strings, found.row[at]
     code = np.where(row >= 0, trace.events.name[np.maximum(row, 0)], -1) if len(trace.events) else row
-    tracks = {track: track_name(trace.tracks[track]) for track in np.unique(found.track[at]).tolist() if track >= 0}
+    tracks = {track: track_name(trace.tracks[track]) for track in distinct(found.track[at]).tolist() if track >= 0}
     pieces = Pieces(
         step=[names[k] for k in found.step[at].tolist()],
         name=[strings[each] if each >= 0 else None for each in code.tolist()],

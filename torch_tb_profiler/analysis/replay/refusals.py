@@ -7,11 +7,13 @@ from typing import Literal
 
 import numpy as np
 
+from torch_tb_profiler.analysis.answer import Fraction
 from torch_tb_profiler.analysis.replay.changes import Change, NoStraggler, ScaleHost, ScaleWork, WithoutWaits
 from torch_tb_profiler.analysis.replay.graph import Graph
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.types import Bool
 from torch_tb_profiler.trace import Trace
 
@@ -31,13 +33,13 @@ class Refusal:
     id      what is wrong with the trace
     scope   what is refused: everything, all savings, changes of host time, changes of work on devices
     text    why, in one sentence
-    share   the measure that decided, where there is one
+    share   the measure that decided, 0…1, where there is one
     """
 
     id: str
     scope: Scope
     text: str
-    share: float | None = None
+    share: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -133,11 +135,11 @@ def _outermost(graph: Graph) -> Bool:
     """
     calls = graph.calls
     does = calls.release >= 0
-    doing = np.unique(calls.correlation[does])
+    doing = distinct(calls.correlation[does])
     if not len(doing):
         return np.ones(len(calls), np.bool_)
     place = np.minimum(np.searchsorted(doing, calls.correlation), len(doing) - 1)
     repeated = doing[place] == calls.correlation
     key = place * (int(calls.name.max()) + 1) + calls.name
-    of_another: Bool = repeated & ~np.isin(key, np.unique(key[does]))
+    of_another: Bool = repeated & ~among(key, distinct(key[does]))
     return does | ~of_another

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.replay.graph import Graph, Node
 from torch_tb_profiler.analysis.replay.labels import Label
 from torch_tb_profiler.analysis.replay.stretches import Stretches, less, merged
 from torch_tb_profiler.analysis.replay.where import innermost_operators, items_of_rows, known_rows
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.range_sums import running_sums
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.trace import Category, Trace
@@ -165,12 +166,12 @@ def _launches_of(trace: Trace, graph: Graph, gone: Int64) -> tuple[OnHost, ...]:
     is_operator = np.append(trace.events.category[host.row] == Category.OPERATOR, False)
     at = innermost_operators(trace, graph, call)
     around: list[Int64] = []
-    at = np.unique(at[at >= 0])
+    at = distinct(at[at >= 0])
     while len(at):
         at = at[alone(at)]
         around.append(at)
         up = np.append(host.nesting.parent, -1)[at].astype(np.int64)
-        at = np.unique(up[is_operator[up]])
+        at = distinct(up[is_operator[up]])
     nodes = np.concatenate(around) if around else np.empty(0, np.int64)
     nesting = host.nesting
     stretches = merged(

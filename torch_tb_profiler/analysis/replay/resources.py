@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.changes import Change, collectives, copies, is_bound, kernels, scale, without
+from torch_tb_profiler.analysis.replay.changes import Change, LabelName, ScaleWork, WorkName, is_bound, scale, without
 from torch_tb_profiler.analysis.replay.path import PARTS, CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_path, recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Refusal
@@ -26,37 +26,50 @@ FASTER = 0.8
 class Resource:
     """Something that can limit a step.
 
-    parts     of the path that are its time; each part is of one resource
-    free      the changes that make it take no time; none where it cannot be
-    faster    the changes that make it 20 % faster; none where that means nothing: a wait ends with what it waits for
+    parts    of the path that are its time; each part is of one resource
+    labels   host time that it is
+    work     work on devices that it is
+    waits    it is the host's waiting for devices
     """
 
     id: ResourceId
     parts: tuple[str, ...]
-    free: tuple[Change, ...] = ()
-    faster: tuple[Change, ...] = ()
+    labels: tuple[LabelName, ...] = ()
+    work: WorkName | None = None
+    waits: bool = False
 
+    def at(self, factor: float) -> tuple[Change, ...]:
+        """The changes that make it take its time × factor; none where that means nothing: a wait ends with what it
+        waits for, and can only go.
+        """
+        if self.waits:
+            return (without("sync"),) if factor == 0 else ()
+        work = () if self.work is None else (ScaleWork(factor, self.work),)
+        return (*work, *(scale(label, factor) for label in self.labels))
 
-def _scaled(make: Callable[[float], tuple[Change, ...]]) -> dict[str, tuple[Change, ...]]:
-    return {"free": make(0.0), "faster": make(FASTER)}
+    @property
+    def free(self) -> tuple[Change, ...]:
+        """The changes that make it take no time; none where it cannot be."""
+        return self.at(0.0)
+
+    @property
+    def faster(self) -> tuple[Change, ...]:
+        """The changes that make it 20 % faster; none where that means nothing."""
+        return self.at(FASTER)
 
 
 RESOURCES: tuple[Resource, ...] = (
-    Resource("input", ("data",), **_scaled(lambda f: (scale("data", f),))),
+    Resource("input", ("data",), labels=("data",)),
     Resource(
         "host",
         ("python", "operator", "allocator", "api", "hand_over"),
-        **_scaled(lambda f: (scale("python", f), scale("operator", f), scale("allocator", f), scale("api", f))),
+        labels=("python", "operator", "allocator", "api"),
     ),
-    Resource("launch", ("launch", "launch_latency"), **_scaled(lambda f: (scale("launch", f),))),
-    Resource("sync", ("blocking", "wake_up"), free=(without("sync"),)),
-    Resource(
-        "communication",
-        ("communication", "collective"),
-        **_scaled(lambda f: (collectives(f), scale("collective", f))),
-    ),
-    Resource("copies", ("copy",), **_scaled(lambda f: (copies(f),))),
-    Resource("compute", ("compute", "device_gap", "dependency"), **_scaled(lambda f: (kernels(f),))),
+    Resource("launch", ("launch", "launch_latency"), labels=("launch",)),
+    Resource("sync", ("blocking", "wake_up"), waits=True),
+    Resource("communication", ("communication", "collective"), labels=("collective",), work="collectives"),
+    Resource("copies", ("copy",), work="copies"),
+    Resource("compute", ("compute", "device_gap", "dependency"), work="kernels"),
     Resource("unknown", ("unexplained", "fixed")),
 )
 RESOURCE_OF: Mapping[str, ResourceId] = {part: each.id for each in RESOURCES for part in each.parts}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.recorded import recorded_quality
 from torch_tb_profiler.analysis.replay.refusals import Confidence, Refusal
 from torch_tb_profiler.analysis.replay.scenario import after, changed, effect_of, unchanged
+from torch_tb_profiler.arrays.order import percentile
 from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.steps import warm_up_ratio
@@ -29,6 +30,8 @@ ONLY_FIRST = 0.9
 #: comparisons of nodes that may be spent on the order of remedies: a second or so
 MOST_VISITS = 3_000_000
 _DRAWS, _LOW, _HIGH = 2_000, 2.5, 97.5
+#: steps with more than which the spread of their sum is that of a normal distribution, and its 97.5th percentile
+MOST_DRAWN, _Z = 1_000, 1.959964
 
 
 @dataclass(frozen=True)
@@ -94,9 +97,9 @@ class Saving:
 
 @dataclass(frozen=True)
 class Savings:
-    """What several changes save, the largest first; refused ones last.
+    """What several changes save, each after those before it, of which each saved most then; refused ones last.
 
-    together_ns   all that are not refused at once; what `after_others` adds up to
+    together_ns   all that are listed and not refused at once; what `after_others` adds up to
     """
 
     before_ns: int
@@ -144,10 +147,17 @@ def what_if(model: Model, changes: Sequence[Change], steps: Sequence[int] | None
     )
 
 
-def savings(model: Model, remedies: Sequence[Sequence[Change]], steps: Sequence[int] | None = None) -> Savings:
+def savings(
+    model: Model,
+    remedies: Sequence[Sequence[Change]],
+    steps: Sequence[int] | None = None,
+    least: Sequence[float] | None = None,
+) -> Savings:
     """What each of several remedies saves, each of one change or more, alone and after those that save more.
 
     steps   indices of the steps that count; all without it
+    least   of each remedy, ns of all these steps: one that saves less, alone and beyond all others, is left out of the
+            answer and of what all save together
 
     Greedy: the remedy that saves most comes first, then the one that saves most beyond it, and so on. In a large trace
     with many remedies the last ones come in the order of what they saved when they were looked at last. Remedies that
@@ -161,9 +171,11 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]], steps: Sequence[
     usable = [place for place, why in enumerate(refused) if why is None]
     effects = {place: [effect_of(model.trace, graph, change) for change in remedies[place]] for place in usable}
 
-    def steps_after(chosen: Sequence[int]) -> Int64:
-        return after(graph, [effect for place in chosen for effect in effects[place]]).step_ns[counted]
-
+    steps_after = Replays(
+        lambda chosen: after(graph, [effect for place in chosen for effect in effects[place]]).step_ns[counted]
+    )
+    if least is not None:
+        usable = worth_counting(usable, before, steps_after, dict(enumerate(least)))
     replays = MOST_VISITS // max(graph.solver.comparisons, 1)
     order, reached, alone = greedy(usable, before, steps_after, replays)
     total = int(before.sum())
@@ -173,8 +185,7 @@ def savings(model: Model, remedies: Sequence[Sequence[Change]], steps: Sequence[
     for place, then in zip(order, reached, strict=True):
         bound = any(map(is_bound, remedies[place]))
         low, high = interval(now - then, total, bound, settled)
-        # without the one that comes last in the order is known
-        rest = now if place == order[-1] else steps_after([each for each in usable if each != place])
+        rest = steps_after(each for each in usable if each != place)
         last_in = int((rest - reached[-1]).sum())
         first = all(_is_first_only(each, counted) for each in (now - then, rest - reached[-1]))
         found.append(Saving(place, alone[place], int((now - then).sum()), last_in, low, high, bound, None, first))
@@ -191,6 +202,37 @@ def _is_first_only(saved_ns: Int64, steps: Int64) -> bool:
     if len(steps) < FEWEST_STEPS or steps[0] != 0 or saved_ns[0] <= 0:
         return False
     return bool(saved_ns[0] >= ONLY_FIRST * np.maximum(saved_ns, 0).sum())
+
+
+class Replays:
+    """The steps after some of several remedies, ns; those after the same remedies are replayed once."""
+
+    def __init__(self, after: Callable[[Sequence[int]], Int64]) -> None:
+        self._after = after
+        self._known: dict[frozenset[int], Int64] = {}
+
+    def __call__(self, places: Iterable[int]) -> Int64:
+        """Shape (steps,). places: of the remedies."""
+        key = frozenset(places)
+        if key not in self._known:
+            self._known[key] = self._after(sorted(key))
+        return self._known[key]
+
+
+def worth_counting(places: Sequence[int], before: Int64, after: Replays, least: Mapping[int, float]) -> list[int]:
+    """Those of some remedies that save enough, alone or beyond all others.
+
+    before   shape (steps,), ns: without any of them
+    least    of each, ns of all steps together
+    """
+
+    def counts(place: int) -> bool:
+        if int((before - after([place])).sum()) >= least[place]:
+            return True
+        without_it = after(each for each in places if each != place)
+        return int((without_it - after(places)).sum()) >= least[place]
+
+    return [place for place in places if counts(place)]
 
 
 def greedy(
@@ -240,9 +282,9 @@ def interval(saved: Int64, total: int, bound: bool, settled: Bool | None = None)
     total     time of the steps before, ns
     bound     something was made free
     settled   shape (steps,): those that show how much steps differ; what the others save is added as it is
-    Percentiles 2.5 and 97.5 of the mean of resampled steps (bootstrap, seeded), widened by the error of the model. Of a
-    bound the upper end is the value, the lower 0.75 of the lower end. With fewer than 4 steps the least and the most of
-    any step; None for fewer than 2.
+    Percentiles 2.5 and 97.5 of the mean of resampled steps (bootstrap, seeded; of more than `MOST_DRAWN` steps those
+    of the normal distribution), widened by the error of the model. Of a bound the upper end is the value, the lower
+    0.75 of the lower end. With fewer than 4 steps the least and the most of any step; None for fewer than 2.
     """
     value = float(saved.sum())
     if settled is not None:
@@ -253,10 +295,13 @@ def interval(saved: Int64, total: int, bound: bool, settled: Bool | None = None)
         return None, None
     if n < FEWEST_STEPS:
         low, high = float(saved.min()) * n, float(saved.max()) * n
+    elif n > MOST_DRAWN:
+        spread = _Z * float(np.sqrt(n) * saved.std())
+        low, high = float(saved.sum()) - spread, float(saved.sum()) + spread
     else:
         drawn = np.random.default_rng(0).integers(0, n, (_DRAWS, n))
         sums = saved[drawn].sum(axis=1)
-        low, high = (float(x) for x in np.percentile(sums, (_LOW, _HIGH)))
+        low, high = (percentile(sums, percent) for percent in (_LOW, _HIGH))
     low, high = fixed + low - MODEL_ERROR * total, fixed + high + MODEL_ERROR * total
     if bound:
         low, high = min(LEAST_OF_BOUND * low, value), value

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.arrays.distinct import distinct_counts
 from torch_tb_profiler.arrays.lookup import places_of
 from torch_tb_profiler.arrays.nesting import by_depth, depths, to_root
 from torch_tb_profiler.arrays.order import inverse, stable_order
@@ -200,7 +201,7 @@ class Solver:
 
     def _leaves_alone(self, dropped: Int64) -> bool:
         """Whether a node that had causes has none without some edges."""
-        nodes, lost = np.unique(self.target[dropped], return_counts=True)
+        nodes, lost = distinct_counts(self.target[dropped])
         return bool((np.bincount(self.target, minlength=self.nodes)[nodes] == lost).any())
 
 
@@ -212,22 +213,33 @@ def _runs(roots: int, one: Int64, other: Int64, one_edge: Int64, other_edge: Int
     lasting                shape (comparisons,): whose edges are never dropped; others are runs of their own
     """
     n = len(one)
-    uses = np.bincount(np.concatenate((one, other)), minlength=roots + n).tolist()
-    ones, others, stays = one.tolist(), other.tolist(), lasting.tolist()
+    uses = np.bincount(np.concatenate((one, other)), minlength=roots + n)
     run, same = list(range(n)), [-1] * n
-    goes_on_from_one = [True] * n
-    for c in range(n):
-        if not stays[c]:
-            continue
-        for from_one, before, by in ((True, ones[c], others[c]), (False, others[c], ones[c])):
-            p = before - roots
-            if p < 0 or before == by or uses[before] != 1 or not stays[p]:
+    goes_on_from_one = np.ones(n, np.bool_)
+    # which may go on from one or the other: from a comparison that nothing else uses
+    stays = np.append(lasting, False)
+    from_one, from_other = (
+        (before >= roots) & (one != other) & (uses[before] == 1) & lasting & stays[np.maximum(before - roots, -1)]
+        for before in (one, other)
+    )
+    goes = np.flatnonzero(from_one | from_other)
+    ones, others = one.tolist(), other.tolist()
+    turned: list[int] = []
+    for c, first, second in zip(goes.tolist(), from_one[goes].tolist(), from_other[goes].tolist(), strict=True):
+        for is_one, before, by in ((True, ones[c], others[c]), (False, others[c], ones[c])):
+            if not (first if is_one else second):
                 continue
+            p = before - roots
             if same[p] < 0 and by in (ones[p], others[p]):
-                same[p], goes_on_from_one[p] = by, others[p] == by
+                same[p] = by
+                if others[p] != by:
+                    turned.append(p)
             if same[p] == by:
-                run[c], same[c], goes_on_from_one[c] = run[p], by, from_one
+                run[c], same[c] = run[p], by
+                if not is_one:
+                    turned.append(c)
                 break
+    goes_on_from_one[turned] = False
     # by the number of their first, then in order: what a run needs came before its first
     of = np.array(run, np.int64)
     order = stable_order(of)
@@ -240,7 +252,7 @@ def _runs(roots: int, one: Int64, other: Int64, one_edge: Int64, other_edge: Int
     run_of = np.repeat(np.arange(len(begin)), length)
     begin = np.cumsum(length) - length
     last = begin + length - 1
-    forward = np.array(goes_on_from_one, np.bool_)
+    forward = goes_on_from_one
     number = np.full(roots + n, -1, np.int64)
     number[:roots] = np.arange(roots)
     number[roots + order[last]] = roots + np.arange(len(begin))

@@ -8,7 +8,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import group
+from torch_tb_profiler.arrays.grouping import each_value, group
 from torch_tb_profiler.arrays.types import Int64
 from torch_tb_profiler.trace import Trace
 
@@ -70,8 +70,7 @@ def stream_waits(trace: Trace, items: Items, calls: Calls, launched: Launched) -
     time = calls.start[waits]
     target = np.full(len(waits), -1, np.int64)
     before = np.full(len(waits), -1, np.int64)
-    for lane in distinct(calls.lane[waits]).tolist():
-        mine = np.flatnonzero(calls.lane[waits] == lane)
+    for lane, mine in each_value(calls.lane[waits]):
         low, high = np.searchsorted(lane_of, [lane, lane + 1])
         place = np.searchsorted(time_of[low:high], time[mine], side="left")
         target[mine] = np.where(place < high - low, np.append(by_lane[low:high], -1)[place], -1)
@@ -133,21 +132,32 @@ def coincidences(items: Items, explained: Int64) -> tuple[Int64, Int64]:
 
     explained   shape (items,), ns: when the edges so far let each begin
     """
-    late = items.start - explained
-    chosen = np.flatnonzero(late > LATE_NS)
-    if not len(chosen):
-        return chosen, chosen
-    end = items.end
-    by_end = np.argsort(end, kind="stable")
-    place = np.searchsorted(end[by_end], items.start[chosen], side="right")
-    window = np.minimum(np.maximum(COINCIDENCE_SHARE * late[chosen], COINCIDENCE_NS), COINCIDENCE_MOST_NS)
-    sources, targets = [], []
-    for target, at, most in zip(chosen.tolist(), place.tolist(), window.tolist(), strict=True):
-        for source in by_end[max(0, at - _LOOK_BACK) : at][::-1].tolist():
-            if items.start[target] - end[source] > most:
-                break
-            if items.stream[source] != items.stream[target] and source < target:
-                sources.append(source)
-                targets.append(target)
-                break
-    return np.array(sources, np.int64), np.array(targets, np.int64)
+    return Coincidences(items).of(np.arange(len(items)), explained)
+
+
+class Coincidences:
+    """The same for some items at a time."""
+
+    def __init__(self, items: Items) -> None:
+        self._items = items
+        self._end = items.end
+        self._by_end = np.argsort(self._end, kind="stable")
+        self._ends = self._end[self._by_end]
+
+    def of(self, item: Int64, explained: Int64) -> tuple[Int64, Int64]:
+        """item: ascending; explained: when the edges so far let each of these begin."""
+        items, end = self._items, self._end
+        late = items.start[item] - explained
+        chosen = np.flatnonzero(late > LATE_NS)
+        place = np.searchsorted(self._ends, items.start[item[chosen]], side="right")
+        window = np.minimum(np.maximum(COINCIDENCE_SHARE * late[chosen], COINCIDENCE_NS), COINCIDENCE_MOST_NS)
+        sources, targets = [], []
+        for target, at, most in zip(item[chosen].tolist(), place.tolist(), window.tolist(), strict=True):
+            for source in self._by_end[max(0, at - _LOOK_BACK) : at][::-1].tolist():
+                if items.start[target] - end[source] > most:
+                    break
+                if items.stream[source] != items.stream[target] and source < target:
+                    sources.append(source)
+                    targets.append(target)
+                    break
+        return np.array(sources, np.int64), np.array(targets, np.int64)

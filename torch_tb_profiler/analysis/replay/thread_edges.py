@@ -118,29 +118,18 @@ class HostCollectives:
 
 
 def host_collectives(model: Model, host: HostTime, items: Items, main: int) -> HostCollectives:
-    """The n-th call of a kind gives the n-th range of it to its thread; a silent main thread waits for the last."""
+    """Who called a collective gives it to its thread; a silent main thread waits for the last."""
     trace = model.trace
     ranges = np.flatnonzero(items.kind == Work.HOST_COLLECTIVE)
     called: list[tuple[int, int, int]] = []
     ended: list[tuple[int, int, int, int]] = []
     if len(ranges):
         tree = model.structure.tree
-        by_kind: dict[str, list[int]] = {}
-        for item in ranges.tolist():
-            name = trace.strings[int(trace.events.name[items.row[item]])]
-            by_kind.setdefault(_kind(name), []).append(item)
-        calls: dict[str, list[int]] = {}
-        names = trace.strings.where(lambda name: name.startswith("c10d::"), tree.name)[tree.name]
-        for node in np.flatnonzero(names)[np.argsort(tree.start[names], kind="stable")].tolist():
-            calls.setdefault(_kind(trace.strings[int(tree.name[node])]), []).append(node)
-        for kind, found in by_kind.items():
-            nodes = calls.get(kind, [])
-            if len(nodes) == len(found):
-                for node, item in zip(nodes, found, strict=True):
-                    if tree.end[node] <= items.start[item]:
-                        called.append((int(tree.track[node]), int(tree.end[node]), item))
-                    elif tree.start[node] <= items.start[item]:
-                        called.append((int(tree.track[node]), int(tree.start[node]), item))
+        for node, item in _calls_of_ranges(model, items, ranges):
+            if tree.end[node] <= items.start[item]:
+                called.append((int(tree.track[node]), int(tree.end[node]), item))
+            elif tree.start[node] <= items.start[item]:
+                called.append((int(tree.track[node]), int(tree.start[node]), item))
         if main >= 0:
             mine = host.boundaries(main)
             elsewhere = ranges[trace.events.track[items.row[ranges]] != main]
@@ -152,6 +141,28 @@ def host_collectives(model: Model, host: HostTime, items: Items, main: int) -> H
                 if last >= 0 and ends[last] > (x + y) // 2:
                     ended.append((int(elsewhere[last]), main, x, y))
     return HostCollectives(*np.array(called, np.int64).reshape(-1, 3).T, *np.array(ended, np.int64).reshape(-1, 4).T)
+
+
+def _calls_of_ranges(model: Model, items: Items, ranges: Int64) -> list[tuple[int, int]]:
+    """Which call of `c10d::…` (node of the tree) each range belongs to (item).
+
+    Threads take the calls of a process group one after the other, whatever their kinds: the n-th call has the n-th
+    range. Where the trace has more of the ones than of the others, or a range would come before its call, the same
+    holds for those of one kind only: `c10d::allreduce_` and `gloo:all_reduce`.
+    """
+    tree, trace = model.structure.tree, model.trace
+    named = trace.strings.where(lambda name: name.startswith("c10d::"), tree.name)[tree.name]
+    nodes = np.flatnonzero(named)[np.argsort(tree.start[named], kind="stable")]
+    in_order = ranges[np.argsort(items.start[ranges], kind="stable")]
+    if len(nodes) == len(in_order) and (tree.start[nodes] <= items.start[in_order]).all():
+        return list(zip(nodes.tolist(), in_order.tolist(), strict=True))
+    by_kind: dict[str, tuple[list[int], list[int]]] = {}
+    for node in nodes.tolist():
+        by_kind.setdefault(_kind(trace.strings[int(tree.name[node])]), ([], []))[0].append(node)
+    for item in in_order.tolist():
+        by_kind.setdefault(_kind(trace.strings[int(trace.events.name[items.row[item]])]), ([], []))[1].append(item)
+    equal = (pair for pair in by_kind.values() if len(pair[0]) == len(pair[1]))
+    return [pair for found in equal for pair in zip(*found, strict=True)]
 
 
 def _kind(name: str) -> str:

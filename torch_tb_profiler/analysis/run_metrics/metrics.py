@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -98,7 +99,6 @@ def figures(model: Model) -> Figures:
     has_steps = len(steps) > 0
     categories = average.category_ns if has_steps else {}
     exposed = None if use is None else use.exposed_communication_ns
-    tensor_cores = device.tensor_cores
 
     return Figures(
         devices=_named(found.devices),
@@ -113,8 +113,8 @@ def figures(model: Model) -> Figures:
         sm_efficiency=mean_known([use.sm_efficiency for use in found.devices]),
         achieved_occupancy=device.occupancy.mean,
         occupancy_known_share=device.occupancy.known_share,
-        tensor_cores_yes=None if tensor_cores is None else tensor_cores.yes,
-        tensor_cores_unknown=None if tensor_cores is None else tensor_cores.unknown,
+        tensor_cores_yes=device.tensor_cores.yes,
+        tensor_cores_unknown=device.tensor_cores.unknown,
         kernel=categories.get("kernel"),
         memcpy=categories.get("memcpy"),
         memset=categories.get("memset"),
@@ -138,6 +138,5 @@ def _peak(model: Model) -> int | None:
 
 def _named(devices: Sequence[DeviceUse]) -> str:
     """Names in the order of the devices, with how often each is there: `4 × NVIDIA H100`."""
-    names = [device.name or f"GPU {device.id}" for device in devices]
-    counts = {name: names.count(name) for name in names}
+    counts = Counter(device.name or f"GPU {device.id}" for device in devices)
     return ", ".join(name if count == 1 else f"{count} × {name}" for name, count in counts.items())

@@ -9,16 +9,18 @@ from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from torch_tb_profiler.arrays.distinct import distinct_places
 from torch_tb_profiler.arrays.grouping import sums_at
 from torch_tb_profiler.arrays.nesting import by_depth, depths
-from torch_tb_profiler.arrays.types import Int64, Ints
+from torch_tb_profiler.arrays.types import Int64, Ints, UInt64
 
 Weight = Literal["device", "host"]
 EntryKind = Literal["frame", "builtin", "module", "annotation", "operator", "device", "other", "smaller"]
-Hash = npt.NDArray[np.uint64]
+Hash = UInt64
+
+#: entries of a level that are told apart one by one
+_FEW = 30
 
 #: later than any event: when an entry was first seen of which nothing is known
 NEVER_SEEN = np.iinfo(np.int64).max
@@ -109,7 +111,8 @@ def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool
     parents, found_labels = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     entries, bounds = 0, [0]
     for level in by_level(raw.parent):
-        different, place = distinct_places((of[raw.parent[level]] + 1) * len(labels) + raw.label[level])
+        keys = (of[raw.parent[level]] + 1) * len(labels) + raw.label[level]
+        different, place = _few_distinct(keys) if len(keys) <= _FEW else distinct_places(keys)
         of[level] = entries + place
         parents.append(different // len(labels) - 1)
         found_labels.append(different % len(labels))
@@ -119,7 +122,8 @@ def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool
     first = np.full(entries, NEVER_SEEN)
     np.minimum.at(first, place, raw.first)
     for begin, end in reversed(list(pairwise(bounds[1:]))):
-        np.minimum.at(first, parent[begin:end], first[begin:end])
+        # of a view of itself numpy would copy all of it for each level
+        np.minimum.at(first, parent[begin:end], first[begin:end].copy())
     return StackEntries(
         labels=labels,
         parent=parent,
@@ -131,6 +135,14 @@ def merged(raw: EntryColumns, labels: Labels, no_stack_ns: int, has_frames: bool
         no_stack_ns=no_stack_ns,
         has_frames=has_frames,
     )
+
+
+def _few_distinct(values: Int64) -> tuple[Int64, Int64]:
+    """`distinct_places` without what each call of numpy costs: deep stacks have thousands of narrow levels."""
+    given = values.tolist()
+    different = sorted(set(given))
+    number = {value: place for place, value in enumerate(different)}
+    return np.array(different, np.int64), np.array([number[value] for value in given], np.int64)
 
 
 def by_level(parent: Int64) -> list[Int64]:

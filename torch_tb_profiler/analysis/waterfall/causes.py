@@ -160,8 +160,3 @@ HOST = tuple(
 #: all causes in the order of an answer; `Waterfall.causes` has those that occur
 ALL = (*BUSY, *IDLE, *HOST)
 FIRST_IDLE, FIRST_HOST = len(BUSY), len(BUSY) + len(IDLE)
-
-
-def code_of_kind(kind: str) -> int:
-    """The position in `ALL` of a kind of compute kernels."""
-    return KINDS.index(kind)

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
 from torch_tb_profiler.analysis.waterfall.causes import ALL, BUSY
 from torch_tb_profiler.analysis.waterfall.waterfall import Gaps, Waterfall, busy_sets, first_set, is_below, works_of
 from torch_tb_profiler.arrays import intervals
+from torch_tb_profiler.arrays.distinct import among
 from torch_tb_profiler.arrays.grouping import descending
 from torch_tb_profiler.arrays.intervals import Spans
 from torch_tb_profiler.arrays.lookup import place_of_running_maximum, take_known
@@ -155,7 +156,7 @@ def _busy_pieces(model: Model, found: Waterfall, device: int, codes: list[int]) 
     windows = Spans(model.steps.start, model.steps.end)
     overlay = intervals.overlay(busy_sets(model, device))
     of = first_set(overlay)
-    kept = np.flatnonzero(np.isin(of, codes))
+    kept = np.flatnonzero(among(of, codes))
     cut = intervals.intersection(Spans(overlay.start[kept], overlay.end[kept]), windows)
     code = of[kept][np.searchsorted(overlay.start[kept], cut.start, side="right") - 1]
     work = np.full(cut.size, -1, np.int64)

@@ -9,14 +9,15 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.host_waits import blocking_copies
 from torch_tb_profiler.analysis.replay.inputs import Calls, Items, calls_of, items_of, main_lane
 from torch_tb_profiler.analysis.replay.lags import launch_and_gap, previous_on_stream
-from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Launched, coincidences, stream_waits
+from torch_tb_profiler.analysis.replay.stream_edges import TOLERANCE_NS, Coincidences, Launched, stream_waits
 from torch_tb_profiler.analysis.replay.thread_edges import helpers
 from torch_tb_profiler.analysis.waterfall.causes import LATENCY_FACTOR, LATENCY_NS, SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.analysis.waterfall.host_lanes import HostLanes
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import distinct_places, one_of
+from torch_tb_profiler.arrays.grouping import each_value
 from torch_tb_profiler.arrays.intervals import Spans
-from torch_tb_profiler.arrays.lookup import places_of, take_known
+from torch_tb_profiler.arrays.lookup import find, take_known
 from torch_tb_profiler.arrays.types import Bool, Int8, Int64
 from torch_tb_profiler.model import Model
 
@@ -38,19 +39,24 @@ class Facts:
     place: Int64
     source: Int64
     latency_ns: int
-    several: bool
+    by_device: dict[int, Int64]
+    coincidences: Coincidences
 
     @classmethod
     def of(cls, model: Model) -> Facts:
-        """Shape of `place`: (device work,), the item of each, -1; of `source`: (items,), what it waited for, -1."""
+        """Shape of `place`: (device work,), the item of each, -1; of `source`: (items,), what it waited for, -1.
+
+        by_device: of each device its pieces of work, by start; indexes into Trace.device_work
+        """
         trace = model.trace
         items = items_of(model)
         calls = calls_of(model, items)
         main = main_lane(model)
         copies = blocking_copies(trace, items, calls)
         on_device = np.flatnonzero(items.work >= 0)
+        work = items.work[on_device]
         place = np.full(len(trace.device_work), -1, np.int64)
-        place[items.work[on_device]] = on_device
+        place[work] = on_device
         source = np.full(len(items), -1, np.int64)
         waited_for, waiting = stream_waits(trace, items, calls, Launched.of(items, calls))
         order = np.argsort(items.end[waited_for], kind="stable")
@@ -64,7 +70,8 @@ class Facts:
             place=place,
             source=source,
             latency_ns=max(LATENCY_NS, LATENCY_FACTOR * launch),
-            several=len(distinct(trace.device_work.device[items.work[on_device]])) > 1,
+            by_device={device: work[at] for device, at in each_value(trace.device_work.device[work])},
+            coincidences=Coincidences(items),
         )
 
 
@@ -158,8 +165,7 @@ _Part = tuple[Int64, Int64, Int64, Int64]
 def _gaps_of(model: Model, facts: Facts, device: int, idle: Spans) -> _Gaps:
     trace, links = model.trace, model.structure.device_links
     events = trace.events
-    work = facts.items.work[facts.items.work >= 0]
-    work = work[(trace.device_work.device[work] == device)]
+    work = facts.by_device.get(device, np.empty(0, np.int64))
     row = trace.device_work.row[work]
     work = work[events.end[row] > events.start[row]]
     row = trace.device_work.row[work]
@@ -200,12 +206,14 @@ def _cause_when_queued(facts: Facts, gaps: _Gaps) -> Int64:
     in_graph = (call >= 0) & (take_known(facts.calls.first_item, call) != gaps.item)
     cause[in_graph] = Idle.LAUNCH_LATENCY_GRAPH
     source = take_known(facts.source, gaps.item)
-    if facts.several:
-        explained = items.start.copy()
-        explained[gaps.item[gaps.item >= 0]] = np.minimum(begun, gaps.until)[gaps.item >= 0]
-        ended, target = coincidences(items, explained)
-        by_target = places_of(target, len(items))
-        met = take_known(by_target, gaps.item)
+    if len(facts.by_device) > 1:
+        # one item may end several gaps; what is known of these is the same
+        closing, of = distinct_places(gaps.item)
+        explained = np.empty(len(closing), np.int64)
+        explained[of] = np.minimum(begun, gaps.until)
+        there = closing >= 0
+        ended, target = facts.coincidences.of(closing[there], explained[there])
+        met = find(target, gaps.item)
         source = np.where((source < 0) & (met >= 0), np.append(ended, -1)[met], source)
     # what is waited for ended when the gap began or later, and the work began when it had
     end = take_known(items.end, source)
@@ -223,10 +231,10 @@ def _on_host(facts: Facts, gaps: _Gaps, start: Int64, end: Int64, gap: Int64, re
     found: list[_Part] = []
     lasting = np.flatnonzero(end > start)
     lanes = gaps.lane[gap[lasting]]
-    for lane in distinct(lanes).tolist():
-        mine = lasting[lanes == lane]
+    for lane, at in each_value(lanes):
+        mine = lasting[at]
         within = Spans(start[mine], end[mine])
-        sets, causes = facts.lanes.causes(lane)
+        sets, causes = facts.lanes.causes(lane, (int(start[mine].min()), int(end[mine].max())))
         met = [intervals.intersection(within, each) for each in sets]
         pieces = intervals.overlay([*met, within])
         lowest = np.bitwise_and(pieces.member, -pieces.member)
@@ -234,11 +242,12 @@ def _on_host(facts: Facts, gaps: _Gaps, start: Int64, end: Int64, gap: Int64, re
         cause = np.array([*causes, Idle.UNKNOWN], np.int64)[rank]
         of = gap[mine[np.searchsorted(within.start, pieces.start, side="right") - 1]]
         if relaunch:
-            waited = facts.lanes.waiting(lane)
-            place = np.searchsorted(waited.start, gaps.since, side="right") - 1
-            held = (place >= 0) & (np.append(waited.end, 0)[place] > gaps.since)
-            cause[held[of] & np.isin(cause, _GENERIC)] = Idle.SYNC_RELAUNCH
-        cause[~gaps.known[of] & ~np.isin(cause, _EVIDENT)] = Idle.UNKNOWN
+            since = gaps.since[of]
+            waited = facts.lanes.waiting(lane, (int(since.min(initial=_NEVER)), int(since.max(initial=-_NEVER))))
+            place = np.searchsorted(waited.start, since, side="right") - 1
+            held = (place >= 0) & (np.append(waited.end, 0)[place] > since)
+            cause[held & one_of(cause, _GENERIC)] = Idle.SYNC_RELAUNCH
+        cause[~gaps.known[of] & ~one_of(cause, _EVIDENT)] = Idle.UNKNOWN
         found.append((pieces.start, pieces.end, cause, of))
     return tuple(np.concatenate(c) for c in zip(*found, strict=True)) if found else (np.empty(0, np.int64),) * 4  # type: ignore[return-value]
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from torch_tb_profiler.analysis.replay.host_waits import HostWait
 from torch_tb_profiler.analysis.replay.inputs import Calls
 from torch_tb_profiler.analysis.replay.labels import ALLOCATOR, HOST_COLLECTIVE, SYNCHRONIZE
+from torch_tb_profiler.analysis.replay.stretches import Stretches, merged
 from torch_tb_profiler.analysis.waterfall.causes import SILENT_NS, SLOW_LAUNCH_NS, Idle
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.distinct import distinct
+from torch_tb_profiler.arrays.distinct import among, distinct
 from torch_tb_profiler.arrays.intervals import EMPTY, Spans
 from torch_tb_profiler.arrays.order import stable_order
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64, Ints
@@ -37,6 +39,12 @@ COMPILE_FRAME = re.compile(
 )
 #: as the profiler names it (`record_python_gc_info`), and a call of gc.collect
 GARBAGE = re.compile(r"^Python GC$|^<built-in function collect>$")
+
+#: threads of which all moments are looked at together
+FEW_LANES = 64
+
+#: from when to when, ns
+Window = tuple[int, int]
 
 #: what is looked at on a thread, by priority; Python comes after what other threads do meanwhile
 ACTIVITIES = (
@@ -65,15 +73,29 @@ class _Ranges:
         order = stable_order(lane)
         return cls(lane[order].astype(np.int64), start[order], end[order])
 
-    def on(self, lane: int) -> Spans:
-        low, high = np.searchsorted(self.lane, [lane, lane + 1])
-        return intervals.union(self.start[low:high], self.end[low:high])
+    @cached_property
+    def _merged(self) -> Stretches:
+        return merged(self.lane, self.start, self.end)
 
-    def on_any(self, lanes: list[int]) -> Spans:
-        if len(lanes) < 2:
-            return self.on(lanes[0]) if lanes else EMPTY
-        chosen = np.isin(self.lane, lanes)
-        return intervals.union(self.start[chosen], self.end[chosen])
+    def on(self, lane: int, window: Window | None = None) -> Spans:
+        """When there was one on a thread; of a window at least all that touches it."""
+        if not len(self.lane):
+            return EMPTY
+        if window is None:
+            low, high = np.searchsorted(self.lane, [lane, lane + 1])
+            return intervals.union(self.start[low:high], self.end[low:high])
+        low, high = np.searchsorted(self._merged.lane, [lane, lane + 1])
+        return touching(Spans(self._merged.start[low:high], self._merged.end[low:high]), window)
+
+    def on_any(self, lanes: list[int], window: Window | None = None) -> Spans:
+        return intervals.union_of([self.on(lane, window) for lane in lanes]) if lanes else EMPTY
+
+
+def touching(spans: Spans, window: Window) -> Spans:
+    """Those that touch a window."""
+    low = int(np.searchsorted(spans.end, window[0], side="left"))
+    high = int(np.searchsorted(spans.start, window[1], side="right"))
+    return Spans(spans.start[low:high], spans.end[low:high])
 
 
 class HostLanes:
@@ -109,7 +131,9 @@ class HostLanes:
         marks = _around_a_step(model.steps, tree)
         self._marks = _of_tree(tree, marks)
         self._annotations = _of_tree(tree, (tree.category == Category.USER_ANNOTATION) & ~marks)
-        self._profiler = _overhead(trace, np.concatenate((tree.track, calls.lane)))
+        lanes: Int64 = np.concatenate((tree.track, calls.lane))
+        self._profiler = _overhead(trace, lanes)
+        self._many = len(distinct(lanes)) > FEW_LANES
         self._made: dict[int, tuple[tuple[Spans, ...], tuple[Idle, ...]]] = {}
 
     def instead(self, lane: int) -> list[int]:
@@ -118,25 +142,38 @@ class HostLanes:
             return [self._main] if self._main >= 0 else []
         return [each for each in self._helpers if each != lane]
 
-    def waiting(self, lane: int) -> Spans:
-        """When the thread, or one that it waits for, was in a call that waits for a device."""
-        return self._activities[0].on_any([lane, *self.instead(lane)])
+    def waiting(self, lane: int, window: Window) -> Spans:
+        """When the thread, or one that it waits for, was in a call that waits for a device; all that touches a window.
 
-    def causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
-        """Sets of moments by priority, and the cause that each stands for; what is in none is unknown."""
+        As in `causes`, threads are looked at as a whole where there are few.
+        """
+        return self._activities[0].on_any([lane, *self.instead(lane)], window if self._many else None)
+
+    def causes(self, lane: int, window: Window) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
+        """Sets of moments by priority, and the cause that each stands for; what is in none is unknown.
+
+        They hold for the moments of a window. Of few threads all moments are kept; of many each shows a little, while
+        the one that it waits for shows much.
+        """
+        if self._many:
+            return self._causes(lane, (window[0] - SILENT_NS - 1, window[1] + SILENT_NS + 1))
         if lane not in self._made:
-            self._made[lane] = self._causes(lane)
+            self._made[lane] = self._causes(lane, None)
         return self._made[lane]
 
-    def _causes(self, lane: int) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
+    def _causes(self, lane: int, window: Window | None) -> tuple[tuple[Spans, ...], tuple[Idle, ...]]:
         instead = self.instead(lane)
-        own = [ranges.on(lane) for ranges in self._activities]
-        other = [ranges.on_any(instead) for ranges in self._activities]
-        python = [ranges.on_any([lane, *instead]) for ranges in (self._frames, self._annotations)]
+        own = [ranges.on(lane, window) for ranges in self._activities]
+        other = [ranges.on_any(instead, window) for ranges in self._activities]
+        python = [ranges.on_any([lane, *instead], window) for ranges in (self._frames, self._annotations)]
         low, high = np.searchsorted(self._marks.lane, [lane, lane + 1])
         moments = np.concatenate((self._marks.start[low:high], self._marks.end[low:high]))
+        collectives = self.collectives
+        if window is not None:
+            moments = moments[(moments >= window[0]) & (moments <= window[1])]
+            collectives = touching(collectives, window)
         between = _short_breaks(intervals.union_of([*own, *other, *python]), moments)
-        sets = (self._profiler(lane), *own, *other, self.collectives, intervals.union_of([*python, between]))
+        sets = (self._profiler(lane, window), *own, *other, collectives, intervals.union_of([*python, between]))
         causes = (Idle.PROFILER, *ACTIVITIES, *ACTIVITIES, Idle.HOST_COLLECTIVE, Idle.HOST_PYTHON)
         kept = [(each, cause) for each, cause in zip(sets, causes, strict=True) if each.size]
         return tuple(each for each, _ in kept), tuple(cause for _, cause in kept)
@@ -163,14 +200,16 @@ def _around_a_step(steps: Steps, tree: CallTree) -> Bool:
     return found
 
 
-def _overhead(trace: Trace, host: Ints) -> Callable[[int], Spans]:
+def _overhead(trace: Trace, host: Ints) -> Callable[[int, Window | None], Spans]:
     """When the profiler worked on a thread; where that is not told, on all of them."""
     row = np.flatnonzero(trace.events.category == Category.OVERHEAD)
     lane, start, end = trace.events.track[row], trace.events.start[row], trace.events.end[row]
-    of_thread: Bool = np.isin(lane, distinct(host)) if len(row) else np.zeros(0, np.bool_)
+    of_thread: Bool = among(lane, distinct(host)) if len(row) else np.zeros(0, np.bool_)
     ranges = _Ranges.of(lane[of_thread], start[of_thread], end[of_thread])
     everywhere = intervals.union(start[~of_thread], end[~of_thread])
-    return lambda lane: intervals.union_of([ranges.on(lane), everywhere])
+    return lambda lane, window: intervals.union_of(
+        [ranges.on(lane, window), everywhere if window is None else touching(everywhere, window)]
+    )
 
 
 def _where(trace: Trace, wanted: Callable[[str], object], names: Int32) -> Bool:

@@ -12,7 +12,8 @@ import numpy as np
 from torch_tb_profiler.analysis.answer import NsMean
 from torch_tb_profiler.analysis.device_use import kernel_devices
 from torch_tb_profiler.analysis.remember import remembered
-from torch_tb_profiler.analysis.shared.device_roles import device_roles
+from torch_tb_profiler.analysis.shared.device_roles import device_roles, work_by_device
+from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.quantities import Role, share
 from torch_tb_profiler.analysis.tabular import Tabular
 from torch_tb_profiler.analysis.waterfall.causes import (
@@ -28,12 +29,15 @@ from torch_tb_profiler.analysis.waterfall.causes import (
 from torch_tb_profiler.analysis.waterfall.gaps import Facts, Pieces, device_pieces, host_pieces
 from torch_tb_profiler.arrays import intervals
 from torch_tb_profiler.arrays.distinct import distinct
-from torch_tb_profiler.arrays.grouping import sums_at
+from torch_tb_profiler.arrays.grouping import descending, sums_at
 from torch_tb_profiler.arrays.intervals import Overlay, Spans
 from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.model.kernel_names.families import family_of
+
+#: of one process; no machine has so many
+MOST_DEVICES = 64
 
 #: of whom it is told: of devices, or of the main thread where no device ran kernels
 Basis = Literal["devices", "host"]
@@ -78,7 +82,8 @@ class Waterfall:
     """The parts of each step; parallel to the steps of the model.
 
     basis     devices, or the main thread of the host where no device ran kernels
-    devices   numbers of the devices that ran kernels; empty for a host
+    devices   numbers of the devices that ran kernels, of more than MOST_DEVICES those that worked longest; empty for a
+              host
     causes    those that occur, in the order of `causes.ALL`
     step_ns   shape (steps,): the periods
     ns        shape (devices or 1, steps, causes): for each device and step the sum over causes is the period, exactly
@@ -138,7 +143,7 @@ def waterfall(model: Model) -> Waterfall:
     The time in which a device was busy is `Quantity.COMPUTING` by kind, then `EXPOSED_COMMUNICATION`, then
     `EXPOSED_COPY`; docs/waterfall.md says how the rest is shared out.
     """
-    devices = kernel_devices(model)
+    devices = _devices(model)
     steps = model.steps
     windows = Spans(steps.start, steps.end)
     facts = Facts.of(model)
@@ -165,6 +170,17 @@ def waterfall(model: Model) -> Waterfall:
         ns=table[:, :, used],
         gaps=_gaps(model, windows, devices, [(each, place[each.cause.astype(np.int64) + first]) for each in pieces]),
     )
+
+
+def _devices(model: Model) -> list[int]:
+    """Each has its own share of the time of all threads, so many would take the product of both."""
+    devices = kernel_devices(model)
+    if len(devices) <= MOST_DEVICES:
+        return devices
+    work = work_by_device(model)
+    duration = durations(model)
+    took = np.array([duration[work[device]].sum() for device in devices], np.int64)
+    return [devices[at] for at in np.sort(descending(took)[:MOST_DEVICES]).tolist()]
 
 
 def average(found: Waterfall) -> tuple[Part, ...]:
@@ -227,7 +243,7 @@ def busy_sets(model: Model, device: int) -> list[Spans]:
     """When a device did each thing of `BUSY`, whatever else it did; of several the first counts."""
     events, row = model.trace.events, model.device_work.row
     code = _busy_codes(model)
-    mine = np.flatnonzero((model.device_work.device == device) & (code >= 0))
+    mine = work_by_device(model).get(device, np.empty(0, np.int64))
     found = [intervals.EMPTY] * len(BUSY)
     for each in distinct(code[mine]).tolist():
         chosen = row[mine[code[mine] == each]]
@@ -237,7 +253,8 @@ def busy_sets(model: Model, device: int) -> list[Spans]:
 
 def works_of(model: Model, device: int, code: int) -> tuple[Int64, Int64, Int64]:
     """The work of a device that is one thing of `BUSY`: index into Model.device_work, start and end in ns."""
-    chosen = np.flatnonzero((model.device_work.device == device) & (_busy_codes(model) == code))
+    chosen = work_by_device(model).get(device, np.empty(0, np.int64))
+    chosen = chosen[_busy_codes(model)[chosen] == code]
     row = model.device_work.row[chosen]
     return chosen, model.trace.events.start[row], model.trace.events.end[row]
 

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Meta
 
 from torch_tb_profiler.analysis.answer import Count, Fraction, Ns
-from torch_tb_profiler.analysis.question import NotFound
+from torch_tb_profiler.analysis.question import NotFound, Part
 from torch_tb_profiler.timeline.derived import PARTS_OF_TIMELINE, Derived, DerivedKind, NoLanes
 from torch_tb_profiler.timeline.enclosing import SliceReference, reference
 from torch_tb_profiler.timeline.question import TimelinePartQuestion
@@ -27,10 +27,9 @@ class WhichDerived(msgspec.Struct, frozen=True):
     of: Annotated[DerivedKind, Meta(description="What the lanes show.")]
 
 
-class OneDerivedTile(msgspec.Struct, frozen=True):
+class OneDerivedTile(WhichDerived, frozen=True):
     """Which tile, of which lanes."""
 
-    of: Annotated[DerivedKind, Meta(description="What the lanes show.")]
     level: Level
     tile: TileNumber
 
@@ -144,12 +143,20 @@ def _check(derived: Derived) -> None:
         raise NotFound(derived.about.refused.text)
 
 
+def _lanes_asked(asked: WhichDerived) -> Part[Derived]:
+    return PARTS_OF_TIMELINE[asked.of]
+
+
+def _path(_: object) -> Part[Derived]:
+    return PARTS_OF_TIMELINE["path"]
+
+
 DERIVED = TimelinePartQuestion(
     name="timeline/derived",
     summary="Lanes that are computed: the critical path, why devices idle",
     answer=DerivedAnswer,
     parameters=WhichDerived,
-    part=lambda asked: PARTS_OF_TIMELINE[asked.of],
+    part=_lanes_asked,
     compute=_answer,
 )
 
@@ -158,7 +165,7 @@ DERIVED_TILES = TimelinePartQuestion(
     summary="A stretch of lanes that are computed at one level",
     answer=bytes,
     parameters=OneDerivedTile,
-    part=lambda asked: PARTS_OF_TIMELINE[asked.of],
+    part=_lanes_asked,
     compute=_tile,
 )
 
@@ -167,7 +174,7 @@ SLACK_TILES = TimelinePartQuestion(
     summary="A stretch of some lanes at one level, with the slack of the slices",
     answer=bytes,
     parameters=OneTile,
-    part=lambda _: PARTS_OF_TIMELINE["path"],
+    part=_path,
     compute=_slack_tile,
 )
 
@@ -176,6 +183,6 @@ NEXT_ON_PATH = TimelinePartQuestion(
     summary="The next event on the critical path",
     answer=PieceFound,
     parameters=NextPiece,
-    part=lambda _: PARTS_OF_TIMELINE["path"],
+    part=_path,
     compute=_next,
 )

@@ -1,0 +1,155 @@
+"""What memory is for, by the part of the step in which it is allocated and released.
+
+The trace holds no tensors, so parameters and inputs cannot be told apart: the names are those of this rule, not those
+of `torch.profiler._memory_profiler`. Gradients, optimizer state and what is saved for backward are those of both.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Literal, get_args
+
+import numpy as np
+
+from torch_tb_profiler.analysis.memory.blocks import memory_blocks
+from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
+from torch_tb_profiler.analysis.memory.records import memory_records
+from torch_tb_profiler.analysis.remember import remembered
+from torch_tb_profiler.arrays.lookup import take_known
+from torch_tb_profiler.arrays.nesting import nearest
+from torch_tb_profiler.arrays.types import Int64
+from torch_tb_profiler.model import Model
+
+MemoryCategory = Literal[
+    "gradient",
+    "optimizer_state",
+    "saved_for_backward",
+    "kept_from_forward",
+    "forward_temporary",
+    "backward_temporary",
+    "optimizer_temporary",
+    "in_use",
+    "before_recording",
+]
+"""In the order in which they are stacked. `in_use`: where a trace has neither backward nor optimizer."""
+
+CATEGORIES: tuple[MemoryCategory, ...] = get_args(MemoryCategory)
+
+
+class Phase(IntEnum):
+    """The part of a step in which a record lies; NONE for a release that was not recorded."""
+
+    NONE = 0
+    FORWARD = 1
+    BACKWARD = 2
+    STEP = 3
+
+
+_BACKWARD = re.compile(r"autograd::engine::evaluate_function")
+_STEP = re.compile(r"Optimizer\.(?:step|zero_grad)#")
+
+_KEPT: dict[Phase, MemoryCategory] = {
+    Phase.FORWARD: "kept_from_forward",
+    Phase.BACKWARD: "gradient",
+    Phase.STEP: "optimizer_state",
+}
+_TEMPORARY: dict[Phase, MemoryCategory] = {
+    Phase.FORWARD: "forward_temporary",
+    Phase.BACKWARD: "backward_temporary",
+    Phase.STEP: "optimizer_temporary",
+}
+
+
+@dataclass(frozen=True)
+class MemoryCategories:
+    """The memory of one device by category. Bytes are those of blocks, as the allocator counts them.
+
+    curve     of the device
+    category  of each block of `memory_blocks` index into `CATEGORIES`; shape (blocks,)
+    at_peak   bytes of each category at the peak: they add up to what is allocated then
+    blocks    how many blocks that is; of what was there before the recording none is known
+    phases    whether the trace tells parts of a step apart; else all is `in_use`
+    """
+
+    curve: MemoryCurve
+    category: Int64
+    at_peak: Int64
+    blocks: Int64
+    phases: bool
+
+    def over_time(self, model: Model, most: int) -> tuple[Int64, Int64]:
+        """Times in ns, at most so many, and the bytes of each category then: shape (times, categories).
+
+        A stretch of time stands for the record at which most was in use in it.
+        """
+        curve, found = self.curve, memory_blocks(model)
+        edges = np.linspace(curve.time_ns[0], curve.time_ns[-1] + 1, most + 1)
+        piece = np.clip(np.searchsorted(edges, curve.time_ns, "right") - 1, 0, most - 1)
+        order = np.lexsort((-curve.allocated, piece))
+        first = np.ones(len(order), np.bool_)
+        first[1:] = piece[order][1:] != piece[order][:-1]
+        at = np.sort(order[first])
+        positions = curve.position[at]
+        mine = np.flatnonzero((found.device == self._device(model)) & (found.allocation >= 0))
+        begin = np.searchsorted(positions, found.allocation[mine], "left")
+        end = np.searchsorted(positions, found.gone[mine], "left")
+        change = np.zeros((len(at) + 1, len(CATEGORIES)), np.int64)
+        np.add.at(change, (begin, self.category[mine]), found.bytes[mine])
+        np.add.at(change, (end, self.category[mine]), -found.bytes[mine])
+        sums = np.cumsum(change, axis=0)[:-1]
+        sums[:, CATEGORIES.index("before_recording")] = curve.allocated[at] - sums.sum(axis=1)
+        return curve.time_ns[at], sums
+
+    def _device(self, model: Model) -> int:
+        found = memory_records(model).device_index(self.curve.device.name)
+        assert found is not None
+        return found
+
+
+@remembered
+def memory_phases(model: Model) -> Int64:
+    """The phase of each record of `memory_records`; shape (records,)."""
+    records, trace, tree = memory_records(model), model.trace, model.tree
+    names = trace.strings
+    row = model.memory.row[records.entry]
+    node = model.innermost_node(trace.events.track[row], records.time)
+    phases = np.full(len(records), Phase.FORWARD, np.int64)
+    if not len(tree):
+        return phases
+    backward = names.where(_BACKWARD.match, tree.name)[tree.name]
+    step = names.where(_STEP.match, tree.name)[tree.name]
+    marked = nearest(tree.parent, backward | step, node)
+    inside = np.flatnonzero(marked >= 0)
+    phases[inside] = np.where(backward[marked[inside]], Phase.BACKWARD, Phase.STEP)
+    return phases
+
+
+@remembered
+def memory_categories(model: Model) -> tuple[MemoryCategories, ...]:
+    """Of each device with totals."""
+    records, blocks, phases = memory_records(model), memory_blocks(model), memory_phases(model)
+    has_phases = bool((phases != Phase.FORWARD).any())
+    born = take_known(phases, blocks.allocation, int(Phase.NONE))
+    ended = take_known(phases, blocks.release, int(Phase.NONE))
+    category = np.full(len(blocks), CATEGORIES.index("in_use"), np.int64)
+    if has_phases:
+        for phase, kept in _KEPT.items():
+            category[born == phase] = CATEGORIES.index(kept)
+            category[(born == phase) & (ended == phase)] = CATEGORIES.index(_TEMPORARY[phase])
+        saved = (born == Phase.FORWARD) & (ended == Phase.BACKWARD)
+        category[saved] = CATEGORIES.index("saved_for_backward")
+    category[blocks.allocation < 0] = CATEGORIES.index("before_recording")
+    found = []
+    for curve in memory_curves(model).curves:
+        device = records.device_index(curve.device.name)
+        last = curve.peak.position
+        alive = (
+            (blocks.device == device) & (blocks.allocation >= 0) & (blocks.allocation <= last) & (blocks.gone > last)
+        )
+        at_peak = np.bincount(category[alive], blocks.bytes[alive], len(CATEGORIES)).astype(np.int64)
+        count = np.bincount(category[alive], minlength=len(CATEGORIES)).astype(np.int64)
+        at_peak[CATEGORIES.index("before_recording")] = curve.peak.allocated - int(at_peak.sum())
+        found.append(MemoryCategories(curve, category, at_peak, count, has_phases))
+    return tuple(found)

@@ -1,0 +1,97 @@
+"""The question what memory is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch_tb_profiler.analysis.answer import Answer, Bytes, Count, Ns, TraceMeta, plain
+from torch_tb_profiler.analysis.memory.categories import CATEGORIES, MemoryCategories, MemoryCategory, memory_categories
+from torch_tb_profiler.analysis.question import NoParameters, Subject, TraceQuestion
+
+#: stretches of time of an answer
+MOST_TIMES = 120
+
+
+@dataclass(frozen=True, kw_only=True)
+class CategoryOfMemory:
+    """The memory of one category.
+
+    category  what it is for
+    at_peak   bytes at the peak of the device
+    blocks    how many blocks that is; of what was there before the recording none is known
+    bytes     bytes at each time
+    """
+
+    category: MemoryCategory
+    at_peak: Bytes
+    blocks: Count
+    bytes: Sequence[Bytes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceCategories:
+    """The memory of one device by what it is for; categories without any are left out.
+
+    device      name of the device
+    phases      whether the trace tells forward, backward and optimizer apart
+    peak        most in use: Σ categories at the peak
+    time_ns     since the start of the trace
+    categories  in the order in which they are stacked; at each time they add up to what is in use
+    """
+
+    device: str
+    phases: bool
+    peak: Bytes
+    time_ns: Sequence[Ns]
+    categories: Sequence[CategoryOfMemory]
+
+
+class MemoryCategoriesAnswer(Answer, frozen=True, kw_only=True):
+    """What memory is for, by the part of the step in which it is allocated and released.
+
+    meta     which trace
+    devices  accelerators, then the CPU
+    """
+
+    meta: TraceMeta
+    devices: Sequence[DeviceCategories]
+
+
+def _categories(subject: Subject, _: NoParameters) -> MemoryCategoriesAnswer:
+    found = memory_categories(subject.model)
+    devices = [_of_device(subject, each) for each in found]
+    return MemoryCategoriesAnswer(meta=TraceMeta(**subject.about("memory")), devices=devices)
+
+
+def _of_device(subject: Subject, found: MemoryCategories) -> DeviceCategories:
+    times, sums = found.over_time(subject.model, MOST_TIMES)
+    there = (found.at_peak != 0) | (sums != 0).any(axis=0)
+    return DeviceCategories(
+        device=found.curve.device.name,
+        phases=found.phases,
+        peak=found.curve.peak.allocated,
+        time_ns=plain(times),
+        categories=[
+            CategoryOfMemory(
+                category=name,
+                at_peak=int(found.at_peak[i]),
+                blocks=int(found.blocks[i]),
+                bytes=plain(sums[:, i]),
+            )
+            for i, name in enumerate(CATEGORIES)
+            if there[i]
+        ],
+    )
+
+
+MEMORY_CATEGORIES = TraceQuestion(
+    name="memory/categories",
+    summary="What memory is for",
+    answer=MemoryCategoriesAnswer,
+    tag="memory",
+    compute=_categories,
+    of_steps=False,
+    first=(NoParameters(),),
+    report=({},),
+)
