@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorboard.plugins import base_plugin
@@ -68,7 +67,7 @@ def create_plugin(context: base_plugin.TBContext) -> TorchProfilerPlugin | None:
     try:
         workspace = open_workspace(
             roots,
-            Path(cache_dir).expanduser() if cache_dir else None,
+            cache_dir or None,
             getattr(context.flags, "torch_profiler_workers", 0) or None,
             getattr(context.flags, "reload_interval", DEFAULT_INTERVAL),
             QUESTIONS,

@@ -25,7 +25,9 @@ class TorchProfilerLoader(base_plugin.TBLoader):  # type: ignore[misc]
             "--torch_profiler_cache_dir",
             metavar="PATH",
             default="",
-            help="where traces that were read once are kept (default: torch_tb_profiler in the user's cache)",
+            help="where traces that were read once are kept: a directory, or a shared place that "
+            "`torch-tb-profiler ingest` has filled, which may be an address such as s3://bucket/folder "
+            "(default: TORCH_TB_PROFILER_CACHE_DIR, else torch_tb_profiler in the user's cache)",
         )
         group.add_argument(
             "--torch_profiler_workers",

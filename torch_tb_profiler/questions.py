@@ -5,20 +5,24 @@ from __future__ import annotations
 from torch_tb_profiler.analysis.compare.question import COMPARE
 from torch_tb_profiler.analysis.health.question import HEALTH
 from torch_tb_profiler.analysis.kernels.question import KERNELS
+from torch_tb_profiler.analysis.memory.category_question import MEMORY_CATEGORIES
 from torch_tb_profiler.analysis.memory.question import MEMORY_ALIVE, MEMORY_CURVE, MEMORY_EVENTS, MEMORY_OPERATORS
 from torch_tb_profiler.analysis.modules.question import MODULES
 from torch_tb_profiler.analysis.operators.question import OPERATOR_KERNELS, OPERATOR_STACKS, OPERATORS
 from torch_tb_profiler.analysis.question import AnyQuestion
 from torch_tb_profiler.analysis.replay.question import CRITICAL_PATH, PATH_PIECES_OF_STEP, WHAT_IF
+from torch_tb_profiler.analysis.roofline.question import FLOPS, ROOFLINE
 from torch_tb_profiler.analysis.run_metrics.question import FIGURES, NAMES, STEP_NAMES, TRACES
 from torch_tb_profiler.analysis.slices.question import TRACE_SLICES
+from torch_tb_profiler.analysis.snapshot.question import QUESTIONS as OF_SNAPSHOTS
 from torch_tb_profiler.analysis.stacks.question import STACKS
 from torch_tb_profiler.analysis.waterfall.question import WATERFALL
 from torch_tb_profiler.insights.question import OVERVIEW
-from torch_tb_profiler.insights.run_question import RUN_FINDINGS
+from torch_tb_profiler.insights.run.question import RUN_FINDINGS
 from torch_tb_profiler.insights.summary.question import SUMMARY
 from torch_tb_profiler.ranks.collective import COLLECTIVE
 from torch_tb_profiler.ranks.question import DISTRIBUTED
+from torch_tb_profiler.ranks.run_questions import RUN_CLOCK, RUN_COLLECTIVES, RUN_HEAT, RUN_RANKS
 from torch_tb_profiler.timeline.question import AnyTimelineQuestion
 from torch_tb_profiler.timeline.questions.binary import COUNTERS, EXACT_SLICES, TILES
 from torch_tb_profiler.timeline.questions.derived import DERIVED, DERIVED_TILES, NEXT_ON_PATH, SLACK_TILES
@@ -41,7 +45,10 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     SUMMARY,
     WATERFALL,
     STEP_NAMES,
+    FLOPS,
+    ROOFLINE,
     MEMORY_CURVE,
+    MEMORY_CATEGORIES,
     TIMELINE_STEPS,
     OPERATOR_STACKS,
     OPERATOR_KERNELS,
@@ -56,9 +63,14 @@ QUESTIONS: tuple[AnyQuestion, ...] = (
     WHAT_IF,
     COMPARE,
     DISTRIBUTED,
+    RUN_RANKS,
+    RUN_HEAT,
+    RUN_COLLECTIVES,
+    RUN_CLOCK,
     RUN_FINDINGS,
     TRACES,
     NAMES,
+    *OF_SNAPSHOTS,
 )
 
 #: of the Trace view

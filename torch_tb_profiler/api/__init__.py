@@ -9,6 +9,7 @@ from __future__ import annotations
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.profile import Profile, Run, open  # noqa: A004
 from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import Compared, TraceProfile
 
-__all__ = ["Compared", "Profile", "ProfileError", "Rows", "Run", "TraceProfile", "open"]
+__all__ = ["Compared", "Profile", "ProfileError", "Rows", "Run", "SnapshotProfile", "TraceProfile", "open"]

@@ -12,14 +12,19 @@ from torch_tb_profiler.analysis.replay.changes import Change, check
 from torch_tb_profiler.analysis.run_metrics.metrics import FigureTable, figures
 from torch_tb_profiler.api.errors import ProfileError
 from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.api.snapshot import SnapshotProfile
 from torch_tb_profiler.api.trace import TraceProfile
 from torch_tb_profiler.discovery import Skipped
-from torch_tb_profiler.insights.run_facts import run_rank
-from torch_tb_profiler.insights.run_findings import RunDiagnosis, run_diagnosis
-from torch_tb_profiler.insights.run_rule import RunFinding
+from torch_tb_profiler.insights.run.facts import run_rank
+from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
+from torch_tb_profiler.insights.run.rule import RunFinding
 from torch_tb_profiler.ranks import Distributed, distributed, rank_of
+from torch_tb_profiler.ranks.collective_answers import CollectiveRow
 from torch_tb_profiler.ranks.distributed import OperationTable, operation_table
+from torch_tb_profiler.ranks.reduction import RunResult, reduce
 from torch_tb_profiler.ranks.replay import JointWhatIf, joint_what_if, replay_rank
+from torch_tb_profiler.ranks.run_answers import RunRanks, Straggler
+from torch_tb_profiler.ranks.summary import summarize
 from torch_tb_profiler.storage import StorageError, shown
 from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace, find_traces, without_traces
 
@@ -27,14 +32,20 @@ from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspa
 class Run:
     """The traces of one directory.
 
+    snapshots  memory snapshots of the same directory, by worker and moment
     skipped    files of it that look like traces and were not taken, and why
     """
 
     def __init__(self, workspace: LocalWorkspace, run: discovery.Run) -> None:
         self.name = run.name
-        workers = len({file.worker for file in run.traces})
-        self.traces = tuple(TraceProfile(LocalTrace(workspace, file), run.name, workers) for file in run.traces)
+        files = [file for file in run.traces if file.kind == "trace"]
+        workers = len({file.worker for file in files})
+        self.traces = tuple(TraceProfile(LocalTrace(workspace, file), run.name, workers) for file in files)
+        self.snapshots: Rows[SnapshotProfile] = Rows(
+            tuple(SnapshotProfile(LocalTrace(workspace, f), run.name) for f in run.traces if f.kind == "snapshot")
+        )
         self.skipped: Rows[Skipped] = Rows(run.skipped)
+        self._reduced: dict[str, RunResult] = {}
 
     def __repr__(self) -> str:
         return f"<run {self.name!r}: {len(self.traces)} traces>"
@@ -64,6 +75,29 @@ class Run:
         """What the ranks of a span say together: groups, overlap per step, waiting."""
         name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
         return distributed([t.ask(partial(rank_of, worker=t.worker)) for t in self.traces if t.span == name])
+
+    def reduced(self, span: str | int | None = None) -> RunResult:
+        """All ranks of a span reduced: who is slow and why, what it costs, collectives, heat maps, layout."""
+        name = _one("span", None if span is None else str(span), self.spans(), f"run {self.name!r}")
+        if name not in self._reduced:
+            traces = [t for t in self.traces if t.span == name]
+            self._reduced[name] = reduce([t.ask(partial(summarize, worker=t.worker)) for t in traces])
+        return self._reduced[name]
+
+    @property
+    def ranks(self) -> RunRanks:
+        """A row for each rank of the run's only span, as parallel lists; `.to_pandas()` makes a data frame of them."""
+        return self.reduced().overview.ranks
+
+    @property
+    def stragglers(self) -> Rows[Straggler]:
+        """Ranks of the run's only span that work longer than their peers; those that are `named` surely do."""
+        return Rows(self.reduced().overview.stragglers)
+
+    @property
+    def collectives(self) -> Rows[CollectiveRow]:
+        """Collectives of the run's only span, matched across the ranks, most waiting first."""
+        return Rows(self.reduced().collectives)
 
     def communication(self, span: str | int | None = None, by_group: bool = True) -> OperationTable:
         """The communication operations of every rank."""
@@ -119,6 +153,24 @@ class Profile:
         """All traces."""
         return (trace for run in self.runs for trace in run)
 
+    @property
+    def snapshots(self) -> Rows[SnapshotProfile]:
+        """The memory snapshots of all runs."""
+        return Rows(tuple(snapshot for run in self.runs for snapshot in run.snapshots))
+
+    @property
+    def memory_snapshot(self) -> SnapshotProfile:
+        """The memory snapshot, where there is one. Raises ProfileError."""
+        found = tuple(self.snapshots)
+        if len(found) != 1:
+            listed = ", ".join(snapshot.file for snapshot in found[:20])
+            raise ProfileError(
+                f"{self.path!r} has {len(found)} memory snapshots; `snapshots` has them: {listed}"
+                if found
+                else f"{self.path!r} has no memory snapshot"
+            )
+        return found[0]
+
     def figures(self) -> FigureTable:
         """The figures of all traces, a row each: any number of runs and workers side by side."""
         return _figures(tuple(self))
@@ -150,9 +202,9 @@ def open(  # noqa: A001
     Traces are read when they are first asked for, in this process; with `workers`, all are read now by so many
     processes. What was read is kept in `cache_dir`, by default the cache that the server uses.
     """
-    workspace = LocalWorkspace(None if cache_dir is None else Path(cache_dir))
     url = os.fspath(path)
     try:
+        workspace = LocalWorkspace(cache_dir)
         found = find_traces(url)
     except StorageError as error:
         raise ProfileError(str(error)) from None

@@ -43,16 +43,19 @@ from torch_tb_profiler.analysis.operators.table import (
 from torch_tb_profiler.analysis.overview.overview import Overview, StepTimes, overview, step_times
 from torch_tb_profiler.analysis.question import PartQuestion, Refused, Subject, TraceQuestion
 from torch_tb_profiler.analysis.replay.build import graph_of
-from torch_tb_profiler.analysis.replay.changes import Change, check
+from torch_tb_profiler.analysis.replay.changes import Change
 from torch_tb_profiler.analysis.replay.path import CriticalPath, critical_path
 from torch_tb_profiler.analysis.replay.savings import Savings, WhatIf, savings, what_if
 from torch_tb_profiler.analysis.replay.scenario import unchanged
+from torch_tb_profiler.analysis.roofline.table import RooflineGrouping, RooflineTable, roofline
+from torch_tb_profiler.analysis.roofline.utilization import StepFlops, step_flops
 from torch_tb_profiler.analysis.shared.launchers import Unattributed, unattributed
 from torch_tb_profiler.analysis.shared.owners import OwnerShares, owner_shares
 from torch_tb_profiler.analysis.stacks.entries import Weight
 from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE, stacks
 from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
 from torch_tb_profiler.analysis.waterfall import Waterfall, waterfall
+from torch_tb_profiler.api.changes import check_changes, places_of_steps
 from torch_tb_profiler.api.errors import ProfileError, one_of
 from torch_tb_profiler.api.rows import Rows
 from torch_tb_profiler.insights import Finding, findings
@@ -199,19 +202,27 @@ class TraceProfile:
         """Where the time of each step went, by cause: exactly all of it (docs/waterfall.md)."""
         return self.ask(waterfall)
 
+    def flops(self) -> StepFlops:
+        """FLOP of the average step, MFU and HFU, and how much of them is known (docs/views/roofline.md)."""
+        return self.ask(step_flops)
+
+    def roofline(self, group_by: RooflineGrouping = "operator") -> RooflineTable:
+        """Time beside the least time that the device needs, and what is lost."""
+        return self.ask(lambda model: roofline(model, one_of(RooflineGrouping, group_by)))
+
     def critical_path(self, steps: Sequence[str] | None = None) -> CriticalPath:
         """What the steps, or those of some names, could not have been shorter without (docs/replay.md)."""
-        return self.ask(lambda model: critical_path(unchanged(graph_of(model)), _places(model, steps)))
+        return self.ask(lambda model: critical_path(unchanged(graph_of(model)), places_of_steps(model, steps)))
 
     def what_if(self, *changes: Change, steps: Sequence[str] | None = None) -> WhatIf:
         """How long the steps, or those of some names, would take after all of some changes (`replay.changes`)."""
-        _check(changes)
-        return self.ask(lambda model: what_if(model, changes, _places(model, steps)))
+        check_changes(changes)
+        return self.ask(lambda model: what_if(model, changes, places_of_steps(model, steps)))
 
     def savings(self, *remedies: Sequence[Change]) -> Savings:
         """What each of several remedies saves, alone and after those that save more; each is one change or more."""
         for remedy in remedies:
-            _check(remedy)
+            check_changes(remedy)
         return self.ask(partial(savings, remedies=remedies))
 
     # operators and kernels --------------------------------------------------------------------------------
@@ -379,20 +390,3 @@ class TraceProfile:
         if device not in known:
             raise ProfileError(f"{self.file} has no memory of {device!r}, only of {', '.join(known)}")
         return device
-
-
-def _check(changes: Sequence[Change]) -> None:
-    try:
-        for change in changes:
-            check(change)
-    except ValueError as error:
-        raise ProfileError(str(error)) from None
-
-
-def _places(model: Model, names: Sequence[str] | None) -> list[int] | None:
-    """Indexes of steps by their names."""
-    known = model.steps.names
-    for name in names or ():
-        if name not in known:
-            raise ProfileError(f"there is no step {name!r}")
-    return None if names is None else sorted({known.index(name) for name in names})

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import sys
 from collections.abc import Sequence
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.cli.command import Command
 from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.cli.ingest import Ingest
+from torch_tb_profiler.cli.memory import Memory
 from torch_tb_profiler.cli.report import Report
 from torch_tb_profiler.cli.serve import Serve
 from torch_tb_profiler.cli.summary import Summary
@@ -21,6 +24,8 @@ COMMANDS: tuple[Command, ...] = (
     Serve(),
     Report(),
     Summary(),
+    Ingest(),
+    Memory(),
 )
 
 
@@ -37,6 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         arguments.perform(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # who read the output has enough; Python flushes once more when it ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except UserError as error:
         print(f"torch-tb-profiler: {error}", file=sys.stderr)
         return error.exit_code

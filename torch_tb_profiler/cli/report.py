@@ -8,9 +8,11 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import Found, Root
+from torch_tb_profiler.storage import StorageError
 from torch_tb_profiler.web.ahead import QUESTIONS
 from torch_tb_profiler.web.http import HttpError
 from torch_tb_profiler.web.report import MOST_TRACES, report
@@ -35,7 +37,7 @@ class Report:
             help=f"a worker of the run; may be given several times (default: the first {MOST_TRACES} traces)",
         )
         parser.add_argument("--span", help="which recording of the workers")
-        parser.add_argument("--cache-dir", type=Path, help="where traces that were read once are kept")
+        declare_cache_dir(parser)
 
     def run(self, arguments: argparse.Namespace) -> None:
         logs.configure()
@@ -44,7 +46,10 @@ class Report:
         if not arguments.worker and len(files) < len(run.traces):
             print(f"the first {len(files)} of {len(run.traces)} traces; --worker and --span choose others")
         chosen = Found((replace(run, traces=tuple(files)),), ())
-        workspace = open_workspace([Root(arguments.path)], arguments.cache_dir, questions=QUESTIONS, found=chosen)
+        try:
+            workspace = open_workspace([Root(arguments.path)], arguments.cache_dir, questions=QUESTIONS, found=chosen)
+        except StorageError as error:
+            raise UserError(str(error)) from None
         try:
             page = _report(workspace, run.name)
         finally:

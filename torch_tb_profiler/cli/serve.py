@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from pathlib import Path
 from types import FrameType
 
+from torch_tb_profiler.cli.cache_dir import declare_cache_dir
 from torch_tb_profiler.cli.errors import UserError
 from torch_tb_profiler.discovery import parse_logdir
 from torch_tb_profiler.storage import StorageError, storage_for
@@ -18,7 +20,9 @@ from torch_tb_profiler.web.hosts import only_for
 from torch_tb_profiler.web.server import serve
 from torch_tb_profiler.web.time_limit import LONGEST, SECONDS, TimeLimit
 from torch_tb_profiler.workspace import logs, open_workspace
-from torch_tb_profiler.workspace.cache import EXPANSION_VARIABLE
+from torch_tb_profiler.workspace.cache import DIRECTORY_VARIABLE, EXPANSION_VARIABLE
+from torch_tb_profiler.workspace.local_workspace import find_traces
+from torch_tb_profiler.workspace.places import is_shared, place_at
 
 
 class Serve:
@@ -27,7 +31,13 @@ class Serve:
     name = "serve"
 
     def declare(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("logdir", metavar="LOGDIR", help="directory with traces, at any depth")
+        parser.add_argument(
+            "logdir",
+            metavar="LOGDIR",
+            nargs="?",
+            help="directory with traces or memory snapshots, or one file; without it all that is in the shared place of"
+            " --cache-dir",
+        )
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
         parser.add_argument(
             "--allow-host",
@@ -40,9 +50,7 @@ class Serve:
         parser.add_argument(
             "--port", type=int, default=6007, help="port to listen on, 0 for any (default: %(default)s)"
         )
-        parser.add_argument(
-            "--cache-dir", type=Path, help="where traces that were read once are kept (default: the user's cache)"
-        )
+        declare_cache_dir(parser)
         parser.add_argument(
             "--workers", type=int, help="how many processes read traces (default: one per CPU, 4 at most)"
         )
@@ -72,15 +80,17 @@ class Serve:
         logs.configure()
         signal.signal(signal.SIGTERM, _stop)
         try:
-            roots = parse_logdir(arguments.logdir)
+            roots = parse_logdir(arguments.logdir or _shared_place(arguments.cache_dir))
             for root in roots:
                 storage_for(root.url).require(root.url)
+            found = find_traces(arguments.logdir) if arguments.logdir and Path(arguments.logdir).is_file() else None
             workspace = open_workspace(
                 roots,
                 arguments.cache_dir,
                 arguments.workers,
                 questions=QUESTIONS,
                 max_expansion=arguments.max_expansion,
+                found=found,
             )
         except StorageError as error:
             raise UserError(str(error)) from None
@@ -91,6 +101,14 @@ class Serve:
             raise UserError(f"cannot listen on {arguments.host}:{arguments.port}: {error}") from None
         finally:
             workspace.close()
+
+
+def _shared_place(address: str | None) -> str:
+    """Stands for all log directories that are in it. Raises UserError and StorageError."""
+    address = address or os.environ.get(DIRECTORY_VARIABLE, "")
+    if not address or not is_shared(address):
+        raise UserError("LOGDIR is missing; only a shared place (--cache-dir) can be shown without one", exit_code=2)
+    return place_at(address).url
 
 
 def _announce(url: str) -> None:

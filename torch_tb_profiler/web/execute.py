@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin, overload
 
 import msgspec
 
@@ -13,10 +13,12 @@ from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import (
     AnyQuestion,
     Listed,
+    NotFound,
     PairQuestion,
     Part,
     PartQuestion,
     RankPart,
+    RunPart,
     RunQuestion,
     RunSubject,
     Scope,
@@ -28,14 +30,17 @@ from torch_tb_profiler.analysis.table import Page, Table
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.model.step_range import StepRange
 from torch_tb_profiler.reason import Reason
+from torch_tb_profiler.snapshot.state import is_snapshot
 from torch_tb_profiler.web.ask import Asked, Route, ask_two, refusals, step_choice
 from torch_tb_profiler.web.http import Answer, HttpError, Parameters, dumps, why
 from torch_tb_profiler.web.parameters import read_parameters
 from torch_tb_profiler.web.table_query import Query, TableAnswer, answer_query, is_queried
 from torch_tb_profiler.workspace import (
     Key,
+    OpenRun,
     OpenTrace,
     Packed,
+    RunStatus,
     Status,
     StoredAnswer,
     TraceStatus,
@@ -47,6 +52,7 @@ from torch_tb_profiler.workspace import (
 AnyTraceQuestion = TraceQuestion[Any, Any]
 
 K = TypeVar("K")
+W = TypeVar("W")
 
 
 def route_of(question: AnyQuestion) -> Route:
@@ -68,13 +74,13 @@ def first_of_trace(
     """What is answered as soon as a trace has been read: the name of each answer, and what computes it."""
     found: dict[str, Callable[[Model], StoredAnswer]] = {}
     for question in questions:
-        if isinstance(question, TraceQuestion) and question.bundle == bundle:
+        if isinstance(question, TraceQuestion) and question.bundle == bundle and is_about(question, model):
             for own in question.asked_first(model):
                 asked = _asked(question, trace, own)
                 found[answer_name(trace, asked.known_as)] = partial(
                     asked.stored, partial(_computed, question, own, None)
                 )
-        if isinstance(question, PartQuestion) and question.part.bundle == bundle:
+        if isinstance(question, PartQuestion) and question.part.bundle == bundle and not is_snapshot(model.trace):
             asked = _asked_part(question.part, trace)
             found[answer_name(trace, asked.known_as)] = partial(asked.stored, partial(_made, question.part))
     return list(found.items())
@@ -125,14 +131,29 @@ def _known_as(question: AnyQuestion, own: msgspec.Struct) -> Hashable:
 def _computed(
     question: AnyTraceQuestion, own: msgspec.Struct, steps: StepRange | None, model: Model, trace: OpenTrace
 ) -> Any:
-    found = question.compute(subject_of(model, trace, steps), own)
+    found = _compute(question, own, steps, model, trace)
     return TableAnswer(found).page() if isinstance(found, Table) else found
 
 
 def _table(
     question: AnyTraceQuestion, own: msgspec.Struct, steps: StepRange | None, model: Model, trace: OpenTrace
 ) -> TableAnswer:
-    return TableAnswer(question.compute(subject_of(model, trace, steps), own))
+    return TableAnswer(_compute(question, own, steps, model, trace))
+
+
+def _compute(
+    question: AnyTraceQuestion, own: msgspec.Struct, steps: StepRange | None, model: Model, trace: OpenTrace
+) -> Any:
+    if not is_about(question, model):
+        if question.about == "snapshot":
+            raise NotFound(Reason("no_snapshot", "this is no memory snapshot"))
+        raise NotFound(Reason("memory_snapshot", "is a memory snapshot (torch.cuda.memory): it is not a trace"))
+    return question.compute(subject_of(model, trace, steps), own)
+
+
+def is_about(question: AnyTraceQuestion, model: Model) -> bool:
+    """Whether a question is about the kind of file that a model is of."""
+    return question.about in ("any", "snapshot" if is_snapshot(model.trace) else "trace")
 
 
 def subject_of(model: Model, trace: OpenTrace, steps: StepRange | None = None) -> Subject:
@@ -208,15 +229,62 @@ def _answer_of_run(question: RunQuestion[Any, Any, Any], workspace: Workspace, p
     opened = workspace.find_span(parameters.need("run"), parameters.get("span"))
     own = read_parameters(question.parameters, parameters)
 
-    def answer() -> Packed:
-        parts = [part_of(question.part, workspace, trace) for trace in opened.traces]
+    def subject() -> RunSubject[Any]:
+        parts: Sequence[Any] = _Parts(question.part, workspace, opened.traces)
+        if question.part.decode is None:
+            parts = list(parts)
         failed = [other.file for other in opened.others if other.state == "failed"]
         loading = [other.file for other in opened.others if other.state != "failed"]
+        return RunSubject(opened.run, opened.span, parts, loading, failed)
+
+    def answer() -> Packed:
+        whole = question.whole
         with refusals():
-            found = question.compute(RunSubject(opened.run, opened.span, parts, loading, failed), own)
+            if whole is None:
+                found = question.compute(subject(), own)
+            else:
+                key = Key.of_run(opened, ("part", whole.name))
+                made = workspace.remember(key, lambda: _whole(whole, workspace, opened, subject))
+                found = question.compute(made, own)
         return pack(dumps(found))
 
     return Answer(workspace.remember(Key.of_run(opened, _known_as(question, own)), answer))
+
+
+def _whole(whole: RunPart[Any, W], workspace: Workspace, opened: OpenRun, subject: Callable[[], RunSubject[Any]]) -> W:
+    """What the ranks say together, of the file that somebody has made of the same ones, or made now."""
+    name = workspace.result_name(opened) if whole.encode and whole.decode else None
+    if name is None or whole.encode is None or whole.decode is None:
+        return whole.make(subject())
+    content = workspace.result(name)
+    known = whole.decode(content) if content else None
+    if known is not None:
+        return known
+    made = whole.make(subject())
+    workspace.keep_result(name, whole.encode(made))
+    return made
+
+
+class _Parts(Sequence[K]):
+    """What is kept of each trace. What worker processes have kept is read each time it is taken: a run may be large."""
+
+    def __init__(self, part: RankPart[K], workspace: Workspace, traces: Sequence[OpenTrace]) -> None:
+        self._part, self._workspace, self._traces = part, workspace, traces
+
+    def __len__(self) -> int:
+        return len(self._traces)
+
+    @overload
+    def __getitem__(self, at: int) -> K: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[K]: ...
+    def __getitem__(self, at: int | slice) -> K | Sequence[K]:
+        if isinstance(at, slice):
+            return _Parts(self._part, self._workspace, self._traces[at])
+        trace, decode = self._traces[at], self._part.decode
+        content = self._workspace.rank_content(trace) if decode else None
+        kept = decode(content, trace.worker) if decode and content else None
+        return part_of(self._part, self._workspace, trace) if kept is None else kept
 
 
 def part_of(part: RankPart[K], workspace: Workspace, trace: OpenTrace) -> K:
@@ -272,10 +340,14 @@ def _typed(
     return found
 
 
+def _without_snapshots(run: RunStatus) -> RunStatus:
+    return replace(run, traces=tuple(trace for trace in run.traces if trace.kind == "trace"))
+
+
 def _meant(status: Status, scope: Scope) -> list[tuple[str, TraceStatus]]:
     """The traces that a request is about, whatever their state: one of each run, those of one run, or all."""
     found: list[tuple[str, TraceStatus]] = []
-    for run in status.runs:
+    for run in map(_without_snapshots, status.runs):
         if scope.of == "runs":
             ready = [trace for trace in run.traces if trace.state == "ready"] or list(run.traces)
             found += [(run.name, next((t for t in ready if t.worker == scope.worker), ready[0]))] if ready else []

@@ -13,12 +13,8 @@ TEXT: Json = {"type": "string"}
 TRUTH: Json = {"type": "boolean"}
 WHOLE: Json = {"type": "integer"}
 NUMBER: Json = {"type": "number"}
-ROW: Json = {"type": "integer", "minimum": 0, "description": "number of an event in its file"}
 LANE: Json = {"type": "integer", "minimum": 0, "description": "number of a lane"}
 COUNT: Json = {"type": "integer", "minimum": 0}
-NS: Json = {"type": "integer", "description": "nanoseconds"}
-NS_PARTS: Json = {"type": "number", "description": "nanoseconds"}
-US: Json = {"type": "number", "description": "microseconds"}
 BYTES: Json = {"type": "integer", "description": "bytes"}
 ANY_JSON: Json = {}
 

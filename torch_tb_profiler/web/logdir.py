@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler import __version__
 from torch_tb_profiler.analysis.answer import Bytes, Count
-from torch_tb_profiler.discovery import natural_key
+from torch_tb_profiler.discovery import TraceKind, natural_key
 from torch_tb_profiler.reason import Reason, Value
 from torch_tb_profiler.web.http import Answer, Parameters, dumps
 from torch_tb_profiler.workspace import RunStatus, Skipped, Status, TraceStatus, Workspace
@@ -76,6 +76,7 @@ class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
     rank         number of the process: as the trace says, else its name
     world_size   how many processes there were, null when the trace does not say
     host_name    null when the trace does not say
+    kind         whether it is a trace or a memory snapshot
     """
 
     worker: str
@@ -93,6 +94,7 @@ class TraceProgress(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None
     world_size: int | None
     host_name: str | None
+    kind: TraceKind
 
 
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,12 +102,16 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
 
     name     of the run
     state    failed when all traces are, loading while one is not read, else ready
+    ready    how many of its traces were read
+    total    how many it has
     traces   by worker, then span
     skipped  JSON files of the run that are no traces, and why
     """
 
     name: str
     state: RunState
+    ready: Count
+    total: Count
     traces: Sequence[TraceProgress]
     skipped: Sequence[SkippedFile]
 
@@ -152,6 +158,8 @@ def _run(run: RunStatus) -> RunProgress:
     return RunProgress(
         name=run.name,
         state=run.state,
+        ready=len(_ready(run)),
+        total=len(run.traces),
         traces=[_trace(trace) for trace in run.traces],
         skipped=_skipped(run.skipped),
     )
@@ -174,6 +182,7 @@ def _trace(trace: TraceStatus) -> TraceProgress:
         rank=trace.rank,
         world_size=trace.world_size,
         host_name=trace.host_name or None,
+        kind=trace.kind,
     )
 
 
@@ -213,6 +222,8 @@ def workers(workspace: Workspace, parameters: Parameters) -> Answer:
 
 def _old_views(trace: TraceStatus) -> set[str]:
     """The old plugin's names of its views; it showed either the modules of Lightning or those of torch."""
+    if trace.kind == "snapshot":
+        return set()
     found = {OLD_VIEWS[view] for view in (*trace.views, "trace") if view in OLD_VIEWS}
     return found - {"Module"} if "Lightning" in found else found
 

@@ -19,6 +19,8 @@ P = TypeVar("P", bound=msgspec.Struct)
 _DIGITS = re.compile("-?[0-9]{1,100}", re.ASCII)
 #: whole numbers without bounds of their own
 _LEAST, _MOST = -(2**62), 2**62
+#: of units that are a thousand of what is kept in 64 bits
+_MOST_THOUSANDS = Decimal(2**63) / 1000
 
 
 @cache
@@ -89,7 +91,7 @@ def _decimal(name: str, text: str, kind: inspect.Type) -> Decimal:
         number = Decimal(text)
     except InvalidOperation:
         number = Decimal("NaN")
-    if number.is_finite() and abs(number * 1000) < 2**63:
+    if number.is_finite() and -_MOST_THOUSANDS < number < _MOST_THOUSANDS:  # abs() rounds, and may overflow
         return number
     unit = (kind.extra or {}).get("unit") if isinstance(kind, inspect.Metadata) else None
     raise HttpError(400, f"{name} must be a number{f' of {unit}' if unit else ''}")

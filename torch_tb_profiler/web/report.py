@@ -127,6 +127,7 @@ def _questions(excerpt: _Excerpt) -> Iterator[PageRequest]:
         yield from _of_operators(excerpt, of_trace)
         yield "distributed", {"run": run, "span": span}
         yield "run_findings", {"run": run, "span": span}
+        yield from _of_ranks(excerpt, {"run": run, "span": span})
         yield "traces", {"of": "runs", "worker": worker}
         for names in _of_names():
             yield "traces/names", names | {"of": "runs", "worker": worker}
@@ -147,6 +148,13 @@ def _of_devices(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageReq
     for device in (each["device"] for each in curve.get("devices", ())):
         for name, parameters in _OF_MEMORY:
             yield name, of_trace | {"device": device} | parameters
+
+
+def _of_ranks(excerpt: _Excerpt, of_run: dict[str, str]) -> Iterator[PageRequest]:
+    yield "ranks", of_run
+    yield "ranks/collectives", of_run
+    for metric in _read(excerpt.answer("ranks", of_run)).get("metrics", ()):
+        yield "ranks/heatmap", of_run | {"metric": metric}
 
 
 def _of_operators(excerpt: _Excerpt, of_trace: dict[str, str]) -> Iterator[PageRequest]:

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from werkzeug.serving import ThreadedWSGIServer, WSGIRequestHandler
@@ -108,6 +109,24 @@ class _Handler(WSGIRequestHandler):
         self.server.works(self.connection)
         self._input.within(None)
         return parsed
+
+    def version_string(self) -> str:
+        return "torch-tb-profiler"
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no HTTP is refused as all else is: JSON with a reason."""
+        del explain
+        body = dumps({"error": message or HTTPStatus(code).phrase})
+        self.send_response(code, HTTPStatus(code).phrase)
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(body)),
+            "X-Content-Type-Options": "nosniff",
+            "Connection": "close",
+        }.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:  # noqa: ARG002
         log.debug("%s %s", getattr(self, "requestline", ""), code)

@@ -20,6 +20,9 @@ _NOT_BUILT = "The user interface was not built: run `make build` or `python setu
 _NOT_BUILT_MODULE = f"export function render() {{ document.body.textContent = {_NOT_BUILT!r}; }}\n"
 _NOT_BUILT_PAGE = f"<!doctype html><html lang=en><title>PyTorch Profiler</title><p>{_NOT_BUILT}</p></html>\n"
 
+#: characters of a path; with more than a file system takes it would not say that there is none
+_LONGEST = 200
+
 # The machine's own table may say otherwise, and nosniff makes a wrong type fatal for a module.
 _TYPES = {
     ".js": "text/javascript; charset=utf-8",
@@ -119,6 +122,8 @@ def _html(body: bytes) -> Answer:
 
 def _read(path: str) -> bytes | None:
     """A file of the UI; None when there is none or the path leaves the folder."""
+    if len(path) > _LONGEST:
+        return None
     place = files("torch_tb_profiler").joinpath("static")
     for part in path.split("/"):
         if part in ("", ".", "..") or "\\" in part or "\0" in part or ":" in part:

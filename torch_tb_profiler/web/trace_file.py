@@ -12,8 +12,9 @@ from urllib.parse import quote
 from torch_tb_profiler.analysis.counters import Counters, counters
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import Limits, TraceError
-from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, between, examine, with_events
+from torch_tb_profiler.trace.rewrite import BLOCK_BYTES, examine, with_events
 from torch_tb_profiler.trace.unpack import GZIP_MAGIC
+from torch_tb_profiler.trace.window import between, window
 from torch_tb_profiler.web.ask import Route, ask_original
 from torch_tb_profiler.web.http import HttpError, Parameters, Stream
 from torch_tb_profiler.web.trace_counters import counter_events
@@ -78,12 +79,12 @@ def _window(workspace: Workspace, parameters: Parameters) -> Stream:
     start, end = parameters.whole_number("start_ns", 0), parameters.whole_number("end_ns", _LAST_NS)
     if end < start:
         raise HttpError(400, "end_ns must not be before start_ns")
-    zero = _added_to(workspace, trace).zero_ns
+    wanted = workspace.ask_once(trace, lambda model: window(model.trace, start, end))
     workspace.original(trace).stream.close()
 
     def text() -> Iterator[bytes]:
         with workspace.original(trace).stream as stream:
-            yield from between(stream, (zero + start) / 1000, (zero + end) / 1000, workspace.limits)
+            yield from between(stream, wanted, workspace.limits)
 
     return Stream(
         f"{trace.key}-{answers_version()}-window-{start}-{end}", lambda packed: compressed(text()) if packed else text()

@@ -10,14 +10,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.definition import Definition, by_key
 from torch_tb_profiler.analysis.device_use import DeviceUse, device_use, filled_ns
-from torch_tb_profiler.analysis.shared.device_roles import device_spans
+from torch_tb_profiler.analysis.shared.device_roles import device_spans, kernels_by_device
 from torch_tb_profiler.analysis.shared.kernel_use import durations
 from torch_tb_profiler.analysis.shared.quantities import GPU_BUSY, share
 from torch_tb_profiler.analysis.shared.tensor_cores import Use, use_of_device_work
 from torch_tb_profiler.arrays import intervals
-from torch_tb_profiler.arrays.types import Bool
+from torch_tb_profiler.arrays.types import Bool, Int64
 from torch_tb_profiler.model import Model
-from torch_tb_profiler.trace import Category
 from torch_tb_profiler.web.json_schema import Json
 
 _METRICS = by_key(
@@ -70,7 +69,7 @@ class OldMetrics:
 def metrics(model: Model, device: int) -> OldMetrics:
     """Of one device; an occupancy of 0 counts as 0, also where the profiler could not compute it."""
     events, steps = model.trace.events, model.steps
-    chosen = (model.device_category == Category.KERNEL) & (model.device_work.device == device)
+    chosen = kernels_by_device(model)[device]
     work = model.device_work.take(chosen)
     within = intervals.union(steps.start, steps.end)
     window = intervals.total(within)
@@ -87,9 +86,9 @@ def metrics(model: Model, device: int) -> OldMetrics:
     )
 
 
-def tensor_core_share(model: Model, kernels: Bool) -> float | None:
+def tensor_core_share(model: Model, kernels: Bool | Int64) -> float | None:
     """Known to use tensor cores ÷ all of these kernels, undecided ones and communication's too; None without time."""
-    duration = durations(model)[kernels]
+    duration = durations(model, kernels)
     uses = use_of_device_work(model)[kernels] == Use.YES
     return share(int(duration[uses].sum()), int(duration.sum()))
 

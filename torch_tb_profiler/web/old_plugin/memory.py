@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.memory.columns import MEMORY
 from torch_tb_profiler.analysis.memory.curve import MemoryCurve, memory_curves
 from torch_tb_profiler.analysis.memory.operators import memory_operators
 from torch_tb_profiler.analysis.memory.records import memory_records, operator_codes
-from torch_tb_profiler.arrays.distinct import distinct, distinct_places
+from torch_tb_profiler.arrays.distinct import distinct, distinct_first, distinct_places
 from torch_tb_profiler.arrays.types import Bool, Float64, Int64
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.web.json_schema import Json
@@ -128,7 +128,7 @@ def memory_events(model: Model, start_ns: int | None, end_ns: int | None, time_u
     cells = list(map(list, columns))
     del names, columns  # this is where a worker needs most memory
     rows: dict[str, list[Any]] = {}
-    _, first = np.unique(blocks.device, return_index=True)
+    _, first = distinct_first(blocks.device)
     for place in blocks.device[np.sort(first)].tolist():
         of_device = np.flatnonzero(blocks.device == place).tolist()
         rows[records.devices[place].name] = list(map(cells.__getitem__, of_device))

@@ -28,9 +28,6 @@ def whole(name: str, description: str, **schema: Any) -> Json:
     return query(name, description, {**WHOLE, **schema})
 
 
-_WHOLE_NUMBERS = r"^[0-9]{1,9}(-[0-9]{1,9})?(,[0-9]{1,9}(-[0-9]{1,9})?)*$"
-NUMBERS: Json = {"type": "string", "pattern": _WHOLE_NUMBERS, "examples": ["0-59,70"]}
-
 _RUN = needed("run", "A run, as /api/status names it.")
 _SPAN = query("span", "May be left out where there is one.", TEXT)
 

@@ -100,9 +100,23 @@ _NS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 _BYTES = {"b": 1, "kb": 1024, "mb": 1024**2, "gb": 1024**3, "tb": 1024**4, "k": 1024, "m": 1024**2, "g": 1024**3}
 #: of ten, as vendors write bandwidths
 _BANDWIDTH = {"b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12}
+_FLOP = {
+    "": 1,
+    "kflop": 1e3,
+    "mflop": 1e6,
+    "gflop": 1e9,
+    "tflop": 1e12,
+    "pflop": 1e15,
+    "k": 1e3,
+    "m": 1e6,
+    "g": 1e9,
+    "t": 1e12,
+}
 _UNITS: dict[str | None, dict[str, float]] = {
     "ns": _NS,
     "bytes": dict(_BYTES),
+    "flop": _FLOP,
+    "flop_per_second": _FLOP | {f"{name}/s": factor for name, factor in _FLOP.items()},
     "bytes_per_second": _BANDWIDTH | {f"{name}/s": factor for name, factor in _BANDWIDTH.items()},
     "percent": {"%": 1},
     "fraction": {"%": 0.01},

@@ -1,0 +1,166 @@
+"""One memory snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from torch_tb_profiler.analysis.question import Refused
+from torch_tb_profiler.analysis.snapshot.alive import AliveBy, AliveRows, FramesShown, alive_rows, alive_stacks
+from torch_tb_profiler.analysis.snapshot.curves import Curves
+from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.growth import Growth
+from torch_tb_profiler.analysis.snapshot.layout import Layout, PoolRow, layout, pools
+from torch_tb_profiler.analysis.snapshot.lifetimes import LifetimeRows, lifetime_rows
+from torch_tb_profiler.analysis.snapshot.lives import Lives
+from torch_tb_profiler.analysis.snapshot.moments import Moment, device_history, moments, position_of
+from torch_tb_profiler.analysis.snapshot.oom import Oom
+from torch_tb_profiler.analysis.snapshot.sentences import answer
+from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
+from torch_tb_profiler.analysis.stacks.flame_graph import SMALLEST_SHARE
+from torch_tb_profiler.analysis.stacks.stack_table import Direction, StackTable
+from torch_tb_profiler.api.errors import ProfileError
+from torch_tb_profiler.api.rows import Rows
+from torch_tb_profiler.discovery import TraceFile
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.trace import Note
+from torch_tb_profiler.workspace import Unavailable
+from torch_tb_profiler.workspace.local_workspace import LocalTrace
+
+T = TypeVar("T")
+
+
+class SnapshotProfile:
+    """A memory snapshot: what `torch.cuda.memory._dump_snapshot` wrote, read when it is first asked for.
+
+    `at` is a moment: start, peak, reserved_peak, oom, snapshot, end, or the number of a record. `device` is the number
+    of a device; without it that with most records. Bytes are those requested unless they are called otherwise.
+    """
+
+    def __init__(self, source: LocalTrace, run: str) -> None:
+        self.source = source
+        self.run = run
+
+    def __repr__(self) -> str:
+        return f"<memory snapshot {self.file!r}>"
+
+    @property
+    def _file(self) -> TraceFile:
+        return self.source.file
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return self._file.entry.path.rpartition("/")[2]
+
+    @property
+    def worker(self) -> str:
+        return self._file.worker
+
+    @property
+    def moment(self) -> str:
+        """Of several snapshots of a worker which."""
+        return self._file.span
+
+    @property
+    def rank(self) -> int | None:
+        return self._file.rank
+
+    def ask(self, question: Callable[[Model], T]) -> T:
+        """The answer of a function of the model. Raises ProfileError."""
+        try:
+            return self.source.ask(question)
+        except (Unavailable, Refused) as error:
+            raise ProfileError(str(error)) from None
+
+    @property
+    def summary(self) -> MemorySnapshot:
+        """Peaks, what is in use at the end, what contradicts itself, failed allocations, growth, by device."""
+        return self.ask(memory_snapshot)
+
+    @property
+    def answer(self) -> str:
+        """One sentence: why memory ran out, else what was most."""
+        return answer(self.summary)
+
+    @property
+    def notes(self) -> Rows[Note]:
+        """What is wrong with the file."""
+        return Rows(self.ask(lambda model: model.trace.notes))
+
+    @property
+    def devices(self) -> tuple[int, ...]:
+        return tuple(device.device for device in self.summary.devices)
+
+    @property
+    def ooms(self) -> Rows[Oom]:
+        """Failed allocations, and why they failed."""
+        return Rows(self.summary.ooms)
+
+    def growth(self, device: int | None = None) -> Growth:
+        """What grows from step to step."""
+        return next(each.growth for each in self.summary.devices if device in (None, each.device))
+
+    def moments(self, device: int | None = None) -> Rows[Moment]:
+        """Moments worth looking at."""
+        return Rows(self.ask(lambda model: moments(device_history(model, device))))
+
+    def curves(self, device: int | None = None) -> Curves:
+        """What was in use before the first record and after each."""
+        return self.ask(lambda model: device_history(model, device).curves)
+
+    def lives(self, device: int | None = None) -> Lives:
+        """Every allocation from its birth to its release."""
+        return self.ask(lambda model: device_history(model, device).lives)
+
+    def alive(
+        self, at: str | int = "peak", by: AliveBy = "line", since: str | int | None = None, device: int | None = None
+    ) -> AliveRows:
+        """What is in use at a moment; with `since` also how much more that is than then."""
+
+        def rows(model: Model) -> AliveRows:
+            history = device_history(model, device)
+            before = None if since is None else position_of(history, str(since))
+            return alive_rows(history, stack_names(model), position_of(history, str(at)), by, before)
+
+        return self.ask(rows)
+
+    def stacks(
+        self,
+        at: str | int = "peak",
+        direction: Direction = "top_down",
+        frames: FramesShown = "python",
+        device: int | None = None,
+        smallest_share: float = SMALLEST_SHARE,
+    ) -> StackTable:
+        """What is in use at a moment by call stack; what is called ns there is bytes here."""
+
+        def tree(model: Model) -> StackTable | None:
+            history = device_history(model, device)
+            position = position_of(history, str(at))
+            return alive_stacks(history, stack_names(model), position, direction, frames, 0, smallest_share)
+
+        found = self.ask(tree)
+        assert found is not None
+        return found
+
+    def layout(self, at: str | int = "peak", device: int | None = None) -> Layout:
+        """The segments at a moment, and what lies in them."""
+
+        def found(model: Model) -> Layout:
+            history = device_history(model, device)
+            return layout(history, position_of(history, str(at)))
+
+        return self.ask(found)
+
+    def pools(self, at: str | int = "peak", device: int | None = None) -> Rows[PoolRow]:
+        """Pools × streams × size classes at a moment."""
+        return Rows(pools(self.layout(at, device)))
+
+    def lifetimes(self, device: int | None = None) -> LifetimeRows:
+        """How long the allocations of each stack live."""
+        return self.ask(lambda model: lifetime_rows(device_history(model, device), stack_names(model)))
+
+    def frames_of(self, stack: int) -> tuple[str, ...]:
+        """The frames of a stack from the innermost outwards."""
+        return self.ask(lambda model: tuple(stack_names(model).frames_of(stack)))

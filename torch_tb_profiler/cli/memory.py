@@ -1,0 +1,138 @@
+"""`torch-tb-profiler memory`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from torch_tb_profiler.analysis.question import Refused
+from torch_tb_profiler.analysis.snapshot.alive import AliveRows, alive_rows
+from torch_tb_profiler.analysis.snapshot.frames import stack_names
+from torch_tb_profiler.analysis.snapshot.moments import device_history, position_of
+from torch_tb_profiler.analysis.snapshot.sentences import answer, said_of_device, said_of_oom, size
+from torch_tb_profiler.analysis.snapshot.summary import MemorySnapshot, memory_snapshot
+from torch_tb_profiler.cli.chosen import chosen_run, chosen_traces, listed_traces
+from torch_tb_profiler.cli.errors import UserError
+from torch_tb_profiler.model import Model
+from torch_tb_profiler.snapshot.state import is_snapshot
+from torch_tb_profiler.workspace import Unavailable, logs
+from torch_tb_profiler.workspace.local_workspace import LocalTrace, LocalWorkspace
+
+_MOST_ROWS = 20
+
+
+class Memory:
+    """Say what a memory snapshot holds: peaks, what was alive, and why memory ran out."""
+
+    name = "memory"
+
+    def declare(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("path", metavar="PATH", help="a memory snapshot, or a directory with one")
+        parser.add_argument("--run", help="which run of a log directory")
+        parser.add_argument("--worker", help="which snapshot of the run (default: the first)")
+        parser.add_argument("--span", help="which moment of the worker")
+        parser.add_argument("--device", type=int, help="number of the device (default: that with most records)")
+        parser.add_argument(
+            "--at", metavar="MOMENT", help="list what is in use: start, peak, reserved_peak, oom, end, or a record"
+        )
+        parser.add_argument("--json", action="store_true", help="as JSON; docs/memory-snapshots.md says what it holds")
+        parser.add_argument("--cache-dir", type=Path, help="where snapshots that were read once are kept")
+
+    def run(self, arguments: argparse.Namespace) -> None:
+        logs.configure()
+        run = chosen_run(arguments.path, arguments.run)
+        files = chosen_traces(run, [arguments.worker] if arguments.worker is not None else [], arguments.span)
+        snapshots = [file for file in files if file.kind == "snapshot"]
+        if not snapshots:
+            raise UserError(f"{arguments.path} holds no memory snapshot, only {listed_traces(files)}")
+        if len(snapshots) > 1:
+            told = f"the first of {len(snapshots)} snapshots; --worker and --span choose others"
+            print(f"{told}: {listed_traces(snapshots)}", file=sys.stderr)
+        trace = LocalTrace(LocalWorkspace(arguments.cache_dir), snapshots[0])
+
+        def ask(model: Model) -> tuple[MemorySnapshot, AliveRows | None]:
+            if not is_snapshot(model.trace):
+                raise UserError(f"{arguments.path} is no memory snapshot")
+            history = device_history(model, arguments.device)
+            rows = None
+            if arguments.at is not None:
+                position = position_of(history, arguments.at)
+                rows = alive_rows(history, stack_names(model), position, "line")
+            return memory_snapshot(model), rows
+
+        try:
+            found, rows = trace.ask(ask)
+        except (Unavailable, Refused) as error:
+            raise UserError(str(error)) from None
+        if arguments.json:
+            print(msgspec.json.format(msgspec.json.encode(as_json(found, rows, arguments.device))).decode())
+        else:
+            print(_as_text(found, rows))
+
+
+def as_json(found: MemorySnapshot, rows: AliveRows | None, number: int | None = None) -> dict[str, Any]:
+    """The numbers of one device; `oom` is its last failed allocation."""
+    device = next(each for each in found.devices if number in (None, each.device))
+    oom = next((each for each in reversed(found.ooms) if each.device == device.device), None)
+    answered: dict[str, Any] = {
+        "answer": answer(found),
+        "device": device.device,
+        "peak_requested": device.peak_requested,
+        "peak_allocated": device.peak_allocated,
+        "allocated_exact": device.allocated_exact,
+        "start_requested": device.start_requested,
+        "reserved": device.reserved,
+        "allocated": device.allocated,
+        "requested": device.requested,
+        "largest_free": device.largest_free,
+        "segments": device.segments,
+        "blocks": device.blocks,
+        "entries": device.entries,
+        "contradictions": found.contradictions,
+        "cut_off": found.cut_off,
+        "oom": None
+        if oom is None
+        else {
+            "requested": oom.requested,
+            "free": oom.free,
+            "pieces": oom.pieces,
+            "largest": oom.largest,
+            "reason": oom.reason,
+            "holders": oom.holders,
+        },
+        "leak_per_step": device.growth.per_step,
+    }
+    if rows is not None:
+        columns = ("line", "blocks", "bytes", "block_bytes")
+        answered["alive"] = [
+            dict(zip(columns, row, strict=True))
+            for row in zip(rows.line, rows.blocks.tolist(), rows.bytes.tolist(), rows.block_bytes.tolist(), strict=True)
+        ]
+    return answered
+
+
+def _as_text(found: MemorySnapshot, rows: AliveRows | None) -> str:
+    lines = [answer(found)]
+    for device in found.devices:
+        lines += ["", f"GPU{device.device}: {said_of_device(device)}"]
+        lines += [
+            f"  {size(pool.reserved)} reserved, {size(pool.free)} free: {pool.pool} pool, stream {pool.stream}, "
+            f"{'small' if pool.is_small else 'large'} blocks"
+            for pool in device.pools
+        ]
+    lines += [f"  {said_of_oom(oom)}" for oom in found.ooms[:-1]]
+    if found.contradictions:
+        lines.append(f"{found.contradictions} contradictions in the file")
+    if rows is not None:
+        lines += ["", "In use:"]
+        lines += [
+            f"  {size(bytes_):>12}  {blocks:>6} × {line}"
+            for bytes_, blocks, line in list(zip(rows.bytes.tolist(), rows.blocks.tolist(), rows.line, strict=True))[
+                :_MOST_ROWS
+            ]
+        ]
+    return "\n".join(lines)
