@@ -1,12 +1,13 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { licencesPlugin } from "./licences.ts";
 
 // Two doors into one build: TensorBoard imports `index.js` by that name and calls render();
 // a browser opens `index.html`. Everything behind them carries a content hash.
 export default defineConfig({
   // Every URL in the output is relative to the file that names it, so any path prefix works.
   base: "./",
-  plugins: [react()],
+  plugins: [react(), licencesPlugin()],
   server: {
     host: "127.0.0.1",
     proxy: { "/api": process.env.API ?? "http://127.0.0.1:6007" },

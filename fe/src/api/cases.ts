@@ -19,6 +19,7 @@ export function traceStatus(more: Partial<TraceStatus> = {}): TraceStatus {
     host_name: null,
     notes: 0,
     views: [],
+    kind: "trace",
     ...more,
   };
 }

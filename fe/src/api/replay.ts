@@ -5,7 +5,6 @@ import type { TraceKey } from "./types";
 
 export type CriticalPath = CriticalPathAnswer;
 export type ReplayMeta = CriticalPathAnswer["meta"];
-export type RefusedAnswer = ReplayMeta["refused"][number];
 export type ResourceOnPath = CriticalPathAnswer["resources"][number];
 export type ResourceId = ResourceOnPath["resource"];
 export type Saved = NonNullable<ResourceOnPath["if_free"]>;

@@ -15,7 +15,7 @@ export interface Column {
   /** of its values */
   type: "bool" | "number" | "string";
   /** of its values, null where they have none */
-  unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
+  unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
   /** of label and help, for saying them in another language; see `Definition` */
@@ -38,8 +38,6 @@ export interface OverviewAnswer {
   steps: StepParts;
   /** of the steps */
   average: AverageStep;
-  /** null when the steps have no length */
-  verdict: Verdict | null;
   /** those that ran kernels */
   devices: DeviceUse[];
   /** all of these together */
@@ -50,7 +48,7 @@ export interface OverviewAnswer {
   bound: Bound;
   /** where the time of the average step went; the parts add up to the mean of the steps exactly */
   waterfall: Part[];
-  /** causes with the largest saving first, then those without a number, then warnings */
+  /** causes, each the one that saves most beyond those before it; then what has no number, then warnings */
   findings: Finding[];
   /** what all findings with a saving save of the average step together; null without any */
   together_ns: number | null;
@@ -144,20 +142,6 @@ export interface AverageStep {
   category_ns: { [key: string]: number };
 }
 
-/** What the average step is mostly made of, and the largest other part of it that is not the work itself. */
-export interface Verdict {
-  /** the one with most time, as in `StepParts` */
-  category: string;
-  /** its part of the average step, 0…1 */
-  share: number;
-  /** the largest other category that is not the work */
-  largest_loss: string;
-  /** its part of the average step, 0…1 */
-  largest_loss_share: number;
-  /** its time in the average step */
-  largest_loss_ns: number;
-}
-
 /** One device that ran kernels. Fractions 0…1, None where the trace does not say enough. */
 export interface DeviceUse {
   /** number of the device */
@@ -182,18 +166,18 @@ export interface DeviceUse {
   achieved_occupancy: number | null;
   /** part of the time of compute kernels that these are, 0…1 */
   occupancy_known_share: number | null;
-  /** parts of the time of compute kernels; None without such time */
-  tensor_cores: TensorCores | null;
+  /** parts of the time of compute kernels */
+  tensor_cores: TensorCores;
 }
 
-/** Parts of the time of compute kernels, 0…1; the three add up to 1. */
+/** Parts of the time of compute kernels, 0…1; the three add up to 1. None without such time. */
 export interface TensorCores {
   /** part of kernels known to use tensor cores, 0…1 */
-  yes: number;
+  yes: number | null;
   /** part of kernels known not to, 0…1 */
-  no: number;
+  no: number | null;
   /** part of kernels of which it is not known, 0…1 */
-  unknown: number;
+  unknown: number | null;
 }
 
 /** The devices of a trace together. Fractions 0…1, None where the trace does not say enough. */
@@ -207,7 +191,7 @@ export interface DeviceSummary {
   /** the same of communication kernels while no compute kernel ran, 0…1 */
   exposed_communication: number | null;
   /** parts of the time of all compute kernels that are selected, of every device */
-  tensor_cores: TensorCores | null;
+  tensor_cores: TensorCores;
   /** of all compute kernels that are selected, of every device */
   occupancy: Occupancy;
 }
@@ -256,7 +240,7 @@ export interface Part {
   ns: number;
 }
 
-/** A cause of lost time, or a warning, for one trace. Plain text. */
+/** A cause of lost time, or a warning, for one trace. */
 export interface Finding {
   /** name of the rule */
   id: string;
@@ -272,20 +256,60 @@ export interface Finding {
   detail: string;
   /** what to do, with the code to write */
   advice: string;
-  /** where in the program; null when that cannot be told */
-  where: Where | null;
-  /** what it costs; null of a warning, which has no time */
+  /** what it costs the average step; null of a warning, which has no time */
   saving: FindingSaving | null;
   /** the numbers behind it */
   evidence: Evidence[];
-  /** where it can be seen in the trace, the longest first */
-  instances: Instance[];
-  /** how many such places there are */
+  /** how many places there are where it can be seen */
   count: number;
+  /** where in the program; null when that cannot be told */
+  where: Where | null;
+  /** where it can be seen in the trace, the longest first: the first of `count` */
+  instances: Instance[];
   /** a page that says more */
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
   values: { [key: string]: string | number | boolean };
+}
+
+/** What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused. */
+export interface FindingSaving {
+  /** when nothing else is changed */
+  alone_ns: number | null;
+  /** beyond the findings that are counted before this one; these add up to what all save together */
+  after_others_ns: number | null;
+  /** beyond all other findings; those that come after all of these by their nature are left out */
+  last_in_ns: number | null;
+  /** an interval of `after_others_ns`; null with fewer than two steps */
+  low_ns: number | null;
+  /** an interval of `after_others_ns`; null with fewer than two steps */
+  high_ns: number | null;
+  /** the most that any remedy can save */
+  bound: boolean;
+  /** why there is no number */
+  refused: string | null;
+  /** the same as a name, for saying it in another language */
+  refused_id: string | null;
+  /** the measure that decided, 0…1, where there is one */
+  refused_share: number | null;
+}
+
+/** A number behind a finding, and where it can be seen. */
+export interface Evidence {
+  /** what the label says, for saying it in another language */
+  key: string;
+  /** what the number is */
+  label: string;
+  /** the number, in `unit` */
+  value: number;
+  /** ns, bytes, fraction (0…1) or count */
+  unit: "bytes" | "count" | "fraction" | "ns";
+  /** id of the view that shows it */
+  view: string;
+  /** what to choose in that view */
+  select: string | null;
+  /** number of the device that the label names */
+  gpu: number | null;
 }
 
 /** A place in the program. What was not recorded is null. */
@@ -308,42 +332,6 @@ export interface Where {
   share: number;
   /** the setting of the profiler that would give the line; null when the line is known */
   missing: string | null;
-}
-
-/** What removing the cause would save in the average step, by replay (docs/replay.md). Null where it is refused. */
-export interface FindingSaving {
-  /** when nothing else is changed */
-  alone_ns: number | null;
-  /** beyond the findings listed before this one; these add up to what all save together */
-  after_others_ns: number | null;
-  /** beyond all other findings */
-  last_in_ns: number | null;
-  /** an interval of `after_others_ns`; null with fewer than two steps */
-  low_ns: number | null;
-  /** an interval of `after_others_ns`; null with fewer than two steps */
-  high_ns: number | null;
-  /** the most that any remedy can save */
-  bound: boolean;
-  /** why there is no number */
-  refused: string | null;
-}
-
-/** A number behind a finding, and where it can be seen. */
-export interface Evidence {
-  /** what the label says, for saying it in another language */
-  key: string;
-  /** what the number is */
-  label: string;
-  /** the number, in `unit` */
-  value: number;
-  /** ns, bytes, fraction (0…1) or count */
-  unit: "bytes" | "count" | "fraction" | "ns";
-  /** id of the view that shows it */
-  view: string;
-  /** what to choose in that view */
-  select: string | null;
-  /** number of the device that the label names */
-  gpu: number | null;
 }
 
 /** One place in the trace where a finding can be seen. */
@@ -480,8 +468,8 @@ export interface KernelsMeta {
   kernel_ns: number;
   /** Σ durations of kernels that are not communication's (nanoseconds) */
   compute_ns: number;
-  /** parts of compute_ns; null when that is 0 */
-  tensor_cores: TensorCores | null;
+  /** parts of compute_ns */
+  tensor_cores: TensorCores;
   /** of compute kernels */
   occupancy: Occupancy;
   /** copies by kind */
@@ -657,17 +645,27 @@ export interface SummaryAnswer {
   /** where the time of the average step went: the parts add up to `steps.mean_ns` exactly; empty without steps */
   waterfall: Part[];
   /** how devices were used */
-  device: SummaryDevice;
+  device: DeviceSummary;
   /** what is known of who started device work */
   owners: SummaryOwners;
+  /** FLOP of the average step */
+  flops: SummaryFlops;
+  /** model FLOP utilization, 0…1; null where too little is known */
+  mfu: number | null;
+  /** hardware FLOP utilization, 0…1; null where too little is known */
+  hfu: number | null;
+  /** the operators that lose most, at most 20; empty where peaks or shapes are not known */
+  lost: SummaryLost[];
   /** what bounds the steps, by replay; `unknown` where the trace does not say */
   bound: "communication" | "compute" | "host" | "input" | "launch" | "memory" | "sync" | "unknown";
   /** which part of the steps has a cause in the trace, 0…1; null without steps */
   explained: number | null;
-  /** causes with the largest saving first, then those without a number, then warnings */
+  /** by what they save after those counted before them, the largest first; then what has no number, then warnings */
   findings: SummaryFinding[];
   /** what is wrong with the recording */
   notes: Note[];
+  /** all ranks of the run; null when one trace alone was asked about */
+  ranks: RanksSummary | null;
 }
 
 /** Which trace, and how much was recorded. */
@@ -704,32 +702,6 @@ export interface SummarySteps {
   period_ns: number[];
 }
 
-/** How devices were used. The first four are shares of the step time over all steps, 0…1: means over the devices that ran kernels; null where the trace does not say. */
-export interface SummaryDevice {
-  /** a kernel, copy or fill ran */
-  busy: number | null;
-  /** a compute kernel ran */
-  computing: number | null;
-  /** a communication kernel ran */
-  communicating: number | null;
-  /** one ran and no compute kernel */
-  exposed_communication: number | null;
-  /** of compute kernels */
-  tensor_cores: SummaryTensorCores;
-  /** of compute kernels, weighted by duration */
-  occupancy: Occupancy;
-}
-
-/** Parts of the time of compute kernels, 0…1, that add up to 1; null without compute kernels. */
-export interface SummaryTensorCores {
-  /** of kernels known to use tensor cores */
-  yes: number | null;
-  /** of kernels known not to */
-  no: number | null;
-  /** of kernels of which it is not known */
-  unknown: number | null;
-}
-
 /** Whether device work has an owner: shares of the device time, 0…1, that add up to 1; null without device time. */
 export interface SummaryOwners {
   /** follows from a launch that was recorded */
@@ -738,6 +710,30 @@ export interface SummaryOwners {
   inferred: number | null;
   /** neither */
   unowned: number | null;
+}
+
+/** FLOP by the shapes of operators. Shares are parts of the time of compute kernels, copies and fills, 0…1. */
+export interface SummaryFlops {
+  /** FLOP that the model needs in the average step; null where none are known */
+  per_step: number | null;
+  /** FLOP of the average step, what is computed again in the backward pass too; null like it */
+  executed: number | null;
+  /** of which matrix FLOP are known, also where there are none; null where nothing took time */
+  coverage: number | null;
+  /** time with FLOP ÷ the same with that of which FLOP are not known; null where there is neither */
+  matrix_coverage: number | null;
+  /** of which bytes are known; null where nothing took time */
+  bytes_coverage: number | null;
+  /** of which FLOP or bytes are not known, by why */
+  unknown: { [key: string]: number };
+}
+
+/** What the calls of an operator take longer than the least time on their device, over the whole recording. */
+export interface SummaryLost {
+  /** its name */
+  operator: string;
+  /** lost (nanoseconds) */
+  ns: number;
 }
 
 /** A cause of lost time, or a warning. */
@@ -753,39 +749,105 @@ export interface SummaryFinding {
   /** where in the program; null when that cannot be told */
   where: string | null;
   /** what it costs; null of a warning */
-  saving: SummarySaving | null;
+  saving: FindingSaving | null;
   /** where it can be seen, the longest first */
-  evidence: SummaryEvidence[];
+  evidence: Instance[];
 }
 
-/** What removing a cause would save of the average step, by replay. Null where that is refused. */
-export interface SummarySaving {
-  /** when nothing else is changed */
-  alone_ns: number | null;
-  /** beyond the findings before this one */
-  after_others_ns: number | null;
-  /** an interval of it; null with fewer than two steps */
-  low_ns: number | null;
-  /** an interval of it; null with fewer than two steps */
-  high_ns: number | null;
-  /** the most that any remedy can save */
-  bound: boolean;
-  /** why there is no number; null where there is one */
-  refused: string | null;
+/** `ranks` of `summary --json` and `ingest --json`. */
+export interface RanksSummary {
+  /** how many ranks were read */
+  present: number;
+  /** how many ranks the job has; null where the traces do not say */
+  expected: number | null;
+  /** those that are named */
+  stragglers: Straggler[];
+  /** groups or pairs whose transfers take longer */
+  slow_links: SlowLink[];
+  /** how many were matched */
+  collectives: Matched;
+  /** offsets of the clocks */
+  clock: Clock;
 }
 
-/** One place in the trace where a finding can be seen. */
-export interface SummaryEvidence {
-  /** number of the event (number of an event in its file) */
-  row: number;
-  /** of the event */
-  name: string;
-  /** since the start of the trace (nanoseconds) */
-  start_ns: number;
-  /** of the event (nanoseconds) */
-  duration_ns: number;
-  /** name of the step that it begins in; null outside of the steps */
-  step: string | null;
+/** A rank that works longer than its peers, by its own time between collectives: no waiting is in it. */
+export interface Straggler {
+  /** number of the rank; null where its trace does not say */
+  rank: number | null;
+  /** name of its trace */
+  worker: string;
+  /** where it ran; null where the trace does not say */
+  host: string | null;
+  /** how much longer than its peers, of a step (nanoseconds) */
+  late_ns: number;
+  /** how many robust deviations of the peers late_ns is; null with fewer than three of them */
+  z: number | null;
+  /** what takes longer */
+  cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown";
+  /** the operator, kernel or collective that takes longer; null where no single one does */
+  operator: string | null;
+  /** the part of it, of a step; null like operator */
+  operator_ns: number | null;
+  /** collective before which the rank is late; null where it is late in many places */
+  position: string | null;
+  /** how much shorter a step would be without it: replay over all ranks; null where that cannot be told */
+  saving_ns: number | null;
+  /** in how many steps it is clearly late */
+  steps: number;
+  /** how many steps were compared */
+  of_steps: number;
+  /** with how many ranks it was compared */
+  peers: number;
+  /** whether it is surely slow; otherwise it is only listed, for `doubt` */
+  named: boolean;
+  /** why it is not named: few_steps, few_peers, small, loading; empty where it is named */
+  doubt: "" | "few_peers" | "few_steps" | "loading" | "small";
+}
+
+/** A process group whose transfers are slower than those of groups of the same kind and size. */
+export interface SlowLink {
+  /** label of the group */
+  group: string;
+  /** the number of each of its members that are here, at most 64 */
+  ranks: number[];
+  /** where they run */
+  hosts: string[];
+  /** the two ranks between which it is slow; null where only the group is known */
+  pair: Cell[] | null;
+  /** collective that is slower */
+  kind: string;
+  /** how much longer its transfers take than the middle group's, of a step (nanoseconds) */
+  extra_ns: number;
+  /** how many times as long as those of the middle group its transfers take */
+  ratio: number;
+  /** how many robust deviations of the groups that is */
+  z: number;
+  /** how many other groups or pairs it was compared with */
+  compared: number;
+}
+
+/** How many collectives several ranks have. */
+export interface Matched {
+  /** how many are on several ranks */
+  matched: number;
+  /** how many are on one, although its group has more here or it is point-to-point */
+  unmatched: number;
+}
+
+/** What to add to the times of each rank (since its own start) to have them by one clock, as parallel lists. */
+export interface Clock {
+  /** names of the traces */
+  workers: string[];
+  /** by which the clock differs from that of the lowest rank at the middle of its trace, once times since the epoch are compared; null where it shares no clock with it */
+  offset_ns: (number | null)[];
+  /** how many parts in a million faster it runs; null likewise */
+  drift_ppm: (number | null)[];
+  /** median distance of the ends of collectives from the lines; null where nothing was fitted */
+  residual_ns: number | null;
+  /** whether the offsets are larger than their uncertainty; else times since the epoch are used as they are */
+  corrected: boolean;
+  /** how many sets of ranks there are between which clocks are known */
+  components: number;
 }
 
 /** Where the time of the steps went. */
@@ -905,11 +967,149 @@ export interface Definition {
   /** of its values */
   type: "bool" | "number" | "string";
   /** of its values, null where they have none */
-  unit: "bytes" | "bytes_per_second" | "count" | "fraction" | "ns" | "percent" | null;
+  unit: "bytes" | "bytes_per_second" | "count" | "flop" | "flop_per_second" | "fraction" | "ns" | "percent" | null;
   /** definition and formula */
   help: string;
   /** of label and help, for saying them in another language: `operators.calls`; put together of a word and of texts that exist: `baseline operators.calls`; empty where they are said in English alone */
   id: string;
+}
+
+/** FLOP of the average step, and which part of the peak that is. */
+export interface FlopsAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** how many steps there are */
+  steps: number;
+  /** of an average step, as utilizations refer to it: from the begin to the end of its mark on the host; its period without a mark, or where devices compute for longer; of a whole trace without steps from the first to the last piece of device work (nanoseconds) */
+  time_ns: number;
+  /** while a compute kernel ran, in an average step (nanoseconds) */
+  busy_ns: number;
+  /** FLOP that the model needs in an average step: without what is computed again in the backward pass (FLOP) */
+  per_step: number;
+  /** FLOP that are executed in an average step (FLOP) */
+  executed: number;
+  /** model FLOP utilization: per_step ÷ peak of the element types ÷ time ÷ devices */
+  mfu: Utilization;
+  /** hardware FLOP utilization: the same of what is executed */
+  hfu: Utilization;
+  /** per_step ÷ peak ÷ busy: what kernels reach while they run */
+  busy_mfu: Utilization;
+  /** by element type, the most FLOP first */
+  elements: OfElement[];
+  /** forward, backward and optimizer; empty without a backward pass */
+  phases: OfPhase[];
+  /** how much of the time is known; null where nothing took time */
+  coverage: Coverage | null;
+  /** code that would record what is not known, by why */
+  remedies: { [key: string]: string };
+  /** what they can do */
+  devices: DeviceRoofs[];
+}
+
+/** A part of the peak, 0…1. */
+export interface Utilization {
+  /** what is known of it; None where that says nothing */
+  value: number | null;
+  /** not less than that; None: not known */
+  low: number | null;
+  /** not more than that, if all that is not known ran at the peak; None: not known */
+  high: number | null;
+  /** how to say it */
+  shown: "at_least" | "exact" | "hidden" | "range";
+  /** why there is no value; None where there is one */
+  why: "coverage" | "no_device" | "no_peak" | "no_products" | "no_steps" | null;
+}
+
+/** Products of one element type in the steps. */
+export interface OfElement {
+  /** what they multiply */
+  element: string;
+  /** FLOP of an average step */
+  flops: number;
+  /** time of their kernels in an average step */
+  time_ns: number;
+  /** FLOP/s of the device for the type; None: not known */
+  rate: number | null;
+}
+
+/** A part of the average step. */
+export interface OfPhase {
+  /** forward, backward or optimizer */
+  phase: "backward" | "forward" | "optimizer";
+  /** FLOP that are executed */
+  flops: number;
+  /** time of all kernels, copies and fills that are no communication */
+  time_ns: number;
+}
+
+/** Parts of the time of compute kernels, copies and fills, 0…1; on the host of the time of operators by themselves. */
+export interface Coverage {
+  /** all of it */
+  time_ns: number;
+  /** of what matrix FLOP are known, also where there are none (0…1) */
+  flops: number;
+  /** time with FLOP ÷ the same with that of which FLOP are not known; None where there is neither */
+  matrix: number | null;
+  /** of what bytes are known by arguments, or recorded (0…1) */
+  bytes: number;
+  /** a further part, of which bytes are estimated by the grids of kernels (0…1) */
+  bytes_estimated: number;
+  /** parts of which FLOP or bytes are not known, by why */
+  unknown: { [key: string]: number };
+}
+
+/** What a device can do at most. */
+export interface DeviceRoofs {
+  /** number of the device */
+  device: number;
+  /** as the trace has it; empty where it does not */
+  name: string;
+  /** FLOP/s by element type; empty where nothing is known */
+  flops: { [key: string]: number };
+  /** of its memory, bytes/s; null where not known */
+  bandwidth: number | null;
+  /** to another device, bytes/s in each direction; null where not known */
+  link: number | null;
+  /** to the host, bytes/s in each direction; null where not known */
+  host: number | null;
+  /** whether it has some */
+  tensor_cores: boolean;
+  /** how far `flops` may be off either way: of a device that is not listed they are an estimate (0…1) */
+  spread: number;
+  /** where the values are from; null where nothing is known */
+  source: "architecture" | "data_sheet" | "tables" | "user" | null;
+}
+
+/** Beside a roofline. */
+export interface RooflineMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
+  /** what makes a row */
+  group_by: string;
+  /** Σ of all kernels, copies and fills without communication; on the host of operators by themselves (nanoseconds) */
+  total_ns: number;
+  /** Σ of what is lost; null where the time at the roof is known of nothing */
+  lost_ns: number | null;
+  /** what they can do */
+  devices: DeviceRoofs[];
+  /** whether the trace has modules to group by */
+  modules: boolean;
+  /** whether it has Python frames to group by */
+  lines: boolean;
 }
 
 /** Memory in use over time. */
@@ -988,6 +1188,40 @@ export interface MemoryHeld {
   allocated: number;
   /** what the caching allocator holds of the device, in use or not (bytes) */
   reserved: number;
+}
+
+/** What memory is for, by the part of the step in which it is allocated and released. */
+export interface MemoryCategoriesAnswer {
+  /** which trace */
+  meta: TraceMeta;
+  /** accelerators, then the CPU */
+  devices: DeviceCategories[];
+}
+
+/** The memory of one device by what it is for; categories without any are left out. */
+export interface DeviceCategories {
+  /** name of the device */
+  device: string;
+  /** whether the trace tells forward, backward and optimizer apart */
+  phases: boolean;
+  /** most in use: Σ categories at the peak (bytes) */
+  peak: number;
+  /** since the start of the trace */
+  time_ns: number[];
+  /** in the order in which they are stacked; at each time they add up to what is in use */
+  categories: CategoryOfMemory[];
+}
+
+/** The memory of one category. */
+export interface CategoryOfMemory {
+  /** what it is for */
+  category: "backward_temporary" | "before_recording" | "forward_temporary" | "gradient" | "in_use" | "kept_from_forward" | "optimizer_state" | "optimizer_temporary" | "saved_for_backward";
+  /** bytes at the peak of the device (bytes) */
+  at_peak: number;
+  /** how many blocks that is; of what was there before the recording none is known */
+  blocks: number;
+  /** bytes at each time */
+  bytes: number[];
 }
 
 /** The steps of a trace. */
@@ -1301,18 +1535,18 @@ export interface ReplayMeta {
   /** low: 10 % or more is not explained; none: 40 % or more, and savings are refused */
   confidence: "low" | "none" | "normal";
   /** what is not answered, and why */
-  refused: Refused[];
+  refused: Refusal[];
 }
 
-/** Something that the trace is too poor to answer. */
-export interface Refused {
+/** One thing that is not answered. */
+export interface Refusal {
   /** what is wrong with the trace */
   id: string;
   /** what is refused: everything, all savings, changes of host time, changes of work on devices */
   scope: "device" | "everything" | "host" | "savings";
   /** why, in one sentence */
   text: string;
-  /** the measure that decided, where there is one */
+  /** the measure that decided, 0…1, where there is one */
   share: number | null;
 }
 
@@ -1632,6 +1866,392 @@ export interface GroupAnswer {
   present: number;
 }
 
+/** The run page: everything but tables with a row for each cell. */
+export interface RanksOverview {
+  /** a few numbers */
+  tiles: RunTiles;
+  /** named ones first, latest first; at most 20 that are only listed */
+  stragglers: Straggler[];
+  /** slowest first */
+  slow_links: SlowLink[];
+  /** ranks that stand for all */
+  representatives: Representative[];
+  /** a row each, in order of rank */
+  ranks: RunRanks;
+  /** names of the steps of the heat maps */
+  steps: string[];
+  /** what heat maps there are */
+  metrics: ("compute_ns" | "exposed_transfer_ns" | "exposed_wait_ns" | "host_ns" | "input_ns" | "memory_bytes" | "own_ns" | "step_ns")[];
+  /** process groups */
+  groups: RunGroup[];
+  /** inferred from them */
+  layout: Layout;
+  /** how many collectives were matched */
+  matched: Matched;
+  /** collectives that some rank lacks */
+  missing: MissingCollective[];
+  /** null without stages */
+  pipeline: Pipeline | null;
+  /** all-to-alls of unequal parts */
+  moe: MoeImbalance[];
+  /** all-gathers of sharded parameters */
+  fsdp: FsdpGathers[];
+  /** size and bandwidth */
+  fits: BandwidthFit[];
+  /** how far the answer is to be trusted: high with all ranks, four steps and more */
+  confidence: "high" | "low" | "medium";
+  /** what a person should know */
+  notes: Note[];
+}
+
+/** The run in a few numbers. Times are of a step: means over the ranks and steps that are here; null where unknown. */
+export interface RunTiles {
+  /** how many ranks were read */
+  present: number;
+  /** how many ranks the job has; null where the traces do not say */
+  expected: number | null;
+  /** how many traces are still being read */
+  loading: number;
+  /** how many traces could not be read */
+  failed: number;
+  /** how many steps all present ranks have */
+  steps: number;
+  /** median step time */
+  step_ns: number | null;
+  /** waiting for other ranks while nothing was computed */
+  exposed_wait_ns: number | null;
+  /** moving data while nothing was computed */
+  exposed_transfer_ns: number | null;
+  /** communication while something was computed */
+  hidden_ns: number | null;
+  /** the rank that is late most; null where none is named */
+  slowest_worker: string | null;
+  /** number of the rank; null where none is named or its trace does not say */
+  slowest_rank: number | null;
+  /** why; null where none is named */
+  slowest_cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown" | null;
+  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where it cannot be told */
+  lost_ns: number | null;
+}
+
+/** A rank that stands for others like it. */
+export interface Representative {
+  /** name of its trace */
+  worker: string;
+  /** number of the rank; null where its trace does not say */
+  rank: number | null;
+  /** how many ranks are nearest to it, itself included */
+  like: number;
+  /** whether it is a straggler */
+  named: boolean;
+}
+
+/** A row for each rank, as parallel lists in order of rank. Times are medians over its steps; null where unknown. */
+export interface RunRanks {
+  /** name of the trace */
+  worker: string[];
+  /** number of the rank */
+  rank: (number | null)[];
+  /** where it ran */
+  host: (string | null)[];
+  /** number of its node, from 0, by host */
+  node: number[];
+  /** name of its device */
+  device: (string | null)[];
+  /** number of its set of like ranks: the same sequence of collectives */
+  peers: number[];
+  /** how many steps it recorded */
+  steps: number[];
+  /** step time */
+  step_ns: (number | null)[];
+  /** computing */
+  compute_ns: (number | null)[];
+  /** waiting for other ranks while nothing was computed */
+  exposed_wait_ns: (number | null)[];
+  /** moving data while nothing was computed */
+  exposed_transfer_ns: (number | null)[];
+  /** communication while something was computed */
+  hidden_ns: (number | null)[];
+  /** own time between collectives */
+  own_ns: (number | null)[];
+  /** how much more own time than its peers */
+  late_ns: (number | null)[];
+  /** how many robust deviations that is */
+  z: (number | null)[];
+  /** waiting for the next batch */
+  input_ns: (number | null)[];
+  /** time in which the host called operators */
+  host_ns: (number | null)[];
+  /** most memory in use */
+  memory_bytes: (number | null)[];
+  /** how many it recorded */
+  collectives: number[];
+  /** how many of them no other rank has */
+  unmatched: number[];
+  /** whether it is a straggler */
+  named: boolean[];
+}
+
+/** A process group. */
+export interface RunGroup {
+  /** description and name */
+  label: string;
+  /** as the program numbers it */
+  name: string;
+  /** what it is for, as the program says */
+  description: string;
+  /** the number of each of its members; empty when the traces do not say */
+  ranks: number[];
+  /** how many members it has; null when the traces do not say */
+  size: number | null;
+  /** how many of them are here */
+  present: number;
+  /** which dimension of the layout it is */
+  role: "cp" | "dp" | "ep" | "pp" | "tp" | "unknown" | "world";
+  /** what says so: description, ranks, or nothing */
+  role_from: "" | "description" | "ranks";
+  /** whether it stays within a node */
+  link: "between_nodes" | "unknown" | "within_node";
+  /** how many nodes it spans, of the ranks that are here */
+  hosts: number;
+  /** how many collectives of it were matched */
+  calls: number;
+  /** Σ transfers of them (nanoseconds) */
+  transfer_ns: number;
+  /** Σ over its ranks of the waits in them (nanoseconds) */
+  wait_ns: number;
+}
+
+/** The parallel layout, inferred from the process groups. */
+export interface Layout {
+  /** how many ranks the job has; null where the traces do not say */
+  world: number | null;
+  /** how many hosts the present ranks name; null where they name none */
+  nodes: number | null;
+  /** how many present ranks the largest node has; null like nodes */
+  ranks_per_node: number | null;
+  /** in order of stride */
+  dimensions: LayoutDimension[];
+  /** high: the sizes multiply to the world; medium: roles are named, sizes do not; low: from ranks alone */
+  confidence: "high" | "low" | "medium";
+}
+
+/** One dimension of the parallel layout. */
+export interface LayoutDimension {
+  /** which one */
+  role: "cp" | "dp" | "ep" | "pp" | "tp" | "unknown" | "world";
+  /** how many ranks each group has */
+  size: number;
+  /** how many groups there are here */
+  groups: number;
+  /** how many ranks apart neighbouring members are; null where unknown or unequal */
+  stride: number | null;
+}
+
+/** A collective that some present member of its group does not have: a hint that ranks ran apart. */
+export interface MissingCollective {
+  /** label of the process group */
+  group: string;
+  /** number of the collective in its group; null when the traces do not say */
+  sequence: number | null;
+  /** of the call */
+  name: string;
+  /** in which the others called it; null outside of steps */
+  step: string | null;
+  /** the number of each rank that lacks it, at most 64 */
+  ranks: (number | null)[];
+  /** how many have it */
+  having: number;
+  /** false: one of several equal neighbours is missing, not surely this one */
+  exact: boolean;
+  /** whether the ranks have nothing more of the group after it: it may hang there */
+  stops: boolean;
+}
+
+/** Stages of a pipeline, with what each did in a step. */
+export interface Pipeline {
+  /** the one that is shown */
+  step: string;
+  /** in order */
+  stages: PipelineStage[];
+  /** what is estimated; empty for nothing */
+  note: string;
+}
+
+/** A stage of a pipeline. */
+export interface PipelineStage {
+  /** number of the stage, from 0 */
+  stage: number;
+  /** how many present ranks it has */
+  ranks: number;
+  /** trace of the rank that stands for it */
+  worker: string;
+  /** median step of that rank (nanoseconds) */
+  step_ns: number;
+  /** waiting for other stages, median of its steps (nanoseconds) */
+  bubble_ns: number;
+  /** bubble_ns ÷ step_ns, 0…1 (0…1) */
+  bubble: number;
+  /** of the step that is shown */
+  spans: StageSpan[];
+}
+
+/** A stretch of a stage. */
+export interface StageSpan {
+  /** work: its own time; wait: for another stage; transfer: moving data */
+  kind: "transfer" | "wait" | "work";
+  /** from the start of the step on the rank that stands for the stage (nanoseconds) */
+  start_ns: number;
+  /** likewise (nanoseconds) */
+  end_ns: number;
+}
+
+/** How unequal the parts of an all-to-all are. */
+export interface MoeImbalance {
+  /** label of the process group */
+  group: string;
+  /** how many of them */
+  calls: number;
+  /** mean over ranks and calls of what a rank sends (nanoseconds) */
+  mean_bytes: number;
+  /** how many times the mean part the largest is, mean over the calls */
+  worst: number;
+  /** number of the rank that has the largest part most often */
+  rank: number | null;
+  /** in which part of the calls, 0…1 (0…1) */
+  rank_share: number;
+  /** mean of what it sends (nanoseconds) */
+  rank_bytes: number;
+}
+
+/** All-gathers of sharded parameters. */
+export interface FsdpGathers {
+  /** label of the process group */
+  group: string;
+  /** how many all-gathers a step has, median over the ranks */
+  gathers: number;
+  /** how many reduce-scatters, likewise */
+  scatters: number;
+  /** true: parameters are gathered again for the backward pass; null when that cannot be told */
+  reshards: boolean | null;
+  /** median time from the call to the start of its kernel: how far ahead it is asked for (nanoseconds) */
+  lead_ns: number;
+  /** part of the gathers whose kernel begins at once after the call: nothing was prefetched, 0…1 (0…1) */
+  late_share: number;
+}
+
+/** Transfers of one kind in groups of one size, link and role: t = alpha + bytes ÷ beta, robust. */
+export interface BandwidthFit {
+  /** collective */
+  kind: string;
+  /** dimension of the layout */
+  role: "cp" | "dp" | "ep" | "pp" | "tp" | "unknown" | "world";
+  /** whether the groups stay within a node */
+  link: "between_nodes" | "unknown" | "within_node";
+  /** how many ranks a group has */
+  size: number;
+  /** how many groups are in it */
+  groups: number;
+  /** by size */
+  points: FitPoint[];
+  /** latency; null with fewer than two sizes */
+  alpha_ns: number | null;
+  /** bytes/s for very large sizes; null like alpha_ns, and where larger ones are not slower */
+  beta: number | null;
+  /** size that reaches half of beta: alpha × beta; null like these */
+  half_bytes: number | null;
+  /** median of |measured − fitted| ÷ fitted, 0…1; null like these */
+  residual: number | null;
+}
+
+/** Collectives of one size. */
+export interface FitPoint {
+  /** size of each (bytes) */
+  bytes: number;
+  /** median transfer (nanoseconds) */
+  transfer_ns: number;
+  /** bytes/s; null where the kind has no factor */
+  busbw: number | null;
+  /** how many there are */
+  calls: number;
+}
+
+/** One metric of all ranks and steps. */
+export interface HeatMap {
+  /** which one */
+  metric: "compute_ns" | "exposed_transfer_ns" | "exposed_wait_ns" | "host_ns" | "input_ns" | "memory_bytes" | "own_ns" | "step_ns";
+  /** ns or bytes */
+  unit: "bytes" | "ns";
+  /** how many rows it has, in order of rank */
+  ranks: number;
+  /** how many columns */
+  steps: number;
+  /** row by row, in `unit`; null where unknown */
+  values: (number | null)[];
+  /** median of the known values, in `unit`; null without any */
+  middle: number | null;
+  /** median absolute deviation of them, in `unit`; null likewise */
+  spread: number | null;
+  /** the position in `values` of those more than eight deviations above the median of their step, at most 1,000 */
+  outliers: number[];
+}
+
+/** Collectives matched across the ranks. */
+export interface CollectiveTable {
+  /** most waiting first */
+  rows: CollectiveRow[];
+}
+
+/** Collectives of one name, group, size and element type, matched across the ranks. */
+export interface CollectiveRow {
+  /** of the call */
+  name: string;
+  /** what it does */
+  kind: string;
+  /** label of the process group */
+  group: string;
+  /** its position in `groups` */
+  group_number: number;
+  /** whether the group stays within a node */
+  link: "between_nodes" | "unknown" | "within_node";
+  /** element type; empty when the traces do not say */
+  dtype: string;
+  /** size as nccl-tests counts it; null when it is not known or a rank sends another size */
+  bytes: number | null;
+  /** how many members of the group are here */
+  ranks: number;
+  /** how many members the group has; null when the traces do not say */
+  size: number | null;
+  /** how many collectives, each counted once for all its ranks */
+  calls: number;
+  /** how many of them several ranks have */
+  matched: number;
+  /** mean time of a matched one once all ranks are there: the shortest duration of any rank; null where none is matched */
+  transfer_ns: number | null;
+  /** mean over the ranks and matched calls of the rest; null like transfer_ns */
+  wait_ns: number | null;
+  /** bytes/s: Σ bytes ÷ Σ transfer; null when unknown */
+  algbw: number | null;
+  /** bytes/s: algbw × the factor of kind and algorithm; null when unknown */
+  busbw: number | null;
+  /** ring, tree or nvls, where the kernel's name says it; empty otherwise */
+  algorithm: string;
+  /** bytes/s of the link in one direction; null where it is not known */
+  peak: number | null;
+  /** busbw ÷ peak, 0…1; null like these */
+  peak_share: number | null;
+  /** number of the rank that comes last in at least half of the calls of three and more ranks */
+  culprit: number | null;
+  /** name of its trace; null like culprit */
+  culprit_worker: string | null;
+  /** part of the calls in which it comes last, 0…1; null like culprit */
+  culprit_share: number | null;
+  /** trace with the call that waited longest */
+  worker: string;
+  /** number of the event of that call; null where it is not known */
+  row: number | null;
+}
+
 /** What bounds a run, and its findings, with all loaded ranks replayed together. */
 export interface RunFindingsAnswer {
   /** which run */
@@ -1644,7 +2264,7 @@ export interface RunFindingsAnswer {
   collectives: number;
   /** what bounds the steps of all ranks */
   bound: Bound;
-  /** causes with the largest saving first, then those without a number, then warnings */
+  /** causes, each the one that saves most beyond those before it; then what has no number, then warnings */
   findings: RunFinding[];
   /** the mean of the steps of all ranks; null without steps */
   step_ns: number | null;
@@ -1654,7 +2274,7 @@ export interface RunFindingsAnswer {
   checked: string[];
 }
 
-/** A cause of lost time in a run of several ranks. Plain text. As `Finding`, with the ranks that it is about. */
+/** A cause of lost time in a run of several ranks. What it saves is of the average step of all ranks, when all are replayed together. */
 export interface RunFinding {
   /** name of the rule */
   id: string;
@@ -1670,16 +2290,16 @@ export interface RunFinding {
   detail: string;
   /** what to do, with the code to write */
   advice: string;
-  /** the ranks that have to change; empty when it is all of them */
-  workers: string[];
-  /** of the average step of all ranks, when all are replayed together; null of a warning */
+  /** what it costs the average step; null of a warning, which has no time */
   saving: FindingSaving | null;
   /** the numbers behind it */
   evidence: Evidence[];
+  /** how many places there are where it can be seen */
+  count: number;
+  /** the ranks that have to change; empty when it is all of them */
+  workers: string[];
   /** where it can be seen, the most costly first */
   instances: RunInstance[];
-  /** how many such places there are */
-  count: number;
   /** a page that says more */
   links: Link[];
   /** what title, detail and advice say beyond the id, for saying it in another language */
@@ -1688,8 +2308,6 @@ export interface RunFinding {
 
 /** One place in the trace of a rank. */
 export interface RunInstance {
-  /** whose trace */
-  worker: string;
   /** number of the event (number of an event in its file) */
   row: number;
   /** of the event */
@@ -1700,6 +2318,8 @@ export interface RunInstance {
   duration_ns: number;
   /** name of the step that it begins in; null outside of the steps */
   step: string | null;
+  /** whose trace */
+  worker: string;
 }
 
 /** Beside a table of traces. */
@@ -1748,6 +2368,402 @@ export interface TraceNames {
   worker: string;
   /** which recording of the worker it is */
   span: string;
+}
+
+/** A memory snapshot in a few numbers. */
+export interface SnapshotAnswer {
+  /** which snapshot */
+  meta: TraceMeta;
+  /** the one sentence: why memory ran out, else what was most */
+  said: string;
+  /** that have a record or a segment, the one with most records first */
+  devices: SnapshotDevice[];
+  /** failed allocations, by device, then record */
+  ooms: Oom[];
+  /** the same in words */
+  oom_sentences: string[];
+  /** how often there is what cannot be, in the records and the state at the end */
+  contradictions: number;
+  /** whether the file ends too early: then what is in use counts from the first record */
+  cut_off: boolean;
+  /** whether the oldest records were overwritten; null where the file does not say */
+  overflowed: boolean | null;
+  /** of the allocator */
+  settings: { [key: string]: string | number | boolean | { [key: string]: number | string | boolean } };
+}
+
+/** One device of a snapshot. Bytes; `requested` is what the program asked for, `allocated` its blocks. */
+export interface SnapshotDevice {
+  /** number of the device */
+  device: number;
+  /** how many records there are */
+  entries: number;
+  /** how many there were at the end */
+  segments: number;
+  /** how many there were at the end */
+  blocks: number;
+  /** most that was requested and not released (bytes) */
+  peak_requested: number;
+  /** most bytes of blocks of it: exact or the least that it can be (bytes) */
+  peak_allocated: number;
+  /** whether that is exact */
+  allocated_exact: boolean;
+  /** in use before the first record (bytes) */
+  start_requested: number;
+  /** in use at the end (bytes) */
+  requested: number;
+  /** blocks of it (bytes) */
+  allocated: number;
+  /** and blocks whose release is pending (bytes) */
+  active: number;
+  /** segments at the end (bytes) */
+  reserved: number;
+  /** largest free piece at the end (bytes) */
+  largest_free: number;
+  /** 1 − largest / Σ of the free pieces at the end; None where nothing is free */
+  fragmentation: number | null;
+  /** by kind: how often there is what cannot be */
+  contradictions: { [key: string]: number };
+  /** actions that were not recorded (`skip_actions`) */
+  missing: string[];
+  /** worth looking at */
+  moments: Moment[];
+  /** at the end */
+  pools: PoolRow[];
+  /** what grows from step to step */
+  growth: Growth;
+  /** work of the allocator that leads to nothing */
+  churn: Churn;
+}
+
+/** A moment worth looking at. */
+export interface Moment {
+  /** what it is */
+  kind: "end" | "oom" | "peak" | "reserved_peak" | "snapshot" | "start";
+  /** number of the last record that counts; -1 before the first */
+  position: number;
+  /** of that record since the start of the recording; None where none was recorded */
+  time_ns: number | null;
+  /** in use after it (bytes) */
+  requested: number;
+  /** segments after it (bytes) */
+  reserved: number;
+}
+
+/** Segments of one pool, stream and size class at a moment. */
+export interface PoolRow {
+  /** what it is called */
+  pool: string;
+  /** id of the stream: a number or a pointer */
+  stream: number;
+  /** whether of requests up to 1 MiB */
+  is_small: boolean;
+  /** how many */
+  segments: number;
+  /** bytes of the segments (bytes) */
+  reserved: number;
+  /** bytes of blocks in use, those with a pending release among them (bytes) */
+  used: number;
+  /** reserved − used (bytes) */
+  free: number;
+  /** the largest free piece (bytes) */
+  largest: number;
+  /** bytes that are free in segments which hold something, without expandable ones (bytes) */
+  inactive: number;
+  /** bytes of segments that hold nothing (bytes) */
+  unused: number;
+}
+
+/** What grows on one device. */
+export interface Growth {
+  /** number of the device */
+  device: number;
+  /** what says where steps end */
+  rule: "none" | "optimizer" | "profiler_step";
+  /** how many there are; the first warms up and is not counted */
+  steps: number;
+  /** bytes requested that each step leaves behind; None where there are too few steps to say */
+  per_step: number | null;
+  /** bytes by which reserved grows per step while the peak of what is requested does not; None as above */
+  reserved: number | null;
+  /** those that grow, the most bytes first */
+  stacks: Growing[];
+}
+
+/** A stack that leaves more behind in every step. */
+export interface Growing {
+  /** id of its stack, -1 where none was recorded */
+  stack: number;
+  /** requested, per step (bytes) */
+  bytes: number;
+  /** how many it left over all steps that count */
+  blocks: number;
+  /** in how many it left something: how many steps */
+  steps: number;
+}
+
+/** Work of the allocator that leads to nothing. */
+export interface Churn {
+  /** how many allocations of more than 1 MiB were released within 100 µs */
+  blocks: number;
+  /** bytes of them (bytes) */
+  bytes: number;
+  /** how many segments were given back and taken again in the same size */
+  empty_cache: number;
+  /** bytes of them (bytes) */
+  given_back: number;
+}
+
+/** One failed allocation. */
+export interface Oom {
+  /** number of the device */
+  device: number;
+  /** number of the record */
+  position: number;
+  /** since the start of the recording, None before torch 2.2 */
+  time_ns: number | null;
+  /** what was asked for, rounded as the allocator does (bytes) */
+  requested: number;
+  /** the segment that it would have taken of the device (bytes) */
+  segment_needed: number;
+  /** innermost frame of the user's own code */
+  line: string;
+  /** id of its stack, -1 where none was recorded */
+  stack: number;
+  /** id of the stream of the request: a number or a pointer */
+  stream: number;
+  /** whether the pool of the request is known; else the default pool is meant */
+  pool_known: boolean;
+  /** bytes in pieces of the right pool, stream and size class (bytes) */
+  free: number;
+  /** how many pieces, and the largest of them */
+  pieces: number;
+  /** how many pieces, and the largest of them (bytes) */
+  largest: number;
+  /** free bytes of other streams, in the same pool (bytes) */
+  other_streams: number;
+  /** free bytes of other pools and size classes (bytes) */
+  other_pools: number;
+  /** bytes that were released and wait for another stream (bytes) */
+  pending: number;
+  /** bytes that the device had free (bytes) */
+  device_free: number;
+  /** bytes of all segments (bytes) */
+  reserved: number;
+  /** bytes that were requested and not released (bytes) */
+  in_use: number;
+  /** what decides */
+  reason: "fragmented" | "full" | "limit" | "other_pool" | "other_stream" | "pending";
+  /** who holds the segments with free pieces */
+  holders: Holder[];
+  /** whether expandable segments would have had room: an upper bound; None where they are on already */
+  expandable_helps: boolean | null;
+  /** whether the sizes of all blocks are known; else rounding is seen as free */
+  exact: boolean;
+}
+
+/** Allocations of one line that keep segments from being joined or given back. */
+export interface Holder {
+  /** innermost frame of the user's own code */
+  line: string;
+  /** requested (bytes) */
+  bytes: number;
+  /** how many */
+  blocks: number;
+  /** how many with free pieces they lie in */
+  segments: number;
+  /** bytes that would be free in one piece if they were released: the largest over its segments (bytes) */
+  joins: number;
+}
+
+/** Allocations stacked over time: in every column Σ shapes + Σ bands = requested. */
+export interface SnapshotTimelineAnswer {
+  /** which snapshot */
+  meta: TraceMeta;
+  /** number of the device */
+  device: number;
+  /** what x is: ns since the start of the recording, or numbers of records */
+  axis: "record" | "time";
+  /** where the window begins: ns or number of a record */
+  start: number;
+  /** where it ends, included: ns or number of a record */
+  end: number;
+  /** where the recording begins: ns or number of a record */
+  whole_start: number;
+  /** where it ends: ns or number of a record */
+  whole_end: number;
+  /** number of the record of each column after which what is drawn is alive */
+  position: number[];
+  /** where each column begins: ns or number of a record */
+  x: number[];
+  /** bytes in use at `position` */
+  requested: number[];
+  /** least bytes in use in each column */
+  lowest: number[];
+  /** most bytes of segments in each column */
+  reserved: number[];
+  /** texts that shapes point to */
+  lines: string[];
+  /** allocations drawn one by one */
+  shapes: ShapeColumns;
+  /** those drawn together */
+  bands: BandColumn[];
+  /** moments, annotations, segments */
+  marks: Mark[];
+}
+
+/** Allocations that are drawn one by one, in the order of their births: parallel lists. */
+export interface ShapeColumns {
+  /** position of the first column in which each is drawn */
+  begin: number[];
+  /** position of the first column in which it is not drawn any more */
+  end: number[];
+  /** requested */
+  bytes: number[];
+  /** position in `lines` */
+  line: number[];
+  /** number of the record of the allocation, -1 before the recording */
+  born: number[];
+  /** number of the record of the release, null where it was not released */
+  released: (number | null)[];
+}
+
+/** Allocations that are drawn together. */
+export interface BandColumn {
+  /** line of the program or size that they have in common */
+  name: string;
+  /** how many there are in the window */
+  blocks: number;
+  /** in use in each column */
+  bytes: number[];
+}
+
+/** Something to be seen above the allocations. */
+export interface Mark {
+  /** annotation, segment (taken of the device or given back), or a kind of moment */
+  kind: string;
+  /** of an annotation; empty for others */
+  name: string;
+  /** number of the record at or before which it is */
+  position: number;
+  /** since the start of the recording, null without times */
+  time_ns: number | null;
+  /** how many are drawn as this one */
+  count: number;
+}
+
+/** Beside what is alive. */
+export interface AliveMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** how many rows the table has */
+  total: number;
+  /** how many rows pass the filter */
+  matched: number;
+  /** how many rows are before the first of this page */
+  offset: number;
+  /** the record after which it is */
+  moment: Moment;
+  /** the record that is compared with, null for none */
+  since: Moment | null;
+  /** what makes a row */
+  group_by: string;
+}
+
+/** The segments of a device after a record, and what lies in them. */
+export interface SegmentsAnswer {
+  /** which snapshot */
+  meta: TraceMeta;
+  /** the record */
+  moment: Moment;
+  /** whether the sizes of all blocks are known; else rounding is seen as free */
+  exact: boolean;
+  /** 1 − largest / Σ of the free pieces; null where nothing is free */
+  fragmentation: number | null;
+  /** pools × streams × size classes */
+  pools: PoolRow[];
+  /** texts that pieces point to */
+  lines: string[];
+  /** by address */
+  segments: SegmentColumns;
+  /** what they are cut into */
+  pieces: PieceColumns;
+  /** how many segments are not in the answer, the smallest of all */
+  left_out: number;
+}
+
+/** Segments by address: parallel lists. */
+export interface SegmentColumns {
+  /** where it is: position in the memory of the device */
+  address: number[];
+  /** size of each */
+  bytes: number[];
+  /** id of the stream: a number or a pointer */
+  stream: number[];
+  /** whether of requests up to 1 MiB */
+  is_small: boolean[];
+  /** what its pool is called */
+  pool: string[];
+  /** bytes of it that are free */
+  free: number[];
+}
+
+/** What segments are cut into, by segment and offset: parallel lists. */
+export interface PieceColumns {
+  /** position in the segments */
+  segment: number[];
+  /** bytes from the beginning of the segment */
+  offset: number[];
+  /** size of each */
+  bytes: number[];
+  /** position in `lines`, -1 of what is free, -2 of different pieces drawn together */
+  line: number[];
+  /** how many pieces of the allocator it stands for */
+  blocks: number[];
+  /** bytes of it that are in use */
+  used: number[];
+}
+
+/** Bytes in use by call stack as a tree in a table: `parent` is a row, -1 at the top. */
+export interface SnapshotStacksAnswer {
+  /** what the columns are, in order */
+  columns: Definition[];
+  /** by column key: a list each, all of the same length */
+  rows: { [key: string]: Cell[] };
+  /** which snapshot and moment */
+  meta: StacksOfSnapshotMeta;
+}
+
+/** Beside bytes by call stack. */
+export interface StacksOfSnapshotMeta {
+  /** name of the run, as in `/api/status` */
+  run: string;
+  /** name of the process that was recorded */
+  worker: string;
+  /** which recording of the worker it is */
+  span: string;
+  /** GPU when a device or a call of its API was recorded */
+  device_type: "CPU" | "GPU";
+  /** what a person should know about this answer */
+  notes: Note[];
+  /** the record after which they are in use */
+  moment: Moment;
+  /** id of the only entry that is shown with what is below it, 0 for everything */
+  root: number;
+  /** of what is shown (bytes) */
+  whole_bytes: number;
+  /** of all stacks (bytes) */
+  all_bytes: number;
+  /** entries with less are folded together (bytes) */
+  limit_bytes: number;
 }
 
 /** What a page needs before it asks for tiles. */
@@ -2364,6 +3380,10 @@ export interface RunProgress {
   name: string;
   /** failed when all traces are, loading while one is not read, else ready */
   state: "failed" | "loading" | "ready";
+  /** how many of its traces were read */
+  ready: number;
+  /** how many it has */
+  total: number;
   /** by worker, then span */
   traces: TraceProgress[];
   /** JSON files of the run that are no traces, and why */
@@ -2402,6 +3422,8 @@ export interface TraceProgress {
   world_size: number | null;
   /** null when the trace does not say */
   host_name: string | null;
+  /** whether it is a trace or a memory snapshot */
+  kind: "snapshot" | "trace";
 }
 
 /** A JSON file that is no trace, or a directory that could not be listed. */
@@ -2431,6 +3453,7 @@ export interface Answers {
   "distributed": DistributedAnswer;
   "figures": FiguresAnswer;
   "figures/names": StepNames;
+  "flops": FlopsAnswer;
   "health": HealthAnswer;
   "kernels": {
     /** what stands beside the table */
@@ -2441,6 +3464,7 @@ export interface Answers {
     rows: Rows;
   };
   "memory/alive": MemoryAliveAnswer;
+  "memory/categories": MemoryCategoriesAnswer;
   "memory/curve": MemoryCurveAnswer;
   "memory/events": {
     /** what stands beside the table */
@@ -2485,7 +3509,39 @@ export interface Answers {
     rows: Rows;
   };
   "overview": OverviewAnswer;
+  "ranks": RanksOverview;
+  "ranks/clock": Clock;
+  "ranks/collectives": CollectiveTable;
+  "ranks/heatmap": HeatMap;
+  "roofline": {
+    /** what stands beside the table */
+    meta: RooflineMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
   "run_findings": RunFindingsAnswer;
+  "snapshot": SnapshotAnswer;
+  "snapshot/alive": {
+    /** what stands beside the table */
+    meta: AliveMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
+  "snapshot/lifetimes": {
+    /** what stands beside the table */
+    meta: TableMeta;
+    /** the columns, in order */
+    columns: Column[];
+    /** the cells of the page, by column key */
+    rows: Rows;
+  };
+  "snapshot/segments": SegmentsAnswer;
+  "snapshot/stacks": SnapshotStacksAnswer;
+  "snapshot/timeline": SnapshotTimelineAnswer;
   "stacks": StacksAnswer;
   "status": StatusAnswer;
   "summary": SummaryAnswer;

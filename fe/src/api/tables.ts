@@ -14,7 +14,7 @@ import { type MemoryRange, memoryEnds } from "./memory";
 import { LOADING_MS } from "./poll";
 import { type Result, traceKey, useTraceQuery } from "./queries";
 import type { Answers } from "./schema.gen";
-import type { KernelGroup, OperatorGroup, TraceKey } from "./types";
+import type { KernelGroup, OperatorGroup, RooflineGroup, TraceKey } from "./types";
 
 /** Rows of a page that is asked for while scrolling. */
 export const PAGE_ROWS = 200;
@@ -28,6 +28,7 @@ type TableRoute =
   | "operators/stacks"
   | "operators/kernels"
   | "kernels"
+  | "roofline"
   | "critical_path/pieces"
   | "memory/operators"
   | "memory/events";
@@ -60,6 +61,8 @@ export const tables = {
     handle("operators/kernels", sel, { name, input_shape: shape }),
   kernels: (sel: TraceKey | null, group: KernelGroup = "name") =>
     handle("kernels", sel, { group_by: group }),
+  roofline: (sel: TraceKey | null, group: RooflineGroup) =>
+    handle("roofline", sel, { group_by: group }),
   /** The critical path of one step, piece by piece. */
   pathPieces: (sel: TraceKey | null, step: string) => handle("critical_path/pieces", sel, { step }),
   /** Without a device nothing is asked: it is not known yet. */

@@ -5,7 +5,6 @@ import type { SlicesAnswer } from "./schema.gen";
 import type { Nanoseconds, TraceKey } from "./types";
 
 export type SlicesTable = SlicesAnswer;
-export type SlicesMeta = SlicesAnswer["meta"];
 
 export interface SlicesQuery {
   name: string | null;

@@ -32,7 +32,6 @@ export type {
   Note,
   RecordedDevice,
   SkippedFile,
-  Verdict,
   Why,
 } from "./schema.gen";
 
@@ -77,10 +76,12 @@ export type Unit = NonNullable<Column["unit"]>;
 
 export type OperatorGroup = "name" | "name_shape" | "name_stack";
 export type KernelGroup = "name" | "name_op_launch";
+export type RooflineGroup = "operator" | "operator_shape" | "kernel" | "module" | "line";
 
 export type Copies = Transfers;
 export type OperatorsTable = Answers["operators"];
 export type KernelsTable = Answers["kernels"];
+export type RooflineTable = Answers["roofline"];
 export type OperatorStacksTable = Answers["operators/stacks"];
 export type Definitions = OverviewAnswer["definitions"];
 export type DistributedInfo = NonNullable<RecordedCapture["distributed"]>;

@@ -1,6 +1,8 @@
 export { Donut } from "./Donut";
+export { Gantt } from "./Gantt";
 export { HBars } from "./HBars";
 export { PairedBars } from "./PairedBars";
+export { Scatter } from "./Scatter";
 export { StackedBars } from "./StackedBars";
 export { TimeCurve, type TimeCurveProps } from "./TimeCurve";
 export { TimeRange } from "./TimeRange";
@@ -12,10 +14,12 @@ export type {
   CurveMark,
   CurveSpan,
   DonutProps,
+  GanttSpan,
   HBarItem,
   HBarsProps,
   PairedBarsProps,
   PairedItem,
+  ScatterSeries,
   Slice,
   StackedBarsProps,
 } from "./types";

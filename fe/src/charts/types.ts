@@ -125,3 +125,47 @@ export interface CurveSpan {
   readonly end: number;
   readonly label: string;
 }
+
+export interface ScatterPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface ScatterSeries {
+  readonly key: string;
+  readonly label: string;
+  readonly color: ChartColor;
+  readonly points: readonly ScatterPoint[];
+  /** A line, from left to right; empty without one. */
+  readonly curve: readonly ScatterPoint[];
+  readonly hidden?: boolean;
+}
+
+/** Points with values above 0 on two logarithmic axes. */
+export interface ScatterData {
+  readonly series: readonly ScatterSeries[];
+  readonly xUnit: Unit;
+  readonly yUnit: Unit;
+}
+
+export interface GanttSpan {
+  /** Position in the rows. */
+  readonly row: number;
+  /** Key of its kind. */
+  readonly kind: string;
+  /** ns from the left edge. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface GanttData {
+  readonly rows: readonly string[];
+  readonly spans: readonly GanttSpan[];
+  readonly kinds: readonly {
+    readonly key: string;
+    readonly label: string;
+    readonly color: ChartColor;
+  }[];
+  /** ns: the right edge. */
+  readonly end: number;
+}

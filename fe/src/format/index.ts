@@ -11,6 +11,7 @@ export {
   NS_PER,
 } from "./duration";
 export { equals } from "./filterText";
+export { flop } from "./flop";
 export { builtinLabel, frameLabel, kernelLabel, type NamedFrame, parseFrameName } from "./names";
 export { count, decimal, fraction, type Maybe, MISSING, percent, setNumberLocale } from "./number";
 export { parseDuration } from "./parse";

@@ -1,9 +1,18 @@
 import { bytes, bytesIn, byteUnit, rate, rateIn, rateUnit } from "./bytes";
 import { DURATION_SYMBOL, duration, durationIn, durationUnit } from "./duration";
+import { flop, flopIn, flopName, flopUnit } from "./flop";
 import { count, decimal, fraction, type Maybe, MISSING, percent, present } from "./number";
 
 /** The API's unit names. */
-export type Unit = "ns" | "bytes" | "bytes_per_second" | "percent" | "fraction" | "count";
+export type Unit =
+  | "ns"
+  | "bytes"
+  | "bytes_per_second"
+  | "flop"
+  | "flop_per_second"
+  | "percent"
+  | "fraction"
+  | "count";
 
 /** One value on its own, with its unit. */
 export function value(number: Maybe, unit: Unit | null): string {
@@ -14,6 +23,10 @@ export function value(number: Maybe, unit: Unit | null): string {
       return bytes(number);
     case "bytes_per_second":
       return rate(number);
+    case "flop":
+      return flop(number);
+    case "flop_per_second":
+      return flop(number, "/s");
     case "percent":
       return percent(number);
     case "fraction":
@@ -33,6 +46,10 @@ export function exact(number: Maybe, unit: Unit | null): string {
       return `${decimal(number, 3)} bytes`;
     case "bytes_per_second":
       return `${decimal(number, 3)} bytes/s`;
+    case "flop":
+      return `${decimal(number, 0)} FLOP`;
+    case "flop_per_second":
+      return `${decimal(number, 0)} FLOP/s`;
     case "percent":
       return `${decimal(number, 6)} %`;
     case "fraction":
@@ -69,6 +86,12 @@ export function columnFormat(
     case "bytes_per_second": {
       const shown = rateUnit(scale);
       return { symbol: shown, text: (number) => rateIn(number, shown) };
+    }
+    case "flop":
+    case "flop_per_second": {
+      const shown = flopUnit(scale);
+      const symbol = flopName(shown) + (unit === "flop" ? "" : "/s");
+      return { symbol, text: (number) => flopIn(number, shown) };
     }
     case "percent":
       return { symbol: "%", text: (number) => percent(number).replace(/ %$/, "") };

@@ -3,6 +3,7 @@ export type { Messages } from "./en";
 export { capture as captureTexts } from "./en/capture";
 export { charts as chartsTexts } from "./en/charts";
 export { compare as compareTexts } from "./en/compare";
+export { dialogs as dialogsTexts } from "./en/dialogs";
 export { distributed as distributedTexts } from "./en/distributed";
 export { flame as flameTexts } from "./en/flame";
 export { kernels as kernelsTexts } from "./en/kernels";
@@ -12,6 +13,8 @@ export { operators as operatorsTexts } from "./en/operators";
 export { categoryName, overview as overviewTexts } from "./en/overview";
 export { type OwnerWords, owners as ownersTexts } from "./en/owners";
 export { parts as partsTexts } from "./en/parts";
+export { ranks as ranksTexts } from "./en/ranks";
+export { snapshot as snapshotTexts } from "./en/snapshot";
 export { stackedColumns as stackedColumnsTexts } from "./en/stackedColumns";
 export { stacks as stacksTexts } from "./en/stacks";
 export { steps as stepsTexts } from "./en/steps";
@@ -31,6 +34,7 @@ export {
   linkText,
   noteText,
   reasonText,
+  refusedText,
   remedyText,
   type Values,
 } from "./serverMessages";

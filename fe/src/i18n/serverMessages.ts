@@ -97,6 +97,15 @@ export function findingAdvice({ id, advice, values = {} }: FindingText): string 
   return serverMessages()?.findings[id]?.advice(values) ?? advice;
 }
 
+/** Why no saving is told. share: the measure that decided, as it is shown. */
+export function refusedText(why: {
+  id: string | null;
+  text: string | null;
+  share: string;
+}): string {
+  return serverMessages()?.refusals[why.id ?? ""]?.(why.share) ?? why.text ?? "";
+}
+
 export function evidenceLabel(evidence: {
   key?: string;
   label: string;

@@ -30,6 +30,8 @@ export interface ServerMessages {
   readonly findings: By<FindingWords>;
   /** By the kind of the bound. */
   readonly bounds: By<(values: Values) => string>;
+  /** Why there is no number, by the id of the refusal. */
+  readonly refusals: By<(share: string) => string>;
   /** By the key of the evidence. */
   readonly evidence: By<(gpu: number | null) => string>;
   /** By the key of the link. */

@@ -1,6 +1,6 @@
 /** The drawer at the right: what is selected, whatever view is shown. */
 import type { ReactNode } from "react";
-import { t } from "../i18n";
+import { dialogsTexts } from "../i18n";
 import {
   type CurrentTrace,
   findView,
@@ -17,6 +17,7 @@ import { placesOf } from "./places";
 import { useSmall } from "./useSmall";
 import "./inspector.css";
 
+const text = dialogsTexts.inspector;
 const LIMITS = { least: 240, usual: 360, most: 800 };
 
 interface Props {
@@ -26,20 +27,16 @@ interface Props {
   children: ReactNode;
 }
 
-export function Inspector({ selected, current, onClose, children }: Props) {
+export default function Inspector({ selected, current, onClose, children }: Props) {
   const [view] = useViewId();
   const small = useSmall();
   const [width, setWidth] = useWidth("inspector", LIMITS);
   const places = placesOf(selected, current.trace).filter((place) => place.view !== view);
   return (
-    <aside
-      className="inspector"
-      style={small ? undefined : { width }}
-      aria-label={t.inspector.label}
-    >
+    <aside className="inspector" style={small ? undefined : { width }} aria-label={text.label}>
       {!small && (
         <Splitter
-          label={t.inspector.width}
+          label={text.width}
           side="left"
           width={width}
           limits={LIMITS}
@@ -48,12 +45,12 @@ export function Inspector({ selected, current, onClose, children }: Props) {
       )}
       <div className="inspector-scroll">
         <div className="inspector-head">
-          <span className="badge">{t.inspector.kinds[selected.kind]}</span>
+          <span className="badge">{text.kinds[selected.kind]}</span>
           <button
             type="button"
             className="button quiet icon"
-            aria-label={t.inspector.close}
-            title={`${t.inspector.close} (Esc)`}
+            aria-label={text.close}
+            title={`${text.close} (Esc)`}
             onClick={onClose}
           >
             <Icon name="close" />
@@ -61,18 +58,18 @@ export function Inspector({ selected, current, onClose, children }: Props) {
         </div>
         <h2 className="inspector-name">{selected.name}</h2>
         <div className="inspector-actions">
-          <CopyButton text={selected.name} label={t.inspector.copyName} />
+          <CopyButton text={selected.name} label={text.copyName} />
           {selected.kind === "step" && <OnlyThisStep name={selected.name} current={current} />}
         </div>
         {places.length > 0 && (
           <fieldset className="inspector-places">
-            <legend>{t.inspector.places}</legend>
+            <legend>{text.places}</legend>
             {places.map(({ view: id, look }) => (
               <button
                 key={id}
                 type="button"
                 className="button"
-                aria-label={t.inspector.showIn(viewName(id))}
+                aria-label={text.showIn(viewName(id))}
                 onClick={() => goToView(id, null, look)}
               >
                 <Icon path={findView(id)?.icon ?? ""} />
@@ -106,7 +103,7 @@ function OnlyThisStep({
       aria-pressed={only}
       onClick={() => setRange(only ? null : formatRange(steps.names, { first: at, last: at }))}
     >
-      {t.inspector.onlyStep}
+      {text.onlyStep}
     </button>
   );
 }

@@ -1,22 +1,28 @@
 import { Fragment } from "react";
-import { t, timelineTexts } from "../i18n";
+import type { TraceStatus } from "../api";
+import { dialogsTexts, timelineTexts } from "../i18n";
 import { allViews, useViewId } from "../state";
 import { Dialog } from "../ui";
+import { Licences } from "./Licences";
+import { isOf } from "./presence";
 import "./keysDialog.css";
+
+const words = dialogsTexts.keys;
 
 /** Number keys there are. */
 const DIGITS = 9;
 
 /** Each with the keys that do the same; a key may be several in a row. */
-const keys = (): readonly [string[], string][] => [
-  ...allViews().map(({ name, key }, index): [string[], string] => [
-    [...(index < DIGITS ? [String(index + 1)] : []), `g ${key}`],
-    t.keys.view(name),
-  ]),
-  [["Ctrl K", "⌘ K"], t.keys.palette],
-  [["/"], t.keys.filter],
-  [["Esc"], t.keys.escape],
-  [["?"], t.keys.help],
+const keys = (trace: TraceStatus | null): readonly [string[], string][] => [
+  ...allViews().flatMap(({ id, name, key }, index): [string[], string][] =>
+    isOf(id, trace)
+      ? [[[...(index < DIGITS ? [String(index + 1)] : []), `g ${key}`], words.view(name)]]
+      : [],
+  ),
+  [["Ctrl K", "⌘ K"], words.palette],
+  [["/"], words.filter],
+  [["Esc"], words.escape],
+  [["?"], words.help],
 ];
 
 /** Of the timeline, `timeline/keys.ts` and `timeline/gestures.ts`. */
@@ -39,19 +45,26 @@ const TIMELINE_KEYS: readonly [string[], string][] = [
   [[timelineTexts.keys.dragKeys], timelineTexts.keys.drag],
 ];
 
-export default function KeysDialog({ onClose }: { onClose: () => void }) {
+interface Props {
+  /** What is shown. */
+  trace: TraceStatus | null;
+  onClose: () => void;
+}
+
+export default function KeysDialog({ trace, onClose }: Props) {
   const [view] = useViewId();
   return (
-    <Dialog title={t.keys.title} onClose={onClose}>
+    <Dialog title={words.title} onClose={onClose}>
       {view === "trace" && (
         <>
           <h3>{timelineTexts.keys.title}</h3>
           <KeyList keys={TIMELINE_KEYS} />
-          <h3>{t.keys.everywhere}</h3>
+          <h3>{words.everywhere}</h3>
         </>
       )}
-      <KeyList keys={keys()} />
-      <p className="muted keys-more">{t.keys.more}</p>
+      <KeyList keys={keys(trace)} />
+      <p className="muted keys-more">{words.more}</p>
+      <Licences />
     </Dialog>
   );
 }
@@ -64,7 +77,7 @@ function KeyList({ keys: list }: { keys: readonly [string[], string][] }) {
           <dt>
             {keys.map((key, index) => (
               <Fragment key={key}>
-                {index > 0 && ` ${t.keys.or} `}
+                {index > 0 && ` ${words.or} `}
                 {key.split(" ").map((part) => (
                   <kbd key={part}>{part}</kbd>
                 ))}

@@ -1,18 +1,20 @@
 /** The trace-health notes and what the trace says about how it was recorded. */
 import { type Cell, type TraceKey, useHealth } from "../api";
-import { t } from "../i18n";
+import { dialogsTexts } from "../i18n";
 import { Async, Dialog } from "../ui";
 import { NoteList } from "./Notes";
+
+const text = dialogsTexts.notes;
 
 export default function NotesDialog({ sel, onClose }: { sel: TraceKey; onClose: () => void }) {
   const query = useHealth(sel);
   return (
-    <Dialog title={t.notes.title} onClose={onClose}>
+    <Dialog title={text.title} onClose={onClose}>
       <Async query={query}>
         {({ notes, capture }) => (
           <>
-            {notes.length === 0 ? <p>{t.notes.none}</p> : <NoteList notes={notes} />}
-            <h3 className="dialog-sub">{t.notes.capture}</h3>
+            {notes.length === 0 ? <p>{text.none}</p> : <NoteList notes={notes} />}
+            <h3 className="dialog-sub">{text.capture}</h3>
             <dl className="facts">
               {Object.entries({ ...capture.versions, ...capture.options }).map(([key, value]) => (
                 <div key={key}>

@@ -13,7 +13,7 @@ import {
   viewGroups,
 } from "../state";
 import { Icon, Splitter, useWidth } from "../ui";
-import { hasData } from "./places";
+import { hasData, isOf } from "./presence";
 import { useSmall } from "./useSmall";
 import "./rail.css";
 
@@ -49,9 +49,11 @@ export function Rail({ view, trace }: Props) {
       aria-label={t.rail.label}
     >
       <div className="rail-views">
-        {viewGroups().map((group) => (
-          <Group key={group.id} {...group} view={view} narrow={narrow} trace={trace} />
-        ))}
+        {viewGroups().map(({ id, views }) => {
+          const shown = views.filter((each) => isOf(each.id, trace));
+          const parts = { view, narrow, trace };
+          return shown.length > 0 && <Group key={id} id={id} views={shown} {...parts} />;
+        })}
       </div>
       <button
         type="button"

@@ -19,11 +19,11 @@ import { Boundary, later, NotInReport, Panel } from "../ui";
 import { RangeChip } from "./brush/RangeChip";
 import { ContextBar, useCopyLink } from "./ContextBar";
 import { FilesDialog } from "./Files";
-import { Inspector } from "./Inspector";
 import { Connecting, LoadingPage, Unreachable } from "./LoadingPage";
 import { NoRuns } from "./NoRuns";
 import { Notices } from "./Notices";
 import { Palette } from "./palette/Palette";
+import { shownView } from "./presence";
 import { Rail } from "./Rail";
 import { StatusLine } from "./StatusLine";
 import { useShortcuts } from "./useShortcuts";
@@ -32,6 +32,7 @@ import "./shell.css";
 const Nothing = () => null;
 
 // What says something in words of the server, or of a view, is fetched with these: see `i18n/README.md`.
+const Inspector = later(() => import("./Inspector"), Nothing);
 const KeysDialog = later(() => import("./KeysDialog"), Nothing);
 const NotesDialog = later(() => import("./NotesDialog"), Nothing);
 const ViewNotes = later(() => import("./ViewNotes"), Nothing);
@@ -49,7 +50,8 @@ export function Shell({ views, inspectors }: Props) {
   const status = query.data;
   const client = useQueryClient();
   const current = useTrace();
-  const [view] = useViewId();
+  const [wanted] = useViewId();
+  const view = shownView(wanted, current.trace);
   const [selected, setSelected] = usePicked();
   const [dialog, setDialog] = useState<DialogName | null>(null);
   const main = useRef<HTMLElement>(null);
@@ -131,7 +133,7 @@ export function Shell({ views, inspectors }: Props) {
       />
       {dialog === "keys" && (
         <Boundary>
-          <KeysDialog onClose={close} />
+          <KeysDialog trace={current.trace} onClose={close} />
         </Boundary>
       )}
       {dialog === "files" && status && <FilesDialog status={status} onClose={close} />}

@@ -2,7 +2,7 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import type { Steps } from "../api";
 import { count } from "../format";
-import { overviewTexts, t } from "../i18n";
+import { dialogsTexts, overviewTexts } from "../i18n";
 import { patternError, STEP_RULES, useStepParams, useTrace } from "../state";
 import "./stepChoice.css";
 
@@ -29,7 +29,7 @@ export function StepChoice({ steps, stale }: Props) {
     <section className="step-choice" aria-label={text.foundBy}>
       {steps && (
         <span>
-          {text.foundBy} <strong>{t.stepRules[steps.rule] ?? steps.rule}</strong>{" "}
+          {text.foundBy} <strong>{dialogsTexts.stepRules[steps.rule] ?? steps.rule}</strong>{" "}
           <span className="muted num">({text.count(count(steps.names.length))})</span>
         </span>
       )}

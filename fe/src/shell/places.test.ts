@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import type { TraceStatus } from "../api";
 import { findView, homeOf, PICKED_KINDS } from "../state";
-import { hasData, placesOf } from "./places";
+import { placesOf } from "./places";
+import { hasData } from "./presence";
 
 const TRACE = {
   state: "ready",

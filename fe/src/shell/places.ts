@@ -2,17 +2,13 @@
 import type { TraceStatus } from "../api";
 import type { TimeWindow } from "../draw";
 import { equals } from "../format";
-import { findView, type Picked, type PickedKind, type ViewId, type ViewLook } from "../state";
+import type { Picked, PickedKind, ViewId, ViewLook } from "../state";
+import { hasData } from "./presence";
 
 export interface Place {
   readonly view: ViewId;
   /** How the view is to look. */
   readonly look: ViewLook;
-}
-
-export function hasData(view: ViewId, trace: TraceStatus | null): boolean {
-  if (trace?.state !== "ready" || !findView(view)?.mayLackData) return true;
-  return trace.views.includes(view);
 }
 
 /** The first place is where it is a row. A filter of before could hide it there, so it is taken off. */

@@ -18,6 +18,8 @@ function trace(state: TraceState, done: number, total: number): TraceStatus {
 const RUN: RunStatus = {
   name: "a",
   state: "loading",
+  ready: 1,
+  total: 4,
   traces: [
     trace("ready", 5, 5),
     trace("loading", 30, 60),

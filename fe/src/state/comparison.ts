@@ -114,11 +114,19 @@ export function counterpart(run: RunStatus, like: TraceStatus | null): FoundTrac
  */
 export function suggestBaseline(runs: readonly RunStatus[], current: TraceName): Suggestion | null {
   const trace = findTrace(runs, current)?.trace;
-  if (!trace) return null;
+  if (!trace || trace.kind === "snapshot") return null;
   const alike = (other: TraceStatus) =>
     other === trace || other.state !== "ready" || hasDevice(other) === hasDevice(trace);
-  const likely = runs.map((run) => ({ ...run, traces: run.traces.filter(alike) }));
-  return mostLikely(likely, current, trace) ?? mostLikely(runs, current, trace);
+  const those = (wanted: (other: TraceStatus) => boolean) =>
+    runs.map((run) => ({ ...run, traces: run.traces.filter(wanted) }));
+  const isTrace = ({ kind }: TraceStatus) => kind === "trace";
+  return (
+    mostLikely(
+      those((other) => isTrace(other) && alike(other)),
+      current,
+      trace,
+    ) ?? mostLikely(those(isTrace), current, trace)
+  );
 }
 
 function mostLikely(

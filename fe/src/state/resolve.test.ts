@@ -10,7 +10,8 @@ function trace(worker: string, span: string, state: TraceState = "ready"): Trace
 }
 
 function run(name: string, ...traces: TraceStatus[]): RunStatus {
-  return { name, state: "ready", traces, skipped: [] };
+  const ready = traces.filter(({ state }) => state === "ready").length;
+  return { name, state: "ready", ready, total: traces.length, traces, skipped: [] };
 }
 
 function status(...runs: RunStatus[]): Status {

@@ -38,15 +38,18 @@ const Context = createContext<CurrentTrace>(NOTHING);
 export function TraceProvider({ children }: { children: ReactNode }) {
   const whole = useWholeTrace();
   const [st] = useAddress(page.steps);
-  // A trace that is still being read has no steps to ask for.
-  const overview = useOverview(whole.trace?.state === "ready" ? whole.sel : null);
+  // A trace that is still being read has no steps to ask for, a memory snapshot none at all.
+  const { trace: file } = whole;
+  const has = file?.state === "ready" && file.kind === "trace";
+  const overview = useOverview(has ? whole.sel : null);
   const steps = overview.isPlaceholderData ? null : (overview.data?.steps ?? null);
   const failed = overview.isError && !overview.error.loading;
   const limited = useRef<TraceKey | null>(null);
 
   const selection = useMemo<CurrentTrace>(() => {
     const { sel, trace } = whole;
-    if (st === null || !sel || trace?.state !== "ready") return { ...whole, steps };
+    if (st === null || !sel || trace?.state !== "ready" || trace.kind !== "trace")
+      return { ...whole, steps };
     // Names that the server does not know would be an error in every panel: wait for the list.
     if (!steps && !failed) return { ...whole, steps, sel: null };
     const range = steps ? parseRange(st, steps.names) : null;

@@ -276,6 +276,10 @@ const COMPARE: Record<Operator, (cell: number, limit: number) => boolean> = {
   "~": () => false,
 };
 
+const FLOP = Object.fromEntries(
+  ["", "k", "m", "g", "t", "p", "e"].map((prefix, power) => [`${prefix}flop`, 1000 ** power]),
+);
+
 const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   ns: { ns: 1, us: 1e3, ms: 1e6, s: 1e9 },
   bytes: {
@@ -290,6 +294,8 @@ const UNITS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   },
   // Of ten, as vendors write bandwidths.
   bytes_per_second: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12 },
+  flop: FLOP,
+  flop_per_second: FLOP,
   percent: { "%": 1 },
   fraction: { "%": 0.01 },
   count: { k: 1e3, m: 1e6 },
@@ -300,7 +306,7 @@ function unitFactor(written: string, { unit }: Column): number | null {
   if (written === "") return 1;
   let name = written.toLowerCase().replace("µ", "u");
   const kind: string = unit !== null && unit in UNITS ? unit : "count";
-  if (kind === "bytes_per_second") name = name.replace(/\/s$/, "");
+  if (kind.endsWith("_per_second")) name = name.replace(/\/s$/, "");
   const factors = UNITS[kind] ?? {};
   return Object.hasOwn(factors, name) ? (factors[name] ?? null) : null;
 }

@@ -8,8 +8,10 @@ import {
   useRef,
   useState,
 } from "react";
-import { t } from "../i18n";
+import { dialogsTexts } from "../i18n";
 import { matching, move, type Option } from "./options";
+
+const text = dialogsTexts.combo;
 
 /** Of an option on one line. */
 const OPTION_HEIGHT = 28;
@@ -75,12 +77,12 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
         ref={input}
         className="combo-filter"
         role="combobox"
-        aria-label={t.combo.filter(label)}
+        aria-label={text.filter(label)}
         aria-expanded="true"
         aria-autocomplete="list"
         aria-controls={`${id}-list`}
         aria-activedescendant={found[active] ? `${id}-${active}` : undefined}
-        placeholder={t.combo.filter(label)}
+        placeholder={text.filter(label)}
         autoComplete="off"
         spellCheck={false}
         value={filter}
@@ -119,7 +121,7 @@ export default function ComboList({ id, label, value, options, onDone }: ListPro
           })}
         </div>
       </div>
-      {found.length === 0 && <p className="combo-foot muted">{t.combo.noMatch}</p>}
+      {found.length === 0 && <p className="combo-foot muted">{text.noMatch}</p>}
     </div>
   );
 }

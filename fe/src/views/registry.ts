@@ -11,6 +11,8 @@ import { view as memory } from "./memory/view";
 import { lightning, modules } from "./modules/view";
 import { view as operators } from "./operators/view";
 import { view as overview } from "./overview/view";
+import { view as roofline } from "./roofline/view";
+import { view as snapshot } from "./snapshot/view";
 import { view as stacks } from "./stacks/view";
 import { view as steps } from "./steps/view";
 import { view as trace } from "./trace/view";
@@ -21,9 +23,11 @@ export const VIEWS: readonly View[] = [
   criticalpath,
   operators,
   kernels,
+  roofline,
   trace,
   stacks,
   memory,
+  snapshot,
   distributed,
   modules,
   lightning,

@@ -3,7 +3,9 @@ import { fitted, shorten } from "../labels";
 import { shapesOf, THEME, textsOf } from "../testTheme";
 import type { HBarItem } from "../types";
 import { donutPicture } from "./donut";
+import { ganttPicture } from "./gantt";
 import { hbarsHeight, hbarsPicture } from "./hbars";
+import { logTicks, scatterPicture } from "./scatter";
 
 describe("a donut", () => {
   const sectors = [
@@ -110,5 +112,82 @@ describe("labels", () => {
       expect(shown.length).toBeGreaterThan(3);
     }
     expect(fitted("iiii", 60, measure, shorten)).toBe("iiii");
+  });
+});
+
+describe("a scatter", () => {
+  const series = [
+    {
+      key: "a",
+      label: "a",
+      color: "red",
+      points: [
+        { x: 1024, y: 1e9 },
+        { x: 2 ** 20, y: 1e11 },
+      ],
+      curve: [
+        { x: 1024, y: 1e9 },
+        { x: 2 ** 20, y: 1e11 },
+      ],
+    },
+    { key: "b", label: "b", color: "blue", points: [{ x: 2048, y: 1e10 }], curve: [] },
+  ];
+  const drawn = (of: typeof series) =>
+    scatterPicture({ series: of, xUnit: "bytes", yUnit: "bytes_per_second" }, THEME, 600, 280);
+
+  it("has round sizes below and round speeds at the left", () => {
+    const texts = textsOf(drawn(series).shapes);
+    expect(texts).toContain("1 KB");
+    expect(texts).toContain("100 GB/s");
+    expect(logTicks(1024, 2 ** 20, 2, 5)).toEqual([
+      2 ** 10,
+      2 ** 12,
+      2 ** 14,
+      2 ** 16,
+      2 ** 18,
+      2 ** 20,
+    ]);
+    expect(logTicks(5, 5, 10, 5)).toEqual([1, 10]);
+  });
+
+  it("finds the nearest point, none of a hidden series, and none far away", () => {
+    const { marks, at } = drawn(series);
+    expect(marks.map((mark) => at(mark?.x ?? 0, mark?.y ?? 0))).toEqual([0, 1, 2]);
+    expect(at(-50, -50)).toBeNull();
+    const hidden = drawn(series.map((each) => ({ ...each, hidden: each.key === "a" })));
+    expect(hidden.marks.map((mark) => mark === null)).toEqual([true, true, false]);
+    expect(hidden.at(marks[0]?.x ?? 0, marks[0]?.y ?? 0)).toBeNull();
+  });
+
+  it("has axes even without points", () => {
+    expect(drawn([]).marks).toEqual([]);
+    expect(drawn([]).shapes.length).toBeGreaterThan(0);
+  });
+});
+
+describe("rows of time", () => {
+  const spans = [
+    { row: 0, kind: "work", start: 0, end: 50_000_000 },
+    { row: 1, kind: "wait", start: 0, end: 40_000_000 },
+    { row: 1, kind: "work", start: 40_000_000, end: 100_000_000 },
+  ];
+  const kinds = [
+    { key: "work", label: "Work", color: "red" },
+    { key: "wait", label: "Wait", color: "blue" },
+  ];
+  const picture = ganttPicture({ rows: ["0", "1"], spans, kinds, end: 1e8 }, THEME, 800);
+
+  it("draw each stretch in its row and colour, to scale", () => {
+    const boxes = shapesOf(picture.shapes, "rect");
+    expect(boxes.map(({ fill }) => fill)).toEqual(["red", "blue", "red"]);
+    const [first, second, third] = boxes;
+    expect(second?.y).toBe(third?.y);
+    expect((third?.width ?? 0) / (first?.width ?? 1)).toBeCloseTo(1.2);
+    expect(third?.x).toBeCloseTo((second?.x ?? 0) + (second?.width ?? 0));
+  });
+
+  it("find the stretch under a place", () => {
+    expect(picture.marks.map((mark) => picture.at(mark?.x ?? 0, mark?.y ?? 0))).toEqual([0, 1, 2]);
+    expect(picture.at(790, 10)).toBeNull();
   });
 });

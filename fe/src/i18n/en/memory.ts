@@ -60,6 +60,36 @@ Drag to zoom. Right click, double click or Esc goes back. A click, or the arrow 
     reserved: "Reserved",
   },
 
+  categories: {
+    title: "What memory is for",
+    help: `Told by the part of the step in which memory is allocated and released: forward, backward (below autograd::engine::evaluate_function) or optimizer (below Optimizer.step and zero_grad).
+
+Gradients are allocated in backward and not released in it; optimizer state is allocated in the optimizer and stays; saved for backward is allocated in forward and released in backward. What was there before the recording (parameters, state, buffers) cannot be told apart: a memory snapshot can.
+
+Each column is the moment at which most was in use in it; the categories add up to what was allocated then.`,
+    none: "The trace does not hold how much memory was in use.",
+    noPhases: "The trace has neither backward nor optimizer ranges, so nothing can be told apart.",
+    atPeak: (size: string) => `At the peak of ${size}`,
+    columns: ["Category", "Size", "Share", "Blocks"],
+    columnsHelp: [
+      "What the memory is for.",
+      "Bytes of the category in use at the peak.",
+      "Size ÷ all bytes in use at the peak.",
+      "Blocks of the category that the recording saw allocated, in use at the peak.",
+    ],
+    names: {
+      gradient: "Gradients",
+      optimizer_state: "Optimizer state",
+      saved_for_backward: "Saved for backward",
+      kept_from_forward: "Kept from forward",
+      forward_temporary: "Temporary in forward",
+      backward_temporary: "Temporary in backward",
+      optimizer_temporary: "Temporary in the optimizer",
+      in_use: "In use",
+      before_recording: "Before the recording",
+    },
+  },
+
   tabs: "Table",
   tab: {
     alive: "Alive",

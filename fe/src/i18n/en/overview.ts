@@ -130,7 +130,7 @@ export const overview = area("overview", {
 
   findings: {
     title: "What costs time, and what to do?",
-    help: "Causes of lost time, the largest saving first. A saving is what the average step would be shorter by, worked out by replaying the trace without the cause; each counts after those above it, so that they add up.",
+    help: "Causes of lost time: first the one that saves most, then always the one that saves most beyond those above it; general ones come last. A saving is what the average step would be shorter by, worked out by replaying the trace without the cause; each counts after those above it, so that they add up.",
     none: "None of the rules that could be checked finds a cause of lost time in this trace.",
     atMost: (time: string, share: string) => `at most ${time} a step (${share})`,
     about: (time: string, share: string) => `about ${time} a step (${share})`,

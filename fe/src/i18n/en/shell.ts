@@ -19,11 +19,6 @@ export const shell = {
     themes: { auto: "automatic", light: "light", dark: "dark" },
   },
 
-  combo: {
-    filter: (label: string) => `Filter ${label.toLowerCase()}`,
-    noMatch: "No match",
-  },
-
   rail: {
     label: "Views",
     width: "Width of the menu",
@@ -41,20 +36,6 @@ export const shell = {
     collapse: "Collapse the menu",
     expand: "Expand the menu",
   },
-
-  /** How steps were found. */
-  stepRules: {
-    profiler_step: "ProfilerStep marks",
-    inference_engine: "marks of an inference engine",
-    training_framework: "marks of a training framework",
-    repeated_annotation: "the annotation that repeats",
-    optimizer: "the steps of the optimizer",
-    repeated_module: "the calls of the model",
-    repeated_kernels: "the sequence of kernels that repeats",
-    whole_trace: "nothing: the whole trace is one step",
-    pattern: "your pattern",
-    none: "nothing: there are no steps",
-  } as Record<string, string>,
 
   /** Which steps the views show. */
   range: {
@@ -74,45 +55,12 @@ export const shell = {
   palette: {
     title: "Go to or do anything",
     hint: "A view, run, operator, kernel, module, step or action",
-    results: "What was found",
-    kinds: {
-      view: "View",
-      action: "Action",
-      run: "Run",
-      worker: "Worker",
-      span: "Span",
-      step: "Step",
-      op: "Operator",
-      kernel: "Kernel",
-      mod: "Module",
-    },
-    nothing: "Nothing is called so.",
-    all: (n: number) => (n === 1 ? "1 entry" : `${n} entries`),
-    some: (shown: string, total: string) => `The best ${shown} of ${total}`,
-    loading: "names are still loading",
-    copyLink: "Copy a link to this page",
-    refresh: "Refresh: look for new traces and load the answers again",
-    theme: (name: string) => `Theme: ${name}`,
-    language: (name: string) => `Language: ${name}`,
-    notes: "Notes on this trace",
-  },
-
-  inspector: {
-    label: "Selected",
-    close: "Clear the selection",
-    width: "Width of the drawer",
-    kinds: { op: "Operator", kernel: "Kernel", mod: "Module", step: "Step" },
-    places: "Show in",
-    showIn: (view: string) => `Show in ${view}`,
-    onlyStep: "Only this step in all views",
-    copyName: "Copy name",
   },
 
   /** A page in one file, with the answers of the server. */
   report: {
     download: "Report",
     downloadHint: "Save this trace with all views as one file, to be opened without a server",
-    palette: "Save a report of this trace as one file",
     made: (date: string) => `Report of ${date}`,
     missing: {
       title: "Not in this report",
@@ -178,13 +126,6 @@ export const shell = {
     reason: "Remarks",
     none: "No trace files.",
     progress: (percent: string, done: string, total: string) => `${percent} – ${done} of ${total}`,
-    close: "Close",
-  },
-
-  notes: {
-    title: "What this trace says, and does not say, about itself",
-    none: "Nothing unusual was noticed in this trace.",
-    capture: "Recorded with",
   },
 
   loading: {
@@ -243,19 +184,6 @@ with profile(
     view: (value: string) => `There is no view “${value}”; showing the overview.`,
     schema: "This link was made by a newer version; parts of it may be ignored.",
     dismiss: "Dismiss",
-  },
-
-  keys: {
-    everywhere: "Everywhere",
-    title: "Keyboard",
-    close: "Close",
-    view: (name: string) => `Go to ${name}`,
-    or: "or",
-    palette: "Search views, runs, operators, kernels, actions",
-    more: "Tables, charts, the steps and the edges of the menu and the drawer move with the arrow keys once they have the focus.",
-    filter: "Filter the table",
-    escape: "Clear the selection",
-    help: "Show this list",
   },
 
   copy: { copy: "Copy", copied: "Copied", refused: "Copying is not allowed here" },

@@ -1,4 +1,5 @@
 import type { criticalpath as en } from "../en/criticalpath";
+import { ofTraces } from "./serverRefusals";
 
 export const criticalpath: typeof en = {
   question: "各步在等待什么？",
@@ -19,13 +20,7 @@ export const criticalpath: typeof en = {
   low: "置信度低：许多时间在跟踪中没有原因。",
   refused: "无法回答",
   refusals: {
-    no_step: "跟踪中没有任何带时长的内容。",
-    no_host: "跟踪中没有主机的事件：不知道工作由什么启动、何时启动。",
-    clocks: (share) => `${share} 的工作早于其启动调用开始：时钟不一致。`,
-    no_launches: (share) => `${share} 的设备工作没有记录启动调用：不回答对主机时间的更改。`,
-    lost_work: (share) => `${share} 的启动没有记录到工作，已被分析器丢失：不回答对设备工作的更改。`,
-    unexplained: (share) =>
-      `各步时间的 ${share} 在跟踪中没有原因：只显示路径，不给出可节省的时间。`,
+    ...ofTraces,
     waits: "等待随所等内容的结束而结束：它自身无法变快。",
   },
 

@@ -57,6 +57,36 @@ export const memory: typeof en = {
     reserved: "已预留",
   },
 
+  categories: {
+    title: "内存的用途",
+    help: `按分配和释放所在的阶段判断：前向、反向（在 autograd::engine::evaluate_function 之下）或优化器（在 Optimizer.step 和 zero_grad 之下）。
+
+梯度在反向中分配且不在其中释放；优化器状态在优化器中分配并保留；为反向保存的内容在前向中分配、在反向中释放。记录开始之前已有的内容（参数、状态、缓冲区）无法区分：内存快照可以。
+
+每一列是其中使用最多的时刻；各类之和等于当时已分配的量。`,
+    none: "此跟踪没有记录内存的使用总量。",
+    noPhases: "此跟踪中既没有反向也没有优化器的范围，因此无法区分。",
+    atPeak: (size) => `峰值 ${size} 时`,
+    columns: ["类别", "大小", "占比", "块"],
+    columnsHelp: [
+      "内存的用途。",
+      "峰值时该类别占用的字节数。",
+      "大小 ÷ 峰值时占用的全部字节数。",
+      "峰值时占用、且在记录期间分配的该类别的块数。",
+    ],
+    names: {
+      gradient: "梯度",
+      optimizer_state: "优化器状态",
+      saved_for_backward: "为反向保存",
+      kept_from_forward: "前向保留",
+      forward_temporary: "前向中的临时内存",
+      backward_temporary: "反向中的临时内存",
+      optimizer_temporary: "优化器中的临时内存",
+      in_use: "使用中",
+      before_recording: "记录开始之前",
+    },
+  },
+
   tabs: "表格",
   tab: {
     alive: "存活",

@@ -1,4 +1,6 @@
 import type { ServerMessages } from "../values";
+import { memoryColumns } from "./serverMemory";
+import { rooflineColumns } from "./serverRoofline";
 
 /** Label and definition of each column, by its id: see `Definition` of the server. */
 export const columns: ServerMessages["columns"] = {
@@ -106,47 +108,6 @@ export const columns: ServerMessages["columns"] = {
     "平均每 SM 线程块数",
     "一次启动的线程块数 ÷ 设备的流式多处理器（SM）数；小于 1 时有 SM 空闲。按耗时加权的各次调用平均值。",
   ],
-
-  "memory.name": ["算子", "算子的名称。"],
-  "memory.calls": [
-    "调用次数",
-    "在时间范围内被调用的次数，无论该次调用是否改变内存；对整个跟踪而言与“算子”视图相同。",
-  ],
-  "memory.size_increase": [
-    "内存增量",
-    "该算子及其调用的全部内容所分配的字节数之和 − 所释放的字节数之和。释放得更多时为负。同一算子的嵌套调用只计一次。",
-  ],
-  "memory.self_size_increase": [
-    "自身内存增量",
-    "由算子自己（不含它调用的算子）分配的字节数之和 − 释放的字节数之和。",
-  ],
-  "memory.allocation_count": ["分配次数", "该算子及其调用的全部内容的分配次数。"],
-  "memory.self_allocation_count": [
-    "自身分配次数",
-    "由算子自己（不含它调用的算子）进行的分配次数。",
-  ],
-  "memory.allocation_size": [
-    "分配大小",
-    "该算子及其调用的全部内容所分配的字节数之和，不减去释放的字节数。",
-  ],
-  "memory.self_allocation_size": [
-    "自身分配大小",
-    "由算子自己（不含它调用的算子）分配的字节数之和，不减去释放的字节数。",
-  ],
-  "memory.device": ["设备", "内存所在之处：CPU，或者设备的类型和编号。"],
-  "memory.operator": [
-    "算子",
-    "进行此次分配的最内层算子；若在算子之外或在采集开始之前分配，则为空。",
-  ],
-  "memory.parent": ["调用者", "包围该算子的算子或标注；可看出 aten::empty 的用途。"],
-  "memory.bytes": ["大小", "此次分配的字节数，以分配器的统计为准。"],
-  "memory.alloc_ns": ["分配时间", "分配的时刻，从跟踪开始算起；若在采集开始之前分配，则为空。"],
-  "memory.release_ns": [
-    "释放时间",
-    "释放的时刻，从跟踪开始算起；没有记录时为空。分配器可能将所释放的内存继续保留为已预留的内存。",
-  ],
-  "memory.duration_ns": ["存活时间", "释放时间 − 分配时间。"],
-  "memory.time_ns": ["时间", "距跟踪开始的时间。"],
 
   "modules.id": ["编号", "该项的编号；各项按首次调用的顺序排列。"],
   "modules.parent": ["上级", "调用它的模块的编号；最外层为 -1。"],
@@ -377,4 +338,6 @@ export const columns: ServerMessages["columns"] = {
     "未配对时间",
     "延迟中未配对的调用在运行、而没有已配对的调用在传输数据的部分。",
   ],
+  ...memoryColumns,
+  ...rooflineColumns,
 };

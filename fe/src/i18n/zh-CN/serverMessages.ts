@@ -4,6 +4,7 @@ import { evidence, findings, links } from "./findings";
 import { percent } from "./numbers";
 import { columns } from "./serverColumns";
 import { reasons } from "./serverReasons";
+import { refusals } from "./serverRefusals";
 
 const ZERO_TIMESTAMPS =
   "CUDA 12.6 Update 2 至 13.0 有时会给内核的时间戳记为零，profiler 会丢弃这些内核（pytorch#192021）。";
@@ -55,6 +56,14 @@ export const serverMessages: ServerMessages = {
       pattern === undefined
         ? `没有符合规则 ${rule} 的步；已改用通常的规则。`
         : `没有标注匹配 ${pattern}；已改用通常的规则。`,
+
+    // Memory snapshots.
+    snapshot_dropped: () => "部分记录无法读取；其余已显示。",
+    snapshot_segments: () => "没有地址或大小的段已略去。",
+    snapshot_blocks: () => "没有大小的块已略去。",
+    snapshot_adjacent: () => "部分块不紧接在前一块之后。",
+    snapshot_sizes: () => "部分段的大小与其中各块之和不符。",
+    snapshot_states: () => "状态未知的块按空闲计。",
 
     // Missing or impossible device work.
     kernels_lost_at_start: ({ zero_timestamps }) =>
@@ -132,6 +141,7 @@ export const serverMessages: ServerMessages = {
 
   bounds,
   findings,
+  refusals,
   evidence,
   links,
 

@@ -19,11 +19,6 @@ export const shell: typeof en = {
     themes: { auto: "自动", light: "浅色", dark: "深色" },
   },
 
-  combo: {
-    filter: (label) => `筛选${label}`,
-    noMatch: "没有匹配项",
-  },
-
   rail: {
     label: "视图",
     width: "菜单宽度",
@@ -40,19 +35,6 @@ export const shell: typeof en = {
     },
     collapse: "折叠菜单",
     expand: "展开菜单",
-  },
-
-  stepRules: {
-    profiler_step: "ProfilerStep 标记",
-    inference_engine: "推理引擎的标记",
-    training_framework: "训练框架的标记",
-    repeated_annotation: "重复出现的标注",
-    optimizer: "优化器的更新",
-    repeated_module: "模型的调用",
-    repeated_kernels: "重复出现的内核序列",
-    whole_trace: "无：整个跟踪作为一步",
-    pattern: "您指定的模式",
-    none: "无：没有步",
   },
 
   range: {
@@ -72,44 +54,11 @@ export const shell: typeof en = {
   palette: {
     title: "跳转或执行任意操作",
     hint: "视图、运行、算子、内核、模块、步或操作",
-    results: "搜索结果",
-    kinds: {
-      view: "视图",
-      action: "操作",
-      run: "运行",
-      worker: "Worker",
-      span: "Span",
-      step: "步",
-      op: "算子",
-      kernel: "内核",
-      mod: "模块",
-    },
-    nothing: "没有找到。",
-    all: (n) => `${n} 项`,
-    some: (shown, total) => `最佳的 ${shown} 项，共 ${total} 项`,
-    loading: "名称仍在加载",
-    copyLink: "复制本页链接",
-    refresh: "刷新：查找新的跟踪并重新加载数据",
-    theme: (name) => `主题：${name}`,
-    language: (name) => `语言：${name}`,
-    notes: "关于此跟踪的提示",
-  },
-
-  inspector: {
-    label: "选中项",
-    close: "清除选择",
-    width: "抽屉宽度",
-    kinds: { op: "算子", kernel: "内核", mod: "模块", step: "步" },
-    places: "查看位置",
-    showIn: (view) => `在${view}中查看`,
-    onlyStep: "所有视图只显示这一步",
-    copyName: "复制名称",
   },
 
   report: {
     download: "报告",
     downloadHint: "将此跟踪及所有视图保存为一个文件，无需服务器即可打开",
-    palette: "将此跟踪的报告保存为一个文件",
     made: (date) => `报告生成于 ${date}`,
     missing: {
       title: "此报告中没有",
@@ -174,13 +123,6 @@ export const shell: typeof en = {
     reason: "说明",
     none: "没有跟踪文件。",
     progress: (percent, done, total) => `${percent} – ${done}，共 ${total}`,
-    close: "关闭",
-  },
-
-  notes: {
-    title: "此跟踪关于自身的说明，以及没有说明的内容",
-    none: "此跟踪没有发现异常。",
-    capture: "采集环境",
   },
 
   loading: {
@@ -231,19 +173,6 @@ with profile(
     view: (value) => `没有视图“${value}”，改为显示概览。`,
     schema: "此链接由较新的版本生成，其中部分内容可能被忽略。",
     dismiss: "关闭提示",
-  },
-
-  keys: {
-    everywhere: "在所有视图中",
-    title: "键盘",
-    close: "关闭",
-    view: (name) => `转到${name}`,
-    or: "或",
-    palette: "搜索视图、运行、算子、内核和操作",
-    more: "表格、图表、迭代步以及菜单和抽屉的边缘在获得焦点后可用方向键操作。",
-    filter: "筛选表格",
-    escape: "清除选择",
-    help: "显示此列表",
   },
 
   copy: { copy: "复制", copied: "已复制", refused: "此处不允许复制" },

@@ -10,6 +10,7 @@ import {
   findingTitle,
   linkText,
   overviewTexts,
+  refusedText,
 } from "../../i18n";
 import { goToView, isViewId, parsePicked, viewName } from "../../state";
 import { longestSlice } from "../places";
@@ -90,7 +91,14 @@ function Saving({
   const { after_others_ns: after, alone_ns: alone, low_ns: low, high_ns: high } = saving;
   if (after === null || alone === null)
     return (
-      <span className="finding-refused" title={saving.refused ?? ""}>
+      <span
+        className="finding-refused"
+        title={refusedText({
+          id: saving.refused_id,
+          text: saving.refused,
+          share: fraction(saving.refused_share, 0),
+        })}
+      >
         {text.refused}
       </span>
     );

@@ -10,14 +10,14 @@ import {
 } from "react";
 import type { Status } from "../../api";
 import { count } from "../../format";
-import { t } from "../../i18n";
+import { dialogsTexts, t } from "../../i18n";
 import type { CurrentTrace } from "../../state";
 import { move } from "../../ui";
 import type { Commands } from "./commands";
 import { useEntries } from "./entries";
 import { type Entry, lettersOf, search, wordsOf } from "./search";
 
-const text = t.palette;
+const text = dialogsTexts.palette;
 
 /** Who wants one further down types another letter. */
 const SHOWN = 50;
@@ -80,12 +80,12 @@ export function Search({ entries, loading, typed: query, onType, onDone }: Searc
       <input
         className="palette-field"
         role="combobox"
-        aria-label={text.title}
+        aria-label={t.palette.title}
         aria-expanded={found.entries.length > 0}
         aria-autocomplete="list"
         aria-controls={`${id}-list`}
         aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
-        placeholder={text.hint}
+        placeholder={t.palette.hint}
         autoComplete="off"
         spellCheck={false}
         // biome-ignore lint/a11y/noAutofocus: a dialog that consists of a field to type into

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { type ModulesTable, reportMade, type Status, tables, useModules } from "../../api";
 import { duration } from "../../format";
 import { canSave, type ThemeChoice, useThemeChoice } from "../../host";
-import { LANGUAGES, type LanguageId, t } from "../../i18n";
+import { dialogsTexts, LANGUAGES, type LanguageId, t } from "../../i18n";
 import {
   allViews,
   type CurrentTrace,
@@ -21,12 +21,12 @@ import {
 } from "../../state";
 import { textAt, useWhole } from "../../table";
 import { modulePath } from "../modulePath";
-import { hasData } from "../places";
+import { hasData, isOf } from "../presence";
 import { switchLanguage } from "../switchLanguage";
 import type { Commands } from "./commands";
 import type { Entry, EntryKind } from "./search";
 
-const text = t.palette;
+const text = dialogsTexts.palette;
 
 interface Offer {
   readonly entries: readonly Entry[];
@@ -48,10 +48,11 @@ export function useEntries(
 
 /** Views, runs, workers, spans and steps: known without asking. */
 function placeEntries(status: Status | undefined, { run, trace, steps }: CurrentTrace): Entry[] {
+  const ofFile = allViews().filter(({ id }) => isOf(id, trace));
   const workers = run ? workersOf(run) : [];
   const spans = run && trace ? spansOf(run, trace.worker) : [];
   return [
-    ...allViews().map(({ id, name, key }): Entry => {
+    ...ofFile.map(({ id, name, key }): Entry => {
       const keys = `g ${key}`;
       const about = `${text.kinds.view} ${id}`;
       return {
@@ -124,17 +125,17 @@ function useActions(current: CurrentTrace, commands: Commands): Entry[] {
     action(text.copyLink, commands.copyLink),
     ...(reportMade() === null ? [action(text.refresh, commands.refresh)] : []),
     ...(current.sel && canSave() && reportMade() === null
-      ? [action(t.report.palette, commands.report)]
+      ? [action(text.report, commands.report)]
       : []),
     ...(range ? [action(t.range.clear, () => setRange(null))] : []),
     ...(steps && only >= 0
       ? [
-          action(t.inspector.onlyStep, () =>
+          action(dialogsTexts.inspector.onlyStep, () =>
             setRange(formatRange(steps.names, { first: only, last: only })),
           ),
         ]
       : []),
-    ...(selected ? [action(t.inspector.close, () => setSelected(null), "Esc")] : []),
+    ...(selected ? [action(dialogsTexts.inspector.close, () => setSelected(null), "Esc")] : []),
     ...themes
       .filter((each) => each !== theme)
       .map((each) => action(text.theme(t.bar.themes[each]), () => setTheme(each))),
@@ -143,7 +144,7 @@ function useActions(current: CurrentTrace, commands: Commands): Entry[] {
       .map((each) => action(text.language(LANGUAGES[each]), () => switchLanguage(each))),
     action(t.files.title, commands.files),
     ...(current.sel ? [action(text.notes, commands.notes)] : []),
-    action(t.keys.title, commands.keys, "?"),
+    action(dialogsTexts.keys.title, commands.keys, "?"),
   ];
 }
 

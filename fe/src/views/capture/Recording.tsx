@@ -1,13 +1,13 @@
 import type { Health } from "../../api";
 import { bytes, count, duration, moment } from "../../format";
-import { captureTexts, t } from "../../i18n";
+import { captureTexts, dialogsTexts } from "../../i18n";
 import { Panel } from "../../ui";
 import { Facts } from "./Facts";
 
 const text = captureTexts.recording;
 
 export function Recording({ health: { meta, capture }, file }: { health: Health; file: string }) {
-  const rule = t.stepRules[capture.step_rule] ?? capture.step_rule;
+  const rule = dialogsTexts.stepRules[capture.step_rule] ?? capture.step_rule;
   return (
     <Panel className="area-recording" title={text.title}>
       <Facts

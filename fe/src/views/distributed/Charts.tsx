@@ -25,8 +25,8 @@ const COLORS: Partial<Record<Part, string>> = {
 
 interface Props {
   readonly rows: readonly RankRow[];
-  /** The worker that the others wait for, marked in the charts. */
-  readonly last: string | null;
+  /** Workers that are named as slow, marked in the charts. */
+  readonly slow: ReadonlySet<string>;
   readonly definitions: readonly Column[];
   readonly order: "rank" | "slowest";
   readonly mode: "absolute" | "percent";
@@ -53,8 +53,8 @@ interface ChartProps extends Props {
 }
 
 function Chart({ rows, definitions, order, mode, range, onRange, ...props }: ChartProps) {
-  const { title, help, parts, last, selected, onPick } = props;
-  const flagged = useMemo(() => rows.map(({ worker }) => worker.worker === last), [rows, last]);
+  const { title, help, parts, slow, selected, onPick } = props;
+  const flagged = useMemo(() => rows.map(({ worker }) => slow.has(worker.worker)), [rows, slow]);
   const names = useMemo(() => rows.map(({ name }) => name), [rows]);
   const series = useMemo<ColumnSeries[]>(
     () =>

@@ -1,129 +1,192 @@
 /** A picture of all ranks and steps, by pointer and by keys; the numbers are in the table of ranks, too. */
 import { type KeyboardEvent, type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
-import type { RankWorker } from "../../api";
-import { crisp, readTheme, useBoxWidth } from "../../draw";
-import { count, duration } from "../../format";
+import { type HeatMap as Answer, type RunRanks, useRankHeat } from "../../api";
+import {
+  computedColors,
+  crisp,
+  css,
+  mix,
+  pack,
+  parseColor,
+  readTheme,
+  useBoxWidth,
+} from "../../draw";
+import { count, value } from "../../format";
 import { useTheme } from "../../host";
-import { stackedColumnsTexts, distributedTexts as text } from "../../i18n";
-import { useAddress } from "../../state";
-import { Panel, Segmented } from "../../ui";
-import { type Grid, heatGrid, heatOf } from "./heat";
+import { ranksTexts } from "../../i18n";
+import { useAddress, useTrace } from "../../state";
+import { Async, Empty, Panel, Segmented } from "../../ui";
+import { type Grid, heatGrid, heatPixels, orderOf } from "./heat";
+import { METRICS, type Metric, metricOf } from "./metrics";
 import { params } from "./params";
+import { rankName } from "./sentence";
 
-const METRICS = (
-  ["duration_ns", "computation_ns", "communication_only_ns", "wait_ns"] as const
-).map((value) => ({ value, label: text.heatMetrics[value] }));
-type Metric = (typeof METRICS)[number]["value"];
+const text = ranksTexts.heat;
+const ORDERS = (["rank", "node", "value"] as const).map((each) => ({
+  value: each,
+  label: text.orders[each],
+}));
 
-const HIGHEST = 360;
+const HIGHEST = 384;
 const TALLEST_ROW = 22;
-const LOWEST_ROW = 3;
-const NARROWEST_COLUMN = 3;
 const LEFT = 68;
-const TOP = 8;
+const RIGHT = 10;
+const TOP = 4;
 const BOTTOM = 22;
-/** So that the least value differs from no value. */
-const FAINTEST = 0.06;
+const SHADES = 256;
 
 interface Props {
-  readonly workers: readonly RankWorker[];
+  readonly ranks: RunRanks;
   readonly steps: readonly string[];
+  readonly metrics: readonly Metric[];
   readonly step: string | null;
   readonly selected: string | null;
   readonly onPick: (worker: string, step: string) => void;
 }
 
-export function HeatMap({ workers, steps, step, selected, onPick }: Props) {
-  const [metric, setMetric] = useAddress(params.heat);
+export function HeatMap({ metrics, ...props }: Props) {
+  const { sel } = useTrace();
+  const [wanted, setMetric] = useAddress(params.heat);
+  const [order, setOrder] = useAddress(params.heatOrder);
+  const known = METRICS.filter((each) => metrics.includes(each));
+  const metric = known.find((each) => each === metricOf(wanted)) ?? known[0] ?? METRICS[0];
+  const query = useRankHeat(sel?.run ?? null, sel?.span ?? null, metric);
   return (
     <Panel
-      title={text.heat}
-      help={text.heatHelp}
+      title={text.title}
+      help={text.help}
       actions={
-        <Segmented
-          labelled
-          label={text.heatMetric}
-          value={metric}
-          options={METRICS}
-          onChange={setMetric}
-        />
+        <>
+          <Segmented
+            labelled
+            label={text.metric}
+            value={metric}
+            options={known.map((each) => ({
+              value: each,
+              label: text.metrics[each],
+            }))}
+            onChange={setMetric}
+          />
+          <Segmented
+            labelled
+            label={text.order}
+            value={order}
+            options={ORDERS}
+            onChange={setOrder}
+          />
+        </>
       }
     >
-      <Picture
-        workers={workers}
-        steps={steps}
-        step={step}
-        selected={selected}
-        onPick={onPick}
-        metric={metric}
-      />
+      <Async
+        query={query}
+        empty={(heat) =>
+          heat.steps === 0
+            ? { reason: text.noSteps }
+            : heat.values.every((each) => each === null)
+              ? { title: text.empty, reason: text.reason }
+              : null
+        }
+      >
+        {(heat) =>
+          // While ranks are read, the two answers may be of different numbers of them.
+          heat.ranks === props.ranks.worker.length && heat.steps === props.steps.length ? (
+            <Picture {...props} heat={heat} order={order} metric={heat.metric} />
+          ) : (
+            <Empty reason={text.noSteps} />
+          )
+        }
+      </Async>
     </Panel>
   );
 }
 
-function Picture({ workers, steps, step, selected, onPick, metric }: Props & { metric: Metric }) {
+interface PictureProps extends Omit<Props, "metrics"> {
+  readonly heat: Answer;
+  readonly order: "rank" | "node" | "value";
+  readonly metric: Metric;
+}
+
+function Picture(props: PictureProps) {
+  const { heat, order, metric, ranks, steps, step, selected, onPick } = props;
   const canvas = useRef<HTMLCanvasElement>(null);
   const { box, width } = useBoxWidth();
   const theme = useTheme();
   const [pointed, setPointed] = useState<Cell | null>(null);
   const [cursor, setCursor] = useState({ row: 0, column: 0 });
   const [focused, setFocused] = useState(false);
-  const plotWidth = Math.max(1, width - LEFT);
+  const positions = useMemo(() => orderOf(ranks, heat, order), [ranks, heat, order]);
+  const plotWidth = Math.max(1, width - LEFT - RIGHT);
   const grid = useMemo(
-    () =>
-      heatGrid(
-        workers,
-        steps,
-        metric,
-        Math.floor(HIGHEST / LOWEST_ROW),
-        Math.floor(plotWidth / NARROWEST_COLUMN),
-      ),
-    [workers, steps, metric, plotWidth],
+    () => heatGrid(heat, positions, HIGHEST, plotWidth),
+    [heat, positions, plotWidth],
   );
+  const image = useRef<{ grid: Grid; theme: unknown; canvas: HTMLCanvasElement } | null>(null);
   const rowHeight = Math.min(TALLEST_ROW, HIGHEST / grid.rows);
   const height = Math.round(rowHeight * grid.rows);
   const columnWidth = plotWidth / Math.max(1, grid.columns);
+  const place = useMemo(() => new Map(positions.map((rank, at) => [rank, at])), [positions]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the theme is read from the page's computed style
   useEffect(() => {
     const element = canvas.current;
-    const context = element && crisp(element, width, TOP + height + BOTTOM);
+    const context = element && width > 0 && crisp(element, width, TOP + height + BOTTOM);
     if (!context || !element) return;
     context.translate(0, TOP);
     const colors = readTheme(element);
-    context.font = `12px ${colors.font}`;
-    context.fillStyle = colors.resolve("var(--accent)");
-    for (let row = 0; row < grid.rows; row++) {
-      for (let column = 0; column < grid.columns; column++) {
-        const value = grid.values[row * grid.columns + column] as number;
-        if (Number.isNaN(value)) continue;
-        context.globalAlpha = FAINTEST + (1 - FAINTEST) * heatOf(grid, value);
-        const gap = rowHeight > 8 && columnWidth > 8 ? 1 : 0;
-        context.fillRect(
-          LEFT + column * columnWidth,
-          row * rowHeight,
-          columnWidth - gap,
-          rowHeight - gap,
-        );
-      }
+    // A choice of rank and step leaves the cells as they are.
+    if (image.current?.grid !== grid || image.current.theme !== theme) {
+      image.current = { grid, theme, canvas: cellsOf(grid, shades(element)) };
     }
-    context.globalAlpha = 1;
+    context.imageSmoothingEnabled = false;
+    context.drawImage(image.current.canvas, LEFT, 0, plotWidth, height);
+    context.font = `12px ${colors.font}`;
+    separate(context, colors.surface);
+    outline(context, colors.text);
     mark(context, colors.text);
     labels(context, colors.muted);
-  }, [grid, width, height, theme, step, selected, workers, steps]);
+  }, [grid, width, height, theme, step, selected, ranks, steps]);
+
+  /** Lines between large cells. */
+  function separate(context: CanvasRenderingContext2D, color: string) {
+    context.fillStyle = color;
+    if (rowHeight > 8) {
+      for (let row = 1; row <= grid.rows; row++) {
+        context.fillRect(LEFT, Math.round(row * rowHeight) - 1, plotWidth, 1);
+      }
+    }
+    if (columnWidth > 8) {
+      for (let column = 1; column <= grid.columns; column++) {
+        context.fillRect(LEFT + Math.round(column * columnWidth) - 1, 0, 1, height);
+      }
+    }
+  }
+
+  /** Outliers: a frame where there is room, and a tick at the right. */
+  function outline(context: CanvasRenderingContext2D, color: string) {
+    context.strokeStyle = color;
+    context.fillStyle = color;
+    const framed = rowHeight >= 5 && columnWidth >= 5;
+    for (const cell of grid.marked) {
+      const row = Math.floor(cell / grid.columns);
+      const x = LEFT + (cell % grid.columns) * columnWidth;
+      const y = row * rowHeight;
+      context.fillRect(LEFT + plotWidth + 2, y, 5, Math.max(1, Math.min(rowHeight - 1, 3)));
+      if (framed) context.strokeRect(x + 0.5, y + 0.5, columnWidth - 2, rowHeight - 2);
+    }
+  }
 
   function mark(context: CanvasRenderingContext2D, color: string) {
-    const at = workers.findIndex(({ worker }) => worker === selected);
+    const at = place.get(ranks.worker.indexOf(selected ?? ""));
     context.strokeStyle = color;
     context.lineWidth = 1.5;
-    if (at >= 0) {
+    if (at !== undefined) {
       const row = Math.floor(at / grid.ranksPerRow);
-      context.strokeRect(LEFT, row * rowHeight, plotWidth - 1, Math.max(2, rowHeight));
+      context.strokeRect(LEFT, row * rowHeight, plotWidth - 1, Math.max(2, rowHeight - 1));
     }
-    const place = step === null ? -1 : steps.indexOf(step);
-    if (place >= 0) {
-      const column = Math.floor(place / grid.stepsPerColumn);
-      context.strokeRect(LEFT + column * columnWidth, 0, Math.max(2, columnWidth), height);
+    const chosen = step === null ? -1 : steps.indexOf(step);
+    if (chosen >= 0) {
+      const column = Math.floor(chosen / grid.stepsPerColumn);
+      context.strokeRect(LEFT + column * columnWidth, 0, Math.max(2, columnWidth - 1), height);
     }
   }
 
@@ -133,11 +196,10 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
     context.textAlign = "right";
     const everyRow = Math.max(1, Math.ceil(16 / rowHeight));
     for (let row = 0; row < grid.rows; row += everyRow) {
-      const worker = workers[row * grid.ranksPerRow];
-      if (!worker) continue;
-      const name = worker.rank === null ? worker.worker : String(worker.rank);
-      const short = name.length > 9 ? `…${name.slice(-8)}` : name;
-      context.fillText(short, LEFT - 8, row * rowHeight + Math.min(rowHeight, 16) / 2 + 4);
+      const rank = positions[row * grid.ranksPerRow];
+      if (rank === undefined) continue;
+      const name = shortName(ranks, rank, order === "node");
+      context.fillText(name, LEFT - 8, row * rowHeight + Math.min(rowHeight, 16) / 2 + 4);
     }
     context.textAlign = "center";
     const longest = steps.reduce((most, { length }) => Math.max(most, length), 1);
@@ -155,9 +217,27 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
     const inside = row >= 0 && row < grid.rows && column >= 0 && column < grid.columns;
     return inside ? { row, column } : null;
   };
-  const pick = (row: number, column: number) => {
-    const found = largestIn(grid, workers, steps, metric, row, column);
-    if (found) onPick(found.worker, found.step);
+  const rankAt = ({ row, column }: Cell) => {
+    const largest = grid.rankOf[row * grid.columns + column] ?? -1;
+    return largest >= 0 ? largest : (positions[row * grid.ranksPerRow] ?? 0);
+  };
+  const pick = (cell: Cell) => {
+    const worker = ranks.worker[rankAt(cell)];
+    const name = steps[cell.column * grid.stepsPerColumn];
+    if (worker !== undefined && name !== undefined) onPick(worker, name);
+  };
+  const say = (cell: Cell) => {
+    const rank = rankAt(cell);
+    const worker = ranks.worker[rank] ?? "";
+    const first = cell.column * grid.stepsPerColumn;
+    const last = Math.min(first + grid.stepsPerColumn, steps.length) - 1;
+    const [from = "", to = ""] = [steps[first], steps[last]];
+    const amount = value(known(grid.values[cell.row * grid.columns + cell.column]), heat.unit);
+    return text.cell(
+      rankName(ranks.rank[rank] ?? null, worker),
+      from === to ? from : text.span(from, to),
+      grid.stepsPerColumn > 1 ? text.atMost(amount) : amount,
+    );
   };
   // Another grid may be smaller.
   const at = {
@@ -168,13 +248,15 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const next = moved(at, event.key, grid);
     if (next) setCursor(next);
-    else if (event.key === "Enter" || event.key === " ") pick(at.row, at.column);
+    else if (event.key === "Enter" || event.key === " ") pick(at);
     else return;
     event.preventDefault();
   };
   const told = pointed ?? (focused ? at : null);
-  const metricName = text.heatMetrics[metric];
+  const amountOf = (amount: number) => value(known(amount), heat.unit);
+  const clipped = grid.highest > grid.most;
   const merged = grid.ranksPerRow > 1 || grid.stepsPerColumn > 1;
+  const outliers = heat.outliers.length;
   return (
     <div className="heat">
       <div
@@ -182,26 +264,26 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
         className="heat-picture"
         role="slider"
         tabIndex={0}
-        aria-description={text.heatKeys}
+        aria-description={text.keys}
         aria-valuemin={1}
         aria-valuemax={Math.max(1, grid.rows * grid.columns)}
         aria-valuenow={at.row * grid.columns + at.column + 1}
-        aria-valuetext={cellText(grid, workers, steps, at.row, at.column)}
+        aria-valuetext={say(at)}
+        aria-label={text.summary(
+          text.metrics[metric],
+          count(heat.ranks),
+          count(heat.steps),
+          amountOf(grid.least),
+          amountOf(grid.highest),
+        )}
         onKeyDown={onKeyDown}
         onFocus={(event) => setFocused(event.currentTarget.matches(":focus-visible"))}
         onBlur={() => setFocused(false)}
-        aria-label={text.heatSummary(
-          metricName,
-          count(workers.length),
-          count(steps.length),
-          duration(known(grid.least)),
-          duration(known(grid.most)),
-        )}
         onPointerMove={(event) => setPointed(cellAt(event))}
         onPointerLeave={() => setPointed(null)}
         onPointerDown={(event) => {
           const cell = event.button === 0 ? cellAt(event) : null;
-          if (cell) pick(cell.row, cell.column);
+          if (cell) pick(cell);
         }}
       >
         <canvas ref={canvas} style={{ width: "100%", height: TOP + height + BOTTOM }} />
@@ -218,20 +300,56 @@ function Picture({ workers, steps, step, selected, onPick, metric }: Props & { m
         )}
       </div>
       <p className="heat-foot num">
-        <span className="muted">{duration(known(grid.least))}</span>
+        <span className="muted">{amountOf(grid.least)}</span>
         <i className="heat-scale" aria-hidden="true" />
-        <span className="muted">{duration(known(grid.most))}</span>
-        <span aria-live="off">
-          {told ? cellText(grid, workers, steps, told.row, told.column) : ""}
+        <span className="muted">
+          {clipped ? "≥ " : ""}
+          {amountOf(grid.most)}
         </span>
+        {outliers > 0 && <span className="badge warning">{text.outliers(count(outliers))}</span>}
+        <span aria-live="off">{told ? say(told) : ""}</span>
         {merged && (
           <span className="muted heat-merged">
-            {text.heatMerged(count(grid.ranksPerRow), count(grid.stepsPerColumn))}
+            {text.merged(count(grid.ranksPerRow), count(grid.stepsPerColumn))}
           </span>
         )}
       </p>
     </div>
   );
+}
+
+function known(value: number | undefined): number | null {
+  return value === undefined || !Number.isFinite(value) ? null : value;
+}
+
+function shortName(ranks: RunRanks, rank: number, byNode: boolean): string {
+  const host = byNode ? ranks.host[rank] : null;
+  const number = ranks.rank[rank];
+  const name = number === null || number === undefined ? (ranks.worker[rank] ?? "") : `${number}`;
+  const whole = host ? `${host} ${name}` : name;
+  return whole.length > 10 ? `…${whole.slice(-9)}` : whole;
+}
+
+/** From the surface to the accent, as pixels. */
+function shades(element: Element): Uint32Array {
+  const [property] = computedColors(element);
+  const [accent, surface] = [parseColor(property("--accent")), parseColor(property("--surface"))];
+  return Uint32Array.from({ length: SHADES }, (_, at) =>
+    pack(css(mix(accent, surface, at / (SHADES - 1)))),
+  );
+}
+
+/** A pixel a cell; the picture is stretched when it is drawn. */
+function cellsOf(grid: Grid, colors: Uint32Array): HTMLCanvasElement {
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.max(1, grid.columns);
+  canvas.height = Math.max(1, grid.rows);
+  const pixels = new Uint8ClampedArray(heatPixels(grid, colors).buffer);
+  if (pixels.length > 0) {
+    const image = new ImageData(pixels, canvas.width, canvas.height);
+    canvas.getContext("2d")?.putImageData(image, 0, 0);
+  }
+  return canvas;
 }
 
 interface Cell {
@@ -265,51 +383,4 @@ function moved({ row, column }: Cell, key: string, { rows, columns }: Grid): Cel
     default:
       return null;
   }
-}
-
-function cellText(
-  grid: Grid,
-  workers: readonly RankWorker[],
-  steps: readonly string[],
-  row: number,
-  column: number,
-): string {
-  const value = grid.values[row * grid.columns + column];
-  const first = row * grid.ranksPerRow;
-  const last = Math.min(workers.length, first + grid.ranksPerRow) - 1;
-  const from = column * grid.stepsPerColumn;
-  const to = Math.min(steps.length, from + grid.stepsPerColumn) - 1;
-  const ranks = text.span(workers[first]?.worker ?? "", workers[last]?.worker ?? "");
-  const names = text.span(steps[from] ?? "", steps[to] ?? "");
-  const shown =
-    value === undefined || Number.isNaN(value) ? stackedColumnsTexts.missing : duration(value);
-  return last > first || to > from
-    ? text.heatCellMerged(ranks, names, shown)
-    : text.heatCell(ranks, names, shown);
-}
-
-/** Null for the bounds of a grid in which nothing is known. */
-const known = (value: number): number | null => (Number.isFinite(value) ? value : null);
-
-/** The rank and step whose value a cell shows. */
-function largestIn(
-  grid: Grid,
-  workers: readonly RankWorker[],
-  steps: readonly string[],
-  metric: Metric,
-  row: number,
-  column: number,
-): { worker: string; step: string } | null {
-  const names = steps.slice(column * grid.stepsPerColumn, (column + 1) * grid.stepsPerColumn);
-  let best: { worker: string; step: string; value: number } | null = null;
-  for (const worker of workers.slice(row * grid.ranksPerRow, (row + 1) * grid.ranksPerRow)) {
-    for (const step of names) {
-      const at = worker.steps.names.indexOf(step);
-      const value = (at < 0 ? null : worker.steps[metric][at]) ?? null;
-      if (value !== null && (best === null || value > best.value)) {
-        best = { worker: worker.worker, step, value };
-      }
-    }
-  }
-  return best;
 }

@@ -2,43 +2,13 @@ import { useMemo } from "react";
 import type { Distributed } from "../../api";
 import { noteText, distributedTexts as text } from "../../i18n";
 import { useAddress, useTableParams, useTrace } from "../../state";
-import {
-  type Column,
-  DataTable,
-  type DataTableProps,
-  rowCount,
-  SimpleTable,
-  textAt,
-} from "../../table";
+import { DataTable, type DataTableProps, rowCount, textAt } from "../../table";
 import { Combo, Empty, Panel } from "../../ui";
 import { params } from "./params";
-import type { RankRow } from "./ranks";
-import { deviceTable, groupTable, operationTable, rankTable } from "./tables";
+import { deviceTable, operationTable } from "./tables";
 
 /** What the choosers call all; no worker or group is called so. */
 const ALL = "*";
-
-interface RanksProps {
-  readonly rows: readonly RankRow[];
-  readonly definitions: readonly Column[];
-  readonly onPick: (worker: string) => void;
-}
-
-export function Ranks({ rows, definitions, onPick }: RanksProps) {
-  const state = useTableParams(params.filter2, params.sort2);
-  const table = useMemo(() => rankTable(rows, definitions), [rows, definitions]);
-  return (
-    <Panel title={text.ranks}>
-      <WorkerTable
-        id="distributed-ranks"
-        label={text.ranks}
-        table={table}
-        {...state}
-        onPick={onPick}
-      />
-    </Panel>
-  );
-}
 
 interface OperationsProps {
   readonly answer: Distributed;
@@ -162,23 +132,6 @@ export function Devices(props: { answer: Distributed; onPick: (worker: string) =
         {...state}
         onPick={onPick}
       />
-    </Panel>
-  );
-}
-
-export function Groups({ answer: { groups } }: { answer: Distributed }) {
-  const table = useMemo(() => groupTable(groups), [groups]);
-  return (
-    <Panel title={text.groups.title} help={text.groups.help}>
-      {groups.length === 0 ? (
-        <Empty title={text.groups.empty} reason={text.groups.emptyReason} />
-      ) : (
-        // A region that scrolls must be reachable by keyboard.
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
-        <section className="distributed-groups" tabIndex={0} aria-label={text.groups.list}>
-          <SimpleTable caption={text.groups.title} table={table} />
-        </section>
-      )}
     </Panel>
   );
 }

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Distributed, type RankWorker, type Status, stateOfSpan } from "../../api";
-import { heatGrid, heatOf } from "./heat";
-import { groupsOf, numbersOf, presence, rangesOf, rankRows, stepNames, waitParts } from "./ranks";
-import { straggler } from "./straggler";
-import { deviceTable, groupTable, operationTable, rankTable } from "./tables";
+import { groupsOf, numbersOf, rangesOf, rankRows, stepNames, waitParts } from "./ranks";
+import { deviceTable, operationTable } from "./tables";
 
 interface Spent {
   computation?: number;
@@ -88,59 +86,10 @@ describe("numbers of a rank", () => {
   });
 });
 
-describe("which ranks are here", () => {
-  it("says what is missing", () => {
-    expect(presence([worker(0, {}), worker(2, {})])).toEqual({
-      present: 2,
-      world: 4,
-      missing: [1, 3],
-    });
-    expect(presence([worker(0, {}, { world_size: null })])).toEqual({
-      present: 1,
-      world: null,
-      missing: [],
-    });
-    expect(presence([worker(0, {}, { rank: null })]).missing).toEqual([]);
-  });
-
-  it("joins neighbours", () => {
+describe("numbers of ranks", () => {
+  it("are joined to neighbours", () => {
     expect(rangesOf([7, 0, 1, 2, 3, 3, 9, 10])).toBe("0–3, 7, 9, 10");
     expect(rangesOf([])).toBe("");
-  });
-});
-
-describe("who is waited for", () => {
-  const usual: Spent = { computation: 100, communication: 60, other: 10, transfer: 10, wait: 50 };
-  const rows = (last: Spent) =>
-    rankRows([worker(0, { 1: usual }), worker(1, { 1: last }), worker(2, { 1: usual })], null);
-
-  it("is the rank that waits least, with what keeps it", () => {
-    const computing = straggler(
-      rows({ computation: 150, communication: 10, other: 10, transfer: 10, wait: 0 }),
-    );
-    expect(computing).toMatchObject({
-      row: { name: "1" },
-      wait_ns: 0,
-      others_ns: 50,
-      excess: { part: "computing", ns: 50 },
-    });
-    expect(computing?.share).toBeCloseTo(50 / 170);
-    const other = straggler(rows({ computation: 100, communication: 10, other: 60, wait: 0 }));
-    expect(other?.excess).toEqual({ part: "other", ns: 50 });
-    const neither = straggler(rows({ computation: 90, communication: 70, other: 10, wait: 0 }));
-    expect(neither?.excess).toBeNull();
-  });
-
-  it("is none where the difference is below 5 % of the step, or with one rank", () => {
-    expect(straggler(rows({ ...usual, wait: 42 }))).toBeNull();
-    expect(straggler(rows({ ...usual, wait: 41 }))?.row.name).toBe("1");
-    expect(straggler(rankRows([worker(0, { 1: usual })], null))).toBeNull();
-    expect(straggler([])).toBeNull();
-  });
-
-  it("leaves out ranks without the step", () => {
-    const mixed = [worker(0, { 1: usual }), worker(1, { 2: { ...usual, wait: 0 } })];
-    expect(straggler(rankRows(mixed, "1"))).toBeNull();
   });
 });
 
@@ -151,8 +100,6 @@ describe("operations that no other rank has", () => {
   it("leave waiting unknown, never 0", () => {
     const rows = rankRows([worker(0, { 1: alone })], null);
     expect(rows[0]?.numbers).toMatchObject({ wait_ns: null, transfer_ns: null, unmatched_ns: 60 });
-    const table = rankTable(rows, []);
-    expect(table.rows).toMatchObject({ wait_ns: [null], unmatched_ns: [60], wait_percent: [null] });
     const mixed = rankRows([worker(0, { 1: alone, 2: half })], null)[0]?.numbers;
     expect(mixed).toMatchObject({ wait_ns: 20, transfer_ns: 20, unmatched_ns: 40 });
   });
@@ -161,16 +108,6 @@ describe("operations that no other rank has", () => {
     expect(waitParts(rankRows([worker(0, { 1: half })], null))).toContain("unmatched_ns");
     const none = waitParts(rankRows([worker(0, { 1: { wait: 1, transfer: 1 } })], null));
     expect(none).toEqual(["transfer_ns", "wait_ns"]);
-  });
-
-  it("name nobody as the one who is waited for", () => {
-    const others = [worker(1, { 1: alone }), worker(2, { 1: half })];
-    expect(straggler(rankRows([worker(0, { 1: alone }), ...others], null))).toBeNull();
-  });
-
-  it("have no colour in ranks and steps", () => {
-    const ranks = [worker(0, { 1: alone }), worker(1, { 1: half })];
-    expect([...heatGrid(ranks, ["1"], "wait_ns", 2, 1).values]).toEqual([Number.NaN, 20]);
   });
 });
 
@@ -257,44 +194,10 @@ function large(): Distributed {
 
 describe("1,024 ranks", () => {
   const answer = large();
-  const rows = rankRows(answer.workers, null);
-
-  it("find the one that the others wait for", () => {
-    expect(presence(answer.workers)).toEqual({ present: RANKS, world: RANKS, missing: [] });
-    expect(straggler(rows)).toMatchObject({
-      row: { name: String(SLOW) },
-      excess: { part: "computing" },
-    });
-  });
-
-  it("have a row each, with the shares of each", () => {
-    const { columns, rows: cells } = rankTable(rows, answer.definitions);
-    expect(cells.worker).toHaveLength(RANKS);
-    expect(columns.find(({ key }) => key === "computation_ns")?.help).toBe("as the server says");
-    expect(cells.exposed_percent?.[SLOW]).toBe(5);
-    expect(cells.wait_percent?.[0]).toBe(90);
-    expect(cells.wait_percent?.[SLOW]).toBe(0);
-    expect(cells.hidden_percent?.[0]).toBe(0);
-  });
-
-  it("merge in the heat map without hiding the extreme one", () => {
-    const whole = heatGrid(answer.workers, stepNames(answer.workers), "computation_ns", 2000, 2000);
-    expect([whole.rows, whole.columns, whole.ranksPerRow]).toEqual([RANKS, 20, 1]);
-    const merged = heatGrid(answer.workers, stepNames(answer.workers), "computation_ns", 120, 300);
-    expect(merged.ranksPerRow).toBe(9);
-    expect(merged.rows).toBe(114);
-    expect([merged.least, merged.most]).toEqual([100, 190]);
-    const hot = Array.from({ length: merged.rows }, (_, row) => row).filter(
-      (row) => heatOf(merged, merged.values[row * 20] as number) === 1,
-    );
-    expect(hot).toEqual([Math.floor(SLOW / 9)]);
-  });
-
   it("have their devices and groups", () => {
     const { rows: cells } = deviceTable(answer);
     expect(cells.device).toHaveLength(RANKS);
     expect(cells.groups?.[9]).toBe("default_pg (0), tensor (2)");
-    expect(groupTable(answer.groups).rows.ranks?.slice(0, 2)).toEqual(["0–1023", "0–7"]);
     expect(groupsOf(answer.groups, null)).toEqual([]);
   });
 
@@ -330,20 +233,6 @@ describe("operations of one name", () => {
   it("show the type of their elements where nothing else tells them apart", () => {
     expect(hidden(["float", "int"])).toBe(false);
     expect(hidden(["float"])).toBe(true);
-  });
-});
-
-describe("a heat map with gaps", () => {
-  it("tells nothing recorded from little", () => {
-    const grid = heatGrid(
-      [worker(0, { 1: { computation: 5 } }), worker(1, { 2: { computation: 5 } })],
-      ["1", "2"],
-      "computation_ns",
-      10,
-      10,
-    );
-    expect([...grid.values]).toEqual([5, Number.NaN, Number.NaN, 5]);
-    expect(heatOf(grid, 5)).toBe(0);
   });
 });
 

@@ -1,6 +1,14 @@
 /** The parameters of this view in the address. */
 import { RANGE } from "../../charts/stackedColumns/range";
-import { choice, name, param, table2Params, table3Params, tableParams } from "../../state/address";
+import {
+  choice,
+  name,
+  param,
+  table2Params,
+  table3Params,
+  tableParams,
+  text,
+} from "../../state/address";
 
 export const params = {
   /** Name of the step; null for their average. */
@@ -9,12 +17,17 @@ export const params = {
   mode: param("c", choice(["absolute", "percent"])),
   /** Positions in that order. */
   range: param("x", RANGE),
-  heat: param("m", choice(["duration_ns", "computation_ns", "communication_only_ns", "wait_ns"])),
+  /** A metric, as `metricOf` reads it: what there is to read is no part of the first load. */
+  heat: param("m", text()),
+  heatOrder: param("h", choice(["rank", "node", "value"])),
   /** Whose operations; null: of the rank that is shown. */
   worker: param("d", name),
   group: param("g", name),
   /** Operations, ranks, devices. */
   ...tableParams("-latency_ns"),
-  ...table2Params("-duration_ns"),
+  ...table2Params("-late_ns"),
   ...table3Params("node,process,device"),
+  /** Of the collectives. */
+  filter4: param("q4", text()),
+  sort4: param("o4", text("-wait_ns")),
 };

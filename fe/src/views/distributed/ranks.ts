@@ -50,11 +50,6 @@ function pick(
   };
 }
 
-/** Waiting and the time that it is a part of; null where it cannot be told from transferring. */
-export function waitingOf({ wait_ns, transfer_ns }: RankNumbers): readonly [number, number] | null {
-  return wait_ns === null || transfer_ns === null ? null : [wait_ns, wait_ns + transfer_ns];
-}
-
 /** The parts of the time in operations that there are: what could not be matched only where there is any. */
 export function waitParts(rows: readonly RankRow[]): readonly Part[] {
   const some = rows.some(({ numbers }) => (numbers?.unmatched_ns ?? 0) > 0);
@@ -76,26 +71,6 @@ export function rankRows(workers: readonly RankWorker[], step: string | null): R
     name: numbered ? String(worker.rank) : worker.worker,
     numbers: numbersOf(worker.steps, step),
   }));
-}
-
-export interface Presence {
-  /** Traces that are here. */
-  readonly present: number;
-  /** The largest world size that a trace names; null when none does. */
-  readonly world: number | null;
-  /** Ranks of which there is no trace, when that can be known. */
-  readonly missing: readonly number[];
-}
-
-export function presence(workers: readonly RankWorker[]): Presence {
-  const sizes = workers.flatMap(({ world_size }) => world_size ?? []);
-  const world = sizes.length > 0 ? Math.max(...sizes) : null;
-  const ranks = new Set(workers.map(({ rank }) => rank));
-  const missing =
-    world === null || ranks.has(null)
-      ? []
-      : Array.from({ length: world }, (_, rank) => rank).filter((rank) => !ranks.has(rank));
-  return { present: workers.length, world, missing };
 }
 
 /** `0–3, 7`: numbers in order, neighbours joined. */

@@ -1,126 +1,8 @@
 /** The tables of the view. Pure. */
 import type { Distributed, RankDevice, RankWorker } from "../../api";
-import { median } from "../../format";
 import { distributedTexts as text } from "../../i18n";
 import type { Cell, Column, Table } from "../../table";
-import {
-  groupLabel,
-  groupsOf,
-  PARTS,
-  type Part,
-  type RankRow,
-  rangesOf,
-  waitingOf,
-  waitParts,
-} from "./ranks";
-
-/** A row for each rank; `definitions` are those of the answer. */
-export function rankTable(rows: readonly RankRow[], definitions: readonly Column[]): Table {
-  const middle = median(rows.flatMap(({ numbers }) => numbers?.duration_ns ?? []));
-  const defined = (key: Part): Column =>
-    definitions.find((column) => column.key === key) ?? {
-      key,
-      label: key,
-      type: "number",
-      unit: "ns",
-    };
-  const number = (key: Part) => ({
-    column: defined(key),
-    cell: ({ numbers }: RankRow): Cell => numbers?.[key] ?? null,
-  });
-  const percent = (
-    key: string,
-    words: { readonly label: string; readonly help: string },
-    share: (numbers: NonNullable<RankRow["numbers"]>) => readonly [number | null, number] | null,
-  ) => ({
-    column: {
-      key,
-      label: words.label,
-      help: words.help,
-      type: "number" as const,
-      unit: "percent" as const,
-      bar: true,
-    },
-    cell: ({ numbers }: RankRow): Cell => {
-      if (!numbers) return null;
-      const [part, whole] = share(numbers) ?? [null, 0];
-      return part !== null && whole > 0 ? (part / whole) * 100 : null;
-    },
-  });
-  const nodes = new Set(rows.map(({ worker }) => worker.node));
-  // "rank7" says it already.
-  const told = rows.every(({ worker }) => worker.worker === `rank${worker.rank}`);
-  const columns: readonly { column: Column; cell: (row: RankRow) => Cell }[] = [
-    {
-      column: { key: "worker", label: text.columns.worker, type: "string", unit: null },
-      cell: ({ worker }) => worker.worker,
-    },
-    {
-      column: {
-        key: "rank",
-        label: text.columns.rank,
-        type: "number",
-        unit: null,
-        hidden: told,
-      },
-      cell: ({ worker }) => worker.rank,
-    },
-    {
-      column: {
-        key: "node",
-        label: text.columns.node,
-        type: "string",
-        unit: null,
-        hidden: nodes.size < 2,
-      },
-      cell: ({ worker }) => worker.node,
-    },
-    {
-      column: {
-        key: "duration_ns",
-        label: text.columns.duration,
-        type: "number",
-        unit: "ns",
-        help: text.columns.durationHelp,
-      },
-      cell: ({ numbers }) => numbers?.duration_ns ?? null,
-    },
-    {
-      column: {
-        key: "delta_ns",
-        label: text.columns.delta,
-        type: "number",
-        unit: "ns",
-        help: text.columns.deltaHelp,
-        hidden: true,
-      },
-      cell: ({ numbers }) => (numbers && middle !== null ? numbers.duration_ns - middle : null),
-    },
-    ...PARTS.map(number),
-    percent("exposed_percent", text.columns.exposed, (of) => [
-      of.exposed_communication_ns,
-      of.duration_ns,
-    ]),
-    percent("hidden_percent", text.columns.hidden, (of) => [
-      of.overlap_ns,
-      of.overlap_ns + of.communication_only_ns,
-    ]),
-    ...waitParts(rows).map(number),
-    percent("wait_percent", text.columns.waitShare, waitingOf),
-    {
-      column: {
-        key: "steps",
-        label: text.columns.steps,
-        type: "number",
-        unit: "count",
-        help: text.columns.stepsHelp,
-        hidden: true,
-      },
-      cell: ({ worker }) => worker.steps.names.length,
-    },
-  ];
-  return tableOf(columns, rows);
-}
+import { groupsOf } from "./ranks";
 
 interface DeviceRow {
   readonly worker: RankWorker;
@@ -165,43 +47,6 @@ export function deviceTable({ workers, groups }: Distributed): Table {
   );
 }
 
-export function groupTable(groups: Distributed["groups"]): Table {
-  const columns = text.groups.columns;
-  return tableOf(
-    [
-      {
-        column: { key: "name", label: columns.name, type: "string", unit: null },
-        cell: (group) => groupLabel(group) || text.groups.unnamed,
-      },
-      {
-        column: {
-          key: "size",
-          label: columns.size,
-          type: "number",
-          unit: "count",
-          help: text.groups.sizeHelp,
-        },
-        cell: ({ size }) => size,
-      },
-      {
-        column: {
-          key: "present",
-          label: columns.present,
-          type: "number",
-          unit: "count",
-          help: text.groups.presentHelp,
-        },
-        cell: ({ present }) => present,
-      },
-      {
-        column: { key: "ranks", label: columns.ranks, type: "string", unit: null },
-        cell: ({ ranks }) => rangesOf(ranks) || null,
-      },
-    ],
-    groups,
-  );
-}
-
 /** Shown when asked for. */
 const HIDDEN = ["kind", "mean_transfer_ns", "recognised"];
 
@@ -235,7 +80,7 @@ export function operationTable(
   const waited = {
     column: {
       key: "wait_percent",
-      label: text.columns.waitShare.label,
+      label: text.operations.waitShare,
       help: text.operations.waitHelp,
       type: "number" as const,
       unit: "percent" as const,

@@ -20,7 +20,14 @@ const HIDDEN = [
   "occupancy_known_share",
 ];
 /** The same where operator, grid and block need room, too. */
-const HIDDEN_BY_LAUNCH = [...HIDDEN, "kind", "tensor_cores_used", "mean_blocks_per_sm"];
+const HIDDEN_BY_LAUNCH = [
+  ...HIDDEN,
+  "kind",
+  "tensor_cores_used",
+  "mean_blocks_per_sm",
+  "flop_rate",
+  "byte_rate",
+];
 
 const SHARES = { total_share: { label: kernelsTexts.share, help: kernelsTexts.shareHelp } };
 

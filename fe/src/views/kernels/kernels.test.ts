@@ -11,7 +11,7 @@ describe("tensorTime", () => {
   });
 
   it("is nothing without kernels", () => {
-    const meta = { compute_ns: 0, tensor_cores: null };
+    const meta = { compute_ns: 0, tensor_cores: { yes: null, no: null, unknown: null } };
     expect(tensorTime(meta)).toEqual({ using: 0, notUsing: 0, unknown: 0 });
   });
 });

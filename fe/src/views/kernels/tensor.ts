@@ -11,6 +11,7 @@ type Times = Pick<KernelsMeta, "compute_ns" | "tensor_cores">;
 
 /** Of all compute kernels, also of those that the answer does not list. */
 export function tensorTime({ compute_ns, tensor_cores }: Times): TensorTime {
-  const { yes, no, unknown } = tensor_cores ?? { yes: 0, no: 0, unknown: 0 };
-  return { using: yes * compute_ns, notUsing: no * compute_ns, unknown: unknown * compute_ns };
+  const { yes, no, unknown } = tensor_cores;
+  const of = (share: number | null) => (share ?? 0) * compute_ns;
+  return { using: of(yes), notUsing: of(no), unknown: of(unknown) };
 }

@@ -1,6 +1,6 @@
 import { momentIn } from "../../draw";
 import { exact } from "../../format";
-import { t, memoryTexts as text } from "../../i18n";
+import { dialogsTexts, memoryTexts as text } from "../../i18n";
 import { goToView, type ViewLook, viewName } from "../../state";
 import { numberAt, type Rows } from "../../table";
 import type { Look } from "./useLook";
@@ -55,7 +55,7 @@ export function BlockDetails({ rows, row, look }: Props) {
           className="button"
           onClick={() => goToView("trace", null, lifetime(start, end ?? whole.end))}
         >
-          {t.inspector.showIn(viewName("trace"))}
+          {dialogsTexts.inspector.showIn(viewName("trace"))}
         </button>
       )}
     </div>

@@ -3,6 +3,7 @@ import { type MemoryCurves, useMemoryCurves } from "../../api";
 import { noteText, memoryTexts as text } from "../../i18n";
 import { useTrace } from "../../state";
 import { Empty, Panel, QueryPanel } from "../../ui";
+import { CategoriesPanel } from "./Categories";
 import { CurvePanel } from "./CurvePanel";
 import { momentOf } from "./look";
 import { Tables } from "./Tables";
@@ -51,6 +52,7 @@ function Recorded({ curves, query }: Props) {
   return (
     <>
       <CurvePanel query={query} detail={detail} whole={whole} here={here} look={look} />
+      <CategoriesPanel device={look.device} />
       <Tables
         look={look}
         // What is still shown of another trace must not be asked of this one.

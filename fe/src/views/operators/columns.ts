@@ -16,6 +16,8 @@ const HIDDEN: ReadonlySet<string> = new Set([
   "kernels",
   "tensor_core_eligible",
   "tensor_core_total",
+  "flop_rate",
+  "byte_rate",
 ]);
 
 /** Left out at first when the columns of a baseline need the room. */

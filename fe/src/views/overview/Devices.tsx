@@ -20,11 +20,11 @@ const METRICS: readonly Metric[] = [
   { key: "sm_efficiency", label: text.sm, value: (of) => of.sm_efficiency },
   { key: "achieved_occupancy", label: text.occupancy, value: (of) => of.achieved_occupancy },
   { key: "occupancy_known_share", label: text.known, value: (of) => of.occupancy_known_share },
-  { key: "tensor_cores_yes", label: text.tensor, value: (of) => of.tensor_cores?.yes ?? null },
+  { key: "tensor_cores_yes", label: text.tensor, value: (of) => of.tensor_cores.yes },
   {
     key: "tensor_cores_unknown",
     label: text.tensorUnknown,
-    value: (of) => of.tensor_cores?.unknown ?? null,
+    value: (of) => of.tensor_cores.unknown,
   },
 ];
 

@@ -1,6 +1,8 @@
-import type { Fraction, Overview } from "../../api";
+import { type Fraction, type Overview, useFlops } from "../../api";
 import { count, duration, fraction } from "../../format";
 import { categoryName, definitionText, overviewTexts } from "../../i18n";
+import { UtilizationTiles } from "../../shell/utilization";
+import { useTrace } from "../../state";
 import { Tile } from "../../ui";
 import { meanSmEfficiency, shareOf, stepStats } from "./numbers";
 
@@ -64,9 +66,10 @@ export function Tiles({ overview }: { overview: Overview }) {
           <DeviceTile
             label={text.tensor}
             help={help("tensor_cores_yes")}
-            value={device.tensor_cores?.yes ?? null}
-            remark={text.unknownOf(fraction(device.tensor_cores?.unknown ?? null))}
+            value={device.tensor_cores.yes}
+            remark={text.unknownOf(fraction(device.tensor_cores.unknown))}
           />
+          <OfPeak />
         </>
       ) : (
         <>
@@ -103,6 +106,12 @@ interface DeviceTileProps {
   /** What the number is; where there is none, that is said instead. */
   readonly remark: string;
   readonly missing?: string;
+}
+
+/** Not waited for: the other numbers are here already. */
+function OfPeak() {
+  const { data } = useFlops(useTrace().sel);
+  return data ? <UtilizationTiles flops={data} /> : null;
 }
 
 function DeviceTile({ value, remark, missing = text.notRecorded, ...tile }: DeviceTileProps) {

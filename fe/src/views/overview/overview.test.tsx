@@ -39,6 +39,8 @@ const FINDING: Overview["findings"][number] = {
     high_ns: 64_000_000,
     bound: true,
     refused: null,
+    refused_id: null,
+    refused_share: null,
   },
   instances: [{ row: 7, name: NASTY, start_ns: 5_000, duration_ns: 2_000_000, step: "3" }],
   count: 6,
@@ -124,7 +126,7 @@ it("shows what comes from the trace as text", () => {
             sm_efficiency: null,
             achieved_occupancy: null,
             occupancy_known_share: null,
-            tensor_cores: null,
+            tensor_cores: { yes: null, no: null, unknown: null },
           },
         ]}
       />

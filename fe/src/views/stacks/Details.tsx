@@ -1,6 +1,6 @@
 import type { StackRows, StacksTable } from "../../api";
 import { count, duration, exact, fraction, parseFrameName } from "../../format";
-import { flameTexts, t, stacksTexts as text } from "../../i18n";
+import { dialogsTexts, flameTexts, stacksTexts as text } from "../../i18n";
 import { type Picked, usePicked } from "../../state";
 import { CopyButton, SourceLink } from "../../ui";
 import { hasSelf, modulePath } from "./rows";
@@ -57,7 +57,7 @@ export function Details({ answer, rows, row, onZoom }: Props) {
           </button>
         )}
         {place && <SourceLink file={place.file} line={place.line} />}
-        <CopyButton text={name} label={t.inspector.copyName} />
+        <CopyButton text={name} label={dialogsTexts.inspector.copyName} />
         {selection && (
           <button type="button" className="button" onClick={() => select(selection)}>
             {text.inspect[selection.kind]}

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { type Result, type SliceDetails, type SliceRef, useTimelineArgs } from "../../api";
 import { momentIn } from "../../draw";
 import { bareName, count, duration, exact, parseFrameName } from "../../format";
-import { ownersTexts, t, traceTexts as text, timelineTexts } from "../../i18n";
+import { dialogsTexts, ownersTexts, traceTexts as text, timelineTexts } from "../../i18n";
 import { goToView, type PickedKind, viewName } from "../../state";
 import type { PickedSlice, RankTiles } from "../../timeline";
 import { Async, CopyButton, Panel, SourceLink } from "../../ui";
@@ -81,7 +81,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
       <div className="trace-details-main">
         <h3 className="trace-details-name">{details.name}</h3>
         <div className="trace-downloads">
-          <CopyButton text={details.name} label={t.inspector.copyName} />
+          <CopyButton text={details.name} label={dialogsTexts.inspector.copyName} />
           {kind && (
             <button
               type="button"
@@ -90,7 +90,7 @@ function Details({ details, source, onPick, onSameName }: DetailsProps) {
                 goToView(kind === "op" ? "operators" : "kernels", { kind, name: details.name })
               }
             >
-              {t.inspector.showIn(viewName(kind === "op" ? "operators" : "kernels"))}
+              {dialogsTexts.inspector.showIn(viewName(kind === "op" ? "operators" : "kernels"))}
             </button>
           )}
           <button type="button" className="button" onClick={() => onSameName(-1)}>

@@ -1,12 +1,12 @@
 import type { FindingWords } from "../../values";
 import { ms, percent } from "../numbers";
+import { transferAdvice } from "../serverTransfers";
 
 export const findings: Record<string, FindingWords> = {
   communication: {
     title: "各步在等待通信",
     detail: ({ share }) => `平均每步有 ${percent(share)} 的时间是没有被计算掩盖的通信。`,
-    advice: () =>
-      "请减少传输量，或在计算的同时传输：用 `DistributedDataParallel(…, bucket_cap_mb=…, gradient_as_bucket_view=True)` 增大桶，使用 `bf16_compress_hook` 之类的通信钩子，或在 `no_sync()` 下累积梯度。",
+    advice: ({ sent }) => transferAdvice(sent),
   },
   slow_communication: {
     title: "通信在等待迟到的 rank，或者链路有故障",

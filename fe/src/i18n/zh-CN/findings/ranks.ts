@@ -1,5 +1,6 @@
 import type { FindingWords } from "../../values";
 import { ms, percent } from "../numbers";
+import { transferAdvice } from "../serverTransfers";
 
 const PLACES: Readonly<Record<string, string>> = {
   python: "Python",
@@ -65,10 +66,7 @@ export const findings: Record<string, FindingWords> = {
           : "";
       return `若传输不用时间，所有 ${loaded} 个 rank 一起的每步将从 ${ms(before_ns)} 缩短到 ${ms(after_ns)}；对迟到的 rank 的等待不在其中。${partly}`;
     },
-    advice: ({ training }) =>
-      training
-        ? "请减少传输量，或在计算的同时传输：用 `DistributedDataParallel(…, bucket_cap_mb=…, gradient_as_bucket_view=True)` 增大桶，使用 `bf16_compress_hook` 之类的通信钩子，或在 `no_sync()` 下累积梯度。"
-        : "请在计算其他内容的同时传输（`async_op=True`，并在使用结果处 `wait()`），或减少传输量：更短的类型，或让每组的 rank 更少。",
+    advice: ({ sent }) => transferAdvice(sent),
   },
   uneven_all_to_all: {
     title: "All-to-all 交换不均衡",
@@ -118,6 +116,43 @@ export const findings: Record<string, FindingWords> = {
     advice: () =>
       "请从步中去掉 `torch.distributed.barrier()`：集合通信本来就会相互等待。在检查点和日志前后，只在有它们的步中调用它。",
   },
+  slow_transfers: {
+    title: "主机内的传输比任何链路都慢",
+    detail: ({ calls, gigabytes, share, link, left }) =>
+      `不计对迟到的 rank 的等待，同一主机的设备之间有 ${calls} 次大的集合通信，总线带宽只有 ${gigabytes} GB/s，占全部传输时间的 ${percent(share, 0)}。最慢的链路也有 ${link} GB/s，以此速度只需其 ${percent(left, 0)} 的时间。`,
+    advice: () =>
+      "`NCCL_DEBUG=INFO` 会显示数据走的路径：用 `SHM` 或 `NET/Socket` 代替 `P2P` 会很慢。请用 `nvidia-smi topo -m` 和 `nvidia-smi nvlink -s` 查看链路，并且不要设置 `NCCL_P2P_DISABLE`。",
+  },
+  slow_link: {
+    title: ({ ranks }) => `rank ${ranks} 之间的传输比同类的组慢`,
+    detail: ({ calls, mine_ns, middle_ns }) =>
+      `那里的 ${calls} 次集合通信平均用 ${ms(mine_ns)}；在同样多的 rank 之间传输同样多数据的组中，中间的组用 ${ms(middle_ns)}。`,
+    advice: () =>
+      "请查看这些设备之间的链路：`nvidia-smi nvlink -s`，用 `nvidia-smi nvlink -e` 查看错误，`nvidia-smi topo -m`，主机之间用 `ibstat` 或 `ethtool`。只在这些设备上运行 nccl-tests 的 `all_reduce_perf` 可以看出是否为链路的问题。",
+  },
+  pipeline_bubble: {
+    title: "流水线的各段相互等待",
+    detail: ({ wait_ns, share, stages, microbatches, ideal_ns }) =>
+      `平均每步中，一段等待其他段 ${ms(wait_ns)}（${percent(share, 0)}）。其中 ${stages} 段和 ${microbatches} 个微批次填充和排空流水线需要 ${ms(ideal_ns)}。`,
+    advice: ({ uneven }) =>
+      uneven
+        ? "请让各段的工作量相同：最慢的一段决定速度。把它的层移到其他段，并把嵌入和损失也算作层。"
+        : "请把批次分成两倍的微批次，填充和排空的时间会减半；或使用 `torch.distributed.pipelining` 的 `ScheduleInterleaved1F1B` 或 `ScheduleInterleavedZeroBubble`。",
+  },
+  object_collectives: {
+    title: "各步向其他 rank 发送 Python 对象",
+    detail: (values) =>
+      `${values.steps} 步中的 ${values.in} 步里共有 ${values.calls} 次：对象被序列化，用两次集合通信发送，再由主机读取，主机因此等待设备；占各步的 ${percent(values.share)}。`,
+    advice: () =>
+      "请发送主机不必读取的张量：用 `torch.distributed.all_gather_into_tensor(out, x)` 代替 `all_gather_object`。只用于日志的内容可以在 epoch 之后发送。",
+  },
+  resharding: {
+    title: "FSDP 收集了两次权重，而内存还有剩余",
+    detail: ({ calls, share, gigabytes, used }) =>
+      `每步反向传播中有 ${calls} 次 all-gather 取回前向传播已有的权重；其中没有被掩盖的部分占各步的 ${percent(share)}。保留这些权重（${gigabytes} GB）后会使用 ${percent(used, 0)} 的内存。`,
+    advice: () =>
+      "请从前向到反向传播保留权重：`fully_shard(block, reshard_after_forward=False)`，或 `FullyShardedDataParallel(…, sharding_strategy=ShardingStrategy.SHARD_GRAD_OP)`。",
+  },
 };
 
 export const evidence: Record<string, (gpu: number | null) => string> = {
@@ -141,12 +176,26 @@ export const evidence: Record<string, (gpu: number | null) => string> = {
   barrier_time: () => "屏障的时间，每步平均",
   late_gathers: () => "没有被掩盖的 all-gather",
   late_gather_time: () => "它们的时间，每步平均",
+  stage_wait: () => "等待其他段，每步平均",
+  stage_ideal: () => "填充和排空所需的时间",
+  slow_transfers: () => "比最慢的链路还慢的大的集合通信",
+  slow_transfer_time: () => "它们的传输，每步平均",
+  link_transfer: () => "该组的平均传输时间",
+  link_transfer_middle: () => "中间的组的平均传输时间",
+  object_collectives: () => "各步中交换对象的次数",
+  object_time: () => "主机用于其中的时间，每步平均",
+  gathered_again: () => "再次收集的权重，每步",
+  kept_weights: () => "所保留的权重占用的内存",
 };
 
 export const links: Record<string, string> = {
   ddp_uneven: "各 rank 工作不均，DDP 教程",
   numa_binding: "将进程绑定到 CPU，调优指南",
   all_to_all: "all_to_all_single",
+  asynchronous_collectives: "同步与异步的集合通信",
+  pipelining: "torch.distributed.pipelining 的调度",
+  object_collectives: "torch.distributed.all_gather_object",
+  fsdp_reshard: "fully_shard 的 reshard_after_forward",
   ddp_buckets: "DistributedDataParallel 的桶",
   sync_batchnorm: "SyncBatchNorm",
   bf16_compress_hook: "bf16_compress_hook",

@@ -1,0 +1,62 @@
+import { useCallback, useMemo, useState } from "react";
+import type { TooltipContent } from "../draw";
+import { Chart } from "./Chart";
+import type { ChartRow } from "./ChartTable";
+import type { SceneTheme } from "./scene";
+import { scatterPicture } from "./scenes/scatter";
+import type { ScatterData } from "./types";
+
+interface Props extends ScatterData {
+  readonly title: string;
+  /** What a person who does not see the picture should know. */
+  readonly summary: string;
+  readonly height?: number;
+  /** Of a point: position of its series, and in it. */
+  readonly tip: (series: number, point: number) => TooltipContent;
+  /** The same numbers as a table: how many of its first columns are text. */
+  readonly head: readonly string[];
+  readonly texts: number;
+  readonly rows: () => readonly ChartRow[];
+}
+
+/** Points and curves on logarithmic axes; the legend hides series. `series` must keep its identity. */
+export function Scatter({ series, xUnit, yUnit, height = 280, tip, ...props }: Props) {
+  const [off, setOff] = useState<ReadonlySet<string>>(new Set());
+  const shown = useMemo(
+    () => series.map((each) => ({ ...each, hidden: off.has(each.key) })),
+    [series, off],
+  );
+  const places = useMemo(
+    () => series.flatMap(({ points }, at) => points.map((_, point) => [at, point] as const)),
+    [series],
+  );
+  const build = useCallback(
+    (theme: SceneTheme, width: number) =>
+      scatterPicture({ series: shown, xUnit, yUnit }, theme, width, height),
+    [shown, xUnit, yUnit, height],
+  );
+  return (
+    <Chart
+      {...props}
+      height={height}
+      build={build}
+      tips={{
+        count: places.length,
+        content: (index) => tip(...(places[index] ?? ([0, 0] as const))),
+      }}
+      legend={shown.map(({ key, label, color, hidden }) => ({
+        key,
+        label,
+        color,
+        shown: !hidden,
+      }))}
+      onToggle={(key) =>
+        setOff((before) => {
+          const next = new Set(before);
+          if (!next.delete(key)) next.add(key);
+          return next;
+        })
+      }
+    />
+  );
+}

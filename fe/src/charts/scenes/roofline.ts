@@ -1,0 +1,330 @@
+/**
+ * Work beside what a device can do: FLOP/s over FLOP/byte, both logarithmic, under roofs; beside it what multiplies
+ * nothing, by its part of the roof. Pure.
+ */
+import { type Box, type Mark, type Picture, pixels, type SceneTheme, type Shape } from "../scene";
+
+export interface RooflinePoint {
+  /** FLOP/byte; null: it has no FLOP, or its bytes are not known. */
+  readonly intensity: number | null;
+  /** FLOP/s. */
+  readonly rate: number | null;
+  /** Time at the roof ÷ time. */
+  readonly share: number | null;
+  /** Part of the time of all points, 0…1. */
+  readonly weight: number;
+  readonly color: string;
+  /** Drawn as a ring. */
+  readonly hollow: boolean;
+}
+
+export interface Roof {
+  readonly label: string;
+  /** FLOP/s of a flat roof, bytes/s of one that rises. */
+  readonly height: number;
+  readonly kind: "flat" | "rising" | "link";
+}
+
+export interface RooflineData {
+  readonly points: readonly RooflinePoint[];
+  readonly roofs: readonly Roof[];
+  readonly xLabel: string;
+  readonly yLabel: string;
+  readonly stripLabel: string;
+  readonly rateLabel: (perSecond: number) => string;
+}
+
+export const ROOFLINE_HEIGHT = 420;
+const LEFT = 88;
+const TOP = 26;
+const BOTTOM = 46;
+const STRIP = 96;
+const STRIP_GAP = 64;
+const SMALLEST = 3;
+const LARGEST = 17;
+/** The strip ends a little above the roof. */
+const STRIP_TOP = 1.2;
+const POINTER = 4;
+
+type Place = { readonly x: number; readonly y: number; readonly radius: number };
+
+export function rooflinePicture(data: RooflineData, theme: SceneTheme, width: number): Picture {
+  const strip = data.points.some(isBeside);
+  const plot: Box = {
+    x: LEFT,
+    y: TOP,
+    width: Math.max(120, width - LEFT - 16 - (strip ? STRIP + STRIP_GAP : 0)),
+    height: ROOFLINE_HEIGHT - TOP - BOTTOM,
+  };
+  const beside: Box = { ...plot, x: plot.x + plot.width + STRIP_GAP, width: STRIP };
+  const x = logScale(
+    rangeOf(
+      data.points.map(({ intensity }) => intensity),
+      ridges(data.roofs),
+    ),
+  );
+  const heights = data.roofs.flatMap(({ kind, height }) => (kind === "flat" ? [height] : []));
+  const y = logScale(
+    rangeOf(
+      data.points.map(({ rate }) => rate),
+      heights,
+    ),
+  );
+  const placeX = (value: number) => plot.x + x.at(value) * plot.width;
+  const placeY = (value: number) => plot.y + (1 - y.at(value)) * plot.height;
+  const shapes: Shape[] = [
+    ...axes(data, plot, x, y, placeX, placeY, theme),
+    ...data.roofs.flatMap((roof) =>
+      roofShapes(roof, data.roofs, plot, x, y, placeX, placeY, theme),
+    ),
+    ...(strip ? stripShapes(data.stripLabel, beside, theme) : []),
+  ];
+  const besideCount = data.points.filter(isBeside).length;
+  let nth = 0;
+  const places = data.points.map((point): Place | null => {
+    const radius =
+      SMALLEST + (LARGEST - SMALLEST) * Math.sqrt(Math.max(0, Math.min(1, point.weight)));
+    if (point.intensity !== null && point.rate !== null && point.intensity > 0 && point.rate > 0)
+      return { x: placeX(point.intensity), y: placeY(point.rate), radius };
+    if (!isBeside(point)) return null;
+    const share = Math.min(point.share ?? 0, STRIP_TOP);
+    // Side by side, so that those of one height can be told apart.
+    const across = (((nth++ * 7) % Math.max(1, besideCount)) + 0.5) / Math.max(1, besideCount);
+    return {
+      x: beside.x + 8 + across * (beside.width - 16),
+      y: beside.y + beside.height * (1 - share / STRIP_TOP),
+      radius,
+    };
+  });
+  // Large ones first, so that small ones are not hidden.
+  const order = places
+    .map((place, index) => ({ place, index }))
+    .sort((a, b) => (b.place?.radius ?? 0) - (a.place?.radius ?? 0));
+  for (const { place, index } of order) {
+    const point = data.points[index];
+    if (!place || !point) continue;
+    const color = theme.resolve(point.color);
+    shapes.push({
+      kind: "path",
+      d: circle(place, place.radius),
+      fill: point.hollow ? theme.surface : color,
+      stroke: color,
+      width: point.hollow ? 2 : 1,
+      opacity: 0.75,
+    });
+  }
+  return {
+    shapes,
+    marks: places.map(markOf),
+    at: (px, py) => nearest(places, px, py),
+  };
+}
+
+/** It multiplies nothing, and how much of the roof it reaches is known. */
+function isBeside({ intensity, rate, share }: RooflinePoint): boolean {
+  return share !== null && !(intensity !== null && rate !== null && intensity > 0 && rate > 0);
+}
+
+interface LogScale {
+  readonly low: number;
+  readonly high: number;
+  /** 0…1. */
+  readonly at: (value: number) => number;
+}
+
+function logScale([low, high]: readonly [number, number]): LogScale {
+  return {
+    low,
+    high,
+    at: (value) => (Math.log10(value) - Math.log10(low)) / (Math.log10(high) - Math.log10(low)),
+  };
+}
+
+/** Powers of ten around all values. */
+function rangeOf(
+  values: readonly (number | null)[],
+  more: readonly number[],
+): readonly [number, number] {
+  const there = [...values, ...more].filter((v): v is number => v !== null && v > 0);
+  if (there.length === 0) return [1, 1000];
+  const low = Math.floor(Math.log10(Math.min(...there)) - 0.05);
+  const high = Math.ceil(Math.log10(Math.max(...there)) + 0.05);
+  return [10 ** low, 10 ** Math.max(high, low + 1)];
+}
+
+/** How far the rising roof is seen before it meets a flat one. */
+const RISE = 8;
+
+/** Where flat roofs meet the rising one, and some way before. */
+function ridges(roofs: readonly Roof[]): number[] {
+  const rising = roofs.find(({ kind }) => kind === "rising")?.height;
+  if (!rising) return [];
+  return roofs.flatMap(({ kind, height }) =>
+    kind === "flat" ? [height / rising, height / rising / RISE] : [],
+  );
+}
+
+function axes(
+  data: RooflineData,
+  plot: Box,
+  x: LogScale,
+  y: LogScale,
+  placeX: (value: number) => number,
+  placeY: (value: number) => number,
+  theme: SceneTheme,
+): Shape[] {
+  const bottom = plot.y + plot.height;
+  const shapes: Shape[] = [];
+  for (let tick = x.low; tick <= x.high * 1.001; tick *= 10) {
+    const at = Math.round(placeX(tick)) + 0.5;
+    shapes.push(
+      { kind: "line", x1: at, y1: plot.y, x2: at, y2: bottom, stroke: theme.line },
+      {
+        kind: "text",
+        x: at,
+        y: bottom + 16,
+        text: plain(tick),
+        align: "center",
+        fill: theme.muted,
+      },
+    );
+  }
+  for (let tick = y.low; tick <= y.high * 1.001; tick *= 10) {
+    const at = Math.round(placeY(tick)) + 0.5;
+    shapes.push(
+      { kind: "line", x1: plot.x, y1: at, x2: plot.x + plot.width, y2: at, stroke: theme.line },
+      {
+        kind: "text",
+        x: plot.x - 8,
+        y: at + 4,
+        text: data.rateLabel(tick),
+        align: "right",
+        fill: theme.muted,
+      },
+    );
+  }
+  shapes.push(
+    {
+      kind: "text",
+      x: plot.x + plot.width / 2,
+      y: bottom + 36,
+      text: data.xLabel,
+      align: "center",
+      fill: theme.muted,
+    },
+    {
+      kind: "text",
+      x: plot.x,
+      y: plot.y - 10,
+      text: data.yLabel,
+      align: "left",
+      fill: theme.muted,
+    },
+  );
+  return shapes;
+}
+
+function plain(value: number): string {
+  return value >= 1 ? String(Math.round(value)) : String(Number(value.toPrecision(1)));
+}
+
+function roofShapes(
+  { kind, height, label }: Roof,
+  roofs: readonly Roof[],
+  plot: Box,
+  x: LogScale,
+  y: LogScale,
+  placeX: (value: number) => number,
+  placeY: (value: number) => number,
+  theme: SceneTheme,
+): Shape[] {
+  const right = plot.x + plot.width;
+  const bandwidth = roofs.find((roof) => roof.kind === "rising")?.height ?? null;
+  if (kind === "flat") {
+    const from = bandwidth === null ? plot.x : Math.max(plot.x, placeX(height / bandwidth));
+    const at = placeY(height);
+    return [
+      { kind: "line", x1: from, y1: at, x2: right, y2: at, stroke: theme.text },
+      { kind: "text", x: right - 4, y: at - 5, text: label, align: "right", fill: theme.text },
+    ];
+  }
+  const top = Math.max(...roofs.flatMap((roof) => (roof.kind === "flat" ? [roof.height] : [])), 0);
+  const ceiling = top > 0 ? top : y.high;
+  const from = Math.max(x.low, y.low / height);
+  const to = Math.min(x.high, ceiling / height);
+  if (!(to > from)) return [];
+  const [x1, y1, x2, y2] = [placeX(from), placeY(from * height), placeX(to), placeY(to * height)];
+  const stroke = kind === "link" ? theme.muted : theme.text;
+  const middle = { x: (x1 + x2) / 2, y: (y1 + y2) / 2 };
+  return [
+    { kind: "line", x1, y1, x2, y2, stroke, dashed: kind === "link" },
+    {
+      kind: "text",
+      x: middle.x - 4,
+      y: middle.y - 6,
+      text: label,
+      align: "center",
+      fill: stroke,
+      turned: (Math.atan2(y1 - y2, x2 - x1) * 180) / Math.PI,
+    },
+  ];
+}
+
+function stripShapes(label: string, box: Box, theme: SceneTheme): Shape[] {
+  const shapes: Shape[] = [0, 0.25, 0.5, 0.75, 1].flatMap((share): Shape[] => {
+    const at = Math.round(box.y + box.height * (1 - share / STRIP_TOP)) + 0.5;
+    return [
+      {
+        kind: "line",
+        x1: box.x,
+        y1: at,
+        x2: box.x + box.width,
+        y2: at,
+        stroke: share === 1 ? theme.text : theme.line,
+      },
+      {
+        kind: "text",
+        x: box.x - 8,
+        y: at + 4,
+        text: `${share * 100} %`,
+        align: "right",
+        fill: theme.muted,
+      },
+    ];
+  });
+  return [
+    ...shapes,
+    {
+      kind: "text",
+      x: box.x + box.width / 2,
+      y: box.y - 10,
+      text: label,
+      align: "center",
+      fill: theme.muted,
+    },
+  ];
+}
+
+function circle({ x, y }: { x: number; y: number }, radius: number): string {
+  const [left, r] = [pixels(x - radius), pixels(radius)];
+  return `M${left} ${pixels(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+}
+
+function markOf(place: Place | null): Mark | null {
+  return place && { outline: circle(place, place.radius + POINTER), x: place.x, y: place.y };
+}
+
+function nearest(places: readonly (Place | null)[], px: number, py: number): number | null {
+  let found: number | null = null;
+  let least = Number.POSITIVE_INFINITY;
+  places.forEach((place, index) => {
+    if (!place) return;
+    const distance = Math.hypot(place.x - px, place.y - py);
+    // Of points that lie over each other the smaller one.
+    if (distance <= place.radius + POINTER && distance + place.radius < least) {
+      least = distance + place.radius;
+      found = index;
+    }
+  });
+  return found;
+}

@@ -1,0 +1,77 @@
+import { area } from "../translation";
+
+/** Dialogs, lists and the drawer: their code comes when they are opened, and so do these. */
+export const dialogs = area("dialogs", {
+  combo: {
+    filter: (label: string) => `Filter ${label.toLowerCase()}`,
+    noMatch: "No match",
+  },
+
+  /** How steps were found. */
+  stepRules: {
+    profiler_step: "ProfilerStep marks",
+    inference_engine: "marks of an inference engine",
+    training_framework: "marks of a training framework",
+    repeated_annotation: "the annotation that repeats",
+    optimizer: "the steps of the optimizer",
+    repeated_module: "the calls of the model",
+    repeated_kernels: "the sequence of kernels that repeats",
+    whole_trace: "nothing: the whole trace is one step",
+    pattern: "your pattern",
+    none: "nothing: there are no steps",
+  } as Record<string, string>,
+
+  palette: {
+    results: "What was found",
+    kinds: {
+      view: "View",
+      action: "Action",
+      run: "Run",
+      worker: "Worker",
+      span: "Span",
+      step: "Step",
+      op: "Operator",
+      kernel: "Kernel",
+      mod: "Module",
+    },
+    nothing: "Nothing is called so.",
+    all: (n: number) => (n === 1 ? "1 entry" : `${n} entries`),
+    some: (shown: string, total: string) => `The best ${shown} of ${total}`,
+    loading: "names are still loading",
+    copyLink: "Copy a link to this page",
+    refresh: "Refresh: look for new traces and load the answers again",
+    theme: (name: string) => `Theme: ${name}`,
+    language: (name: string) => `Language: ${name}`,
+    notes: "Notes on this trace",
+    report: "Save a report of this trace as one file",
+  },
+
+  inspector: {
+    label: "Selected",
+    close: "Clear the selection",
+    width: "Width of the drawer",
+    kinds: { op: "Operator", kernel: "Kernel", mod: "Module", step: "Step" },
+    places: "Show in",
+    showIn: (view: string) => `Show in ${view}`,
+    onlyStep: "Only this step in all views",
+    copyName: "Copy name",
+  },
+
+  notes: {
+    title: "What this trace says, and does not say, about itself",
+    none: "Nothing unusual was noticed in this trace.",
+    capture: "Recorded with",
+  },
+
+  keys: {
+    everywhere: "Everywhere",
+    title: "Keyboard",
+    view: (name: string) => `Go to ${name}`,
+    or: "or",
+    palette: "Search views, runs, operators, kernels, actions",
+    more: "Tables, charts, the steps and the edges of the menu and the drawer move with the arrow keys once they have the focus.",
+    filter: "Filter the table",
+    escape: "Clear the selection",
+    help: "Show this list",
+  },
+});

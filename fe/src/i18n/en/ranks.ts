@@ -1,0 +1,363 @@
+import { area } from "../translation";
+
+export const ranks = area("ranks", {
+  answer: {
+    title: "Who is slow",
+    one: (step: string) =>
+      `There is the trace of one rank. A step takes ${step}; who waits for whom needs the traces of other ranks.`,
+    none: (ranks: string, steps: string) =>
+      `No rank is slow: of ${ranks} ranks over ${steps} steps none works clearly longer than its peers.`,
+    soFar: (ranks: string, step: string) =>
+      `${ranks} ranks are read so far, and a step takes ${step}. Who is slow is said when all are read.`,
+    unknown: (ranks: string) =>
+      `${ranks} ranks were read, but they have no steps in common to compare.`,
+    slow: (rank: string, cause: string, late: string) =>
+      `${rank} is slow: ${cause}, ${late} more than its peers in each step.`,
+    several: (n: string, cause: string, late: string) =>
+      `${n} ranks are slow: ${cause}, up to ${late} more than their peers in each step.`,
+    mixed: (n: string, first: string) =>
+      `${n} ranks are slow for different reasons, most of all ${first}.`,
+    link: (group: string, ratio: string) =>
+      `No rank is slow, but a link is: transfers of ${group} take ${ratio} times as long as those of groups like it.`,
+    saving: (ns: string, share: string) => `Without this a step would be ${ns} (${share}) shorter.`,
+    nothing: "Without this a step would be no shorter: other ranks need as long.",
+    alsoLink: (group: string) => `The link of ${group} is slow, too.`,
+    confidence: { high: "high confidence", medium: "medium confidence", low: "low confidence" },
+    confidenceHelp: "High with all ranks of the job and at least four steps.",
+    read: (read: string, all: string) => `${read} of ${all} ranks read`,
+    reading: (read: string, all: string) =>
+      `${read} of ${all} ranks read; the page follows as they come`,
+    failed: (n: string) => `${n} could not be read`,
+  },
+
+  cause: {
+    input: "waits longer for its input",
+    slow_compute: "the same kernels take longer",
+    more_work: "it has more work",
+    slow_operator: "one operator takes longer",
+    late_launches: "the host launches late",
+    allocator: "the allocator takes long",
+    network: "its transfers take longer",
+    unknown: "for no single reason",
+  },
+  causeName: {
+    input: "Input",
+    slow_compute: "Slow compute",
+    more_work: "More work",
+    slow_operator: "Slow operator",
+    late_launches: "Late launches",
+    allocator: "Allocator",
+    network: "Network",
+    unknown: "Unknown",
+  },
+  rank: (name: string) => `Rank ${name}`,
+  onHost: (name: string, host: string) => `${name} on ${host}`,
+
+  tiles: {
+    ranks: "Ranks",
+    ranksHelp: "Ranks whose traces were read, of all ranks of the job.",
+    of: (present: string, expected: string) => `${present} of ${expected}`,
+    ofAll: (expected: string) => `of ${expected}`,
+    nodes: (n: string) => (n === "1" ? "on 1 node" : `on ${n} nodes`),
+    loading: (n: string) => `${n} being read`,
+    failed: (n: string) => `${n} failed`,
+    missing: (n: string) => `${n} missing`,
+    step: "Step time",
+    stepHelp: "Median over the ranks and steps that all of them have.",
+    steps: (n: string) => (n === "1" ? "1 step" : `${n} steps`),
+    wait: "Exposed wait",
+    waitHelp:
+      "Time of a step in which a rank waited in a collective for other ranks and computed nothing; mean over the ranks. Needs two ranks at least: all leave a collective together, so the one that came last did not wait.",
+    transfer: "Exposed transfer",
+    transferHelp:
+      "Time of a step in which a rank moved data and computed nothing; mean over the ranks.",
+    hidden: "Hidden",
+    hiddenHelp: "Communication of a step while the rank computed; mean over the ranks.",
+    ofStep: (share: string) => `${share} of the step`,
+    oneRank: "not known from one rank",
+    unmatched: "no collective could be matched",
+    slowest: "Slowest rank",
+    slowestHelp:
+      "The rank whose own time between collectives is longest against its peers, where that is sure. No waiting is in it.",
+    nobody: "none",
+    nobodyRemark: "nobody stands out",
+    later: "when all are read",
+    lost: "Lost to imbalance",
+    lostHelp:
+      "How much shorter a step would be without what the slow ranks spend more than their peers: all ranks replayed together.",
+    perStep: "per step",
+  },
+
+  heat: {
+    title: "Ranks × steps",
+    help: "One cell for each rank and step; the darker the cell (in a dark page: the brighter), the more. Where there is no room, ranks share a line, which then shows the largest of them. Cells far from the median of their step are outlined. Click a cell to choose its rank and step.",
+    metric: "Colour",
+    order: "Rows by",
+    metrics: {
+      step_ns: "Step time",
+      compute_ns: "Compute",
+      exposed_wait_ns: "Exposed wait",
+      exposed_transfer_ns: "Exposed transfer",
+      own_ns: "Own time",
+      input_ns: "Input",
+      host_ns: "Host",
+      memory_bytes: "Memory",
+    },
+    orders: { rank: "Rank", node: "Node", value: "Value" },
+    keys: "Arrow keys go from cell to cell, Home and End to the ends of a row, Enter chooses the rank and the step.",
+    summary: (metric: string, ranks: string, steps: string, least: string, most: string) =>
+      `${metric} of ${ranks} ranks in ${steps} steps, from ${least} to ${most}. The numbers are in the table of ranks.`,
+    cell: (rank: string, step: string, value: string) => `${rank}, step ${step}: ${value}`,
+    merged: (ranks: string, steps: string) =>
+      steps === "1"
+        ? `Up to ${ranks} ranks share a line.`
+        : `Up to ${ranks} ranks and ${steps} steps share a cell.`,
+    atMost: (value: string) => `at most ${value}`,
+    span: (from: string, to: string) => `${from} … ${to}`,
+    outliers: (n: string) => (n === "1" ? "1 outlier" : `${n} outliers`),
+    empty: "This was not recorded.",
+    reason: "None of the ranks has this metric in any step.",
+    noSteps: "The ranks have no steps in common.",
+  },
+
+  show: {
+    trace: (view: string) => `Show in ${view}`,
+    compare: "Compare with a typical rank",
+  },
+
+  stragglers: {
+    title: "Slow ranks",
+    help: "By own time between collectives: from the end of everything that a rank did together with others to the start of its next collective. It has no waiting in it and inherits none. Named is who is far from its peers, ranks with the same sequence of collectives, in most steps.",
+    none: "No rank works clearly longer than its peers.",
+    one: "With one rank there are no peers to compare with.",
+    rank: "Rank",
+    host: "Host",
+    late: "Late per step",
+    lateHelp: "How much longer than the median of its peers, of a step.",
+    z: "z",
+    zHelp: "That in robust standard deviations of the peers; empty with fewer than three peers.",
+    steps: "Steps",
+    stepsHelp: "In how many of the compared steps it is clearly late.",
+    stepsOf: (n: string, all: string) => `${n} of ${all}`,
+    cause: "Cause",
+    where: "Where",
+    saving: "Saving",
+    savingHelp:
+      "How much shorter a step of all ranks would be without it: all ranks replayed together.",
+    before: (what: string) => `before ${what}`,
+    actions: "Look at it",
+    listed: (n: string) =>
+      n === "1" ? "1 rank is listed, but not named" : `${n} ranks are listed, but not named`,
+    more: (n: string) => `and ${n} more`,
+    doubt: {
+      "": "",
+      few_steps: "too few steps to be sure",
+      few_peers: "too few peers to be sure",
+      small: "too small to matter",
+      loading: "not all ranks are read",
+    },
+    links: "Slow links",
+    link: (group: string, ratio: string, kind: string, extra: string) =>
+      `${group}: ${kind} takes ${ratio} times as long as in groups like it, ${extra} more in each step`,
+    pair: (a: string, b: string) => `between ranks ${a} and ${b}`,
+    ranksOf: (ranks: string) => `ranks ${ranks}`,
+  },
+
+  missing: {
+    title: "Collectives that ranks lack",
+    help: "Other members of the group called these and some did not record them: the ranks may have run apart there, which would hang.",
+    item: (name: string, group: string, where: string) => `${name} of ${group}${where}`,
+    step: (step: string) => `, step ${step}`,
+    sequence: (n: string) => `, number ${n}`,
+    lacks: (ranks: string) =>
+      /\D/.test(ranks) ? `ranks ${ranks} lack it` : `rank ${ranks} lacks it`,
+    inexact: "one of several equal ones",
+    stops: "nothing follows in the group: it may hang there",
+  },
+
+  representatives: {
+    title: "Representatives",
+    help: "Ranks that stand for all others: each other rank is like one of them in step time, compute, communication and input. Looking at these is looking at all.",
+    like: (n: string) => (n === "1" ? "stands for itself" : `stands for ${n}`),
+    slow: "slow",
+  },
+
+  collectives: {
+    title: "Collectives",
+    help: "Matched across the ranks and counted once for all of them. Transfer is the shortest time that any rank needed, once all were there; the rest is waiting. A click on a row shows the call that waited longest, in the trace of its rank.",
+    empty: "No collective was recorded",
+    emptyReason: "None of the traces holds a collective.",
+    link: { within_node: "within a node", between_nodes: "between nodes", unknown: "unknown" },
+    columns: {
+      name: ["Name", "What was called."],
+      group: ["Process group", "Description and name."],
+      link: ["Link", "Whether the group stays within a node."],
+      dtype: ["Data type", "Of the elements."],
+      bytes: [
+        "Size",
+        "As nccl-tests counts it; empty where it is not known or differs between ranks.",
+      ],
+      ranks: ["Ranks", "Members of the group that are here."],
+      calls: ["Calls", "Each counted once for all its ranks."],
+      matched: ["Matched", "Calls that several ranks have."],
+      transfer_ns: [
+        "Transfer",
+        "Mean over the matched calls of the shortest time that any rank needed.",
+      ],
+      wait_ns: [
+        "Wait",
+        "Mean over the matched calls and ranks of the rest: waiting for ranks that came later.",
+      ],
+      algbw: ["Algorithm bandwidth", "Σ sizes ÷ Σ transfers."],
+      busbw: [
+        "Bus bandwidth",
+        "Algorithm bandwidth × the factor of nccl-tests: comparable with the link.",
+      ],
+      peak_share: ["Of peak", "Bus bandwidth ÷ the peak of the link in one direction."],
+      culprit: [
+        "Last rank",
+        "Which rank comes last in most calls, where one is in at least half of them.",
+      ],
+      culprit_share: ["Last in", "Part of the calls in which that rank comes last."],
+      algorithm: ["Algorithm", "Where the name of the kernel says it."],
+    },
+  },
+
+  scatter: {
+    title: "Size and bandwidth",
+    help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of no size, β the bandwidth of a very large one.",
+    series: (kind: string, role: string, n: string, link: string) =>
+      `${kind}, ${role} of ${n}, ${link}`,
+    summary: (n: string) => `Bandwidth by size of ${n} kinds of collectives.`,
+    size: "Size",
+    bandwidth: "Bandwidth",
+    transfer: "Transfer",
+    busbw: "Bus bandwidth",
+    calls: "Calls",
+    which: "Collective",
+    fit: "Fits",
+    alpha: "α",
+    alphaHelp: "Latency: what an operation of no size takes.",
+    beta: "β",
+    betaHelp: "Bandwidth of a very large operation.",
+    half: "Half of β at",
+    halfHelp: "α × β: the size that reaches half of β.",
+    residual: "Residual",
+    residualHelp: "Median of |measured − fitted| ÷ fitted.",
+    groups: "Groups",
+    groupsHelp: "Process groups whose collectives are fitted together.",
+    sizes: "Sizes",
+    sizesHelp: "Different sizes that the fit goes through.",
+  },
+
+  layout: {
+    title: "Process groups and layout",
+    help: "The dimensions of the parallel layout, inferred from what the program calls its process groups and from their ranks.",
+    roles: {
+      dp: "Data parallel",
+      tp: "Tensor parallel",
+      pp: "Pipeline parallel",
+      ep: "Expert parallel",
+      cp: "Context parallel",
+      world: "All ranks",
+      unknown: "Not known",
+    },
+    dimension: (role: string, size: string) => `${role} ${size}`,
+    stride: (n: string) => `stride ${n}`,
+    nodes: (nodes: string, ranks: string) => `${nodes} nodes of up to ${ranks} ranks`,
+    oneNode: (ranks: string) => (ranks === "1" ? "1 node of 1 rank" : `1 node of ${ranks} ranks`),
+    none: "The traces name no process groups of several ranks.",
+    groups: "Process groups",
+    columns: {
+      label: ["Group", "Description and name."],
+      role: ["Role", "Dimension of the layout."],
+      size: ["Ranks", "Members of the group."],
+      present: ["Traces", "Members whose traces are here."],
+      ranks: ["Which", "Numbers of the members."],
+      link: ["Link", "Whether it stays within a node."],
+      calls: ["Calls", "Collectives that were matched."],
+      transfer_ns: ["Σ transfer", "Over these calls."],
+      wait_ns: ["Σ wait", "Over these calls and all ranks."],
+    },
+  },
+
+  pipeline: {
+    title: (step: string) => `Pipeline stages, step ${step}`,
+    help: "What the stages of the pipeline did in one step, each by one rank that stands for it and from the start of its own step. Bubbles are waits for other stages. A click shows the step of that rank.",
+    stage: (n: string, ranks: string) => `Stage ${n} (${ranks})`,
+    kinds: { work: "Work", wait: "Wait", transfer: "Transfer" },
+    start: "Start",
+    duration: "Duration",
+    stageColumn: "Stage",
+    kind: "What",
+    summary: (stages: string, bubble: string) =>
+      `${stages} stages; bubbles take up to ${bubble} of a step.`,
+    bubbles: "Bubbles",
+    bubble: (stage: string, share: string, ns: string) => `stage ${stage}: ${share}, ${ns}`,
+  },
+
+  moe: {
+    title: "Expert balance",
+    help: "All-to-alls of unequal parts: how much more the rank with the largest part sends than the mean. 1 is balanced.",
+    columns: {
+      group: ["Process group", ""],
+      calls: ["All-to-alls", "How many of them."],
+      worst: ["Largest ÷ mean", "Mean over the calls; 1 is balanced."],
+      mean_bytes: ["Mean part", "What a rank sends in a call."],
+      rank: ["Rank with most", "That has the largest part most often."],
+      rank_share: ["In", "Part of the calls in which it has the largest part."],
+      rank_bytes: ["Its part", "Mean of what it sends."],
+    },
+  },
+
+  fsdp: {
+    title: "Sharded parameters",
+    help: "All-gathers of parameters and reduce-scatters of gradients (FSDP, ZeRO): whether they are asked for early enough to be hidden.",
+    yes: "yes",
+    no: "no",
+    columns: {
+      group: ["Process group", ""],
+      gathers: ["All-gathers", "Of a step."],
+      scatters: ["Reduce-scatters", "Of a step."],
+      reshards: ["Resharded", "Parameters are gathered again for the backward pass."],
+      lead_ns: [
+        "Lead",
+        "Median time from the call to the start of its kernel: how far ahead it is asked for.",
+      ],
+      late_share: ["Not prefetched", "Gathers whose kernel begins at once after the call."],
+    },
+  },
+
+  table: {
+    title: "Ranks",
+    help: "Medians over the steps of each rank. A click on a row chooses the rank for all views.",
+    columns: {
+      worker: ["Worker", "Name of the trace."],
+      rank: ["Rank", "Number of the rank."],
+      host: ["Host", "Where it ran."],
+      device: ["Device", "Of the rank."],
+      peers: ["Set", "Ranks with the same sequence of collectives have the same number."],
+      steps: ["Steps", "How many were recorded."],
+      step_ns: ["Step time", "Median over its steps."],
+      compute_ns: ["Compute", "Computing."],
+      exposed_wait_ns: ["Exposed wait", "Waiting for other ranks while nothing was computed."],
+      exposed_transfer_ns: ["Exposed transfer", "Moving data while nothing was computed."],
+      hidden_ns: ["Hidden", "Communication while something was computed."],
+      own_ns: ["Own time", "Between collectives: no waiting is in it."],
+      late_ns: ["Late", "How much more own time than its peers."],
+      z: ["z", "That in robust standard deviations of the peers."],
+      input_ns: ["Input", "Waiting for the next batch."],
+      host_ns: ["Host time", "Time in which the host called operators."],
+      memory_bytes: ["Memory", "Most memory in use."],
+      collectives: ["Collectives", "How many it recorded."],
+      unmatched: ["Unmatched", "Collectives that no other rank has."],
+      named: ["Slow", "Whether it is named as slow."],
+    },
+  },
+
+  details: {
+    title: "Steps and operations of each rank",
+    help: "The parts of the steps and the operations of every rank as columns and tables. With many ranks this is a large answer: it is asked for when it is opened.",
+    open: (n: string) => `Show the details of ${n} ranks`,
+  },
+});

@@ -1,0 +1,140 @@
+import { area } from "../translation";
+
+export const snapshot = area("snapshot", {
+  none: "This is no memory snapshot",
+  noneReason:
+    "The trace that is shown has none. Snapshots of the log directory are chosen like workers, at the top of the page.",
+  noneRemedy:
+    "torch.cuda.memory._record_memory_history(); …; torch.cuda.memory._dump_snapshot('snapshot.pickle')",
+
+  title: "Memory snapshot",
+  help: `What torch.cuda.memory._dump_snapshot wrote: every allocation and release with its stack, and the segments that the caching allocator held at the end.
+
+Requested: bytes that the program asked for. Blocks: what the allocator took for them, rounded. Reserved: segments, which PyTorch holds of the device.
+
+Only what goes through the caching allocator is here: NCCL buffers, the CUDA context and other processes are not.`,
+  device: "Device",
+  peak: "Peak requested",
+  peakBlocks: "Peak of blocks",
+  atLeast: (size: string) => `at least ${size}`,
+  reserved: "Peak reserved",
+  atEnd: "In use at the end",
+  entries: "Records",
+  fragmentation: "Fragmentation at the end",
+  fragmentationHelp: "1 − largest free piece / Σ free pieces.",
+  grows: "Grows per step",
+  ofSteps: (steps: string) => `over ${steps} steps; the first is not counted`,
+  blocks: (size: string) => `${size} of blocks`,
+  contradictions: (n: string) => `${n} contradictions in the file`,
+  cutOff: "The file is cut off: what is in use counts from its first record.",
+  overflowed: "The oldest records were overwritten: max_entries was reached.",
+  missing: (actions: string) =>
+    `The file has no ${actions} records, so other records stand for them.`,
+  mostSaid: (peak: string, reserved: string, end: string) =>
+    `At most ${peak} were requested and ${reserved} reserved; ${end} were in use at the end.`,
+  growsSaid: (bytes: string, steps: string) =>
+    `Memory grows by ${bytes} per step (${steps} steps).`,
+  churnSaid: (blocks: string, bytes: string) =>
+    `${blocks} allocations of more than 1 MiB were released within 100 µs (${bytes}).`,
+  emptyCacheSaid: (segments: string, bytes: string) =>
+    `${segments} segments were given back and taken again in the same size (${bytes}).`,
+
+  oom: "Out of memory",
+  reasons: {
+    fragmented: "Fragmented",
+    other_stream: "Free memory was of another stream",
+    other_pool: "Free memory was of another pool",
+    pending: "Released memory was not free yet",
+    limit: "A limit below the device's memory",
+    full: "Full",
+  },
+  asked: (size: string, line: string) => `${size} were asked for at ${line}.`,
+  free: (size: string, pieces: string, largest: string) =>
+    `${size} were free in ${pieces} pieces; the largest has ${largest}.`,
+  oomFacts: {
+    requested: "Asked for",
+    free: "Free for it",
+    largest: "Largest piece",
+    deviceFree: "Free on the device",
+    segment: "Segment it needed",
+    otherStreams: "Free in other streams",
+    otherPools: "Free in other pools",
+    pending: "Waiting for a stream",
+    inUse: "In use",
+    reserved: "Reserved",
+  },
+  expandable:
+    "With PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it would have had room: an upper bound.",
+  noPool: "The pool of the request is not recorded; the default pool is meant.",
+  holders: "What keeps the segments with free pieces",
+  holderColumns: ["Allocated at", "Requested", "Blocks", "Segments", "Would join"],
+
+  timeline: "Allocations over time",
+  timelineHelp: `Each area is one allocation, from its birth to its release; they lie on each other in the order of their births. Where there are too many to be drawn one by one, those of one line of the program are one area. In every column the areas add up to the bytes in use at the highest record of that column, exactly.
+
+Drag to zoom, double click to go back. A click sets the moment of the map and the tables below.`,
+  timelineSaid: (columns: string, peak: string) =>
+    `Allocations in ${columns} columns, at most ${peak}`,
+  axis: "Axis",
+  axes: { time: "Time", record: "Records" },
+  whole: "Everything",
+  moment: "Moment",
+  moments: {
+    start: "Start",
+    peak: "Peak",
+    reserved_peak: "Peak reserved",
+    snapshot: "Earlier dump",
+    oom: "Out of memory",
+    end: "End",
+    record: (n: string) => `Record ${n}`,
+  },
+  momentHint: "The record after which the map and the tables are",
+  compare: "Compared with",
+  nothing: "nothing",
+  tip: {
+    size: "Requested",
+    born: "Allocated",
+    released: "Released",
+    blocks: "Allocations",
+    before: "before the recording",
+    never: "not in the recording",
+    record: (n: string) => `record ${n}`,
+    inUse: "In use",
+    reserved: "Reserved",
+  },
+  more: (n: string) => `${n} more lines`,
+
+  map: "Segments",
+  mapHelp: `Each bar is one segment that the allocator held at the moment, by address; colours are lines of the program, what is grey is free. Pieces too small to be seen are drawn together.`,
+  mapSaid: (segments: string, reserved: string, free: string) =>
+    `${segments} segments with ${reserved}; ${free} of it free`,
+  inexact: "Sizes of blocks are not all known at this moment: rounding is seen as free.",
+  leftOut: (n: string) => `${n} smaller segments are not drawn.`,
+  freePiece: "Free",
+  mixed: "Several",
+  pools: "Pools",
+  poolColumns: ["Pool", "Stream", "Blocks", "Segments", "Reserved", "Used", "Free", "Largest free"],
+  small: "small",
+  large: "large",
+  defaultPool: "default",
+
+  alive: "What was in use",
+  aliveHelp: `Allocations that were made and not released at the moment. A line is the innermost frame of your own code in the stack of the allocation. Same sizes point to same tensors.
+
+Compared with another moment, the difference of each row stands beside it.`,
+  tabs: {
+    line: "By line",
+    stack: "By stack",
+    size: "By size",
+    flame: "Flame graph",
+    lifetimes: "Lifetimes",
+  },
+  show: "Show as",
+  direction: "Order",
+  directions: { top_down: "Top-down", bottom_up: "Bottom-up" },
+  frames: "Frames",
+  framesOf: { python: "Python", own: "Own code", all: "All" },
+  flameTotal: "Total",
+  flameSelf: "Self",
+  spoken: (name: string, bytes: string) => `${name}: ${bytes}`,
+});

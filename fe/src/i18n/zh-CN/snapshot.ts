@@ -1,0 +1,132 @@
+import type { snapshot as en } from "../en/snapshot";
+
+export const snapshot: typeof en = {
+  none: "这不是内存快照",
+  noneReason: "所示的跟踪没有内存快照。日志目录中的快照与 worker 一样，在页面顶部选择。",
+  noneRemedy:
+    "torch.cuda.memory._record_memory_history(); …; torch.cuda.memory._dump_snapshot('snapshot.pickle')",
+
+  title: "内存快照",
+  help: `torch.cuda.memory._dump_snapshot 写出的内容：每次分配和释放及其调用栈，以及结束时缓存分配器占有的段（segment）。
+
+请求：程序要求的字节数。块：分配器为此占用的字节数（取整后）。预留：PyTorch 从设备占有的段。
+
+这里只有经过缓存分配器的内存：不包括 NCCL 缓冲区、CUDA 上下文和其他进程。`,
+  device: "设备",
+  peak: "请求峰值",
+  peakBlocks: "块的峰值",
+  atLeast: (size) => `至少 ${size}`,
+  reserved: "预留峰值",
+  atEnd: "结束时使用",
+  entries: "记录",
+  fragmentation: "结束时的碎片化",
+  fragmentationHelp: "1 − 最大空闲片 / 空闲片总和。",
+  grows: "每步增长",
+  ofSteps: (steps) => `共 ${steps} 步；第一步不计`,
+  blocks: (size) => `块 ${size}`,
+  contradictions: (n) => `文件中有 ${n} 处矛盾`,
+  cutOff: "文件不完整：使用量从第一条记录算起。",
+  overflowed: "最早的记录已被覆盖：达到了 max_entries。",
+  missing: (actions) => `文件中没有 ${actions} 记录，以其他记录代替。`,
+  mostSaid: (peak, reserved, end) => `最多请求 ${peak}，最多预留 ${reserved}；结束时使用 ${end}。`,
+  growsSaid: (bytes, steps) => `内存每步增长 ${bytes}（${steps} 步）。`,
+  churnSaid: (blocks, bytes) => `有 ${blocks} 次超过 1 MiB 的分配在 100 µs 内被释放（${bytes}）。`,
+  emptyCacheSaid: (segments, bytes) =>
+    `有 ${segments} 个段被归还后又以相同大小重新取得（${bytes}）。`,
+
+  oom: "内存不足",
+  reasons: {
+    fragmented: "碎片化",
+    other_stream: "空闲内存属于其他流",
+    other_pool: "空闲内存属于其他内存池",
+    pending: "已释放的内存尚不可用",
+    limit: "低于设备内存的限制",
+    full: "已满",
+  },
+  asked: (size, line) => `在 ${line} 请求 ${size}。`,
+  free: (size, pieces, largest) => `空闲 ${size}，分为 ${pieces} 片；最大的一片为 ${largest}。`,
+  oomFacts: {
+    requested: "请求",
+    free: "可用的空闲",
+    largest: "最大的一片",
+    deviceFree: "设备空闲",
+    segment: "所需的段",
+    otherStreams: "其他流的空闲",
+    otherPools: "其他内存池的空闲",
+    pending: "等待其他流",
+    inUse: "使用中",
+    reserved: "预留",
+  },
+  expandable: "设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True 后本可容纳：这是上限估计。",
+  noPool: "没有记录此请求的内存池，按默认内存池处理。",
+  holders: "占住含空闲片的段的内容",
+  holderColumns: ["分配位置", "请求", "块", "段", "可合并"],
+
+  timeline: "随时间的分配",
+  timelineHelp: `每块面积是一次分配，从产生到释放；按产生的先后层叠。数量过多而无法逐个画出时，程序同一行的分配合为一块。每一列中各面积之和，恰好等于该列最高记录处使用的字节数。
+
+拖动可放大，双击返回。单击设定下方段图和表格的时刻。`,
+  timelineSaid: (columns, peak) => `${columns} 列的分配，最多 ${peak}`,
+  axis: "横轴",
+  axes: { time: "时间", record: "记录" },
+  whole: "全部",
+  moment: "时刻",
+  moments: {
+    start: "开始",
+    peak: "峰值",
+    reserved_peak: "预留峰值",
+    snapshot: "较早的快照",
+    oom: "内存不足",
+    end: "结束",
+    record: (n) => `第 ${n} 条记录`,
+  },
+  momentHint: "段图和表格所示的是这条记录之后",
+  compare: "对比",
+  nothing: "无",
+  tip: {
+    size: "请求",
+    born: "分配",
+    released: "释放",
+    blocks: "分配次数",
+    before: "记录开始之前",
+    never: "记录期间未释放",
+    record: (n) => `第 ${n} 条记录`,
+    inUse: "使用中",
+    reserved: "预留",
+  },
+  more: (n) => `另有 ${n} 行`,
+
+  map: "段",
+  mapHelp:
+    "每一条是分配器在该时刻占有的一个段，按地址排列；颜色表示程序的行，灰色是空闲部分。太小而看不清的片合在一起画出。",
+  mapSaid: (segments, reserved, free) => `${segments} 个段，共 ${reserved}；其中空闲 ${free}`,
+  inexact: "该时刻并非所有块的大小都已知：取整部分显示为空闲。",
+  leftOut: (n) => `另有 ${n} 个较小的段未画出。`,
+  freePiece: "空闲",
+  mixed: "多个",
+  pools: "内存池",
+  poolColumns: ["内存池", "流", "块", "段", "预留", "使用", "空闲", "最大空闲"],
+  small: "小",
+  large: "大",
+  defaultPool: "默认",
+
+  alive: "使用中的内容",
+  aliveHelp: `该时刻已分配而未释放的内容。行是分配的调用栈中您自己的代码的最内层帧。相同的大小往往是同一种张量。
+
+与另一时刻对比时，旁边列出每行的差值。`,
+  tabs: {
+    line: "按行",
+    stack: "按调用栈",
+    size: "按大小",
+    flame: "火焰图",
+    lifetimes: "生命期",
+  },
+  show: "显示方式",
+  direction: "方向",
+  directions: { top_down: "自上而下", bottom_up: "自下而上" },
+  frames: "帧",
+  framesOf: { python: "Python 帧", own: "自己的代码", all: "全部" },
+  flameTotal: "总计",
+  flameSelf: "自身",
+  spoken: (name, bytes) => `${name} 占 ${bytes}`,
+};

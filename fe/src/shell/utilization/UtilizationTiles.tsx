@@ -1,0 +1,25 @@
+/** MFU and HFU as tiles, with how much of the products is known. */
+import type { Flops, Utilization } from "../../api";
+import { fraction } from "../../format";
+import { roofline } from "../../i18n/en/roofline";
+import { Tile } from "../../ui";
+
+const text = roofline.tiles;
+
+/** Nothing where too little is known. */
+export function UtilizationTiles({ flops: { mfu, hfu, coverage } }: { flops: Flops }) {
+  if (mfu.value === null) return null;
+  const remark = text.coverage(fraction(coverage?.matrix ?? null));
+  return (
+    <>
+      <Tile label={text.mfu} help={text.mfuHelp} value={shownUtilization(mfu)} remark={remark} />
+      <Tile label={text.hfu} help={text.hfuHelp} value={shownUtilization(hfu)} remark={remark} />
+    </>
+  );
+}
+
+export function shownUtilization({ shown, value, low, high }: Utilization): string {
+  if (value === null) return text.notKnown;
+  if (shown === "range") return text.range(fraction(low), fraction(high));
+  return shown === "at_least" ? text.atLeast(fraction(value)) : fraction(value);
+}

@@ -1,0 +1,127 @@
+/** The collectives of all ranks, and what their sizes say about the links. */
+import { useMemo } from "react";
+import {
+  type BandwidthFit,
+  type CollectiveRow,
+  type RanksOverview,
+  useRankCollectives,
+} from "../../api";
+import { Scatter, type ScatterSeries } from "../../charts";
+import { seriesColor } from "../../draw";
+import { bytes, count, duration, rate } from "../../format";
+import { ranksTexts } from "../../i18n";
+import { useTableParams, useTrace } from "../../state";
+import { DataTable, SimpleTable } from "../../table";
+import { Panel, QueryPanel } from "../../ui";
+import { curveOf } from "./curve";
+import { showEvent } from "./go";
+import { params } from "./params";
+import { collectivesTable, fitName, fitsTable } from "./runTables";
+
+const text = ranksTexts.collectives;
+const words = ranksTexts.scatter;
+
+export function Collectives() {
+  const { sel } = useTrace();
+  const query = useRankCollectives(sel?.run ?? null, sel?.span ?? null);
+  return (
+    <QueryPanel
+      title={text.title}
+      help={text.help}
+      query={query}
+      empty={({ rows }) =>
+        rows.length === 0 ? { title: text.empty, reason: text.emptyReason } : null
+      }
+    >
+      {({ rows }) => <Rows rows={rows} />}
+    </QueryPanel>
+  );
+}
+
+function Rows({ rows }: { rows: readonly CollectiveRow[] }) {
+  const state = useTableParams(params.filter4, params.sort4);
+  const table = useMemo(() => collectivesTable(rows), [rows]);
+  return (
+    <DataTable
+      id="run-collectives"
+      label={text.title}
+      table={table}
+      {...state}
+      onSelect={(row) => {
+        const found = rows[row];
+        if (found) showEvent(found.worker, found.row);
+      }}
+    />
+  );
+}
+
+export function SizeAndBandwidth({ fits }: Pick<RanksOverview, "fits">) {
+  const shown = useMemo(() => fits.filter(({ points }) => points.some(hasSpeed)), [fits]);
+  const series = useMemo(() => shown.map(seriesOf), [shown]);
+  const table = useMemo(
+    () => fitsTable(shown.filter(({ alpha_ns: alpha }) => alpha !== null)),
+    [shown],
+  );
+  if (shown.length === 0) return null;
+  const pointOf = (at: number, point: number) => shown[at]?.points.filter(hasSpeed)[point];
+  return (
+    <Panel title={words.title} help={words.help}>
+      <Scatter
+        title={words.title}
+        summary={words.summary(count(shown.length))}
+        series={series}
+        xUnit="bytes"
+        yUnit="bytes_per_second"
+        tip={(at, point) => {
+          const found = pointOf(at, point);
+          const lines = found
+            ? [
+                { label: words.size, value: bytes(found.bytes) },
+                { label: words.bandwidth, value: rate(speedOf(found)) },
+                { label: words.busbw, value: rate(found.busbw) },
+                { label: words.transfer, value: duration(found.transfer_ns) },
+                { label: words.calls, value: count(found.calls) },
+              ]
+            : [];
+          return { title: series[at]?.label ?? "", lines };
+        }}
+        head={[words.which, words.size, words.transfer, words.bandwidth, words.busbw, words.calls]}
+        texts={1}
+        rows={() =>
+          shown.flatMap((fit) =>
+            fit.points.filter(hasSpeed).map((point) => ({
+              cells: [
+                fitName(fit),
+                bytes(point.bytes),
+                duration(point.transfer_ns),
+                rate(speedOf(point)),
+                rate(point.busbw),
+                count(point.calls),
+              ],
+            })),
+          )
+        }
+      />
+      {table.rows.which?.length ? <SimpleTable caption={words.fit} table={table} /> : null}
+    </Panel>
+  );
+}
+
+type Point = BandwidthFit["points"][number];
+
+const hasSpeed = ({ bytes: size, transfer_ns: ns }: Point) => size > 0 && ns > 0;
+
+/** Bytes per second. */
+function speedOf({ bytes: size, transfer_ns: ns }: Point): number {
+  return (size / ns) * 1e9;
+}
+
+function seriesOf(fit: BandwidthFit, at: number): ScatterSeries {
+  return {
+    key: `${at}`,
+    label: fitName(fit),
+    color: seriesColor(at),
+    points: fit.points.filter(hasSpeed).map((point) => ({ x: point.bytes, y: speedOf(point) })),
+    curve: curveOf(fit),
+  };
+}

@@ -1,0 +1,120 @@
+/** The steps and operations of every rank: as much as there are ranks, so many of them are asked for when wanted. */
+import { useMemo, useState } from "react";
+import { type Distributed, useDistributed } from "../../api";
+import { count } from "../../format";
+import { ranksTexts, distributedTexts as text } from "../../i18n";
+import { PartialNotes } from "../../shell";
+import { change, setAddress, useAddress, useTrace } from "../../state";
+import { inWords } from "../../table";
+import { Async, Combo, Panel, Segmented } from "../../ui";
+import { Charts } from "./Charts";
+import { params } from "./params";
+import { RunAnswer } from "./RunAnswer";
+import { rankRows, stepNames } from "./ranks";
+import { Devices, Operations } from "./TablePanels";
+
+/** What the chooser calls all steps; no step is called so. */
+const ALL = "*";
+/** With more ranks the details are asked for by hand. */
+const MOST_AT_ONCE = 64;
+const ORDERS = [
+  { value: "rank", label: text.byRank },
+  { value: "slowest", label: text.bySlowest },
+] as const;
+const MODES = [
+  { value: "absolute", label: text.absolute },
+  { value: "percent", label: text.percent },
+] as const;
+
+interface Props {
+  readonly ranks: number;
+  /** Workers that are named as slow. */
+  readonly slow: ReadonlySet<string>;
+  readonly onPick: (worker: string) => void;
+}
+
+export function Details(props: Props) {
+  const [opened, setOpened] = useState(false);
+  const words = ranksTexts.details;
+  if (opened || props.ranks <= MOST_AT_ONCE) return <Opened {...props} />;
+  return (
+    <Panel title={words.title} help={words.help}>
+      <button type="button" className="button" onClick={() => setOpened(true)}>
+        {words.open(count(props.ranks))}
+      </button>
+    </Panel>
+  );
+}
+
+function Opened(props: Props) {
+  const { sel } = useTrace();
+  const query = useDistributed(sel?.run ?? null, sel?.span ?? null);
+  return (
+    <>
+      {props.ranks > 1 && <RunAnswer />}
+      <Async query={query}>{(answer) => <Content {...props} answer={answer} />}</Async>
+    </>
+  );
+}
+
+function Content({ answer, slow, onPick }: Props & { answer: Distributed }) {
+  const { sel } = useTrace();
+  const [wantedStep, setStep] = useAddress(params.step);
+  const [order] = useAddress(params.order);
+  const [mode, setMode] = useAddress(params.mode);
+  const [range, setRange] = useAddress(params.range);
+  const { workers } = answer;
+  const definitions = useMemo(() => answer.definitions.map(inWords), [answer.definitions]);
+  const steps = useMemo(() => stepNames(workers), [workers]);
+  // A step of another run means all.
+  const step = steps.find((name) => name === wantedStep) ?? null;
+  const rows = useMemo(() => rankRows(workers, step), [workers, step]);
+  const without = rows.filter(({ numbers }) => numbers === null).length;
+  return (
+    <div className="distributed">
+      <PartialNotes notes={answer.meta.notes} />
+      {steps.length > 0 && (
+        <>
+          <section className="distributed-choice" aria-label={text.choice}>
+            <Combo
+              label={text.step}
+              value={step ?? ALL}
+              options={[
+                { value: ALL, label: text.allSteps },
+                ...steps.map((name) => ({ value: name, label: text.stepOption(name) })),
+              ]}
+              onChange={(next) => setStep(next === ALL ? null : next)}
+            />
+            {workers.length > 1 && (
+              <Segmented
+                labelled
+                label={text.order}
+                value={order}
+                options={ORDERS}
+                // Positions mean other ranks in another order.
+                onChange={(next) =>
+                  setAddress(change(params.order, next), change(params.range, null))
+                }
+              />
+            )}
+            <Segmented labelled label={text.mode} value={mode} options={MODES} onChange={setMode} />
+            {without > 0 && <span className="muted">{text.stepMissing(String(without))}</span>}
+          </section>
+          <Charts
+            rows={rows}
+            slow={slow}
+            definitions={definitions}
+            order={order}
+            mode={mode}
+            range={range}
+            onRange={setRange}
+            selected={sel?.worker ?? null}
+            onPick={onPick}
+          />
+        </>
+      )}
+      <Operations answer={answer} worker={sel?.worker ?? null} />
+      <Devices answer={answer} onPick={onPick} />
+    </div>
+  );
+}

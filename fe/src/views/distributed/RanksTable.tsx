@@ -1,0 +1,38 @@
+/** A row for each rank. */
+import { useMemo } from "react";
+import type { RunRanks } from "../../api";
+import { ranksTexts } from "../../i18n";
+import { useTableParams, useTrace } from "../../state";
+import { DataTable } from "../../table";
+import { Panel } from "../../ui";
+import { params } from "./params";
+import { ranksTable } from "./runTables";
+
+const text = ranksTexts.table;
+
+interface Props {
+  readonly ranks: RunRanks;
+  readonly onPick: (worker: string) => void;
+}
+
+export function RanksTable({ ranks, onPick }: Props) {
+  const { sel } = useTrace();
+  const state = useTableParams(params.filter2, params.sort2);
+  const table = useMemo(() => ranksTable(ranks), [ranks]);
+  return (
+    <Panel title={text.title} help={text.help}>
+      <DataTable
+        id="run-ranks"
+        label={text.title}
+        table={table}
+        {...state}
+        nameKey="worker"
+        selected={sel?.worker ?? null}
+        onSelect={(row) => {
+          const worker = ranks.worker[row];
+          if (worker !== undefined) onPick(worker);
+        }}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,71 @@
+import type { RanksOverview } from "../../api";
+import { count, duration, fraction, MISSING } from "../../format";
+import { ranksTexts } from "../../i18n";
+import { Tile } from "../../ui";
+import { rankName } from "./sentence";
+
+const text = ranksTexts.tiles;
+/** Characters that a tile has room for. */
+const LONGEST = 10;
+
+/** The run in a few numbers. */
+export function RunTiles({ answer: { tiles, layout } }: { answer: RanksOverview }) {
+  const { present, expected, loading, failed, step_ns: step } = tiles;
+  const missing = expected === null ? 0 : Math.max(0, expected - present - loading - failed);
+  const some = (of: number, words: (n: string) => string) => (of > 0 ? [words(count(of))] : []);
+  const whereabouts = layout.nodes === null ? [] : [text.nodes(count(layout.nodes))];
+  const lacking = [
+    ...some(loading, text.loading),
+    ...some(failed, text.failed),
+    ...some(missing, text.missing),
+  ];
+  const ranks = expected === null ? count(present) : text.of(count(present), count(expected));
+  const short = ranks.length <= LONGEST;
+  const share = (ns: number | null, unknown: string) =>
+    ns === null ? unknown : step ? text.ofStep(fraction(ns / step)) : "";
+  const unknown = present < 2 ? text.oneRank : text.unmatched;
+  const part = (label: string, help: string, ns: number | null) => (
+    <Tile label={label} help={help} value={duration(ns)} remark={share(ns, unknown)} />
+  );
+  const nobody = loading > 0 ? text.later : present < 2 ? text.oneRank : text.nobodyRemark;
+  return (
+    <dl className="tiles">
+      <Tile
+        label={text.ranks}
+        help={text.ranksHelp}
+        value={short ? ranks : count(present)}
+        remark={[
+          ...(short || expected === null ? [] : [text.ofAll(count(expected))]),
+          ...(lacking.length > 0 ? lacking : whereabouts),
+        ].join(", ")}
+      />
+      <Tile
+        label={text.step}
+        help={text.stepHelp}
+        value={duration(step)}
+        remark={text.steps(count(tiles.steps))}
+      />
+      {part(text.wait, text.waitHelp, tiles.exposed_wait_ns)}
+      {part(text.transfer, text.transferHelp, tiles.exposed_transfer_ns)}
+      {part(text.hidden, text.hiddenHelp, tiles.hidden_ns)}
+      <Tile
+        label={text.slowest}
+        help={text.slowestHelp}
+        value={
+          tiles.slowest_worker === null
+            ? present < 2 || loading > 0
+              ? MISSING
+              : text.nobody
+            : rankName(tiles.slowest_rank, tiles.slowest_worker)
+        }
+        remark={tiles.slowest_cause === null ? nobody : ranksTexts.causeName[tiles.slowest_cause]}
+      />
+      <Tile
+        label={text.lost}
+        help={text.lostHelp}
+        value={present < 2 ? duration(null) : duration(tiles.lost_ns)}
+        remark={present < 2 ? text.oneRank : share(tiles.lost_ns, text.perStep)}
+      />
+    </dl>
+  );
+}

@@ -1,0 +1,181 @@
+/** How the ranks divide the work: layout and groups, pipeline stages, experts, sharded parameters, representatives. */
+import { useMemo } from "react";
+import type { Layout as LayoutAnswer, Pipeline as PipelineAnswer, RanksOverview } from "../../api";
+import { Gantt, type GanttSpan } from "../../charts";
+import { count, duration, fraction } from "../../format";
+import { ranksTexts } from "../../i18n";
+import { SimpleTable, type Table } from "../../table";
+import { Panel } from "../../ui";
+import { showStep } from "./go";
+import { fsdpTable, groupsTable, moeTable } from "./runTables";
+import { rankName } from "./sentence";
+
+const words = ranksTexts.layout;
+
+export function Layout({ answer: { layout, groups } }: { answer: RanksOverview }) {
+  const table = useMemo(() => groupsTable(groups), [groups]);
+  const confidence = ranksTexts.answer.confidence[layout.confidence];
+  return (
+    <Panel title={words.title} help={words.help}>
+      <p className="run-layout">
+        {layout.dimensions.length === 0 && <span className="muted">{words.none}</span>}
+        {layout.dimensions.map((dimension) => (
+          <span key={dimension.role} className="run-dimension">
+            <strong>{words.dimension(words.roles[dimension.role], count(dimension.size))}</strong>
+            {dimension.stride !== null && (
+              <span className="muted"> {words.stride(count(dimension.stride))}</span>
+            )}
+          </span>
+        ))}
+        {layout.dimensions.length > 0 && <span className="badge">{confidence}</span>}
+        {layout.nodes !== null && <span className="muted">{nodesOf(layout)}</span>}
+      </p>
+      {groups.length > 0 && <Scrolled title={words.groups} table={table} />}
+    </Panel>
+  );
+}
+
+/** As many rows as there are groups. */
+function Scrolled({ title, table }: { title: string; table: Table }) {
+  return (
+    // A region that scrolls must be reachable by keyboard.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <section className="distributed-groups" tabIndex={0} aria-label={title}>
+      <SimpleTable caption={title} table={table} />
+    </section>
+  );
+}
+
+function nodesOf({ nodes, ranks_per_node: most }: LayoutAnswer): string {
+  const ranks = count(most);
+  return nodes === 1 ? words.oneNode(ranks) : words.nodes(count(nodes), ranks);
+}
+
+const stages = ranksTexts.pipeline;
+const KINDS = [
+  { key: "work", label: stages.kinds.work, color: "var(--cat-kernel)" },
+  { key: "transfer", label: stages.kinds.transfer, color: "var(--series-3)" },
+  { key: "wait", label: stages.kinds.wait, color: "var(--series-6)" },
+];
+
+export function Pipeline({ pipeline }: { pipeline: PipelineAnswer }) {
+  const rows = useMemo(
+    () => pipeline.stages.map(({ stage, worker }) => stages.stage(String(stage), worker)),
+    [pipeline],
+  );
+  const spans = useMemo(
+    () =>
+      pipeline.stages.flatMap(({ spans }, row) =>
+        spans.map(
+          ({ kind, start_ns: start, end_ns: end }): GanttSpan => ({
+            row,
+            kind,
+            start,
+            end,
+          }),
+        ),
+      ),
+    [pipeline],
+  );
+  const end = spans.reduce((most, span) => Math.max(most, span.end), 0);
+  const worst = pipeline.stages.reduce((most, { bubble }) => Math.max(most, bubble), 0);
+  const open = (row: number) => {
+    const worker = pipeline.stages[row]?.worker;
+    if (worker !== undefined) showStep(worker, pipeline.step);
+  };
+  const cells = ({ row, kind, start, end }: GanttSpan) => [
+    rows[row] ?? "",
+    stages.kinds[kind as keyof typeof stages.kinds],
+    duration(start),
+    duration(end - start),
+  ];
+  return (
+    <Panel title={stages.title(pipeline.step)} help={stages.help}>
+      <Gantt
+        title={stages.title(pipeline.step)}
+        summary={stages.summary(count(rows.length), fraction(worst))}
+        rows={rows}
+        spans={spans}
+        kinds={KINDS}
+        end={end}
+        tip={(at) => {
+          const [title = "", kind = "", start = "", length = ""] = spans[at]
+            ? cells(spans[at])
+            : [];
+          return {
+            title,
+            subtitle: kind,
+            lines: [
+              { label: stages.duration, value: length },
+              { label: stages.start, value: start },
+            ],
+          };
+        }}
+        onPick={(at) => open(spans[at]?.row ?? -1)}
+        head={[stages.stageColumn, stages.kind, stages.start, stages.duration]}
+        tableRows={() => spans.map((span) => ({ cells: cells(span) }))}
+      />
+      <p className="run-facts">
+        <span className="muted">{stages.bubbles}</span>
+        {pipeline.stages.map(({ stage, bubble, bubble_ns: ns }, at) => (
+          <button key={stage} type="button" className="link num" onClick={() => open(at)}>
+            {stages.bubble(String(stage), fraction(bubble), duration(ns))}
+          </button>
+        ))}
+        {pipeline.note !== "" && <span className="muted">{pipeline.note}</span>}
+      </p>
+    </Panel>
+  );
+}
+
+export function Experts({ moe }: Pick<RanksOverview, "moe">) {
+  const table = useMemo(() => moeTable(moe), [moe]);
+  const { title, help } = ranksTexts.moe;
+  if (moe.length === 0) return null;
+  return (
+    <Panel title={title} help={help}>
+      <Scrolled title={title} table={table} />
+    </Panel>
+  );
+}
+
+export function Shards({ fsdp }: Pick<RanksOverview, "fsdp">) {
+  const table = useMemo(() => fsdpTable(fsdp), [fsdp]);
+  const { title, help } = ranksTexts.fsdp;
+  if (fsdp.length === 0) return null;
+  return (
+    <Panel title={title} help={help}>
+      <Scrolled title={title} table={table} />
+    </Panel>
+  );
+}
+
+interface RepresentativesProps extends Pick<RanksOverview, "representatives"> {
+  readonly selected: string | null;
+  readonly onPick: (worker: string) => void;
+}
+
+export function Representatives({ representatives, selected, onPick }: RepresentativesProps) {
+  const text = ranksTexts.representatives;
+  if (representatives.length < 2) return null;
+  return (
+    <Panel title={text.title} help={text.help}>
+      <ul className="run-representatives">
+        {representatives.map(({ worker, rank, like, named }) => (
+          <li key={worker}>
+            <button
+              type="button"
+              className="button"
+              aria-pressed={worker === selected}
+              onClick={() => onPick(worker)}
+            >
+              <strong>{rankName(rank, worker)}</strong>{" "}
+              <span className="muted">{text.like(count(like))}</span>
+              {named && <span className="badge warning">{text.slow}</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,91 @@
+/** What memory is for, by the part of the step in which it is allocated and released. */
+import { useMemo } from "react";
+import { useTraceQuery } from "../../api";
+import type { DeviceCategories } from "../../api/schema.gen";
+import { StackedBars } from "../../charts";
+import { momentIn } from "../../draw";
+import { bytes, count, fraction } from "../../format";
+import { memoryTexts as text } from "../../i18n";
+import { useTrace } from "../../state";
+import { QueryPanel } from "../../ui";
+
+const HEIGHT = 220;
+
+export function CategoriesPanel({ device }: { readonly device: string | null }) {
+  const { sel } = useTrace();
+  const query = useTraceQuery("memory/categories", sel);
+  return (
+    <QueryPanel
+      title={text.categories.title}
+      help={text.categories.help}
+      query={query}
+      empty={({ devices }) => (devices.length === 0 ? { reason: text.categories.none } : null)}
+    >
+      {({ devices }) => {
+        const shown = devices.find((each) => each.device === device) ?? devices[0];
+        return shown && <OfDevice found={shown} />;
+      }}
+    </QueryPanel>
+  );
+}
+
+function OfDevice({ found }: { readonly found: DeviceCategories }) {
+  const { categories, time_ns: times, peak } = found;
+  const x = useMemo(() => {
+    const window = { start: times[0] ?? 0, end: times.at(-1) ?? 1 };
+    return times.map((time) => momentIn(time, window));
+  }, [times]);
+  const series = useMemo(
+    () =>
+      categories.map(({ category, bytes: values }) => ({
+        key: category,
+        label: text.categories.names[category],
+        values,
+      })),
+    [categories],
+  );
+  const largest = [...categories].sort((a, b) => b.at_peak - a.at_peak);
+  return (
+    <>
+      {!found.phases && <p className="muted">{text.categories.noPhases}</p>}
+      <StackedBars
+        title={text.categories.title}
+        height={HEIGHT}
+        x={x}
+        xLabel={text.table.time}
+        series={series}
+        mode="absolute"
+        unit="bytes"
+      />
+      <div className="simple-table">
+        <table>
+          <caption>{text.categories.atPeak(bytes(peak))}</caption>
+          <thead>
+            <tr>
+              {text.categories.columns.map((label, column) => (
+                <th
+                  key={label}
+                  scope="col"
+                  className={column > 0 ? "number" : ""}
+                  title={text.categories.columnsHelp[column]}
+                >
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {largest.map(({ category, at_peak, blocks }) => (
+              <tr key={category}>
+                <td>{text.categories.names[category]}</td>
+                <td className="number">{bytes(at_peak)}</td>
+                <td className="number">{fraction(peak > 0 ? at_peak / peak : null)}</td>
+                <td className="number">{category === "before_recording" ? "–" : count(blocks)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+/** The answer in a few sentences, the numbers behind it, and what is not known. */
+import type { Flops, RooflineTable, Utilization } from "../../api";
+import { duration, flop, fraction } from "../../format";
+import { roofline as text } from "../../i18n/en/roofline";
+import { numberAt, rowCount, textAt } from "../../table";
+import { Code } from "../../ui";
+import { Utilizations } from "./Utilizations";
+
+export function Answer({ flops, table }: { flops: Flops; table: RooflineTable | undefined }) {
+  return (
+    <>
+      <p className="roofline-sentence">
+        {flops.executed > 0
+          ? text.sentence(flop(flops.per_step), duration(flops.time_ns))
+          : text.sentenceWithout(duration(flops.time_ns))}{" "}
+        {ofPeak(flops.mfu)} {table && lost(table)}
+      </p>
+      <dl className="tiles">
+        <Utilizations flops={flops} />
+      </dl>
+      <NotKnown flops={flops} />
+    </>
+  );
+}
+
+function ofPeak({ shown, value, low, high, why }: Utilization): string {
+  if (value === null) return why === null ? "" : text.whyNot[why];
+  if (shown === "range") return text.ofPeakRange(fraction(low), fraction(high));
+  return shown === "at_least" ? text.ofPeakAtLeast(fraction(value)) : text.ofPeak(fraction(value));
+}
+
+function lost(table: RooflineTable): string {
+  const { rows, meta } = table;
+  if (meta.lost_ns === null || meta.total_ns === 0) return text.noLoss;
+  const byName = new Map<string, number>();
+  for (let row = 0; row < rowCount(table); row++) {
+    const name = textAt(rows, "name", row);
+    byName.set(name, (byName.get(name) ?? 0) + (numberAt(rows, "lost_ns", row) ?? 0));
+  }
+  const [name, most] = [...byName].reduce((a, b) => (b[1] > a[1] ? b : a), ["", 0]);
+  return text.lost(
+    duration(meta.lost_ns),
+    duration(meta.total_ns),
+    fraction(meta.lost_ns / meta.total_ns),
+    name,
+    duration(most),
+  );
+}
+
+/** Which part of the time is not known, why, and what would record it. */
+function NotKnown({ flops: { coverage, remedies } }: { flops: Flops }) {
+  const parts = Object.entries(coverage?.unknown ?? {}).sort(([, a], [, b]) => b - a);
+  if (parts.length === 0) return null;
+  return (
+    <div className="roofline-unknown">
+      <h3>{text.unknown}</h3>
+      <ul>
+        {parts.map(([why, share]) => (
+          <li key={why}>
+            <strong>{fraction(share)}</strong> {text.why[why] ?? why}
+            {remedies[why] && (
+              <>
+                {" "}
+                <Code text={remedies[why] ?? ""} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,45 @@
+/** MFU, HFU and how much of them is known, as tiles. */
+import type { Flops } from "../../api";
+import { flop, fraction } from "../../format";
+import { roofline } from "../../i18n/en/roofline";
+import { shownUtilization, UtilizationTiles } from "../../shell/utilization";
+import { Tile } from "../../ui";
+
+const text = roofline.tiles;
+
+export function Utilizations({ flops }: { flops: Flops }) {
+  const { coverage } = flops;
+  return (
+    <>
+      <UtilizationTiles flops={flops} />
+      {flops.mfu.value !== null && (
+        <Tile label={text.busy} help={text.busyHelp} value={shownUtilization(flops.busy_mfu)} />
+      )}
+      {flops.executed > 0 && (
+        <Tile
+          label={text.perStep}
+          help={text.perStepHelp}
+          value={flop(flops.per_step)}
+          remark={text.executed(flop(flops.executed))}
+        />
+      )}
+      {coverage && (
+        <>
+          <Tile
+            label={text.products}
+            help={text.productsHelp}
+            value={coverage.matrix === null ? text.notKnown : fraction(coverage.matrix)}
+          />
+          <Tile
+            label={text.bytes}
+            help={text.bytesHelp}
+            value={fraction(coverage.bytes)}
+            {...(coverage.bytes_estimated > 0 && {
+              remark: text.estimated(fraction(coverage.bytes_estimated)),
+            })}
+          />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import type { RooflineTable } from "../../api";
+import { roofline as text } from "../../i18n/en/roofline";
+import { declared, derive, type Table } from "../../table";
+
+/** Shown when asked for. */
+const HIDDEN: ReadonlySet<string> = new Set([
+  "flops",
+  "bytes",
+  "below_wave",
+  "above",
+  "known",
+  "sure",
+  "roof_ns",
+  "worst_row",
+  "worst_start_ns",
+  "worst_ns",
+]);
+
+const WORDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  bound: text.bounds,
+  tensor_cores: text.tensorCores,
+  above: text.aboves,
+  sure: text.sures,
+};
+
+const SHARES = { time_share: { label: text.share, help: text.shareHelp } };
+
+/** What is lost first, then what it is lost of. */
+const ORDER = ["name", "input_shape", "lost_ns", "roof_share", "time_ns", "flop_rate", "byte_rate"];
+
+function place(key: string): number {
+  const at = ORDER.indexOf(key);
+  return at < 0 ? ORDER.length : at;
+}
+
+/** The server's columns, in an order of our own, with the share of the time. */
+export function rooflineTable({ columns, rows }: RooflineTable): Table {
+  const ordered = columns.toSorted((a, b) => place(a.key) - place(b.key));
+  const shown = ordered.map((column) => {
+    const words = WORDS[column.key];
+    return { ...column, hidden: HIDDEN.has(column.key), ...(words && { words }) };
+  });
+  return derive({ columns: shown, rows }, declared({ columns }, SHARES));
+}

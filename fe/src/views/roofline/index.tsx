@@ -1,0 +1,122 @@
+/** How good it could be: MFU, the roofline, and the time that is lost beside it. */
+import { useMemo } from "react";
+import { type RooflineTable, tables, useFlops, useTable } from "../../api";
+import { duration } from "../../format";
+import { roofline as text } from "../../i18n/en/roofline";
+import { showInTrace } from "../../shell/findings";
+import { goToView, useAddress, usePicked, useTableParams, useTrace, viewName } from "../../state";
+import { DataTable, numberAt, type Rows, rowCount, textAt, useRemoteTable } from "../../table";
+import { QueryPanel, Segmented } from "../../ui";
+import { Answer } from "./Answer";
+import { rooflineTable } from "./columns";
+import { params } from "./params";
+import { PICKED, RooflineChart } from "./RooflineChart";
+import "./roofline.css";
+
+const NOTHING = { title: text.empty, reason: text.emptyReason, remedy: text.emptyRemedy };
+
+export default function Roofline() {
+  const { sel } = useTrace();
+  const [group, setGroup] = useAddress(params.group);
+  const flops = useFlops(sel);
+  const shown = tables.roofline(sel, group);
+  const query = useTable(shown);
+  const empty = (answer: RooflineTable) => (rowCount(answer) === 0 ? NOTHING : null);
+  const groups = (["operator_shape", "operator", "kernel", "module", "line"] as const).filter(
+    (each) =>
+      each === group ||
+      !query.data ||
+      (each === "module" ? query.data.meta.modules : each !== "line" || query.data.meta.lines),
+  );
+  return (
+    <div className="roofline">
+      <QueryPanel title={text.answer} help={text.answerHelp} query={flops}>
+        {(answer) => <Answer flops={answer} table={query.data} />}
+      </QueryPanel>
+      <QueryPanel
+        title={text.chart}
+        help={text.chartHelp}
+        query={query}
+        empty={empty}
+        actions={
+          <Segmented
+            labelled
+            label={text.group}
+            value={group}
+            options={groups.map((value) => ({ value, label: text.groups[value] }))}
+            onChange={setGroup}
+          />
+        }
+      >
+        {(answer) => <RooflineChart answer={answer} />}
+      </QueryPanel>
+      <QueryPanel title={text.table} help={text.tableHelp} query={query} empty={empty}>
+        {(answer) => <LostRows answer={answer} shown={shown} />}
+      </QueryPanel>
+    </div>
+  );
+}
+
+interface RowsProps {
+  readonly answer: RooflineTable;
+  readonly shown: ReturnType<typeof tables.roofline>;
+}
+
+function LostRows({ answer, shown }: RowsProps) {
+  const state = useTableParams(params.filter, params.sort);
+  const [selected, select] = usePicked();
+  const table = useMemo(() => rooflineTable(answer), [answer]);
+  const remote = useRemoteTable(answer, shown, rooflineTable);
+  const { group_by: group, lost_ns: lost, total_ns: total } = answer.meta;
+  const kind = PICKED[group];
+  return (
+    <>
+      {lost !== null && (
+        <p className="roofline-total">{text.total(duration(lost), duration(total))}</p>
+      )}
+      <DataTable
+        id={`roofline-${group}`}
+        label={text.table}
+        table={table}
+        remote={remote}
+        {...state}
+        selected={kind && selected?.kind === kind ? selected.name : null}
+        {...(kind && {
+          onSelect: (row: number, rows: Rows) => select({ kind, name: textAt(rows, "name", row) }),
+        })}
+        renderExpanded={(row, rows) => <RowLinks group={group} rows={rows} row={row} />}
+      />
+    </>
+  );
+}
+
+/** From a row to the call that loses most, and to the view that says more of it. */
+function RowLinks({ group, rows, row }: { group: string; rows: Rows; row: number }) {
+  const name = textAt(rows, "name", row);
+  const event = numberAt(rows, "worst_row", row);
+  const start = numberAt(rows, "worst_start_ns", row);
+  const length = numberAt(rows, "worst_ns", row);
+  const isOperator = PICKED[group] === "op" && !name.startsWith("(");
+  return (
+    <div className="roofline-links">
+      {event !== null && start !== null && length !== null && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => showInTrace({ start_ns: start, duration_ns: length }, event)}
+        >
+          {text.worst(duration(length))}
+        </button>
+      )}
+      {isOperator && (
+        <button
+          type="button"
+          className="button"
+          onClick={() => goToView("operators", { kind: "op", name })}
+        >
+          {text.showIn(viewName("operators"))}
+        </button>
+      )}
+    </div>
+  );
+}

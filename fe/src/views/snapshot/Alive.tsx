@@ -1,0 +1,180 @@
+/** What was in use at the moment: by line, stack, size, as a flame graph; and how long allocations live. */
+import { useMemo, useState } from "react";
+import { useTraceQuery } from "../../api";
+import type { SnapshotStacksAnswer } from "../../api/schema.gen";
+import { type FlameEntries, useLayout, ZoomedFlame } from "../../charts/flame";
+import { bytes, count, fraction, frameLabel } from "../../format";
+import { snapshotTexts as text } from "../../i18n";
+import { useAddress, useTableParams, useTrace } from "../../state";
+import { DataTable, declared, derive, type Table } from "../../table";
+import { QueryPanel, Segmented } from "../../ui";
+import { MomentChoice } from "./Moments";
+import { params } from "./params";
+import { asked, type Look } from "./useSnapshot";
+
+const TABS = (["line", "stack", "size", "flame", "lifetimes"] as const).map((value) => ({
+  value,
+  label: text.tabs[value],
+}));
+const DIRECTIONS = (["top_down", "bottom_up"] as const).map((value) => ({
+  value,
+  label: text.directions[value],
+}));
+const FRAMES = (["python", "own", "all"] as const).map((value) => ({
+  value,
+  label: text.framesOf[value],
+}));
+
+export function AlivePanel({ look }: { readonly look: Look }) {
+  const [tab, setTab] = useAddress(params.tab);
+  const actions = (
+    <>
+      <MomentChoice look={look} />
+      <Segmented label={text.show} value={tab} options={TABS} onChange={setTab} />
+    </>
+  );
+  if (tab === "flame") return <FlamePanel look={look} actions={actions} />;
+  if (tab === "lifetimes") return <LifetimesPanel look={look} actions={actions} />;
+  return <RowsPanel look={look} by={tab} actions={actions} />;
+}
+
+interface PartProps {
+  readonly look: Look;
+  readonly actions: React.ReactNode;
+}
+
+function RowsPanel({ look, by, actions }: PartProps & { readonly by: "line" | "stack" | "size" }) {
+  const { sel } = useTrace();
+  const question = { ...asked(look), at: look.at, by, since: look.since ?? undefined };
+  const query = useTraceQuery("snapshot/alive", sel, question);
+  const sort = look.since ? "-difference" : "-bytes";
+  return (
+    <QueryPanel title={text.alive} help={text.aliveHelp} query={query} actions={actions}>
+      {(answer) => <Rows answer={answer} sort={sort} />}
+    </QueryPanel>
+  );
+}
+
+function Rows({ answer, sort }: { readonly answer: Table; readonly sort: string }) {
+  const state = useTableParams(params.filter, params.sort, sort);
+  const table = useMemo(() => derive(answer, declared(answer)), [answer]);
+  return (
+    <DataTable id="snapshot-alive" label={text.alive} table={table} nameKey="line" {...state} />
+  );
+}
+
+function LifetimesPanel({ look, actions }: PartProps) {
+  const { sel } = useTrace();
+  const query = useTraceQuery("snapshot/lifetimes", sel, asked(look));
+  return (
+    <QueryPanel title={text.tabs.lifetimes} query={query} actions={actions}>
+      {(answer) => <Lifetimes answer={answer} />}
+    </QueryPanel>
+  );
+}
+
+function Lifetimes({ answer }: { readonly answer: Table }) {
+  const state = useTableParams(params.filter, params.sort, "-bytes");
+  const table = useMemo(() => derive(answer, declared(answer)), [answer]);
+  return (
+    <DataTable
+      id="snapshot-lifetimes"
+      label={text.tabs.lifetimes}
+      table={table}
+      nameKey="line"
+      {...state}
+    />
+  );
+}
+
+function FlamePanel({ look, actions }: PartProps) {
+  const { sel } = useTrace();
+  const [direction, setDirection] = useAddress(params.direction);
+  const [frames, setFrames] = useAddress(params.frames);
+  const query = useTraceQuery("snapshot/stacks", sel, {
+    ...asked(look),
+    at: look.at,
+    direction,
+    frames,
+  });
+  return (
+    <QueryPanel title={text.alive} help={text.aliveHelp} query={query} actions={actions}>
+      {(answer) => (
+        <>
+          <div className="snapshot-flame-head">
+            <Segmented
+              label={text.direction}
+              value={direction}
+              options={DIRECTIONS}
+              onChange={setDirection}
+            />
+            <Segmented
+              labelled
+              label={text.frames}
+              value={frames}
+              options={FRAMES}
+              onChange={setFrames}
+            />
+          </div>
+          <Flame answer={answer} />
+        </>
+      )}
+    </QueryPanel>
+  );
+}
+
+interface TreeRows {
+  readonly id: number[];
+  readonly parent: number[];
+  readonly name: string[];
+  readonly self_bytes: number[];
+  readonly total_bytes: number[];
+  readonly blocks: number[];
+  readonly folded: number[];
+}
+
+function Flame({ answer }: { readonly answer: SnapshotStacksAnswer }) {
+  const rows = answer.rows as unknown as TreeRows;
+  const all = answer.meta.all_bytes;
+  const entries = useMemo<FlameEntries>(() => entriesOf(rows, all), [rows, all]);
+  const layout = useLayout(entries, true);
+  const [focus, setFocus] = useState(-1);
+  const [selected, setSelected] = useState(-1);
+  return (
+    <ZoomedFlame
+      title={text.tabs.flame}
+      entries={entries}
+      layout={layout}
+      focus={focus}
+      onFocus={setFocus}
+      selected={selected}
+      onSelect={setSelected}
+      hits={null}
+    />
+  );
+}
+
+function entriesOf(rows: TreeRows, all: number): FlameEntries {
+  const name = (row: number) => rows.name[row] ?? "";
+  const numbers = (size: number | undefined) => ({
+    value: bytes(size),
+    share: fraction(all > 0 ? (size ?? 0) / all : null),
+  });
+  return {
+    size: rows.id.length,
+    parent: rows.parent,
+    own: rows.self_bytes,
+    name,
+    kind: (row) => (rows.folded[row] ? "smaller" : "frame"),
+    label: (row) => frameLabel(name(row)),
+    tooltip: (row) => ({
+      title: name(row),
+      lines: [
+        { label: text.flameTotal, ...numbers(rows.total_bytes[row]) },
+        { label: text.flameSelf, ...numbers(rows.self_bytes[row]) },
+        { label: text.tip.blocks, value: count(rows.blocks[row]) },
+      ],
+    }),
+    spoken: (row) => text.spoken(name(row), bytes(rows.total_bytes[row])),
+  };
+}

@@ -1,0 +1,91 @@
+/** The answer in a sentence, and the numbers behind it. */
+import type { SnapshotAnswer } from "../../api/schema.gen";
+import { bytes, count, fraction } from "../../format";
+import { snapshotTexts as text } from "../../i18n";
+import { Combo, Tile } from "../../ui";
+import type { Look } from "./useSnapshot";
+
+export function DeviceChoice({ look }: { readonly look: Look }) {
+  if (look.devices.length < 2) return null;
+  return (
+    <Combo
+      label={text.device}
+      value={String(look.device.device)}
+      options={look.devices.map(({ device }) => ({ value: String(device), label: `GPU${device}` }))}
+      onChange={look.setDevice}
+    />
+  );
+}
+
+export function Facts({ answer, look }: { readonly answer: SnapshotAnswer; readonly look: Look }) {
+  const { device } = look;
+  const reserved = Math.max(...device.moments.map((each) => each.reserved));
+  const { growth } = device;
+  const oom = answer.ooms.findLast((each) => each.device === device.device);
+  return (
+    <>
+      <p className="snapshot-answer">
+        {oom && <strong>{text.reasons[oom.reason]}. </strong>}
+        {oom
+          ? `${text.asked(bytes(oom.requested), oom.line)} ${text.free(bytes(oom.free), count(oom.pieces), bytes(oom.largest))}`
+          : text.mostSaid(
+              bytes(device.peak_requested),
+              bytes(reserved),
+              bytes(device.requested),
+            )}{" "}
+        {growth.per_step ? text.growsSaid(bytes(growth.per_step), count(growth.steps)) : ""}
+      </p>
+      <dl className="tiles">
+        <Tile
+          label={text.peak}
+          value={bytes(device.peak_requested)}
+          remark={
+            device.allocated_exact
+              ? text.blocks(bytes(device.peak_allocated))
+              : text.blocks(text.atLeast(bytes(device.peak_allocated)))
+          }
+        />
+        <Tile label={text.reserved} value={bytes(reserved)} />
+        <Tile
+          label={text.atEnd}
+          value={bytes(device.requested)}
+          remark={text.blocks(bytes(device.allocated))}
+        />
+        <Tile label={text.entries} value={count(device.entries)} />
+        <Tile
+          label={text.fragmentation}
+          help={text.fragmentationHelp}
+          value={fraction(device.fragmentation)}
+        />
+        {growth.per_step !== null && (
+          <Tile
+            label={text.grows}
+            value={bytes(growth.per_step)}
+            remark={text.ofSteps(count(growth.steps))}
+          />
+        )}
+      </dl>
+      <Warnings answer={answer} look={look} />
+    </>
+  );
+}
+
+function Warnings({ answer, look: { device } }: { answer: SnapshotAnswer; look: Look }) {
+  const { churn } = device;
+  const said = [
+    answer.contradictions > 0 && text.contradictions(count(answer.contradictions)),
+    answer.cut_off && text.cutOff,
+    answer.overflowed === true && text.overflowed,
+    device.missing.length > 0 && text.missing(device.missing.join(", ")),
+    churn.blocks > 0 && text.churnSaid(count(churn.blocks), bytes(churn.bytes)),
+    churn.empty_cache > 0 && text.emptyCacheSaid(count(churn.empty_cache), bytes(churn.given_back)),
+  ].filter((each): each is string => typeof each === "string");
+  if (said.length === 0) return null;
+  return (
+    <ul className="snapshot-said">
+      {said.map((each) => (
+        <li key={each}>{each}</li>
+      ))}
+    </ul>
+  );
+}

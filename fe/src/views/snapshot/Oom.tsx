@@ -1,0 +1,63 @@
+/** Why an allocation failed: what was free, why it could not be used, and who holds it. */
+import type { Oom } from "../../api/schema.gen";
+import { bytes, count, frameLabel } from "../../format";
+import { snapshotTexts as text } from "../../i18n";
+import { Panel } from "../../ui";
+
+const FACTS = [
+  ["requested", "requested"],
+  ["free", "free"],
+  ["largest", "largest"],
+  ["segment_needed", "segment"],
+  ["device_free", "deviceFree"],
+  ["other_streams", "otherStreams"],
+  ["other_pools", "otherPools"],
+  ["pending", "pending"],
+  ["in_use", "inUse"],
+  ["reserved", "reserved"],
+] as const;
+
+export function OomPanel({ oom }: { readonly oom: Oom }) {
+  return (
+    <Panel title={text.oom}>
+      <dl className="snapshot-facts num">
+        {FACTS.map(([key, label]) => (
+          <div key={key}>
+            <dt>{text.oomFacts[label]}</dt>
+            <dd>{bytes(oom[key])}</dd>
+          </div>
+        ))}
+      </dl>
+      {oom.expandable_helps && <p>{text.expandable}</p>}
+      {!oom.pool_known && <p className="muted">{text.noPool}</p>}
+      {!oom.exact && <p className="muted">{text.inexact}</p>}
+      {oom.holders.length > 0 && (
+        <div className="simple-table">
+          <table>
+            <caption>{text.holders}</caption>
+            <thead>
+              <tr>
+                {text.holderColumns.map((label, column) => (
+                  <th key={label} scope="col" className={column > 0 ? "number" : ""}>
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {oom.holders.map((holder) => (
+                <tr key={holder.line}>
+                  <td title={holder.line}>{frameLabel(holder.line)}</td>
+                  <td className="number">{bytes(holder.bytes)}</td>
+                  <td className="number">{count(holder.blocks)}</td>
+                  <td className="number">{count(holder.segments)}</td>
+                  <td className="number">{bytes(holder.joins)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,61 @@
+/** What a memory snapshot holds: when most was in use, by what, where it lay, and why memory ran out. */
+import { useTraceQuery } from "../../api";
+import type { SnapshotAnswer } from "../../api/schema.gen";
+import { snapshotTexts as text } from "../../i18n";
+import { useTrace } from "../../state";
+import { Empty, Panel, QueryPanel } from "../../ui";
+import { AlivePanel } from "./Alive";
+import { DeviceChoice, Facts } from "./Facts";
+import { MapPanel } from "./Map";
+import { OomPanel } from "./Oom";
+import { TimelinePanel } from "./Timeline";
+import { useLook } from "./useSnapshot";
+import "./snapshot.css";
+
+export default function Snapshot() {
+  const { sel, trace } = useTrace();
+  const is = trace?.kind === "snapshot";
+  const query = useTraceQuery("snapshot", is ? sel : null);
+  if (!is) {
+    return (
+      <Panel title={text.title} help={text.help}>
+        <Empty title={text.none} reason={text.noneReason} remedy={text.noneRemedy} />
+      </Panel>
+    );
+  }
+  if (!query.data || query.data.devices.length === 0) {
+    return (
+      <QueryPanel title={text.title} help={text.help} query={query}>
+        {({ said }) => <p>{said}</p>}
+      </QueryPanel>
+    );
+  }
+  return <Whole answer={query.data} query={query} />;
+}
+
+interface Props {
+  readonly answer: SnapshotAnswer;
+  readonly query: ReturnType<typeof useTraceQuery<"snapshot">>;
+}
+
+function Whole({ answer, query }: Props) {
+  const look = useLook(answer);
+  if (!look) return null;
+  const oom = answer.ooms.findLast((each) => each.device === look.device.device);
+  return (
+    <>
+      <QueryPanel
+        title={text.title}
+        help={text.help}
+        query={query}
+        actions={<DeviceChoice look={look} />}
+      >
+        {() => <Facts answer={answer} look={look} />}
+      </QueryPanel>
+      {oom && <OomPanel oom={oom} />}
+      <TimelinePanel look={look} />
+      <MapPanel look={look} />
+      <AlivePanel look={look} />
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { columnAt, layerAt, layersOf, ranksOf } from "./stack";
+
+const STACKED = {
+  requested: [0, 30, 35, 15],
+  shapes: {
+    begin: [1, 2],
+    end: [3, 4],
+    bytes: [20, 5],
+    line: [1, 0],
+    born: [0, 4],
+    released: [9, null],
+  },
+  bands: [{ name: "rest", blocks: 2, bytes: [0, 10, 10, 10] }],
+};
+
+it("adds up to the curve in every column", () => {
+  const layers = layersOf(STACKED);
+  const sums = STACKED.requested.map((_, column) =>
+    layers.reduce(
+      (sum, { begin, end, low, high }) =>
+        begin <= column && column < end
+          ? sum + (high[column - begin] ?? 0) - (low[column - begin] ?? 0)
+          : sum,
+      0,
+    ),
+  );
+  expect(sums).toEqual(STACKED.requested);
+});
+
+it("finds what lies at a place", () => {
+  const layers = layersOf(STACKED);
+  expect(layerAt(layers, 2, 19)?.shape).toBe(0);
+  expect(layerAt(layers, 2, 24)?.shape).toBe(1);
+  expect(layerAt(layers, 2, 30)?.band).toBe(0);
+  expect(layerAt(layers, 2, 35)).toBeNull();
+  expect(layerAt(layers, 0, 0)).toBeNull();
+  expect([0, 9, 10, 25, 99].map((place) => columnAt([0, 10, 20, 30], place))).toEqual([
+    0, 0, 1, 2, 3,
+  ]);
+});
+
+it("gives the first colour to the line with most bytes", () => {
+  expect(ranksOf(STACKED, 2)).toEqual([1, 0]);
+});
