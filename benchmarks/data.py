@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -73,11 +74,55 @@ DEFAULT = ("10k", "100k", "1M", "8x100k")
 HUGE = "10GB"
 TIMELINE = "timeline"
 ENGINE = "engine"
+SHAPES = "shapes"
+MANY_RANKS = "ranks"
+FLOPS = "flops"
+MEMORY = "memory"
 #: of the traces that are drawn
 TIMELINE_SLICES = 10_000_000
 FEWER_SLICES = 1_000_000
 #: for a timeline of many ranks
 RANKS = Size("64x100k", 100_000, ranks=64)
+
+
+#: ranks and events of each, of what `ingest` and `serve` are measured on
+JOB, MANY = (64, 100_000), (1024, 10_000)
+#: ranks that are generated; the others repeat them under numbers of their own
+_DIFFERENT = 8
+
+
+def make_ranks(ranks: int, events: int) -> list[Path]:
+    """A job of so many ranks in groups of eight, which are the same eight programs again and again."""
+    source = Size(f"{_DIFFERENT}x{events}", events, ranks=_DIFFERENT)
+
+    def write(directory: Path) -> None:
+        directory.mkdir()
+        texts = [gzip.decompress(path.read_bytes()).decode() for path in source.files()]
+        for rank in range(ranks):
+            text = _as_rank(texts[rank % _DIFFERENT], rank, ranks)
+            name = f"node{rank // _DIFFERENT}_{rank}.{10**18 + rank}.pt.trace.json.gz"
+            (directory / name).write_bytes(gzip.compress(text.encode(), 1, mtime=0))
+
+    directory = DATA / f"r{ranks}x{events}"
+    if not directory.exists():
+        source.make()
+    _once(directory, write)
+    return sorted(directory.iterdir())
+
+
+def _as_rank(text: str, rank: int, ranks: int) -> str:
+    """A trace of one of eight ranks, which becomes one of many: its group has another name and other members."""
+    block, first = rank // _DIFFERENT, rank - rank % _DIFFERENT
+    members = list(range(first, first + _DIFFERENT))
+    head, mark, rest = text.partition('"traceEvents"')
+    head = re.sub(r'"rank": \d+', f'"rank": {rank}', head, count=1)
+    head = re.sub(r'"world_size": \d+', f'"world_size": {ranks}', head, count=1)
+    head = head.replace('"pg_name": "0"', f'"pg_name": "{block}"').replace('"node0"', f'"node{block}"')
+    head = re.sub(r'"ranks": \[[^]]*\]', f'"ranks": {members}', head)
+    rest = rest.replace('"Process Group Name": "0"', f'"Process Group Name": "{block}"')
+    rest = rest.replace(f'"{list(range(_DIFFERENT))}"', f'"{members}"')
+    rest = rest.replace('"Global rank start": 0', f'"Global rank start": {first}')
+    return head + mark + rest
 
 
 def make_huge(size: int = 10 * 1000**3) -> Path:

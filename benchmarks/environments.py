@@ -62,6 +62,7 @@ OURS = Environment(
         "zstandard",
         "regex",
         "boto3",
+        "distributed",
         "pytest",
         "hypothesis",
     ),

@@ -297,5 +297,27 @@ def replay(say: Say) -> Measured:
     return found
 
 
+def flops(say: Say) -> Measured:
+    """F1: FLOP and the roofline of 1M events."""
+    say("flops")
+    size = data.SIZES["1M"]
+    size.make()
+    command = [OURS.python, PROBES / "flops.py", *size.files()]
+    return {"date": today()} | least([together(probe(command, one_thread(), size.seconds)) for _ in range(3)])
+
+
+def memory(say: Say) -> Measured:
+    """M1 to M3: memory snapshots of 100 MB and of 5M records."""
+    say("memory")
+    found: Measured = {"date": today()}
+    for mode, records in (("read", 726_000), ("ask", 5_000_000)):
+        path = WORK / f"snapshot-{records}.pickle"
+        if not path.exists():
+            probe([OURS.python, PROBES / "snapshots.py", "make", path, str(records)], one_thread(), 600)
+        runs = [probe([OURS.python, PROBES / "snapshots.py", mode, path], one_thread(), 600) for _ in range(3)]
+        found[mode] = least([together(run) for run in runs])
+    return found
+
+
 def today() -> str:
     return datetime.now(timezone.utc).strftime("%Y-%m-%d")

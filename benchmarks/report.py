@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.bars import BARS, Check, at, less, ratio, verdict
+from benchmarks.bars import BARS
+from benchmarks.bars.bar import Check, at, less, ratio, verdict
+from benchmarks.growth import FACTOR, ratios
 
 Measured = dict[str, Any]
 
@@ -72,6 +74,7 @@ def bars_table(results: Measured) -> str:
 def notes(results: Measured) -> str:
     lines = [f"* {bar.id}: {bar.note}" for bar in BARS if bar.note]
     parts = {"B9": "huge", "B10": "damaged", "B11": "exact", "B6": "sizes/5M", "E1 to E4": "replay"}
+    parts |= {"F1": "flops", "G1": "growth", "R1 to R4": "ranks"}
     for name, part in parts.items():
         date = at(results, f"{part}/date")
         if date and (date, at(results, f"{part}/code")) != (results["header"]["date"], results["header"].get("commit")):
@@ -254,6 +257,21 @@ def hostile_table(results: Measured) -> str:
     return table(["input", "CPU, of clean", "events", "reported where there is something to"], rows)
 
 
+def growth_table(results: Measured) -> str:
+    """Of each shape the whole, and the parts that grow more than the size."""
+    rows = []
+    for name, found in at(results, "growth/shapes").items():
+        if "failed" in found:
+            rows.append([name, f"{found['size']:,}", " ".join(found["failed"]), "", "", ""])
+            continue
+        told = [f"`{part}` {ratio:.1f}" for part, _, _, ratio in ratios(found) if ratio > FACTOR]
+        (small, large), memory = found["cpu"], found["peak"][1]
+        cells = [f"{found['size']:,}", seconds(small), seconds(large), megabytes(memory), "<br>".join(told)]
+        rows.append([name, *cells])
+    head = ["shape", "n", "CPU s at n ÷ 4", "at n", "memory at n, MB", f"× more than {FACTOR} of, × CPU"]
+    return table(head, rows)
+
+
 def render(results: Measured) -> str:
     """The whole file."""
     header: Measured = results["header"]
@@ -277,6 +295,8 @@ def render(results: Measured) -> str:
             f"## Routes at {largest} events, CPU milliseconds of the server process",
             routes_table(results, largest),
         ]
+    if at(results, "growth/shapes"):
+        parts += ["## Hard shapes (G1)", growth_table(results)]
     if at(results, "damaged/cases"):
         parts += ["## Hostile inputs (B10)", hostile_table(results)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -1,7 +1,8 @@
 """Measure and write benchmarks/RESULTS.md: python -m benchmarks.run [SIZE...]
 
 Sizes: 10k 100k 1M 8x100k (the default), 5M, 10GB for B9, timeline for T1 to T8 and U1, storage for S1 to S4, engine
-for E1 to E4, and checks for B10 and B11 (part of 100k). What is not measured keeps its last value and its date.
+for E1 to E4, flops for F1, shapes for G1, ranks for R1 to R4, memory for M1 to M3, and checks for B10 and B11 (part of
+100k). What is not measured keeps its last value and its date.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ import platform
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks import data, measure, remote
-from benchmarks.bars import BARS, verdict
-from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_ours
+from benchmarks import data, growth, many_ranks, measure, remote
+from benchmarks.bars import BARS
+from benchmarks.bars.bar import verdict
+from benchmarks.environments import FLOOR, HTA, OLD, OURS, ROOT, WORK, install_ours, routes_of_ours
 from benchmarks.report import render
 
 RESULTS = ROOT / "benchmarks" / "RESULTS.md"
@@ -27,9 +30,24 @@ STORAGE = "storage"
 KEPT = ROOT / "benchmarks" / "results.json"
 
 
+def _growth(say: measure.Say) -> measure.Measured:
+    return {"shapes": growth.all_shapes(OURS.python, routes_of_ours(), say)}
+
+
+#: what has bars of its own, and where it is kept in the results
+APART: dict[str, tuple[str, Callable[[measure.Say], measure.Measured]]] = {
+    data.TIMELINE: ("timeline", measure.timeline),
+    data.ENGINE: ("replay", measure.replay),
+    data.FLOPS: ("flops", measure.flops),
+    data.SHAPES: ("growth", _growth),
+    data.MANY_RANKS: ("ranks", many_ranks.measure),
+    data.MEMORY: ("memory", measure.memory),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    choices = [*data.SIZES, data.HUGE, data.TIMELINE, data.ENGINE, CHECKS, STORAGE]
+    choices = [*data.SIZES, data.HUGE, *APART, CHECKS, STORAGE]
     parser.add_argument("sizes", nargs="*", help=f"of {' '.join(choices)} (default: {' '.join(data.DEFAULT)})")
     parser.add_argument("--render", action="store_true", help="only write the report again from what was measured")
     arguments = parser.parse_args()
@@ -49,7 +67,7 @@ def main() -> None:
 def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     WORK.mkdir(exist_ok=True)
     install_ours()
-    if not set(sizes) <= {STORAGE, data.ENGINE}:  # else nobody is compared with
+    if not set(sizes) <= {STORAGE, *APART} - {data.TIMELINE}:  # else nobody is compared with
         for environment in (OLD, HTA, FLOOR):
             environment.make()
         results["header"] = header()
@@ -63,10 +81,9 @@ def _measure(results: dict[str, Any], sizes: list[str]) -> None:
     for name in sizes:
         if name == data.HUGE:
             results["huge"] = measure.huge(say) | code
-        elif name == data.TIMELINE:
-            results["timeline"] = measure.timeline(say) | code
-        elif name == data.ENGINE:
-            results["replay"] = measure.replay(say) | code
+        elif name in APART:
+            key, found = APART[name]
+            results[key] = found(say) | {"date": measure.today()} | code
         elif name in data.SIZES:
             say(name)
             results["sizes"][name] = measure.measure(data.SIZES[name], say) | code

@@ -1,0 +1,18 @@
+"""The bars that are demanded (issue 3, "Speed and memory", and those of later issues), and whether a measurement meets
+them. Pure.
+"""
+
+from __future__ import annotations
+
+from benchmarks.bars import flops, growth, load, many_ranks, memory, pages, replay, stores
+
+BARS = (
+    *load.BARS,
+    *pages.BARS,
+    *stores.BARS,
+    *replay.BARS,
+    *flops.BARS,
+    *growth.BARS,
+    *many_ranks.BARS,
+    *memory.BARS,
+)

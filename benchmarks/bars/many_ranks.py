@@ -1,0 +1,55 @@
+"""Jobs of many ranks: R1 to R4."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from benchmarks.bars.bar import MB, Bar, Check, Measured, at, ratio
+
+
+def _job(m: Measured) -> Iterator[Check]:
+    one, files = at(m, "ranks/one"), at(m, "ranks/files")
+    yield Check(
+        "CPU", ratio(at(m, "ranks/local/cpu"), None if one is None else one * files), 1.15, None, "× one rank's"
+    )
+    parent = at(m, "ranks/local/parent")
+    yield Check("parent", None if parent is None else parent / MB, 250, None, "MB")
+
+
+def _again(m: Measured) -> Iterator[Check]:
+    yield Check("CPU", at(m, "ranks/second/cpu"), 2, None, "s")
+
+
+def _on_cluster(m: Measured) -> Iterator[Check]:
+    yield Check("CPU", ratio(at(m, "ranks/dask/cpu"), at(m, "ranks/local/cpu")), 1.2, None, "× local")
+    texts = [at(m, f"ranks/{name}/json") for name in ("local", "second", "dask")]
+    yield Check("other JSON", None if None in texts else float(len(set(texts)) - 1), 0, None, "")
+    kills = at(m, "ranks/kills")
+    label = "other JSON after 20 kills"
+    yield Check(label, None if kills is None else float(not kills["same"]), 0, None, "")
+
+
+def _first_page(m: Measured) -> Iterator[Check]:
+    yield Check("1,024 × 10k", at(m, "ranks/many/first"), 5, None, "s")
+
+
+BARS = (
+    Bar(
+        "R1",
+        "64 ranks of 100k events read by `ingest` with two processes",
+        "≤ 1.15 × 64 × one rank, parent ≤ 250 MB",
+        "",
+        _job,
+        "One rank is what a process that reads spends on one, the median of eight. Start and imports of the command and"
+        " of its processes, and the reduction, count for `ingest`.",
+    ),
+    Bar("R2", "the same again, everything in the cache", "≤ 2 CPU s", "", _again),
+    Bar(
+        "R3",
+        "the same on a Dask cluster on loopback, one scheduler and two workers up",
+        "≤ 1.2 × the CPU of R1, and the same JSON, after 20 kills, too",
+        "",
+        _on_cluster,
+    ),
+    Bar("R4", "1,024 ranks of 10k events: `serve` until the page of the run answers", "≤ 5 s wall", "", _first_page),
+)

@@ -1,0 +1,160 @@
+"""R1 to R5: jobs of many ranks, read by `ingest` on this machine and on a Dask cluster, and shown by `serve`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from benchmarks import data
+from benchmarks.environments import OURS, PROBES, ROOT, WORK, one_thread, variables
+from benchmarks.processes import Failed, Tree, probe, read
+from tests.cluster import cluster
+
+Measured = dict[str, Any]
+
+#: processes, and workers of the cluster
+WORKERS = 2
+KILLS = 20
+_SECONDS = 600
+
+
+def measure(say: Callable[[str], None]) -> Measured:
+    """Each once: what they are compared with runs beside them."""
+    files = data.make_ranks(*data.JOB)
+    found: Measured = {"files": len(files), "bytes": sum(path.stat().st_size for path in files)}
+    (one,) = probe([OURS.python, PROBES / "rank.py", *files[:8]], one_thread(), _SECONDS)
+    found["one"], found["one_peak"] = statistics.median(one["ranks"]), one["peak"]
+    say(f"  one rank: {found['one']:.3f} s")
+    logdir = files[0].parent
+    for name in ("local", "second"):
+        found[name] = ingested(logdir, WORK / "cache-of-ranks", is_first=name == "local")
+        say(f"  {name}: {found[name]['cpu']:.2f} s")
+    found["dask"] = on_cluster(logdir)
+    say(f"  Dask: {found['dask']['cpu']:.2f} s")
+    many = data.make_ranks(*data.MANY)
+    found["many"] = served(many[0].parent, len(many))
+    say(f"  first page of {len(many)} ranks: {found['many']['first']:.1f} s")
+    found["kills"] = killed()
+    return found
+
+
+def ingested(logdir: Path, place: Path, *options: str, is_first: bool = True) -> Measured:
+    """CPU of the command and of the processes that it starts, and the most memory of the command itself."""
+    if is_first:
+        shutil.rmtree(place, ignore_errors=True)
+    command = ["-m", "torch_tb_profiler", "ingest", str(logdir), "--cache-dir", str(place), "--json"]
+    workers = [] if options else ["--workers", str(WORKERS)]
+    _waited()
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [OURS.python, *command, *workers, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=variables(),
+        cwd=WORK,
+    )
+    peak = 0
+    while process.poll() is None:
+        peak = max(peak, _high_water(process.pid))
+        time.sleep(0.02)
+    assert process.stdout is not None
+    told = process.stdout.read().decode()
+    usage = _waited()
+    if process.returncode:
+        raise Failed(f"ingest ended with {process.returncode}")
+    return {"cpu": usage, "wall": time.monotonic() - began, "parent": peak, "json": told}
+
+
+_before = 0.0
+
+
+def _waited() -> float:
+    """CPU seconds of the children that ended since the last time, with those that they waited for."""
+    global _before
+    times = os.times()
+    now = times.children_user + times.children_system
+    used, _before = now - _before, now
+    return used
+
+
+def _high_water(process: int) -> int:
+    line = next((line for line in read(process, "status").splitlines() if line.startswith("VmHWM")), "VmHWM: 0 kB")
+    return int(line.split()[1]) * 1024
+
+
+def on_cluster(logdir: Path) -> Measured:
+    """The same on a cluster whose workers are up; its CPU is that of all its processes meanwhile."""
+    folder = WORK / "cluster"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with ExitStack() as stack:
+        running = stack.enter_context(cluster(folder, WORKERS, OURS.python, None))
+        trees = [Tree(process.pid) for process in (running.scheduler, *running.workers)]
+        ingested(
+            data.make_ranks(8, 3_000)[0].parent, folder / "first", "--scheduler", running.address
+        )  # all are up, and have imported
+        before = sum(tree.cpu() for tree in trees)
+        found = ingested(logdir, folder / "place", "--scheduler", running.address)
+        found["client"] = found["cpu"]
+        found["cpu"] += sum(tree.cpu() for tree in trees) - before
+    return found
+
+
+def served(logdir: Path, ranks: int) -> Measured:
+    """Wall time from the start of `serve` with an empty cache until the page about the run answers with a rank."""
+    cache = WORK / "cache-of-many"
+    shutil.rmtree(cache, ignore_errors=True)
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [OURS.python, "-m", "torch_tb_profiler", "serve", logdir, "--port", "0", "--cache-dir", cache],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=variables(),
+        cwd=WORK,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().split(" at ")[1].split()[0]
+        first = _until(lambda: _asked(f"{url}api/ranks?run={logdir.name}")) - began
+        return {"first": first, "ranks": ranks}
+    finally:
+        process.terminate()
+        process.wait()
+        _waited()
+
+
+def _asked(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
+
+def _until(met: Callable[[], bool]) -> float:
+    end = time.monotonic() + _SECONDS
+    while not met():
+        if time.monotonic() > end:
+            raise Failed("it takes too long")
+        time.sleep(0.02)
+    return time.monotonic()
+
+
+def killed() -> Measured:
+    """Whether the result is the same when workers and their children are killed so many times."""
+    command = [sys.executable, "-m", "pytest", "-n0", "-q", "tests/integration/test_cluster.py", "-k", "killed"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "TEST_KILLS": str(KILLS)}, check=False, timeout=_SECONDS
+    )
+    _waited()
+    return {"times": KILLS, "same": done.returncode == 0}
