@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.recorded import MANY_RANKS, ROOT
 
 # The machines of CI are shared: an example that is slow once is no failure.
 hypothesis.settings.register_profile("project", deadline=None)
@@ -25,9 +26,17 @@ def repository() -> Path:
 
 
 @pytest.fixture(scope="session")
-def samples() -> Path:
-    """The sample log directory."""
-    return ROOT / "samples"
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample log directory, without the run of many ranks, whose reading would take most of the time."""
+    folder = tmp_path_factory.mktemp("logs") / "samples"
+    shutil.copytree(ROOT / "samples", folder, ignore=shutil.ignore_patterns(MANY_RANKS))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def many_ranks() -> Path:
+    """The sample of 64 ranks: a run's folder."""
+    return ROOT / "samples" / MANY_RANKS
 
 
 @pytest.fixture(scope="session")

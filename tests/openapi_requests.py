@@ -8,6 +8,7 @@ Query = dict[str, str]
 
 H100: Query = {"run": "generated_4gpu_h100", "worker": "rank0"}
 CNN: Query = {"run": "cnn_workers0", "worker": "worker0"}
+SNAPSHOT: Query = {"run": "out_of_memory", "worker": "snapshot"}
 #: small ones that the tests write
 TINY: Query = {"run": "tiny", "worker": "w", "span": "default"}
 CPU: Query = {"run": "cpu", "worker": "w", "span": "default"}
@@ -41,6 +42,12 @@ _REQUESTS: dict[str, list[Query]] = {
     "/api/operators/stacks": [_MM],
     "/api/operators/kernels": [_MM],
     "/api/memory/events": [H100, H100 | {"sort": "-bytes", "filter": "aten bytes>1", "limit": "2"}],
+    "/api/snapshot": [SNAPSHOT],
+    "/api/snapshot/timeline": [SNAPSHOT, SNAPSHOT | {"axis": "record", "start": "10", "end": "90", "by": "size"}],
+    "/api/snapshot/alive": [SNAPSHOT, SNAPSHOT | {"at": "oom", "since": "peak", "by": "stack", "filter": "bytes>1"}],
+    "/api/snapshot/segments": [SNAPSHOT, SNAPSHOT | {"at": "20", "device": "0"}],
+    "/api/snapshot/stacks": [SNAPSHOT, SNAPSHOT | {"at": "end", "direction": "bottom_up", "frames": "all"}],
+    "/api/snapshot/lifetimes": [SNAPSHOT, SNAPSHOT | {"sort": "-churn", "limit": "3"}],
     "/api/stacks": [H100, CNN | {"direction": "bottom_up"}],
     "/api/critical_path": [H100, CNN | {"most": "2", "from_step": "3", "to_step": "4"}],
     "/api/critical_path/pieces": [H100 | {"step": "3", "sort": "-duration_ns", "limit": "5"}, CNN],

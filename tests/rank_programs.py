@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.events import Event, annotation, event, kernel, launch, model_of, op
-from torch_tb_profiler.insights.run_facts import RunRank, run_rank
+from torch_tb_profiler.insights.run.facts import RunRank, run_rank
 
 #: (rank, step) → µs
 Time = Callable[[int, int], float]

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torch_tb_profiler.discovery.names import is_candidate, parse_name
+from torch_tb_profiler.discovery.names import is_candidate, may_be_snapshot, parse_name
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 from torch_tb_profiler.workspace.heads import examine_stream
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data" / "traces"
+#: a run of many small traces that are all alike
+MANY_RANKS = "generated_64gpu"
 
 
 def traces(folder: Path) -> list[Path]:
     """Every file below a folder that discovery takes for a trace; other data may lie beside them."""
     return sorted(path for path in folder.rglob("*") if path.is_file() and _is_trace(path))
+
+
+def sample_traces() -> list[Path]:
+    """Every trace of the samples, and of the run of many ranks one."""
+    found = traces(ROOT / "samples")
+    return [path for path in found if path.parent.name != MANY_RANKS or path.name.startswith("rank37.")]
 
 
 def short(path: Path) -> str:
@@ -28,6 +36,8 @@ def model_of(path: Path) -> Model:
 
 
 def _is_trace(path: Path) -> bool:
+    if may_be_snapshot(path.name):
+        return False
     if parse_name(path.name) is not None:
         return True
     if not is_candidate(path.name):

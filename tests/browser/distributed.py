@@ -23,6 +23,12 @@ def answer_of(profiler: Profiler, run: str = GPU_RUN) -> dict[str, Any]:
     return answer
 
 
+def ranks_of(profiler: Profiler, run: str = GPU_RUN) -> dict[str, Any]:
+    """The answer of the run page."""
+    answer: dict[str, Any] = profiler.server.api("ranks", run=run)
+    return answer
+
+
 def told(profiler: Profiler, title: str) -> list[dict[str, str]]:
     """What a chart says of each column, from left to right: the total and its parts."""
     slider = chart(profiler, title)

@@ -18,6 +18,7 @@ VIEWS = {
     "criticalpath": "Critical path",
     "operators": "Operator",
     "kernels": "GPU Kernel",
+    "roofline": "Roofline",
     "trace": "Trace",
     "stacks": "Stacks",
     "memory": "Memory",

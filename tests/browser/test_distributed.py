@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from tests.browser import numbers
 from tests.browser.axe import Axe
-from tests.browser.distributed import OPERATIONS, OVERLAP, WAITS, answer_of, chart, told
+from tests.browser.distributed import OPERATIONS, OVERLAP, WAITS, answer_of, chart, ranks_of, told
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler, as_table, definition, rows_of
 from tests.browser.test_keyboard import tab_to
 
@@ -54,35 +54,56 @@ def test_columns_of_the_average_and_of_one_step(opened: Profiler) -> None:
 
 
 def test_tiles(opened: Profiler) -> None:
-    workers = answer_of(opened)["workers"]
-    means = [
-        {key: statistics.fmean(w["steps"][key]) for key in (*PARTS, "exposed_communication_ns", "duration_ns")}
-        for w in workers
-    ]
+    tiles = ranks_of(opened)["tiles"]
     main = opened.ui.get_by_role("main")
     assert definition(main, "Ranks").inner_text() == "4 of 4"
-    assert numbers.same(definition(main, "Step time").inner_text(), statistics.median(m["duration_ns"] for m in means))
-    exposed = statistics.median(m["exposed_communication_ns"] / m["duration_ns"] for m in means)
-    assert numbers.same(definition(main, "Exposed communication").inner_text(), exposed)
+    for label, key in (
+        ("Step time", "step_ns"),
+        ("Exposed wait", "exposed_wait_ns"),
+        ("Exposed transfer", "exposed_transfer_ns"),
+        ("Hidden", "hidden_ns"),
+    ):
+        assert numbers.same(definition(main, label).inner_text(), tiles[key]), label
+    assert definition(main, "Slowest rank").inner_text() == "Rank 2"
 
 
 def test_the_table_of_ranks(opened: Profiler) -> None:
-    workers = {worker["worker"]: worker["steps"] for worker in answer_of(opened)["workers"]}
+    ranks = ranks_of(opened)["ranks"]
     saved = list(csv.DictReader(io.StringIO(opened.grid("Ranks").export("CSV"))))
-    assert {row["worker"] for row in saved} == workers.keys()
+    assert sorted(row["worker"] for row in saved) == sorted(ranks["worker"])
     for row in saved:
-        for part in (*PARTS, "transfer_ns", "wait_ns"):
-            assert float(row[part]) == pytest.approx(statistics.fmean(workers[row["worker"]][part]))
+        at = ranks["worker"].index(row["worker"])
+        for key in ("step_ns", "compute_ns", "exposed_wait_ns", "own_ns", "late_ns"):
+            assert row[key] == ("" if ranks[key][at] is None else str(ranks[key][at])), key
 
 
-def test_who_is_waited_for(opened: Profiler) -> None:
-    """Rank 2 of the sample loses 7 ms in every step."""
-    remark = opened.panel("Who is waited for")
-    expect(remark).to_contain_text("Rank 2 comes last")
-    expect(remark).to_contain_text("(Other)")
-    remark.get_by_role("button", name="Show it in Operator").click()
-    expect(opened.heading("Operator")).to_be_visible()
+def test_who_is_slow(opened: Profiler) -> None:
+    """Rank 2 of the sample loses 3 ms in every step, in one operator."""
+    main = opened.ui.get_by_role("main")
+    expect(main.get_by_role("region", name="Who is slow")).to_contain_text("Rank 2")
+    panel = opened.panel("Slow ranks")
+    expect(panel.get_by_role("row", name=re.compile("^Rank 2"))).to_contain_text("aten::nonzero")
+    panel.get_by_role("button", name="Show in Trace").first.click()
+    expect(opened.heading("Trace")).to_be_visible()
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank2")
+
+
+def test_compared_with_a_typical_rank(opened: Profiler) -> None:
+    opened.panel("Slow ranks").get_by_role("button", name="Compare with a typical rank").first.click()
+    expect(opened.heading("Diff")).to_be_visible()
+    baseline = re.escape(GPU_RUN) + "~rank[013]~1"
+    expect(opened.page).to_have_url(re.compile(rf"k=rank2.*b={baseline}|b={baseline}.*k=rank2"))
+
+
+def test_a_collective_leads_to_its_longest_wait(opened: Profiler) -> None:
+    rows = opened.server.api("ranks/collectives", run=GPU_RUN)["rows"]
+    longest = max(rows, key=lambda row: row["wait_ns"] or 0)
+    grid = opened.grid("Collectives")
+    expect(grid.count).to_have_text(f"{len(rows)} rows" if len(rows) > 1 else "1 row")
+    grid.row(longest["name"]).first.click()
+    expect(opened.heading("Trace")).to_be_visible()
+    expect(opened.picker("Worker")).to_have_accessible_name(f"Worker {longest['worker']}")
+    expect(opened.page).to_have_url(re.compile(rf"\b{longest['row']}\b"))
 
 
 def test_operations(opened: Profiler) -> None:
@@ -114,8 +135,8 @@ def test_devices_and_groups(opened: Profiler) -> None:
         assert (row["name"], row["memory_bytes"]) == (device["name"], str(device["memory_bytes"]))
         assert row["compute_capability"] == device["compute_capability"]
         assert row["groups"] == "default_pg (0)"
-    groups = opened.panel("Process groups").get_by_role("table")
-    assert rows_of(groups) == [["default_pg (0)", "4", "4", "0–3"]]
+    groups = opened.panel("Process groups and layout").get_by_role("table")
+    assert [row[:1] + row[2:5] for row in rows_of(groups)] == [["default_pg (0)", "4", "4", "0–3"]]
 
 
 def test_picking_a_rank_and_back(opened: Profiler) -> None:
@@ -133,31 +154,34 @@ def test_picking_a_rank_and_back(opened: Profiler) -> None:
 
 
 def test_the_heat_map_is_a_picture_with_numbers(opened: Profiler) -> None:
-    workers = answer_of(opened)["workers"]
+    heat = opened.server.api("ranks/heatmap", run=GPU_RUN, metric="exposed_wait_ns")
+    steps = ranks_of(opened)["steps"]
     panel = opened.panel("Ranks × steps")
-    panel.get_by_role("radio", name="Synchronizing").click()
-    picture = panel.get_by_role("slider")
-    waits = [value for worker in workers for value in worker["steps"]["wait_ns"]]
+    panel.get_by_role("radio", name="Exposed wait").click()
+    picture = panel.get_by_role("slider", name=re.compile("^Exposed wait of 4 ranks"))
     text = picture.get_attribute("aria-label") or ""
-    found = re.search(r"of 4 ranks in 5 steps, from (.+?) to (.+?)\. ", text)
+    found = re.search(rf"of 4 ranks in {len(steps)} steps, from (.+?) to (.+?)\. ", text)
     assert found
-    assert numbers.all_same([found[1], found[2]], [min(waits), max(waits)])
+    assert numbers.all_same([found[1], found[2]], [min(heat["values"]), max(heat["values"])])
     picture.scroll_into_view_if_needed()
     box = picture.bounding_box()
     assert box
     # The second cell of the last row.
-    place = {"x": 68 + (box["width"] - 68) * 0.3, "y": 8 + 3.5 * (box["height"] - 30) / 4}
+    place = {"x": 68 + (box["width"] - 78) * 1.5 / len(steps), "y": 4 + 3.5 * (box["height"] - 26) / 4}
     picture.hover(position=place)
-    expect(panel.get_by_text(re.compile(r"^rank3, step 4: "))).to_be_visible()
-    shown = panel.get_by_text(re.compile(r"^rank3, step 4: ")).inner_text().split(": ")[1]
-    assert numbers.same(shown, workers[3]["steps"]["wait_ns"][1])
+    said = panel.get_by_text(re.compile(rf"^Rank 3, step {steps[1]}: "))
+    expect(said).to_be_visible()
+    assert numbers.same(said.inner_text().split(": ")[1], heat["values"][3 * len(steps) + 1])
     picture.click(position=place)
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank3")
-    expect(opened.picker("Numbers of")).to_have_accessible_name("Numbers of step 4")
+    expect(opened.picker("Numbers of")).to_have_accessible_name(f"Numbers of step {steps[1]}")
+    opened.ui.get_by_role("button", name=f"Show step {steps[1]} of rank3").click()
+    expect(opened.heading("Steps")).to_be_visible()
 
 
 def test_the_heat_map_by_keyboard(opened: Profiler) -> None:
-    worker = answer_of(opened)["workers"][2]
+    answer = ranks_of(opened)
+    heat = opened.server.api("ranks/heatmap", run=GPU_RUN, metric="own_ns")
     panel = opened.panel("Ranks × steps")
     picture = panel.get_by_role("slider")
     tab_to(opened.page, picture)
@@ -165,8 +189,8 @@ def test_the_heat_map_by_keyboard(opened: Profiler) -> None:
         opened.page.keyboard.press(key)
     said = picture.get_attribute("aria-valuetext") or ""
     name, _, shown = said.partition(": ")
-    assert name == f"rank2, step {worker['steps']['names'][-1]}"
-    assert numbers.same(shown, worker["steps"]["duration_ns"][-1])
+    assert name == f"Rank 2, step {answer['steps'][-1]}"
+    assert numbers.same(shown, heat["values"][3 * heat["steps"] - 1])
     expect(panel.locator(".heat-foot")).to_contain_text(said)
     opened.page.keyboard.press("Enter")
     expect(opened.picker("Worker")).to_have_accessible_name("Worker rank2")
@@ -195,10 +219,24 @@ def test_a_picture_as_a_table(opened: Profiler, title: str) -> None:
 
 def test_the_address_is_the_view(on_its_own: Profiler) -> None:
     on_its_own.open(
-        v="distributed", r=GPU_RUN, k="rank1", t="5", p="slowest", c="percent", m="wait_ns", d="rank2", q2="rank<3"
+        v="distributed",
+        r=GPU_RUN,
+        k="rank1",
+        t="5",
+        p="slowest",
+        c="percent",
+        m="wait_ns",
+        d="rank2",
+        q2="rank<3",
+        h="node",
     )
     expect(on_its_own.picker("Numbers of")).to_have_accessible_name("Numbers of step 5")
-    for group, choice in (("Order", "Longest first"), ("Scale", "Percent"), ("Colour", "Synchronizing")):
+    for group, choice in (
+        ("Order", "Longest first"),
+        ("Scale", "Percent"),
+        ("Colour", "Exposed wait"),
+        ("Rows by", "Node"),
+    ):
         expect(on_its_own.ui.get_by_role("radiogroup", name=group).get_by_role("radio", name=choice)).to_be_checked()
     expect(on_its_own.panel(OPERATIONS).get_by_role("button", name="Operations of rank2")).to_be_visible()
     expect(on_its_own.grid("Ranks").count).to_have_text("3 of 4 rows")
@@ -219,11 +257,11 @@ def test_a_run_without_communication_says_so(on_its_own: Profiler) -> None:
 
 def test_an_error_and_retry(on_its_own: Profiler) -> None:
     page = on_its_own.page
-    page.route("**/api/distributed*", lambda route: route.fulfill(status=422, json={"error": "mark 4711"}))
+    page.route("**/api/ranks?*", lambda route: route.fulfill(status=422, json={"error": "mark 4711"}))
     on_its_own.open(v="distributed", r=GPU_RUN)
     alert = on_its_own.ui.get_by_role("alert")
     expect(alert).to_contain_text("mark 4711")
-    page.unroute("**/api/distributed*")
+    page.unroute("**/api/ranks?*")
     alert.get_by_role("button", name="Retry").click()
     expect(on_its_own.grid("Ranks").count).to_be_visible()
 
@@ -233,9 +271,14 @@ def test_names_are_text(on_its_own: Profiler) -> None:
     answer = json.loads(json.dumps(answer_of(on_its_own)).replace("NVIDIA H100 80GB HBM3", image))
     answer["workers"][0].update(worker=image, node=image, rank=None)
     answer["operations"]["rows"]["name"] = [image for _ in answer["operations"]["rows"]["name"]]
-    answer["groups"][0]["description"] = image
     on_its_own.page.route("**/api/distributed*", lambda route: route.fulfill(json=answer))
+    ranks = ranks_of(on_its_own)
+    ranks["groups"][0]["label"] = image
+    ranks["stragglers"][0].update(worker=image, rank=None, host=image, operator=image)
+    on_its_own.page.route("**/api/ranks?*", lambda route: route.fulfill(json=ranks))
     on_its_own.open(v="distributed", r=GPU_RUN, k="rank1")
+    expect(on_its_own.panel("Slow ranks").get_by_text(image).first).to_be_visible()
+    expect(on_its_own.panel("Process groups and layout").get_by_text(image).first).to_be_visible()
     expect(on_its_own.grid(DEVICES).root.get_by_role("gridcell", name=image, exact=True).first).to_be_visible()
     chart(on_its_own).focus()
     assert image in (chart(on_its_own).get_attribute("aria-valuetext") or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import socket
 import subprocess
@@ -41,6 +42,20 @@ def test_answers_to_its_own_names_only(start: Starter, logs: Path) -> None:
         for host in ("localhost:6007", "127.0.0.1", "[::1]:80", "proxy.example"):
             assert server.get(path, headers={"Host": host}).status == 200
     assert server.get("").headers["Cross-Origin-Resource-Policy"] == "same-origin"
+
+
+def test_serves_all_that_is_in_a_shared_place(start: Starter, logs: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    assert run("ingest", str(logs), "--cache-dir", str(place)).returncode == 0
+    shutil.rmtree(logs)
+    server = start("serve", "--port", "0", tensorboard=False, environment={"TORCH_TB_PROFILER_CACHE_DIR": str(place)})
+    wait_for_all(server)
+    assert server.get("api/overview?run=run&worker=w&span=1").json()["workers"] == 2
+    (found,) = server.get("api/status").json()["runs"]
+    assert (found["ready"], found["total"], [s["file"] for s in found["skipped"]]) == (3, 3, ["bad.pt.trace.json"])
+    refused = run("serve", "--cache-dir", str(tmp_path))
+    assert refused.returncode == 2
+    assert "LOGDIR is missing" in refused.stderr
 
 
 def test_imports_no_tensorboard() -> None:

@@ -7,14 +7,14 @@ from io import BytesIO
 
 import pytest
 
-from tests.recorded import ROOT, SHARED, short, traces
+from tests.recorded import SHARED, sample_traces, short, traces
 from tests.tracegen import Config, Expected, generate
 from torch_tb_profiler.model import Model
 from torch_tb_profiler.trace import read_trace
 
 _NOT_HERE = pytest.mark.skip(reason=f"recorded traces are not here: {SHARED} does not exist")
 _RECORDED = traces(SHARED) if SHARED.is_dir() else [pytest.param(SHARED, marks=_NOT_HERE)]
-_SAMPLES = traces(ROOT / "samples")
+_SAMPLES = sample_traces()
 _CONFIGURATIONS = {
     "one device": Config(steps=3, layers=2),
     "two ranks": Config(steps=2, layers=2, ranks=2, skew_ns=3_000_000_000),

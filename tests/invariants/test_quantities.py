@@ -110,9 +110,8 @@ def check_kernels(model: Model) -> None:
     warps = summary.occupancy
     assert (row.achieved_occupancy, row.occupancy_known_share) == (warps.mean, warps.known_share)
     found = summary.tensor_cores
-    shares = (None, None) if found is None else (found.yes, found.unknown)
-    assert (row.tensor_cores_yes, row.tensor_cores_unknown) == shares
-    if found is not None:
+    assert (row.tensor_cores_yes, row.tensor_cores_unknown) == (found.yes, found.unknown)
+    if found.yes is not None and found.no is not None and found.unknown is not None:
         assert found.yes + found.no + found.unknown == pytest.approx(1)
     uses = device_use(model)
     chosen = is_compute(model)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import csv
+import email
+import hashlib
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +24,8 @@ NO_REGISTRY = {
     "npm_config_registry": "http://127.0.0.1:1",
     "npm_config_fetch_retries": "0",
 }
+#: of all files of the distributions: seconds
+EPOCH = {"SOURCE_DATE_EPOCH": "1700000000"}
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +64,7 @@ def distributions(
     source = tmp_path_factory.mktemp("build") / "source"
     shutil.copytree(checkout, source)
     shutil.copytree(repository / "torch_tb_profiler" / "static", source / "torch_tb_profiler" / "static")
-    run([sys.executable, "-m", "build", str(source)], env={**without_node, **NO_REGISTRY})
+    run([sys.executable, "-m", "build", str(source)], env={**without_node, **NO_REGISTRY, **EPOCH})
     (sdist,) = (source / "dist").glob("*.tar.gz")
     (wheel,) = (source / "dist").glob("*.whl")
     return sdist, wheel
@@ -98,12 +106,60 @@ def test_wheel(distributions: tuple[Path, Path], repository: Path) -> None:
     assert sources == {name for name in inside if name.endswith(".py")}
 
 
+def test_wheel_has_notices_types_and_its_components(distributions: tuple[Path, Path]) -> None:
+    with zipfile.ZipFile(distributions[1]) as archive:
+        names = archive.namelist()
+        (folder,) = {name.split("/")[0] for name in names if ".dist-info/" in name}
+        metadata = email.message_from_bytes(archive.read(f"{folder}/METADATA"))
+        components = json.loads(archive.read(f"{folder}/sboms/torch-tb-profiler.cdx.json"))
+        notices = archive.read("torch_tb_profiler/static/THIRD_PARTY_NOTICES.txt").decode()
+        recorded = {row[0]: row[1:] for row in csv.reader(archive.read(f"{folder}/RECORD").decode().splitlines())}
+        assert set(recorded) == set(names)
+        for name in set(names) - {f"{folder}/RECORD"}:
+            content = archive.read(name)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            assert recorded[name] == [f"sha256={digest}", str(len(content))]
+    assert f"{folder}/licenses/LICENSE" in names
+    assert metadata["License-Expression"] == "BSD-3-Clause"
+    urls = dict(url.split(", ") for url in metadata.get_all("Project-URL"))
+    assert {"Documentation", "Source", "Issues", "Changelog"} <= set(urls)
+    version = metadata["Version"]
+    assert components["metadata"]["component"]["purl"] == f"pkg:pypi/torch-tb-profiler@{version}"
+    needed = {each["name"] for each in components["components"] if each["purl"].startswith("pkg:pypi/")}
+    asked = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
+    assert needed == {re.split(r"[^\w.-]", line)[0].lower() for line in asked}
+    bundled = [each for each in components["components"] if each["purl"].startswith("pkg:npm/")]
+    assert {"react", "react-dom", "@tanstack/react-query"} <= {each["name"] for each in bundled}
+    for each in bundled:
+        assert f"\n{each['name']} {each['version']} (" in f"\n{notices}"
+
+
+def test_distributions_are_the_same_when_they_are_built_again(
+    distributions: tuple[Path, Path], repository: Path, checkout: Path, tmp_path: Path
+) -> None:
+    """In another folder, at another time, with other rights of files."""
+    source = tmp_path / "elsewhere"
+    shutil.copytree(checkout, source, ignore=shutil.ignore_patterns(".git"))
+    shutil.copytree(repository / "torch_tb_profiler" / "static", source / "torch_tb_profiler" / "static")
+    for path in source.rglob("*"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        path.chmod(path.stat().st_mode & ~0o077)
+    run([sys.executable, "-m", "build", str(source)], env={**os.environ, **NO_REGISTRY, **EPOCH})
+    for made in distributions:
+        assert (source / "dist" / made.name).read_bytes() == made.read_bytes()
+
+
 def test_sdist(distributions: tuple[Path, Path], repository: Path) -> None:
     with tarfile.open(distributions[0]) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     expected = {
+        "CHANGELOG.md",
+        "CITATION.cff",
+        "CODE_OF_CONDUCT.md",
+        "CONTRIBUTING.md",
         "LICENSE",
         "README.md",
+        "SECURITY.md",
         "pyproject.toml",
         "setup.py",
         "_build/backend.py",

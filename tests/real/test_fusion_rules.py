@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, short, traces
+from tests.recorded import SHARED, model_of, sample_traces, short, traces
+from torch_tb_profiler.analysis.shared.backward import recomputed
 from torch_tb_profiler.insights.findings import diagnosis
-from torch_tb_profiler.insights.recomputed import recomputed
 
 RULES = {
     *("pointwise_chain", "unfused_norm", "unfused_optimizer", "optimizer_share", "unfused_attention", "attention_math"),
@@ -27,7 +27,7 @@ SAID = {
     "transformer": {"optimizer_share"},
     "transformer_nostack": {"optimizer_share"},
 }
-FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *traces(ROOT / "samples")]
+FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *sample_traces()]
 
 
 @pytest.mark.parametrize("path", FILES, ids=short)

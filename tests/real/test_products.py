@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 
 from tests.recorded import SHARED, model_of, short, traces
+from torch_tb_profiler.analysis.flops.products import ELEMENTS, product_kernels
+from torch_tb_profiler.analysis.roofline.least import minimal_ns
 from torch_tb_profiler.analysis.shared.peaks import peaks_of
-from torch_tb_profiler.analysis.shared.product_shapes import minimal_ns
-from torch_tb_profiler.analysis.shared.products import ELEMENTS, product_kernels
 
 FILES = traces(SHARED) if SHARED.is_dir() else []
 
-#: of each image of ResNet-50 the multiplications of its convolutions and of its last layer
-RESNET_CONVOLUTIONS, RESNET_LAST = 4_087_136_256, 2048 * 1000
-#: backward convolutions multiply twice as much as forward ones, whose size was not recorded in 2021; the last layer
-#: multiplies once forward and twice backward
-RESNET_STEP = 2 * 32 * (2 * RESNET_CONVOLUTIONS + 3 * RESNET_LAST)
+#: of each image of ResNet-50 the multiplications of its convolutions, of its first one, and of its last layer
+RESNET_CONVOLUTIONS, RESNET_FIRST, RESNET_LAST = 4_087_136_256, 112 * 112 * 64 * 3 * 49, 2048 * 1000
+#: each product once forward and twice backward, but the first convolution, whose input has no gradient
+RESNET_STEP = 2 * 32 * (3 * (RESNET_CONVOLUTIONS + RESNET_LAST) - RESNET_FIRST)
 #: 141 tokens, 4 layers of 512 with 2048 between, and a vocabulary of 30522
 BERT = 2 * 141 * (4 * (4 * 512 * 512 + 2 * 512 * 2048) + 512 * 512 + 512 * 30522)
 #: 8 × 4096 tokens, 4 products of 2048 × 2048 and 3 with 8192

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, short, traces
+from tests.recorded import ROOT, SHARED, model_of, sample_traces, short, traces
 from tests.replay_checks import check_pieces
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import Change, ScaleWork, collectives, free, kernels, scale, without
@@ -21,11 +21,9 @@ from torch_tb_profiler.analysis.replay.scenario import changed, unchanged
 from torch_tb_profiler.model import Model, StepChoice
 from torch_tb_profiler.ranks.replay import join, joint_what_if, replay_rank
 
-FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *traces(ROOT / "samples")]
+FILES = [*(traces(SHARED) if SHARED.is_dir() else []), *sample_traces()]
 SAMPLES = ROOT / "samples"
-HOST: list[Change] = [
-    free(name) for name in ("python", "operator", "launch", "blocking", "allocator", "api", "collective")
-]
+HOST: list[Change] = [free(name) for name in ("python", "operator", "launch", "allocator", "api", "collective")]
 CHANGES: dict[str, list[Change]] = {
     "C": [collectives(0)],
     "K": [kernels(0.8)],
@@ -69,9 +67,10 @@ GOLDEN = {
     "kineto/resnet50_num_workers_0": ([37, 1, 28, 33, 0.9, 0], [0, 1.2, 3.7, 33.2, 0.1, 36, 1.6]),
     "kineto/resnet50_num_workers_4": ([29, 2, 67, 0.8, 0.8, 0], [0, 1.0, 6.4, 1.0, 0, 26, 1.0]),
 }
-#: points of a per cent. With free host time or free devices the two differ by up to half a point; which of them is
-#: right is not known
-CLOSE, CLOSE_WHEN_FREE = 0.11, 0.55
+#: points of a per cent
+CLOSE = 0.11
+#: file and change where the two differ by more: 67.27 with free devices; which of them is right is not known
+APART = {("HTA/v100_absolute_ns_timestamps", "G"): 0.18}
 
 
 def rounded(expected: float, close: float) -> float:
@@ -103,7 +102,7 @@ def test_beside_a_second_implementation(folder: str, shared_traces: Path) -> Non
     total = int(base.step_ns.sum())
     for (name, changes), expected in zip(CHANGES.items(), saved, strict=True):
         after = int(changed(model.trace, graph, changes).step_ns.sum())
-        close = CLOSE_WHEN_FREE if name in "HG" else CLOSE
+        close = APART.get((folder, name), CLOSE)
         assert 100 * (total - after) / total == pytest.approx(expected, abs=rounded(expected, close)), name
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.recorded import ROOT, SHARED, model_of, short, traces
+from tests.recorded import SHARED, model_of, sample_traces, short, traces
 from torch_tb_profiler.analysis.overview.overview import step_times
 from torch_tb_profiler.model import Model
 
@@ -38,7 +38,7 @@ def check(model: Model) -> None:
     assert not model.in_steps.launched_before.any()
 
 
-@pytest.mark.parametrize("path", [*traces(SHARED), *traces(ROOT / "samples")], ids=short)
+@pytest.mark.parametrize("path", [*traces(SHARED), *sample_traces()], ids=short)
 def test_periods_follow_each_other(path: Path) -> None:
     check(model_of(path))
 

@@ -145,6 +145,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._forward()
 
+    def do_DELETE(self) -> None:
+        self._forward()
+
     def _forward(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP}

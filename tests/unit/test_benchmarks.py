@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from benchmarks import bars, environments, hostile, measure, processes, report, requests
-from benchmarks.bars import Bar, Check
+from benchmarks import environments, hostile, measure, processes, report, requests
+from benchmarks.bars import BARS
+from benchmarks.bars.bar import Bar, Check, verdict
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.web.routes import ROUTES
 
@@ -71,21 +72,21 @@ def test_a_check_against_its_bounds(value: float | None, at_most: bool, expected
 
 def test_the_worst_check_is_the_verdict_of_a_bar() -> None:
     reached, met, missed, unknown = (Check("", v, 2, 1, "") for v in (1, 2, 3, None))
-    assert bars.verdict([reached, met]) == "met"
-    assert bars.verdict([reached, unknown]) == "not measured"
-    assert bars.verdict([missed, unknown, reached]) == "MISSED"
+    assert verdict([reached, met]) == "met"
+    assert verdict([reached, unknown]) == "not measured"
+    assert verdict([missed, unknown, reached]) == "MISSED"
 
 
 def test_all_bars_are_there_and_survive_an_empty_measurement() -> None:
-    numbers = {"B": 13, "T": 8, "U": 1, "S": 4, "E": 4}
+    numbers = {"B": 13, "T": 8, "U": 1, "S": 4, "E": 4, "F": 1, "G": 1, "R": 4, "M": 3}
     wanted = [f"{kind}{n}" for kind, last in numbers.items() for n in range(1, last + 1)]
-    assert [bar.id for bar in bars.BARS] == wanted
-    for bar in bars.BARS:
-        assert bars.verdict(list(bar.checks({}))) == "not measured"
+    assert [bar.id for bar in BARS] == wanted
+    for bar in BARS:
+        assert verdict(list(bar.checks({}))) == "not measured"
 
 
 def bar(name: str) -> Bar:
-    return next(bar for bar in bars.BARS if bar.id == name)
+    return next(bar for bar in BARS if bar.id == name)
 
 
 def test_the_peer_is_compared_without_the_fixed_costs() -> None:
@@ -107,9 +108,9 @@ def test_the_slowest_old_route_counts_and_the_file_itself_does_not() -> None:
 
 def test_one_hostile_input_that_loses_events_misses_the_bar() -> None:
     good = {"least": 5, "events": 5, "noted": True, "cpu": 1.2, "clean": 1.0}
-    assert bars.verdict(list(bar("B10").checks({"damaged": {"cases": {"a": good}}}))) == "reached"
+    assert verdict(list(bar("B10").checks({"damaged": {"cases": {"a": good}}}))) == "reached"
     lost = {"damaged": {"cases": {"a": good, "b": good | {"events": 4}}}}
-    assert bars.verdict(list(bar("B10").checks(lost))) == "MISSED"
+    assert verdict(list(bar("B10").checks(lost))) == "MISSED"
 
 
 def test_the_least_of_several_measurements() -> None:

@@ -14,7 +14,7 @@ import pytest
 from tests.definitions import PACKAGE, all_definitions
 from torch_tb_profiler.analysis.health.devices import _NEWER_CUDA
 from torch_tb_profiler.insights import RULES
-from torch_tb_profiler.insights.run_rules import RUN_RULES
+from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.storage import errors
 from torch_tb_profiler.storage.blob import Blobs
 from torch_tb_profiler.storage.files import _ADVICE as FILES_ADVICE
@@ -45,6 +45,12 @@ def source(name: str) -> str:
     return (CHINESE / f"{name}.ts").read_text("utf-8")
 
 
+def known_columns() -> set[str]:
+    """The ids that have Chinese words."""
+    files = ("serverColumns", "serverMemory", "serverRoofline")
+    return set(re.findall(r'^  "([\w.]+)": \[', "".join(map(source, files)), re.MULTILINE))
+
+
 DEFINED = all_definitions()
 
 
@@ -53,7 +59,7 @@ SIDES = ("baseline", "experiment", "delta")
 
 @pytest.mark.parametrize("group", sorted(DEFINED))
 def test_every_column_has_chinese_words(group: str) -> None:
-    known = set(re.findall(r'^  "([\w.]+)": \[', source("serverColumns"), re.MULTILINE))
+    known = known_columns()
     shown = [d for key, d in DEFINED[group].items() if key not in NO_COLUMNS.get(group, ())]
     ids = [d.id.split(" ") for d in shown]
     assert [d.key for d, of in zip(shown, ids, strict=True) if of[-1] not in known] == []
@@ -61,7 +67,7 @@ def test_every_column_has_chinese_words(group: str) -> None:
 
 
 def test_no_chinese_words_are_of_columns_that_are_gone() -> None:
-    known = set(re.findall(r'^  "([\w.]+)": \[', source("serverColumns"), re.MULTILINE))
+    known = known_columns()
     assert len(known) > 100
     assert known - {d.id.split(" ")[-1] for defined in DEFINED.values() for d in defined.values()} == set()
 
@@ -179,6 +185,11 @@ def test_every_finding_can_be_said_in_chinese() -> None:
     for kind, start in (("Evidence", "evidence"), ("Link", "links")):
         said = set(re.findall(r'^  "?(\w+)"?:', of_findings(start), re.MULTILINE))
         assert {key for call in calls_of(kind) for key in constants(call, 0)} == said
+
+
+def test_every_refusal_can_be_said_in_chinese() -> None:
+    said = keys("serverRefusals", "export const ofTraces") | keys("serverRefusals", "export const refusals")
+    assert {key for call in calls_of("Refusal") for key in constants(call, 0)} == said
 
 
 def test_remedies_in_words_are_known_in_chinese() -> None:

@@ -51,7 +51,7 @@ def test_traces(document: Any) -> None:
     [
         (b"", "is empty"),
         (b" \n", "is empty"),
-        (b"\x80\x04\x95", "is not JSON"),
+        (b"\x80\x04\x95", "is a pickle, but not a memory snapshot"),
         (b"hello", "is not JSON"),
         (b"{}", "is JSON, but not a trace: it has no traceEvents"),
         (b"[]", "is JSON, but not a trace: it has no events"),

@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.shared.kernel_use import TensorCores
 from torch_tb_profiler.analysis.slices.columns import SLICES
 from torch_tb_profiler.analysis.slices.table import SliceTable
 from torch_tb_profiler.insights import RULES
-from torch_tb_profiler.insights.run_rules import RUN_RULES
+from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.ranks.columns import DISTRIBUTED, DISTRIBUTED_OPERATIONS
 from torch_tb_profiler.ranks.distributed import OperationTable, Waits
 
@@ -35,6 +35,7 @@ VIEWS = {
     "OVERVIEW": "overview",
     "OPERATORS": "operators",
     "KERNELS": "kernels",
+    "ROOFLINE": "roofline",
     "MEMORY": "memory",
     "OVERLAP": "distributed",
     "DISTRIBUTED": "distributed",
@@ -48,6 +49,9 @@ VIEWS = {
     "MODULES": "modules",
     "HOOKS": "modules",
     "STACKS": "stacks",
+    "SNAPSHOT": "snapshot",
+    "SNAPSHOT_LIFETIMES": "snapshot",
+    "SNAPSHOT_STACKS": "snapshot",
     "PATH_PIECES": "critical-path",
 }
 

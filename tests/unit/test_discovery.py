@@ -84,7 +84,7 @@ def test_what_looks_like_a_trace_is_skipped_with_a_reason(name: str, reason: str
 
 
 @pytest.mark.parametrize(
-    "name", ["notes.txt", "events.out.tfevents.1.host", "trace.pt", "x.gz", "snapshot.pickle", "a.json.txt"]
+    "name", ["notes.txt", "events.out.tfevents.1.host", "trace.pt", "x.gz", "weights.bin", "a.json.txt"]
 )
 def test_other_files_are_not_mentioned(name: str) -> None:
     assert parse_name(name) is None

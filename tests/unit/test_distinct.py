@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import statistics
+from collections import Counter
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.arrays.distinct import begins_run, distinct, distinct_places, one_of
+from torch_tb_profiler.arrays.distinct import (
+    among,
+    begins_run,
+    distinct,
+    distinct_counts,
+    distinct_first,
+    distinct_places,
+    one_of,
+)
+from torch_tb_profiler.arrays.order import median, percentile
 
 small = st.lists(st.integers(0, 20), max_size=40)
 any_sign = st.lists(st.integers(-(2**62), 2**62), max_size=40)
@@ -20,6 +32,32 @@ def test_against_sets(values: list[int]) -> None:
     found, place = distinct_places(given_values)
     assert found.tolist() == sorted(set(values))
     assert found[place].tolist() == values
+    found, first = distinct_first(given_values)
+    assert (found.tolist(), first.tolist()) == (
+        sorted(set(values)),
+        [values.index(each) for each in sorted(set(values))],
+    )
+    found, count = distinct_counts(given_values)
+    assert dict(zip(found.tolist(), count.tolist(), strict=True)) == Counter(values)
+
+
+@given(st.one_of(small, any_sign), st.one_of(small, any_sign))
+def test_among_many(values: list[int], wanted: list[int]) -> None:
+    expected = [value in wanted for value in values]
+    assert among(np.array(values, np.int64), np.array(wanted, np.int64)).tolist() == expected
+    assert among(np.array(values, np.int64), wanted).tolist() == expected
+
+
+@given(st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=9))
+def test_medians(values: list[int]) -> None:
+    assert median(np.array(values)) == statistics.median(values)
+    assert median(np.array(values) / 8) == statistics.median([value / 8 for value in values])
+
+
+@given(st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=9), st.floats(0, 100))
+def test_percentiles(values: list[int], percent: float) -> None:
+    expected = np.percentile(np.array(values), percent)
+    assert percentile(np.array(values), percent) == pytest.approx(expected, rel=1e-9, abs=1e-3)
 
 
 @pytest.mark.parametrize("values", [[], [3, 3, 1], [-3, 3], [0, 2_000_000]])

@@ -206,7 +206,7 @@ UNITS = {"nanoseconds", "microseconds", "bytes", "0…1", "%"}
 #: what a number may be of, at the end of its name or in its description
 SAID_BY_NAME = re.compile(r"_(ns|bytes)$")
 SAID_BY_TEXT = re.compile(
-    r"\bns\b|nanoseconds|microseconds?\b|\bbytes?\b|0…1|0…255|%|in `unit`"  # a unit
+    r"\bns\b|nanoseconds|microseconds?\b|\bbytes?\b|0…1|0…255|%|in `unit`|\bFLOP\b"  # a unit
     r"|how many|how often|\bsize of\b"  # a count
     r"|\bnumber of (an?|the|each|its) |\bnumber among\b|\bid\b|\bposition\b|\brows? of\b"  # says which
 )

@@ -73,7 +73,7 @@ def test_no_description_no_peaks() -> None:
 def test_types_without_units_are_left_out() -> None:
     v100 = of("Tesla V100-SXM2-32GB")
     assert v100 is not None
-    assert set(v100.flops) == {"fp32", "fp16"}
+    assert set(v100.flops) == {"fp64", "fp32", "fp16"}
     a100 = of("NVIDIA A100-SXM4-40GB")
     assert a100 is not None
     assert "fp8" not in a100.flops

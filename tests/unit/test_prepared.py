@@ -26,6 +26,7 @@ from torch_tb_profiler.model import Model
 from torch_tb_profiler.questions import QUESTIONS as DECLARED
 from torch_tb_profiler.trace import column_file, read_trace
 from torch_tb_profiler.web.ahead import QUESTIONS
+from torch_tb_profiler.web.execute import is_about
 from torch_tb_profiler.web.old_plugin.questions import QUESTIONS as OLD
 from torch_tb_profiler.web.prefetch import questions
 from torch_tb_profiler.workspace import Key, OpenTrace, Refusal, Workspace, open_workspace
@@ -60,7 +61,7 @@ def asked_first(logs: Path) -> list[tuple[str, dict[str, str]]]:
         model = Model(read_trace(stream))
     found: list[tuple[str, dict[str, str]]] = []
     for question in (*DECLARED, *OLD):
-        if isinstance(question, TraceQuestion):
+        if isinstance(question, TraceQuestion) and is_about(question, model):
             found += [(question.path, texts_of(own)) for own in question.asked_first(model)]
     return found
 

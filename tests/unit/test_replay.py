@@ -12,6 +12,7 @@ from tests.events import Event, annotation, kernel, launch, model_of, op
 from tests.replay_checks import CHANGES, check_base
 from tests.replay_programs import Machine, queue_program, random_program, recorded, truth
 from torch_tb_profiler.analysis.replay import build
+from torch_tb_profiler.analysis.replay import savings as savings_module
 from torch_tb_profiler.analysis.replay.build import graph_of
 from torch_tb_profiler.analysis.replay.changes import (
     Change,
@@ -257,12 +258,33 @@ def test_savings_after_one_another_add_up(program: Model) -> None:
         assert 0 <= each.low <= each.high
 
 
+def test_what_saves_too_little_counts_for_nothing(program: Model) -> None:
+    """Neither among the remedies, nor in what all save together, nor in what the others save beyond all others."""
+    remedies = [[kernels(0.5)], [scale("launch", 0.99)], [scale("operator", 0.5)]]
+    tiny = what_if(program, remedies[1]).saved_ns
+    assert tiny
+    every = savings(program, remedies, least=[0, tiny, 0])
+    assert {each.place for each in every.changes} == {0, 1, 2}
+    rest = savings(program, remedies, least=[0, 1_000_000, 0])
+    assert {each.place for each in rest.changes} == {0, 2}
+    assert rest.together_ns == savings(program, [remedies[0], remedies[2]]).together_ns < every.together_ns
+
+
 def test_intervals() -> None:
     assert interval(np.array([5]), 100, False) == (None, None)
     assert interval(np.array([100_000, 200_000]), 1_000_000, False) == (195_000, 405_000)
     low, high = interval(np.full(10, 1_000), 100_000, False)
     assert (low, high) == (9_500, 10_500)
     assert interval(np.full(10, 1_000), 100_000, True) == (7_125, 10_000)
+
+
+def test_the_interval_of_many_steps_is_that_of_drawn_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    saved = np.random.default_rng(7).integers(1_000, 9_000, 1_001)
+    normal = interval(saved, 0, False)
+    monkeypatch.setattr(savings_module, "MOST_DRAWN", 2_000)
+    drawn = interval(saved, 0, False)
+    assert normal != drawn
+    assert normal == pytest.approx(drawn, rel=2e-3)
 
 
 def test_waits_that_touch_are_one() -> None:
@@ -291,3 +313,21 @@ def test_a_pause_put_into_a_recording_comes_back(seed: int) -> None:
     assert graph_of(model).steps.end[-1] == before.end[-1] + 5_000_000
     found = what_if(model, [ScaleHost(0.0, "data", operator=name)])
     assert found.saved_ns == 5_000_000
+
+
+def test_calls_of_collectives_and_ranges_of_other_names_belong_together_in_order() -> None:
+    """As with FSDP on gloo: its calls are named otherwise than what its threads run, and two threads take turns."""
+    events = [annotation("ProfilerStep#1", 0, 2000), op("aten::mm", 0, 90)]
+    for number, (call, run) in enumerate(
+        [("_allgather_base_", "all_gather"), ("_reduce_scatter_base_", "all_reduce")] * 2
+    ):
+        at = 100 + 400 * number
+        events += [op(f"c10d::{call}", at, 20), annotation(f"gloo:{run}", at + 30, 250, tid=7 + number % 2)]
+        events.append(op("aten::mm", at + 290, 100))
+    model = model_of(events)
+    check_base(model)
+    path = critical_path(unchanged(graph_of(model)))
+    assert path.unexplained == 0
+    assert (path.share("communication") or 0) > 0.4
+    saved = what_if(model, [collectives(0)])
+    assert (saved.before_ns, saved.after_ns) == (2_000_000, 1_000_000)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import tracemalloc
 from io import BytesIO
 from pathlib import Path
@@ -17,7 +16,8 @@ from hypothesis import strategies as st
 
 from tests.tracegen import Config, write_run
 from torch_tb_profiler.trace import TraceError, read_trace
-from torch_tb_profiler.trace.rewrite import between, examine, with_events
+from torch_tb_profiler.trace.rewrite import examine, with_events
+from torch_tb_profiler.trace.window import between, window
 
 DAMAGED = Path(__file__).parent.parent / "damaged"
 ADDED = [{"ph": "C", "name": "a"}, {"ph": "C", "name": "b"}, {"ph": "C", "name": "c"}]
@@ -113,6 +113,12 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return gzip.decompress(next(folder.iterdir()).read_bytes())
 
 
+def within(content: bytes, start_ns: int = -(2**61), end_ns: int = 2**61) -> Any:
+    """The document of what lies between two times of the trace."""
+    wanted = window(read_trace(BytesIO(content)), start_ns, end_ns)
+    return parsed(b"".join(between(BytesIO(content), wanted)))
+
+
 def is_between(event: Any, start: float, end: float) -> bool:
     if event["ph"] == "M":
         return True
@@ -123,11 +129,12 @@ def test_events_between_two_times(generated: bytes) -> None:
     events = parsed(generated)["traceEvents"]
     times = sorted(event["ts"] for event in events if "ts" in event and event["ph"] != "M")
     start, end = times[len(times) // 3], times[len(times) // 2]
-    found = parsed(b"".join(between(BytesIO(generated), start, end)))
+    origin = read_trace(BytesIO(generated)).origin_ns - (parsed(generated).get("baseTimeNanoseconds") or 0)
+    found = within(generated, round(1000 * start) - origin, round(1000 * end) - origin)
     assert {key: value for key, value in parsed(generated).items() if key != "traceEvents"}.items() <= found.items()
     assert found["traceEvents"] == [event for event in events if is_between(event, start, end)]
     assert 0 < len(found["traceEvents"]) < len(events)
-    everything = parsed(b"".join(between(BytesIO(generated), -math.inf, math.inf)))
+    everything = within(generated)
     assert everything["traceEvents"] == events
 
 
@@ -139,7 +146,7 @@ def test_of_damaged_files_as_well(path: Path) -> None:
         return
     whole = parsed(rewritten(path.read_bytes(), []))
     events = whole if isinstance(whole, list) else whole["traceEvents"]
-    found = parsed(b"".join(between(BytesIO(path.read_bytes()), -math.inf, math.inf)))["traceEvents"]
+    found = within(path.read_bytes())["traceEvents"]
     assert all(event in events for event in found)
     timed = [e for e in events if isinstance(e, dict) and isinstance(e.get("ts"), int | float) and "ph" in e]
     usual = [event for event in timed if abs(event["ts"]) < 10**300]

@@ -336,10 +336,10 @@ def test_ids_are_those_of_any_trace() -> None:
 # ---- every trace there is
 
 
-def test_samples(repository: Path) -> None:
+def test_samples(samples: Path) -> None:
     from tests.invariants.test_sums import model_of as model_of_file
 
-    for path in sorted((repository / "samples").rglob("*.json.gz"))[::3]:
+    for path in sorted(samples.rglob("*.json.gz"))[::3]:
         model = model_of_file(path)
         for weight in stack_weights(model):
             down, up = of(model, weight=weight), of(model, weight=weight, direction="bottom_up", smallest_share=1e-3)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,9 @@ from tests.served import client_of, everything_read
 from torch_tb_profiler.analysis.health import troubles
 from torch_tb_profiler.analysis.question import Subject
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.insights.summary.summary import SummaryAnswer, as_text, summary
+from torch_tb_profiler.insights.rule import Finding, FindingSaving
+from torch_tb_profiler.insights.summary.summary import SummaryAnswer, by_saving, summary
+from torch_tb_profiler.insights.summary.text import as_text
 from torch_tb_profiler.model import Model
 
 REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
@@ -91,6 +95,32 @@ def test_what_is_not_known_is_null_and_said_so() -> None:
     assert "Occupancy: mean unknown, known for 0.0%" in as_text(without_occupancy)
 
 
+def test_findings_are_in_order_of_what_they_save() -> None:
+    """Also where the second cause is hidden by the first, and where what is refused and a warning were found."""
+
+    def finding(key: str, after: float | None, refused: str | None = None) -> Finding:
+        saving = FindingSaving(after, after, after, None, None, False, refused)
+        kept = saving if after is not None or refused else None
+        return Finding(
+            id=key,
+            key=key,
+            severity="low",
+            confidence="high",
+            title=key,
+            detail="",
+            advice="",
+            saving=kept,
+            evidence=(),
+            count=0,
+            where=None,
+            instances=(),
+        )
+
+    counted = [finding("a", 5.0), finding("b", 20.0), finding("c", 0.0), finding("d", None, "why"), finding("w", None)]
+    assert [each.id for each in by_saving(counted)] == ["b", "a", "c", "d", "w"]
+    assert [each.id for each in by_saving(counted[::-1])] == ["b", "a", "c", "d", "w"]
+
+
 def said(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
     assert main(["summary", *map(str, arguments)]) == 0
     return capsys.readouterr().out
@@ -148,3 +178,13 @@ def test_paths_and_what_is_wrong_with_them(samples: Path, tmp_path: Path, capsys
         out, err = capsys.readouterr()
         assert out == ""
         assert message in err
+
+
+def test_who_reads_the_output_may_stop(samples: Path) -> None:
+    command = [sys.executable, "-m", "torch_tb_profiler", "summary", str(samples / "cnn_workers0"), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (0, b"")

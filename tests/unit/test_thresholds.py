@@ -9,7 +9,7 @@ import pytest
 
 from tests.events import annotation, model_of
 from torch_tb_profiler.insights import RULES, diagnosis
-from torch_tb_profiler.insights.run_rules import RUN_RULES
+from torch_tb_profiler.insights.run.rules import RUN_RULES
 from torch_tb_profiler.insights.thresholds import VARIABLE, ThresholdError, thresholds, thresholds_with
 from torch_tb_profiler.workspace.cache import Cache
 

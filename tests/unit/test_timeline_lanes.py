@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.events import Event, memory, model_of
+from tests.events import Event, memory, model_of, op
 from tests.timelines import check_all, check_level, events, lanes_of, ns, tiles_of, timeline_of
 from torch_tb_profiler.analysis.memory.curve import memory_curves
 from torch_tb_profiler.arrays import pieces as array_pieces
-from torch_tb_profiler.timeline import counters, lanes, pyramid, timeline_file
+from torch_tb_profiler.timeline import counters, lanes, levels, pyramid, timeline_file
 from torch_tb_profiler.timeline.bands import Band
 from torch_tb_profiler.timeline.build import build
+from torch_tb_profiler.timeline.levels import Levels
 from torch_tb_profiler.timeline.pyramid import highest_level, tile_length, width_of
 from torch_tb_profiler.timeline.timeline import Timeline
 from torch_tb_profiler.timeline.tree import account, tree_of
@@ -305,3 +308,45 @@ def build_of(stream: object) -> Timeline:
     from torch_tb_profiler.model import Model
 
     return build(Model(read_trace(stream)))  # type: ignore[arg-type]
+
+
+def one_after_the_other(start: list[int], end: list[int]) -> list[int]:
+    """The definition: the first free lane below the innermost enclosing slice."""
+    found: list[int] = []
+    for i, (begin, finish) in enumerate(zip(start, end, strict=True)):
+        around = [j for j in range(i) if end[j] > begin and end[j] >= finish]
+        taken = {found[j] for j in range(i) if end[j] > begin}
+        lane = found[around[-1]] + 1 if around else 0
+        while lane in taken:
+            lane += 1
+        found.append(lane)
+    return found
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 20)), max_size=40), st.sampled_from([3, 2000]))
+def test_slices_that_overlap_stand_side_by_side(slices: list[tuple[int, int]], most: int) -> None:
+    slices.sort(key=lambda item: (item[0], -item[1]))
+    start = [start for start, _ in slices]
+    end = [start + length for start, length in slices]
+    with mock.patch.object(lanes, "MOST_DEPTHS", most):
+        found = lanes._side_by_side(np.array(start, np.int64), np.array(end, np.int64))
+    assert found == [min(lane, most) for lane in one_after_the_other(start, end)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 6), st.integers(0, 90), st.integers(0, 20)), min_size=1, max_size=40))
+def test_counting_and_searching_find_the_same_items(slices: list[tuple[int, int, int]]) -> None:
+    timeline = timeline_of([op("aten::mm", start, length, tid=tid) for tid, start, length in slices])
+    every = np.arange(len(timeline.placed.lanes))
+    found = Levels(timeline.levels, timeline.trace.events.duration)
+    for level in found.kept:
+        for start in range(-10_000, 110_000, 7_000):
+            ranges = []
+            for searched in (0, 10**9):
+                with mock.patch.object(levels, "_SEARCHED", searched):
+                    ranges.append(found._ranges(every, start, start + 9_000, level))
+            assert [(low, high) for low, high in ranges[0] if high > low] == [
+                (low, high) for low, high in ranges[1] if high > low
+            ]
+            assert len(ranges[0]) == len(ranges[1])

@@ -69,6 +69,7 @@ def test_status(client: Client, workspace: Workspace) -> None:
     assert [t["span"] for t in status["runs"][1]["traces"]] == ["default", "1", "2", "3"]
     trace = status["runs"][1]["traces"][1]
     assert trace | {"size": 0, "bytes_done": 0, "bytes_total": 0, "notes": 0} == {
+        "kind": "trace",
         "worker": "w",
         "span": "1",
         "file": "w.1.pt.trace.json",

@@ -18,7 +18,7 @@ from torch_tb_profiler.workspace import (
     Key,
     Loading,
     Workspace,
-    cache,
+    file_names,
     open_workspace,
     pack,
 )
@@ -39,7 +39,7 @@ def columns(logs: Path, tmp_path: Path, opened: Opener) -> Path:
 def test_a_change_of_an_analysis_keeps_the_columns(
     columns: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    monkeypatch.setattr(file_names, "answers_version", lambda: "another")
     before = columns.stat().st_ino
     second = opened()
     assert settled(second) == {"run/w.pt.trace.json": "ready"}
@@ -50,7 +50,7 @@ def test_a_change_of_an_analysis_keeps_the_columns(
 def test_unusable_columns_of_other_code_are_made_anew(
     columns: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cache, "answers_version", lambda: "another")
+    monkeypatch.setattr(file_names, "answers_version", lambda: "another")
     columns.write_bytes(b"nonsense")
     second = opened()
     assert settled(second) == {"run/w.pt.trace.json": "ready"}

@@ -20,6 +20,7 @@ from torch_tb_profiler.workspace.scanner import Scanner, list_files, list_runs, 
 
 NO_TRACE_EVENTS = "is JSON, but not a trace: it has no traceEvents"
 NO_EVENTS = "is JSON, but not a trace: it has no events"
+NO_SNAPSHOT = "is a pickle, but not a memory snapshot"
 NUMBERS = "is JSON, but not a trace: a list of numbers, as a memory timeline (export_memory_timeline) is"
 CHAKRA = "is a Chakra execution trace (ExecutionTraceObserver): it belongs to a trace, it is none"
 
@@ -57,7 +58,7 @@ ZOO: dict[str, tuple[Any, tuple[str, str, str] | str | None]] = {
     # SGLang
     f"{SGLANG}-TP-0-DP-0.trace.json.gz": (trace(), ("sglang", "TP-0-DP-0", "1")),
     f"{SGLANG}-TP-1-DP-0.trace.json.gz": (trace(), ("sglang", "TP-1-DP-0", "1")),
-    f"{SGLANG}-TP-0-memory.pickle": (b"\x80\x04", None),
+    f"{SGLANG}-TP-0-memory.pickle": (b"\x80\x04", NO_SNAPSHOT),
     "sglang/server_args.json": ({"tp_size": 2}, NO_TRACE_EVENTS),
     # vLLM, HTA, Megatron, verl, accelerate
     "vllm/dp0_pp0_tp1_dcp0_ep1_rank1.1795164719909293321.pt.trace.json.gz": (
@@ -95,10 +96,10 @@ ZOO: dict[str, tuple[Any, tuple[str, str, str] | str | None]] = {
     "extras/et.json": (CHAKRA_FILE, CHAKRA),
     "extras/et.json.gz": (CHAKRA_FILE, CHAKRA),
     "extras/et.pb": (b"\x0a", None),
-    "extras/memory.html": (b"<html>", None),
+    "extras/memory.html": (b"<html>", "is a page without a memory snapshot in it"),
     "extras/timeline.json": ([[1, 2], [[3, 4]]], NUMBERS),
     "extras/timeline.raw.json.gz": ([[-1, 1, 512, 7]], NUMBERS),
-    "extras/snapshot.pickle": (b"\x80\x04", None),
+    "extras/snapshot.pickle": (b"\x80\x04", NO_SNAPSHOT),
     "extras/snapshot.json": (
         {"segments": [], "device_traces": []},
         "is a memory snapshot (torch.cuda.memory): it is not a trace",

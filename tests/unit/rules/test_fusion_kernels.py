@@ -20,7 +20,7 @@ from tests.named_programs import (
     saved,
 )
 from tests.replay_programs import Instruction
-from torch_tb_profiler.insights.patterns import LEFT
+from torch_tb_profiler.insights.shared.patterns import LEFT
 
 DIMS = [[64, 1024], [64, 1024]]
 PRODUCT = op("mm", (GEMM, 200), dims=[[64, 1024], [1024, 1024]])

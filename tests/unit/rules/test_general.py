@@ -63,3 +63,8 @@ def test_an_idle_device_shows_what_it_waited_for() -> None:
     assert {each.name for each in finding.instances} == {"gemm"}
     assert finding.where is not None
     assert finding.where.operator == "aten::mm"
+    assert finding.saving is not None
+    assert not finding.saving.bound  # half of the host's time: a better remedy may save more
+    assert finding.saving.low_ns is not None
+    assert finding.saving.high_ns is not None
+    assert finding.saving.low_ns <= (finding.saving.after_others_ns or 0) <= finding.saving.high_ns

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.events import Event, annotation, event, kernel, launch, model_of, op
+from tests.events import Event, annotation, event, frame, kernel, launch, memory, model_of, op
 from torch_tb_profiler.insights import diagnosis
 from torch_tb_profiler.insights.rule import Finding
-from torch_tb_profiler.insights.run_facts import run_rank
-from torch_tb_profiler.insights.run_findings import run_diagnosis
+from torch_tb_profiler.insights.run.facts import run_rank
+from torch_tb_profiler.insights.run.findings import run_diagnosis
 
 STEP = 10_000.0
 
@@ -127,6 +127,117 @@ def test_barriers() -> None:
     assert "barriers" not in findings_of(once)
 
 
+def sharded(again: bool, steps: int = 3, peak: int = 40) -> list[Event]:
+    """Two blocks of FSDP whose weights are gathered before they are needed, in the backward pass too if `again`."""
+    found: list[Event] = []
+    now, number = 0.0, 1
+    size = {"In msg nelems": 500_000_000, "Out msg nelems": 1_000_000_000}
+    for step in range(steps):
+        begin, device = now, now
+        for name, gathered in (("FSDP::pre_forward", True), ("FSDP::pre_backward", again)):
+            for _ in range(2):
+                found.append(op(name, now + 5, 40))
+                if gathered:
+                    found.append(event("user_annotation", "nccl:_all_gather_base", now + 8, 15))
+                    found += collective(now + 10, 300, number, "_allgather_base", size)
+                    device = max(device, now + 18)
+                    found[-1] = {**found[-1], "ts": device}
+                    device += 300
+                begins = max(device, now + 38)
+                found += [launch(now + 30, number + 1), kernel(begins, 500, number + 1, "gemm")]
+                device, now, number = begins + 500, now + 50, number + 2
+        found += [
+            memory(begin + 1, 10**9, 8, total=30 * 10**9, reserved=peak * 10**9),
+            event("cuda_runtime", "cudaDeviceSynchronize", now, device + 5 - now, correlation=number),
+            annotation(f"ProfilerStep#{step}", begin, device + 10 - begin),
+        ]
+        now, number = device + 10, number + 1
+    return found
+
+
+def test_weights_that_are_gathered_twice() -> None:
+    header = {"deviceProperties": [H100]}
+    finding = findings_of(sharded(again=True), **header)["resharding"]
+    assert (finding.values["calls"], finding.values["gigabytes"]) == (2, 8.0)
+    assert finding.values["used"] == pytest.approx(48 / 85)
+    assert finding.count == 6
+    assert finding.saving is not None
+    assert finding.saving.refused_id == "one_rank_communication"
+    assert "resharding" not in findings_of(sharded(again=False), **header)
+    assert "resharding" not in findings_of(sharded(again=True, peak=65), **header)
+    plain = [each for each in sharded(again=True) if not each["name"].startswith("FSDP")]
+    assert "resharding" not in findings_of(plain, **header)
+    ranks = [
+        run_rank(model_of(sharded(again=True), distributedInfo={"rank": r, "world_size": 2}, **header), f"r{r}")
+        for r in (0, 1)
+    ]
+    (joint,) = (each for each in run_diagnosis(ranks).findings if each.id == "resharding")
+    assert joint.saving is not None
+    ends = [int(model_of(sharded(again=each)).steps.end[-1]) for each in (True, False)]
+    assert joint.saving.alone_ns == pytest.approx((ends[0] - ends[1]) / 3, rel=0.02)
+
+
+def exchanging(frames: bool, objects: bool = True, ranks: int = 2) -> list[Event]:
+    """Two products of 1 ms; between them objects are gathered: their lengths and their bytes, each of which is read."""
+    found: list[Event] = []
+    now = 0.0
+    for number in range(3):
+        n = 10 * number
+        found += [op("aten::mm", now + 8, 10), launch(now + 10, n + 1), kernel(now + 20, 1_000, n + 1, "gemm")]
+        host, device = now + 30, now + 1_020
+        if objects:
+            if frames:
+                found.append(frame("torch/distributed/distributed_c10d.py(2800): all_gather_object", host, 1_085))
+            for nth, (kind, size) in enumerate((("Long", 1), ("Byte", 4_000))):
+                given = {"dtype": kind, "In msg nelems": size, "Out msg nelems": size * ranks}
+                correlation = n + 2 + 2 * nth
+                begin = max(device, host + 20)
+                found += [
+                    event("user_annotation", "nccl:_all_gather_base", host + 5, 15),
+                    *collective(host + 10, 30, correlation, "_allgather_base", given),
+                    event(
+                        "cuda_runtime",
+                        "cudaStreamSynchronize",
+                        host + 25,
+                        begin + 35 - host - 25,
+                        correlation=correlation + 1,
+                    ),
+                ]
+                found[-2] = {**found[-2], "ts": begin}
+                host, device = begin + 40, begin + 30
+        found += [op("aten::mm", host + 8, 10), launch(host + 10, n + 8)]
+        begin = max(device, host + 20)
+        found += [
+            kernel(begin, 1_000, n + 8, "gemm"),
+            event("cuda_runtime", "cudaDeviceSynchronize", host + 30, begin + 1_005 - host - 30, correlation=n + 9),
+            annotation(f"ProfilerStep#{number}", now, begin + 1_010 - now),
+        ]
+        now = begin + 1_010
+    return found
+
+
+@pytest.mark.parametrize("frames", [True, False])
+def test_object_collectives(frames: bool) -> None:
+    events, without_objects = exchanging(frames), exchanging(frames, objects=False)
+    finding = findings_of(events)["object_collectives"]
+    assert (finding.values["calls"], finding.values["in"]) == (3, 3)
+    assert finding.count == 6
+    assert finding.saving is not None
+    assert finding.saving.refused_id == "one_rank_communication"
+    assert "object_collectives" not in findings_of(without_objects)
+    # two collectives of numbers are no objects
+    numbers = [
+        {**each, "args": {**each["args"], "dtype": "Long"}} if "dtype" in each["args"] else each
+        for each in exchanging(False)
+    ]
+    assert "object_collectives" not in findings_of(numbers)
+    ranks = [run_rank(model_of(events, distributedInfo={"rank": r, "world_size": 2}), f"r{r}") for r in (0, 1)]
+    (joint,) = (each for each in run_diagnosis(ranks).findings if each.id == "object_collectives")
+    assert joint.saving is not None
+    truth = (model_of(events).steps.end[-1] - model_of(without_objects).steps.end[-1]) / 3
+    assert joint.saving.alone_ns == pytest.approx(truth, rel=0.1)
+
+
 def gathers(count: int, hidden: bool) -> list[Event]:
     """All-gathers of FSDP, each before the kernel that needs it, or behind that of the layer before."""
     found: list[Event] = []
@@ -154,7 +265,7 @@ def test_late_gathers() -> None:
 H100 = {
     "id": 0,
     "name": "NVIDIA H100 80GB HBM3",
-    "totalGlobalMem": 85e9,
+    "totalGlobalMem": 85_000_000_000,
     "computeMajor": 9,
     "computeMinor": 0,
     "numSms": 132,
@@ -195,3 +306,18 @@ def test_without_communication_they_are_not_evaluated() -> None:
     assert {"tiny_collectives", "sync_batchnorm", "barriers", "fp32_gradients", "late_gathers"} <= missing
     nothing = diagnosis(model_of([kernel(0, 10, 1)]))
     assert "unused_parameters" in {each.id for each in nothing.not_evaluated}
+
+
+@pytest.mark.parametrize(
+    ("name", "operator", "word"),
+    [
+        ("allreduce", "autograd::engine::evaluate_function: MmBackward0", "DistributedDataParallel"),
+        ("all_to_all", "autograd::engine::evaluate_function: MmBackward0", "all-to-all"),
+        ("allreduce", "aten::mm", "async_op"),
+    ],
+)
+def test_advice_is_about_what_is_sent(name: str, operator: str, word: str) -> None:
+    work = [op(operator, 10, 50), *collective(100, 5_000, 1, name)]
+    finding = findings_of(steps(work))["communication"]
+    assert word in finding.advice
+    assert ("DistributedDataParallel" in finding.advice) == (word == "DistributedDataParallel")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from tests.rank_programs import Ranks, mean_step_ns, ranks_of
-from torch_tb_profiler.insights.run_findings import RunDiagnosis, run_diagnosis
-from torch_tb_profiler.insights.run_rule import RunFinding
-from torch_tb_profiler.insights.run_rules import RUN_RULES
+from torch_tb_profiler.insights.run.findings import RunDiagnosis, run_diagnosis
+from torch_tb_profiler.insights.run.rule import RunFinding
+from torch_tb_profiler.insights.run.rules import RUN_RULES
 
 HEALTHY = Ranks()
 

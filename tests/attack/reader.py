@@ -1,0 +1,110 @@
+"""The reader under fuzzing: what must hold for any bytes, and a coverage-guided search for bytes for which it does not.
+
+    python -m tests.attack.reader SECONDS [SEED]
+
+With atheris (`pip install atheris`: there are wheels for some Pythons) the search follows coverage; what it finds worth
+keeping is added to `.attack/corpus`. Without it the corpus is damaged at random, and that is said.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+import time
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+
+CORPUS = Path(__file__).with_name("corpus")
+#: of which shapes of text grow
+SEEDS = (CORPUS, CORPUS.parents[1] / "damaged")
+#: what the search found, not in git
+FOUND = Path(".attack") / "corpus"
+LONGEST = 60_000
+
+
+def check(content: bytes) -> None:
+    """Read it. Whatever the bytes: a trace whose columns fit, or a reason; and the same from a column file."""
+    from torch_tb_profiler.trace import TraceError, column_file, read_to_file, read_trace
+
+    try:
+        trace = read_trace(BytesIO(content))
+    except TraceError:
+        return
+    events = trace.events
+    assert len(events)
+    assert int(events.duration.min()) >= -1
+    assert int(events.track.max(initial=0)) < len(trace.tracks)
+    assert bool((events.end >= events.start).all())
+    assert all(isinstance(trace.strings[code], str) for code in set(events.name.tolist()))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "columns")
+        read_to_file(BytesIO(content), path)
+        again = column_file.open_trace(path)
+        assert again.events.start.tolist() == events.start.tolist()
+        assert len(again.notes) == len(trace.notes)
+
+
+def seeds() -> list[bytes]:
+    return [
+        path.read_bytes() for folder in SEEDS for path in sorted(folder.glob("*")) if path.stat().st_size <= LONGEST
+    ]
+
+
+def at_random(seconds: float, seed: int) -> int:
+    """How many were tried. The first for which `check` fails is written down and raised."""
+    from tests.attack.damage import DAMAGES, damaged
+    from tests.attack.values import JSON
+
+    dice = random.Random(seed)
+    pool = seeds()
+    until = time.monotonic() + seconds
+    tried = 0
+    while time.monotonic() < until:
+        content = dice.choice(pool)
+        for _ in range(dice.randrange(1, 4)):
+            if dice.random() < 0.3:
+                place = dice.randrange(len(content) + 1)
+                content = content[:place] + dice.choice(JSON).encode()[:2000] + content[place:]
+            else:
+                content = damaged(dice.choice(sorted(DAMAGES)), dice, content)
+        tried += 1
+        _checked(content)
+    return tried
+
+
+def _checked(content: bytes) -> None:
+    try:
+        check(content)
+    except BaseException:
+        FOUND.parent.mkdir(exist_ok=True)
+        (FOUND.parent / "complaint").write_bytes(content)
+        raise
+
+
+def main() -> None:
+    seconds, seed = float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    if find_spec("atheris") is None:
+        print("no atheris for this Python: the corpus is damaged at random, without regard to coverage")
+        print(f"{at_random(seconds, seed)} inputs, none of them a fault")
+        return
+    import atheris
+
+    with atheris.instrument_imports(include=["torch_tb_profiler.trace"]):
+        import torch_tb_profiler.trace.reader  # noqa: F401
+    FOUND.mkdir(parents=True, exist_ok=True)
+    options = [
+        f"-max_total_time={int(seconds)}",
+        f"-seed={seed}",
+        f"-max_len={LONGEST}",
+        "-rss_limit_mb=2000",
+        "-timeout=60",
+    ]
+    options.append(f"-artifact_prefix={FOUND.parent}/")
+    atheris.Setup([sys.argv[0], str(FOUND), *map(str, SEEDS), *options], check)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""The long attack: `make attack MINUTES=60 SEED=1`.
+
+All attacks in turn, each round with new seeds, until the time is over; then figures. A complaint names the seed that
+shows it, and makes the exit status 1. A second argument is the first seed.
+"""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tests.attack import test_cache, test_damage, test_kills
+from tests.attack.answers import answers
+from tests.attack.clients import crowd
+from tests.attack.contents import harmed, hostile
+from tests.attack.damage import DAMAGES
+from tests.attack.logdir import places_in, write_logs
+from tests.attack.requests import Asked, hostile_requests
+from tests.served import client_of, everything_read
+from tests.tracegen import Config
+from tests.tracegen.writer import write_run
+from torch_tb_profiler.web.openapi import document
+
+#: seconds that one answer may take, of traces of a thousand events on a busy machine
+SLOW = 20.0
+
+
+@dataclass
+class Figures:
+    """How much of what was tried, and what was wrong."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    complaints: list[str] = field(default_factory=list)
+
+    def complain(self, text: str) -> None:
+        self.complaints.append(text)
+        print(f"COMPLAINT {text}", flush=True)
+
+
+def contents(figures: Figures, seed: int, _: Path) -> None:
+    for each in range(seed * 100, seed * 100 + 100):
+        figures.counts["files with hostile values"] += 1
+        for event in harmed(hostile(each))[:1]:
+            figures.complain(f"hostile({each}) harms {event}")
+
+
+def damage(figures: Figures, seed: int, _: Path) -> None:
+    for packing in test_damage.PACKED:
+        for kind in DAMAGES:
+            for each in range(seed * 10, seed * 10 + 10):
+                figures.counts["damaged trace files"] += 1
+                found = test_damage.complaint(packing, kind, each)
+                if found:
+                    figures.complain(found)
+
+
+def requests(figures: Figures, seed: int, folder: Path) -> None:
+    traces = write_logs(folder / "logs", range(seed * 10, seed * 10 + 8))
+    with everything_read(folder / "logs", folder / "cache") as workspace:
+        client = client_of(workspace)
+        for url in hostile_requests(document(), places_in(client), traces, 2000, seed):
+            asked = Asked()
+            began = time.monotonic()
+            asked.ask(client, url)
+            figures.counts["hostile requests"] += 1
+            for text in asked.complaints:
+                figures.complain(f"{text} (seed {seed})")
+            if time.monotonic() - began > SLOW:
+                figures.complain(f"{time.monotonic() - began:.0f} s: {url[:500]} (seed {seed})")
+
+
+def cache(figures: Figures, seed: int, folder: Path) -> None:
+    write_run(Config(steps=2, layers=1), folder / "logs" / "run")
+    dice = random.Random(seed)
+    with everything_read(folder / "logs", folder / "cache", 1) as workspace:
+        good = answers(test_cache.getter(workspace), test_cache.TRACES)
+    for kind in DAMAGES:
+        figures.counts["damaged files of a cache"] += sum(test_cache.spoil(folder / "cache", kind, dice).values())
+        with everything_read(folder / "logs", folder / "cache", 1) as workspace:
+            found = answers(test_cache.getter(workspace), test_cache.TRACES)
+        if found != good:
+            figures.complain(
+                f"cache damaged by {kind} (seed {seed}): {[url for url in good if found[url] != good[url]]}"
+            )
+
+
+def kills(figures: Figures, seed: int, folder: Path) -> None:
+    figures.counts["killed servers"] += 12
+    try:
+        test_kills.killed(folder, seed, 6)
+    except AssertionError as error:
+        figures.complain(f"kills (seed {seed}): {error}")
+
+
+ATTACKS: tuple[Callable[[Figures, int, Path], None], ...] = (contents, damage, requests, cache, kills)
+
+
+def main() -> int:
+    minutes, first = float(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    began = time.monotonic()
+    until = began + minutes * 60
+    figures = Figures()
+    search = subprocess.Popen(
+        [sys.executable, "-m", "tests.attack.reader", str(minutes * 60 * 0.9), str(first)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            many = crowd(Path(folder), began + minutes * 60 * 0.4)
+        figures.counts["requests of 200 clients"] += many.statuses.total()
+        for text in many.complaints:
+            figures.complain(text)
+        print(f"200 clients: statuses {dict(many.statuses)}, bytes held {many.held}", flush=True)
+        seed = first
+        while time.monotonic() < until:
+            for attack in ATTACKS:
+                if time.monotonic() < until:
+                    with tempfile.TemporaryDirectory() as folder:
+                        attack(figures, seed, Path(folder))
+            seed += 1
+        said = search.communicate(timeout=300)[0].strip().splitlines()
+    finally:
+        search.kill()
+    print(f"search in the reader: {said[-1] if said else 'nothing was said'}")
+    if search.returncode:
+        figures.complain("the search in the reader found bytes, see .attack: " + " | ".join(said[-5:]))
+    for what, count in figures.counts.items():
+        print(f"{count:>9,}  {what}")
+    took = (time.monotonic() - began) / 60
+    print(f"{len(figures.complaints):>9,}  complaints in {took:.0f} minutes, seeds {first} to {seed - 1}")
+    return 1 if figures.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Two servers share a cache and are killed at any moment: those that come after them answer as if nothing had been."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.attack.answers import answers
+from tests.attack.servers import getter, start, wait_for_all
+from tests.integration.conftest import Server
+from tests.tracegen import Config
+from tests.tracegen.writer import write_run
+
+SIGNALS = [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
+#: of the generated traces; few, as each round asks them of two servers
+PATHS = ("api/overview", "api/operators", "api/waterfall", "api/timeline", "trace")
+
+
+def end(server: Server, with_signal: int) -> None:
+    if server.process.poll() is None:
+        server.process.send_signal(with_signal)
+    server.process.wait(30)
+
+
+@pytest.mark.parametrize(("seed", "rounds"), [(1, 3)])
+def test_what_killed_servers_leave_harms_nobody(tmp_path: Path, seed: int, rounds: int) -> None:
+    killed(tmp_path, seed, rounds)
+
+
+def killed(tmp_path: Path, seed: int, rounds: int) -> None:
+    dice = random.Random(seed)
+    for run in range(2):
+        write_run(Config(steps=2, layers=1, seed=run), tmp_path / "logs" / f"run{run}")
+    traces = [{"run": f"run{run}", "worker": "worker0"} for run in range(2)]
+    alone = start(tmp_path / "logs", tmp_path / "alone", tmp_path / "alone.log")
+    good = answers(getter(alone), traces, PATHS)
+    end(alone, signal.SIGTERM)
+    for number in range(rounds):
+        logs = [tmp_path / f"{number}{each}.log" for each in "ab"]
+        servers = [start(tmp_path / "logs", tmp_path / "cache", log) for log in logs]
+        time.sleep(dice.random() * 1.5)
+        for server in servers:
+            end(server, dice.choice(SIGNALS) if number else signal.SIGKILL)
+        assert not [log for log in logs if "Traceback" in log.read_text()]
+    last = start(tmp_path / "logs", tmp_path / "cache", tmp_path / "last.log")
+    try:
+        wait_for_all(last)
+        assert answers(getter(last), traces, PATHS) == good
+    finally:
+        end(last, signal.SIGTERM)
+    assert last.process.returncode == 0

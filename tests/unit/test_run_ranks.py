@@ -1,0 +1,316 @@
+"""All ranks of a run reduced: waits, clocks, who is slow and why. Runs are simulated as summaries or as traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import pytest
+
+from tests.events import model_of
+from tests.rank_sims import Fault, Sim, simulated
+from tests.tracegen import (
+    FewerSteps,
+    Job,
+    Late,
+    Missing,
+    MoreTokens,
+    SlowGpu,
+    SlowInput,
+    SlowLink,
+    simulate_job,
+    trace_of,
+)
+from tests.tracegen.cluster_run import JobRun
+from torch_tb_profiler.ranks.reduction import RunResult, clock, reduce
+from torch_tb_profiler.ranks.run_data import RunData
+from torch_tb_profiler.ranks.run_questions import heat_map
+from torch_tb_profiler.ranks.summary import RankSummary, decode, encode, summarize
+
+
+def of_job(run: JobRun) -> list[RankSummary]:
+    found = []
+    for rank in range(run.job.ranks):
+        trace = trace_of(run, rank)
+        header = {key: value for key, value in trace.items() if key != "traceEvents"}
+        found.append(summarize(model_of(trace["traceEvents"], **header), f"rank{rank}"))
+    return found
+
+
+def named(result: RunResult) -> dict[int | None, tuple[str, str | None]]:
+    return {each.rank: (each.cause, each.operator) for each in result.overview.stragglers if each.named}
+
+
+@pytest.fixture(scope="module")
+def healthy() -> tuple[JobRun, list[RankSummary]]:
+    run = simulate_job(Job(tp=2, dp=4, pp=2, layers=2, micro=2))
+    return run, of_job(run)
+
+
+# the simulation at the level of summaries ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("tp", "dp", "seeds"), [(1, 8, 20), (8, 8, 20), (8, 32, 2), (8, 128, 1)])
+def test_nobody_is_named_in_a_healthy_run(tp: int, dp: int, seeds: int) -> None:
+    for seed in range(seeds):
+        found = reduce(simulated(Sim(tp, dp, seed=seed))).overview
+        assert [each for each in found.stragglers if each.named] == []
+        assert list(found.slow_links) == []
+        assert found.tiles.lost_ns == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (Fault((5,), late=7_000_000), ("late_launches", "aten::nonzero")),
+        (Fault((5,), late=1_000_000), ("late_launches", "aten::nonzero")),
+        (Fault((5,), slow=1.07), ("slow_compute", None)),
+        (Fault((5,), tokens=2.0), ("more_work", "expert_kernel")),
+        (Fault(tuple(range(8)), input=20_000_000), ("input", None)),
+    ],
+)
+def test_who_is_slow_is_named_with_the_cause_and_nobody_else(
+    fault: Fault, why: tuple[str, str | None], seed: int
+) -> None:
+    assert named(reduce(simulated(Sim(4, 8, seed=seed, fault=fault)))) == dict.fromkeys(fault.ranks, why)
+
+
+def test_a_slow_link_is_the_group_s_and_no_rank_s() -> None:
+    found = reduce(simulated(Sim(8, 8, fault=Fault((5,), link=3.0)))).overview
+    assert [(each.ranks, each.kind) for each in found.slow_links] == [(list(range(8)), "all_reduce")]
+    assert found.slow_links[0].ratio == pytest.approx(3, rel=0.1)
+    assert named(reduce(simulated(Sim(8, 8, fault=Fault((5,), link=3.0))))) == {}
+
+
+def test_what_a_late_rank_costs_is_the_difference_to_the_run_without_it() -> None:
+    late = reduce(simulated(Sim(4, 8, fault=Fault((5,), late=7_000_000)))).overview
+    without = reduce(simulated(Sim(4, 8))).overview
+    assert late.tiles.step_ns
+    assert without.tiles.step_ns
+    saved = late.tiles.step_ns - without.tiles.step_ns
+    assert late.tiles.lost_ns == pytest.approx(saved, rel=0.05)
+    assert late.stragglers[0].saving_ns == late.tiles.lost_ns
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_with_few_steps_a_late_rank_is_listed_and_not_named(steps: int) -> None:
+    found = reduce(simulated(Sim(1, 8, steps=steps, fault=Fault((5,), late=7_000_000)))).overview
+    assert [(each.rank, each.named, each.doubt) for each in found.stragglers] == [(5, False, "few_steps")]
+    assert found.tiles.slowest_worker is None
+    assert found.confidence == "low"
+
+
+@pytest.mark.parametrize("kept", [range(1), range(2), range(3, 30, 4), [5]])
+def test_any_part_of_the_ranks_has_an_answer(kept: Sequence[int]) -> None:
+    ranks = simulated(Sim(4, 8, fault=Fault((5,), late=7_000_000)))
+    found = reduce([ranks[rank] for rank in kept]).overview
+    assert (found.tiles.present, found.tiles.expected) == (len(kept), 32)
+    assert "absent_ranks" in {note.kind for note in found.notes}
+    assert set(named(reduce([ranks[rank] for rank in kept]))) <= {5}
+    if len(kept) == 1:
+        assert found.tiles.exposed_wait_ns is None
+        assert found.matched.matched == 0
+
+
+def test_nobody_is_named_while_ranks_are_read() -> None:
+    found = reduce(simulated(Sim(1, 8, fault=Fault((5,), late=7_000_000))), loading=["rank9.json"]).overview
+    assert [(each.rank, each.doubt) for each in found.stragglers] == [(5, "loading")]
+    assert found.tiles.loading == 1
+
+
+def test_the_order_in_which_ranks_come_does_not_count() -> None:
+    ranks = simulated(Sim(2, 8, fault=Fault((5,), slow=1.07)))
+    one, other = reduce(ranks), reduce([ranks[at] for at in np.random.default_rng(1).permutation(16)])
+    assert msgspec.json.encode(one.overview) == msgspec.json.encode(other.overview)
+    assert one.collectives == other.collectives
+
+
+def test_a_rank_twice_and_a_rank_of_another_job_are_left_out() -> None:
+    ranks = simulated(Sim(1, 8))
+    twice = msgspec.structs.replace(ranks[3].head, worker="zz")
+    foreign = msgspec.structs.replace(ranks[4].head, worker="other", world=64, rank=40)
+    more = [RankSummary(twice, ranks[3].tables), RankSummary(foreign, ranks[4].tables)]
+    found = reduce([*ranks, *more]).overview
+    assert list(found.ranks.worker) == [each.head.worker for each in ranks]
+    notes = {note.kind: note.values for note in found.notes}
+    assert notes["duplicate_ranks"]["names"] == "zz"
+    assert notes["foreign_ranks"]["names"] == "other"
+
+
+@pytest.mark.parametrize("sequence", [True, False])
+def test_waits_and_transfers_are_those_of_brute_force(sequence: bool) -> None:
+    ranks = simulated(Sim(4, 4, seed=3, sequence=sequence))
+    if not sequence:  # and one rank has a window of its own
+        ranks = ranks[:]
+    run = RunData.read(ranks)
+    by_key: dict[tuple[object, ...], list[int]] = {}
+    for each in ranks:
+        nth: dict[str, int] = {}
+        for group, duration in zip(each.calls.group.tolist(), each.calls.duration.tolist(), strict=True):
+            name = each.head.groups[group].name
+            nth[name] = nth.get(name, -1) + 1
+            by_key.setdefault((name, nth[name]), []).append(duration)
+    shared = [durations for durations in by_key.values() if len(durations) > 1]
+    state = run.state
+    assert np.count_nonzero(run.is_shared) == len(shared)
+    assert sorted(state.shortest[run.is_shared].tolist()) == sorted(map(min, shared))
+    assert int(state.total[run.is_shared].sum()) == sum(map(sum, shared))
+    overview = reduce(ranks).overview
+    waits = sum(sum(of) - len(of) * min(of) for of in shared)
+    assert sum(group.wait_ns for group in overview.groups) == waits
+
+
+def test_clocks_are_found_within_microseconds() -> None:
+    sim = Sim(4, 16, steps=10, seed=2)
+    ranks = simulated(sim)
+    found = clock(ranks)
+    chance = np.random.default_rng(sim.seed)
+    chance.normal(0, 0.006, 64)
+    offset = np.repeat(chance.uniform(-3e9, 3e9, 8), 8)
+    drift = np.repeat(chance.uniform(-20e-6, 20e-6, 8), 8)
+    for rank, (mine, head) in enumerate(zip(found.offset_ns, [each.head for each in ranks], strict=True)):
+        middle = head.origin_ns + head.last_ns // 2 - 1_700_000_000_000_000_000
+        true = (middle - offset[rank]) / (1 + drift[rank]) * (1 + drift[0]) + offset[0]
+        assert mine == pytest.approx(true - middle, abs=5_000)
+    assert found.components == 1
+    assert found.corrected
+    alone = clock([each for each in ranks if each.head.rank not in range(0, 64, 4)][:1] + ranks[4:8])
+    assert alone.components == 1
+
+
+def test_groups_without_a_common_rank_have_no_common_clock() -> None:
+    ranks = simulated(Sim(4, 2))
+    without = [
+        RankSummary(each.head, {**each.tables, type(each.calls): each.calls.take(each.calls.group == 0),
+                                type(each.places): each.places.take(each.calls.group == 0)})
+        for each in (RankSummary(msgspec.structs.replace(r.head, host=""), r.tables) for r in ranks)
+    ]  # fmt: skip
+    found = clock(without)
+    assert found.components == 2
+    assert [each is None for each in found.offset_ns] == [False] * 4 + [True] * 4
+
+
+# generated jobs -----------------------------------------------------------------------------------------------
+
+CAUSES = {"late": "late_launches", "compute": "slow_compute", "tokens": "more_work", "input": "input"}
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        Job(tp=2, dp=8, layers=2, faults=(Late(5),)),
+        Job(tp=2, dp=8, layers=2, faults=(SlowGpu(5),)),
+        Job(tp=2, dp=8, ep=4, layers=2, faults=(MoreTokens(5),)),
+        Job(tp=2, dp=16, layers=2, faults=(SlowInput(1),)),
+        Job(tp=2, dp=4, pp=2, micro=4, layers=1, faults=(Late(3),)),
+    ],
+    ids=lambda job: f"{type(job.faults[0]).__name__}-{job.pp}",
+)
+def test_planted_faults_of_generated_jobs_are_named(job: Job) -> None:
+    run = simulate_job(job)
+    (truth,) = run.truth.named
+    found = named(reduce(of_job(run)))
+    assert set(found) == set(truth.ranks)
+    assert {cause for cause, _ in found.values()} == {CAUSES[truth.cause]}
+    if truth.operator:
+        assert {operator for _, operator in found.values()} == {truth.operator}
+
+
+def test_nobody_is_named_in_a_generated_job(healthy: tuple[JobRun, list[RankSummary]]) -> None:
+    found = reduce(healthy[1]).overview
+    assert [each for each in found.stragglers if each.named] == []
+    assert found.confidence == "high"
+    layout = {each.role: (each.size, each.groups, each.stride) for each in found.layout.dimensions}
+    assert layout == {"tp": (2, 8, 1), "dp": (4, 4, 2), "pp": (2, 8, 8)}
+    assert (found.layout.world, found.layout.nodes, found.layout.confidence) == (16, 2, "high")
+    assert found.pipeline is not None
+    assert [(stage.stage, stage.ranks) for stage in found.pipeline.stages] == [(0, 8), (1, 8)]
+    assert all(0 < stage.bubble < 1 and stage.spans for stage in found.pipeline.stages)
+
+
+def test_every_collective_of_a_generated_job_is_matched(healthy: tuple[JobRun, list[RankSummary]]) -> None:
+    run, ranks = healthy
+    recorded = [each for each in run.truth.collectives if len(each.spans) > 1]
+    found = reduce(ranks).overview
+    assert found.matched.matched == len(recorded)
+    assert found.matched.unmatched == 0
+
+
+def test_a_slow_link_of_a_generated_job() -> None:
+    run = simulate_job(Job(tp=2, dp=8, layers=2, faults=(SlowLink((2, 3)),)))
+    found = reduce(of_job(run)).overview
+    assert [each.pair for each in found.slow_links] == [(2, 3)]
+    assert [(each.rank, each.cause, each.operator) for each in found.stragglers if each.named] == [
+        (2, "network", "all_reduce"),
+        (3, "network", "all_reduce"),
+    ]
+
+
+def test_a_missing_collective_is_told_with_its_rank_group_and_number() -> None:
+    ranks = of_job(simulate_job(Job(tp=2, dp=4, layers=2, faults=(Missing(2, 11),))))
+    (found,) = reduce(ranks).overview.missing
+    assert (found.step, list(found.ranks), found.having, found.exact, found.stops) == ("11", [2], 1, True, False)
+    assert found.sequence is not None
+
+
+def test_a_missing_collective_without_numbers_is_one_of_several() -> None:
+    ranks = of_job(simulate_job(Job(tp=2, dp=4, layers=2, numbers="", faults=(Missing(2, 11),))))
+    found = reduce(ranks).overview
+    assert {(each.step, tuple(each.ranks), each.exact) for each in found.missing} == {("11", (2,), False)}
+    assert "matched_by_order" in {note.kind for note in found.notes}
+
+
+def test_a_rank_with_fewer_steps_is_compared_in_those_it_has() -> None:
+    ranks = of_job(simulate_job(Job(tp=2, dp=4, layers=2, faults=(FewerSteps(1, 2),))))
+    found = reduce(ranks).overview
+    assert found.tiles.steps == 2
+    assert list(found.missing) == []
+    assert [each for each in found.stragglers if each.named] == []
+    assert "unequal_steps" in {note.kind for note in found.notes}
+    heat = heat_map(reduce(ranks), "step_ns")
+    assert (heat.ranks, heat.steps) == (8, 4)
+    assert heat.values[4:6] == [None, None]
+
+
+def test_experts_and_shards_have_tables_of_their_own() -> None:
+    moe = reduce(of_job(simulate_job(Job(dp=8, ep=4, layers=2, faults=(MoreTokens(5),))))).overview.moe
+    assert any(each.rank == 5 and each.worst > 1.3 for each in moe)
+    ahead, late = (
+        reduce(of_job(simulate_job(Job(dp=8, layers=4, fsdp=True, prefetch=prefetch)))).overview.fsdp[0]
+        for prefetch in (True, False)
+    )
+    assert (ahead.gathers, ahead.scatters, ahead.reshards) == (8, 4, True)
+    assert late.gathers == ahead.gathers
+
+
+# what is kept -------------------------------------------------------------------------------------------------
+
+
+def test_a_summary_is_the_same_after_it_was_kept(healthy: tuple[JobRun, list[RankSummary]]) -> None:
+    for each in healthy[1][:3]:
+        again = decode(encode(each))
+        assert again.head == each.head
+        for kind, table in each.tables.items():
+            for name, values in table.columns().items():
+                assert np.array_equal(getattr(again.tables[kind], name), values), name
+    kept = [decode(encode(each)) for each in healthy[1]]
+    assert msgspec.json.encode(reduce(kept).overview) == msgspec.json.encode(reduce(healthy[1]).overview)
+
+
+def test_summaries_that_are_not_kept_in_memory_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = simulated(Sim(2, 8, fault=Fault((5,), late=7_000_000)))
+    before = reduce(ranks)
+    monkeypatch.setattr("torch_tb_profiler.ranks.run_data.KEPT_ROWS", 0)
+    assert msgspec.json.encode(reduce(ranks).overview) == msgspec.json.encode(before.overview)
+
+
+def test_many_ranks_without_numbers_are_compared_with_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = simulate_job(Job(tp=2, dp=4, layers=2, numbers="", faults=(Missing(2, 11),)))
+    ranks = of_job(run)
+    together = reduce(ranks).overview
+    monkeypatch.setattr("torch_tb_profiler.ranks.run_data.CLOSELY", 0)
+    found = reduce(ranks).overview
+    assert {tuple(each.ranks) for each in found.missing} == {(2,)}
+    assert found.matched.matched >= together.matched.matched
