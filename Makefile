@@ -1,6 +1,7 @@
 # make demo    TensorBoard with the sample profiles, on http://127.0.0.1:6006 (PORT=... for another port)
 # make test    everything there is to check
 # make bench   speed and memory beside the peers, into benchmarks/RESULTS.md (SIZES="100k 1M" ...; docs/benchmarks.md)
+# make attack  hostile files and requests, damage, kills, for MINUTES=10 from SEED=1 on (docs/reliability.md)
 #
 # Needs python3 (3.10 or newer). All else is put into .venv and fe/node_modules; `make test` also installs a
 # Chromium if the machine has none. Steps that are up to date are skipped: see the stamps in .venv.
@@ -8,6 +9,9 @@
 PYTHON  ?= python3
 PORT    ?= 6006
 LOGDIR  ?= samples
+MINUTES ?= 10
+SEED    ?= 1
+PYTHONS ?=
 WORKERS ?= 2
 
 BIN   := .venv/bin
@@ -24,11 +28,13 @@ PACKAGING := pyproject.toml setup.py $(wildcard _build/*.py)
 
 .PHONY: help demo ui build clean format bench openapi
 .PHONY: test test-all-py test-py test-hdfs test-browser test-packaging test-fe fe-lint fe-types fe-unit fe-weight
+.PHONY: attack audit matrix sbom release-dry-run
 .PHONY: lint lint-rules lint-format lint-types lint-imports
 .DELETE_ON_ERROR:
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+	@echo "also: make audit, matrix, sbom, release-dry-run (docs/releasing.md)"
 	@echo "also: make lint, format, test-py, test-hdfs, test-fe, test-browser, test-packaging, ui, openapi, build, clean"
 
 # ---- what people call
@@ -110,12 +116,35 @@ ui: .venv/.stamp-node
 openapi: .venv/.stamp-dev
 	@$(PY) -m torch_tb_profiler.web.openapi > docs/openapi.json
 
-# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine.
+# SIZES: of 10k 100k 1M 8x100k (these by default), 5M, 10GB, checks, engine, flops.
 bench: .venv/.stamp-dev
 	@$(PY) -m benchmarks.run $(SIZES)
 
+# Without atheris its search in the reader is random, and says so.
+attack: .venv/.stamp-dev
+	@$(PIP) --only-binary :all: '.[fuzz]' 2>/dev/null || echo "make attack: there is no atheris for this Python"
+	$(PY) -m tests.attack.run $(MINUTES) $(SEED)
+
+# Wheel and sdist, the same bytes for the same sources.
 build: .venv/.stamp-dev ui
+	rm -rf dist
 	$(PY) -m build
+
+sbom: .venv/.stamp-venv
+	@$(PY) _build/sbom.py
+
+audit: .venv/.stamp-node
+	@$(PIP) 'pip-audit~=2.10' || echo "make audit: pip-audit cannot be installed"
+	@$(PY) _build/audit.py
+
+# The wheel under every Python of the machine, with the oldest and the newest of what it needs. PYTHONS="3.10 3.12": these.
+matrix: build
+	@$(PY) _build/matrix.py dist/*.whl $(PYTHONS)
+
+# All that is done for a release, but for the upload.
+release-dry-run: .venv/.stamp-dev ui
+	@$(PIP) 'pip-audit~=2.10' || true
+	@$(PY) _build/release.py
 
 clean:
 	rm -rf .venv build dist *.egg-info fe/node_modules fe/dist torch_tb_profiler/static $(OUT)
