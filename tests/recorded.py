@@ -11,6 +11,7 @@ from torch_tb_profiler.workspace.heads import examine_stream
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data" / "traces"
+SHARED_SNAPSHOTS = SHARED.with_name("snapshots")
 #: a run of many small traces that are all alike
 MANY_RANKS = "generated_64gpu"
 

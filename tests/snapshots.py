@@ -212,7 +212,7 @@ class Allocator:
         }
 
 
-def stack(*functions: str, file: str = "/home/user/train.py") -> list[dict[str, Any]]:
+def stack(*functions: str, file: str = "/app/train.py") -> list[dict[str, Any]]:
     """Frames from the innermost outwards, in torch and in a file of the user's."""
     own = [{"name": name, "filename": file, "line": 10 + len(name)} for name in functions]
     return [{"name": "at::empty()", "filename": "??", "line": 0}, *own]
@@ -279,7 +279,7 @@ def out_of_memory() -> Allocator:
     def at(*functions: str) -> Any:
         frames = [{"name": name, "filename": _PLACES[name][0], "line": _PLACES[name][1]} for name in functions]
         inner = {"name": "at::detail::empty_cuda", "filename": "??", "line": 0}
-        main = {"name": "main", "filename": "/home/user/train.py", "line": 105}
+        main = {"name": "main", "filename": "/app/train.py", "line": 105}
         return known.setdefault(functions, [inner, *frames, main])
 
     def hold(size: int, *functions: str) -> int:
@@ -319,15 +319,15 @@ def out_of_memory() -> Allocator:
 
 
 _PLACES = {
-    "build": ("/home/user/train.py", 12),
-    "train_step": ("/home/user/train.py", 70),
-    "backward": ("/home/user/train.py", 73),
-    "log_batch": ("/home/user/train.py", 88),
-    "evaluate": ("/home/user/train.py", 97),
-    "Linear.forward": ("/home/user/model.py", 41),
-    "attention": ("/home/user/model.py", 49),
-    "cache_features": ("/home/user/model.py", 64),
-    "init_state": ("/home/user/.venv/lib/python3.12/site-packages/torch/optim/adamw.py", 20),
+    "build": ("/app/train.py", 12),
+    "train_step": ("/app/train.py", 70),
+    "backward": ("/app/train.py", 73),
+    "log_batch": ("/app/train.py", 88),
+    "evaluate": ("/app/train.py", 97),
+    "Linear.forward": ("/app/model.py", 41),
+    "attention": ("/app/model.py", 49),
+    "cache_features": ("/app/model.py", 64),
+    "init_state": ("/app/.venv/lib/python3.12/site-packages/torch/optim/adamw.py", 20),
 }
 
 

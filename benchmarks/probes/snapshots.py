@@ -37,7 +37,7 @@ def make(path: Path, records: int) -> None:
     gc.disable()
     internal = [{"name": f"at::native::fn_{i}(c10::SymInt)", "filename": "??", "line": 0} for i in range(20)]
     callers = [{"name": f"_call_impl_{i}", "filename": "torch/nn/modules/module.py", "line": i} for i in range(18)]
-    lines = [{"name": f"layer{i}", "filename": "/home/user/model.py", "line": 10 + i} for i in range(SLOTS)]
+    lines = [{"name": f"layer{i}", "filename": "/app/model.py", "line": 10 + i} for i in range(SLOTS)]
     main_frame = {"name": "main", "filename": "/m.py", "line": 1}
     found: list[dict[str, Any]] = []
 

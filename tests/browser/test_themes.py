@@ -16,6 +16,7 @@ PANELS = {
     "criticalpath": "Critical path of each step",
     "operators": "Operators",
     "kernels": "Kernels",
+    "roofline": "What it could be",
     "trace": "Timeline",
     "stacks": "Call stacks",
     "memory": "Memory in use",

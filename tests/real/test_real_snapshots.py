@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.recorded import SHARED_SNAPSHOTS
 from tests.unit.test_snapshot_analysis import first, model_of
 from torch_tb_profiler.analysis.snapshot.growth import growth
 from torch_tb_profiler.analysis.snapshot.layout import layout
@@ -14,11 +15,10 @@ from torch_tb_profiler.analysis.snapshot.oom import ooms
 from torch_tb_profiler.analysis.snapshot.summary import memory_snapshot
 from torch_tb_profiler.snapshot.schema import BlockState
 
-FOLDER = Path("/work/shared/data/snapshots")
-REAL = sorted(FOLDER.glob("torch*/*.pickle"))
-KNOWN = sorted(FOLDER.glob("synthetic/*.truth.json"))
+REAL = sorted(SHARED_SNAPSHOTS.glob("torch*/*.pickle"))
+KNOWN = sorted(SHARED_SNAPSHOTS.glob("synthetic/*.truth.json"))
 
-pytestmark = pytest.mark.skipif(not REAL, reason="the shared snapshots are not on this machine")
+pytestmark = pytest.mark.skipif(not REAL, reason=f"recorded snapshots are not here: {SHARED_SNAPSHOTS} does not exist")
 
 
 @pytest.mark.parametrize("path", REAL, ids=lambda path: f"{path.parent.name}/{path.stem}")

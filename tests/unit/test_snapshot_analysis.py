@@ -181,11 +181,11 @@ def test_why_memory_ran_out_of_pieces() -> None:
     assert oom.device_free == (1 << 30) - allocator.reserved
     assert oom.largest == max(free)
     assert oom.free >= oom.requested > oom.largest
-    assert oom.holders[0].line == "/home/user/train.py(14): kept"
+    assert oom.holders[0].line == "/app/train.py(14): kept"
     assert (oom.holders[0].blocks, oom.holders[0].bytes) == (80, 400 * MiB)
     assert oom.expandable_helps
     assert oom.pool_known
-    assert answer(memory_snapshot(model)).startswith("Fragmented: 256 MiB were asked for at /home/user/train.py(16)")
+    assert answer(memory_snapshot(model)).startswith("Fragmented: 256 MiB were asked for at /app/train.py(16)")
     assert [moment.kind for moment in moments(first(model))] == ["start", "peak", "reserved_peak", "oom", "end"]
 
 
@@ -237,7 +237,7 @@ def test_lifetimes_and_churn() -> None:
     model = model_of(dumped(allocator.snapshot()))
     history = first(model)
     rows = lifetime_rows(history, stack_names(model))
-    assert rows.line == ("/home/user/train.py(15): short", "/home/user/train.py(14): long")
+    assert rows.line == ("/app/train.py(15): short", "/home/user/train.py(14): long")
     assert rows.median_ns.tolist() == [7000, -1]
     assert rows.churn.tolist() == [5, 0]
     assert rows.at_end.tolist() == [0, 3 * MiB]
@@ -260,6 +260,6 @@ def test_a_dump_without_history_has_its_state() -> None:
     assert int(history.curves.allocated[-1]) == allocator.log[-1].allocated
     assert history.curves.allocated_exact
     rows = alive_rows(history, stack_names(model), -1, "line")
-    assert all(line.startswith("/home/user/train.py") for line in rows.line)
+    assert all(line.startswith("/app/train.py") for line in rows.line)
     columns = columns_of(history, "time", None, None, 100)
     assert columns.requested.tolist() == [allocator.log[-1].requested]

@@ -108,7 +108,7 @@ def test_snapshots_stand_beside_the_traces(logdir: Path, tmp_path: Path) -> None
     assert first.growth().per_step == 4096
     assert int(first.alive("oom").bytes.sum()) == first.summary.devices[0].requested
     assert int(first.curves().requested.max()) == first.summary.devices[0].peak_requested
-    assert first.lifetimes().line[0].startswith("/home/user/train.py")
+    assert first.lifetimes().line[0].startswith("/app/train.py")
     assert first.pools("end")[0].reserved == first.summary.devices[0].reserved - 2 * MiB
     assert first.stacks("end").whole_ns == first.summary.devices[0].requested
     with pytest.raises(ProfileError, match="no moment 'noon'"):
