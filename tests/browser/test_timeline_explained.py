@@ -15,6 +15,7 @@ from tests.browser.conftest import Keep
 from tests.browser.profiler import CPU_RUN, GPU_RUN, Profiler
 from tests.browser.servers import Server
 from tests.browser.timeline import WHERE, Timeline, leaf, open_trace
+from tests.recorded import recorded
 from tests.tiny import wait_until
 
 RECORDED = [
@@ -171,7 +172,6 @@ def test_usable_by_everybody(axe: Axe) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize(("folder", "run", "worker"), RECORDED)
 def test_lanes_of_recorded_traces(
-    repository: Path,
     serve_logs: Callable[[Path], Server],
     page: Page,
     keep: Keep,
@@ -180,10 +180,7 @@ def test_lanes_of_recorded_traces(
     run: str,
     worker: str,
 ) -> None:
-    traces = repository.parent / "shared" / "data" / "traces" / folder
-    if not (traces / run).is_dir():
-        pytest.skip(f"recorded traces are not here: ../shared/data/traces/{folder}/{run} does not exist")
-    server = serve_logs(traces)
+    server = serve_logs(recorded(f"{folder}/{run}").parent)
     server.wait_for_traces()
     runs = server.api("status")["runs"]
     span = next(each for each in runs if each["name"] == run)["traces"][0]["span"]
