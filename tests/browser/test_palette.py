@@ -149,7 +149,7 @@ def test_is_a_combobox(profiler: Profiler) -> None:
     expect(palette.active).to_have_count(1)
     expect(palette.active).to_be_in_viewport()
     palette.field.fill("no such thing anywhere")
-    expect(palette.foot).to_have_text("Nothing is called so.")
+    expect(palette.foot).to_have_text("No matches.")
     profiler.page.keyboard.press("Enter")
     expect(palette.dialog).to_be_visible()
     profiler.page.keyboard.press("Escape")

@@ -154,7 +154,7 @@ def test_the_instances_of_a_finding(on_its_own: Profiler, keep: Keep) -> None:
     first = on_its_own.state["e"]
     on_its_own.ui.get_by_role("button", name="Next instance").click()
     wait_until(lambda: on_its_own.state["e"] != first, "the next instance")
-    on_its_own.ui.get_by_role("button", name="Take the marks away").click()
+    on_its_own.ui.get_by_role("button", name="Clear the marks").click()
     wait_until(lambda: "mark" not in on_its_own.state, "no finding in the address")
     expect(on_its_own.ui.get_by_text("A planted finding")).to_have_count(0)
     assert timeline.names()

@@ -129,7 +129,7 @@ export const shell = {
   },
 
   loading: {
-    connecting: "Asking the server what there is…",
+    connecting: "Connecting…",
     title: (file: string) => `Loading ${file}`,
     queued: "Waiting for its turn.",
     bytes: (percent: string, done: string, total: string) =>
