@@ -21,6 +21,7 @@ import { useDerived } from "./useDerived";
 import { useEvent } from "./useEvent";
 import { useRankTiles } from "./useRankTiles";
 import "./trace.css";
+import "./filling.css";
 
 /** Windows that a timeline fills: alone, and with something docked below it. */
 const ROOM = {
