@@ -91,7 +91,14 @@ def diagnosis(model: Model) -> Diagnosis:
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(facts, steps, quality, is_launch_bound(facts), _changes_of("recompiles", found)),
+        bound=bound_of(
+            facts,
+            steps,
+            quality,
+            is_launch_bound(facts),
+            compiling=_changes_of("recompiles", found),
+            loading=_changes_of("input_annotation", found),
+        ),
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
