@@ -43,7 +43,7 @@ def stable_order(values: Ints) -> Int64:
 def _has_runs(values: Ints) -> bool:
     """Whether ascents and descents alternate clearly less often than among random numbers: two thirds of the time."""
     falls = values[1:] < values[:-1]
-    return 8 * np.count_nonzero(falls[1:] != falls[:-1]) <= 5 * len(values)
+    return 8 * int(np.count_nonzero(falls[1:] != falls[:-1])) <= 5 * len(values)
 
 
 def inverse(order: Ints) -> Int64:
