@@ -16,7 +16,7 @@ SAID: dict[str, tuple[str, str]] = {
     "HTA/cupti_counters_a100": ("host", "api_calls"),
     "HTA/event_sync_a100": ("host", "device_idle"),
     "HTA/event_sync_multi_stream_a100": ("unknown", ""),
-    "HTA/inference_rank1": ("launch", "device_idle"),
+    "HTA/inference_rank1": ("launch", "first_launches"),
     "HTA/minitoy_mi250": ("launch", "first_launches"),
     "HTA/mtia_inference": ("compute", ""),
     "HTA/nccl_a100_rank0_of_2": ("host", "host_dispatch"),

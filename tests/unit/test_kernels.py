@@ -9,6 +9,7 @@ import pytest
 
 from tests.events import US, Event, annotation, copy, fill, frame, kernel, launch, model_of, op
 from torch_tb_profiler.analysis.device_use import device_use
+from torch_tb_profiler.analysis.kernels.sums import kernel_sums
 from torch_tb_profiler.analysis.kernels.table import KernelTotals, Transfers, kernel_totals, kernels, kernels_by_call
 from torch_tb_profiler.analysis.shared.kernel_use import Occupancy, TensorCores
 from torch_tb_profiler.analysis.shared.tensor_cores import ELIGIBLE_2021, ELIGIBLE_OPERATORS, Use, use_of
@@ -26,6 +27,17 @@ def test_by_name() -> None:
     assert table.mean_ns.tolist() == [30 * US, 12.5 * US]
     assert (table.max_ns.tolist(), table.min_ns.tolist()) == ([30 * US, 15 * US], [30 * US, 10 * US])
     assert (table.mean_blocks_per_sm, table.mean_achieved_occupancy, table.operator) == (None, None, None)
+
+
+def test_few_sums_are_those_of_the_table() -> None:
+    rng = np.random.default_rng(3)
+    lengths, names = rng.integers(0, 40, 200).tolist(), rng.choice(list("abcdefgh"), 200).tolist()
+    events = [kernel(100 * at, length, at, name) for at, (length, name) in enumerate(zip(lengths, names, strict=True))]
+    model = model_of([*events, copy(30_000, 7, 999, bytes=100)])
+    table, sums = kernels(model), kernel_sums(model)
+    assert len(sums.name) == 8
+    assert sums.name == table.name
+    assert (sums.calls.tolist(), sums.total_ns.tolist()) == (table.calls.tolist(), table.total_ns.tolist())
 
 
 def test_by_launch() -> None:

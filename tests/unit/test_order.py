@@ -23,6 +23,13 @@ def test_against_numpy(values: list[int]) -> None:
     assert stable_order(given_values).tolist() == np.argsort(given_values, kind="stable").tolist()
 
 
+@given(st.lists(st.lists(positions, min_size=8, max_size=40), max_size=6), st.booleans())
+def test_of_runs(runs: list[list[int]], back: bool) -> None:
+    """As times of several threads come, and backwards."""
+    given_values = np.array([value for run in runs for value in sorted(run, reverse=back)], np.int64)
+    assert stable_order(given_values).tolist() == np.argsort(given_values, kind="stable").tolist()
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32])
 @given(st.data())
 def test_of_fewer_bits(kind: type[np.integer[Any]], data: st.DataObject) -> None:

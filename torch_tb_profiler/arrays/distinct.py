@@ -33,7 +33,7 @@ def distinct(values: npt.NDArray[T]) -> npt.NDArray[T]:
     if 0 < _span(values) <= len(values):
         counted: npt.NDArray[T] = np.flatnonzero(np.bincount(values)).astype(values.dtype)
         return counted
-    ordered = np.sort(values)
+    ordered = np.sort(values, kind="stable")  # merges what is sorted already
     found: npt.NDArray[T] = ordered[begins_run(ordered)]
     return found
 
@@ -109,7 +109,7 @@ def among(values: npt.NDArray[T], wanted: Sequence[int] | npt.NDArray[np.integer
         found = np.zeros(len(values), np.bool_)
         found[inside] = is_wanted[values[inside] - low]
         return found
-    ordered = np.sort(wanted)
+    ordered = np.sort(wanted, kind="stable")
     among_them: Bool = ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values
     return among_them
 

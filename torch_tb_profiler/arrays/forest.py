@@ -28,11 +28,13 @@ class Forest:
         # the nodes below one end where its next sibling begins; for a last child, where those of its parent end
         after = np.full(nodes + 1, nodes, np.int64)
         by_parent = stable_order(parent)
-        has_next = parent[by_parent[:-1]] == parent[by_parent[1:]]
-        after[by_parent[:-1][has_next]] = by_parent[1:][has_next]
+        of = parent[by_parent]
+        at = np.flatnonzero(of[:-1] == of[1:])
+        has_next = by_parent[at]
+        after[has_next] = by_parent[at + 1]
         up = np.arange(nodes + 1)
         last = np.ones(nodes, np.bool_)
-        last[by_parent[:-1][has_next]] = False
+        last[has_next] = False
         up[:-1][last] = np.where(parent[last] >= 0, parent[last], nodes)
         self.after = after[to_root(up)][:-1]
 

@@ -59,8 +59,9 @@ def union(start: Ints, end: Ints) -> Spans:
     kept = end > start
     if not kept.any():
         return EMPTY
-    starts = np.sort(start[kept]).astype(np.int64, copy=False)
-    ends = np.sort(end[kept]).astype(np.int64, copy=False)
+    # most come in runs that are sorted already, which a stable sort only merges
+    starts = np.sort(start[kept], kind="stable").astype(np.int64, copy=False)
+    ends = np.sort(end[kept], kind="stable").astype(np.int64, copy=False)
     opens = np.empty(len(starts), np.bool_)
     opens[0] = True
     np.greater(starts[1:], ends[:-1], out=opens[1:])

@@ -282,6 +282,8 @@ def nearest(parent: Int32, wanted: Bool, start_at: Int32 | Int64) -> Int32:
     >>> nearest(parent, wanted, np.array([2, 0, -1])).tolist()
     [0, 0, -1]
     """
+    if not wanted.any():
+        return np.full(len(start_at), -1, np.int32)
     found = start_at.astype(np.intp)
     unwanted = np.append(~wanted, False)  # the last place is that of -1
     waiting = np.flatnonzero(unwanted[found])

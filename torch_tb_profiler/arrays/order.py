@@ -17,7 +17,8 @@ def stable_order(values: Ints) -> Int64:
     Returns shape (n,).
 
     numpy sorts 16-bit integers by radix and wider ones by vector instructions, but for a stable argsort of wider ones
-    it merges element by element. So a value and its position are packed into one number where they fit.
+    it merges runs, element by element. That is the faster way where runs are long, as in most columns of a trace. Else
+    a value and its position are packed into one number where they fit.
 
     >>> stable_order(np.array([7, 3, 7, -1])).tolist()
     [3, 1, 0, 2]
@@ -29,7 +30,7 @@ def stable_order(values: Ints) -> Int64:
         # in 64 bits: a difference of small numbers may not fit into their own type
         return np.argsort(np.subtract(values, low, dtype=np.int64).astype(np.uint16), kind="stable")
     bits = (len(values) - 1).bit_length()
-    if high - low >= 2 ** (63 - bits):
+    if high - low >= 2 ** (63 - bits) or _has_runs(values):
         return np.argsort(values, kind="stable")
     packed = values.astype(np.int64) - low
     packed <<= bits
@@ -37,6 +38,12 @@ def stable_order(values: Ints) -> Int64:
     packed.sort()
     packed &= (1 << bits) - 1
     return packed
+
+
+def _has_runs(values: Ints) -> bool:
+    """Whether ascents and descents alternate clearly less often than among random numbers: two thirds of the time."""
+    falls = values[1:] < values[:-1]
+    return 8 * int(np.count_nonzero(falls[1:] != falls[:-1])) <= 5 * len(values)
 
 
 def inverse(order: Ints) -> Int64:

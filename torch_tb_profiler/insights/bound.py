@@ -138,7 +138,12 @@ def _parts_of(model: Model) -> Mapping[BoundKind, tuple[str, ...]]:
 
 
 def bound_of(
-    facts: Facts, steps: Sequence[int], quality: Quality, is_launch_bound: bool, compiling: Sequence[Change] = ()
+    facts: Facts,
+    steps: Sequence[int],
+    quality: Quality,
+    is_launch_bound: bool,
+    compiling: Sequence[Change] = (),
+    loading: Sequence[Change] = (),
 ) -> Bound:
     """What bounds some steps.
 
@@ -146,6 +151,7 @@ def bound_of(
     quality           of the graph
     is_launch_bound   the device idles between short kernels
     compiling         what removes compilation from the steps; empty where there is none
+    loading           what removes the loading of input that only the program's own ranges tell of
     """
     graph, trace = facts.graph, facts.trace
     explained = None if quality.unexplained is None else 1 - quality.unexplained
@@ -162,7 +168,10 @@ def bound_of(
     before = int(unchanged(graph).step_ns[chosen].sum())
     path = recorded_path(facts.model) if len(steps) == len(graph.steps) else critical_path(unchanged(graph), steps)
     on_device = facts.model.has_device_work
-    resources = resources_of(facts.model)
+    resources = {
+        kind: (*changes, *loading) if kind == "input" else changes
+        for kind, changes in resources_of(facts.model).items()
+    }
     on_path = _parts_of(facts.model)
 
     def saved(changes: Sequence[Change]) -> float:

@@ -91,7 +91,14 @@ def diagnosis(model: Model) -> Diagnosis:
     evaluated = [rule for rule in RULES if rule.id not in mute and missing[rule.id] is None]
     shown = {each.id for each in listed}
     return Diagnosis(
-        bound=bound_of(facts, steps, quality, is_launch_bound(facts), _changes_of("recompiles", found)),
+        bound=bound_of(
+            facts,
+            steps,
+            quality,
+            is_launch_bound(facts),
+            compiling=_changes_of("recompiles", found),
+            loading=_changes_of("input_annotation", found),
+        ),
         findings=tuple(listed),
         step_ns=facts.step_ns if facts.steps else None,
         together_ns=together,
@@ -274,15 +281,9 @@ def _finding(facts: Facts, rule: Rule, each: Found, saving: FindingSaving | None
         id=rule.id,
         key=key,
         severity=each.severity if saving is None else severity(saving, facts.step_ns, facts.thresholds),
-        confidence=each.confidence,
-        title=each.title,
-        detail=each.detail,
-        advice=each.advice,
         where=common_place(model, each.rows if each.place_rows is None else each.place_rows),
         saving=saving,
-        evidence=each.evidence,
         instances=instances,
         count=len(each.rows),
-        links=each.links,
-        values=each.values,
+        **each.said,
     )

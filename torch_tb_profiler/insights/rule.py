@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -196,6 +196,12 @@ class FoundCause:
     confidence: FindingConfidence = "high"
     severity: FindingSeverity = "low"
     refused: Refusal | None = None
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The fields of a Cause that are known without its saving and its instances."""
+        names = ("confidence", "title", "detail", "advice", "evidence", "links", "values")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,6 +113,56 @@ def test_a_norm_that_is_written_out() -> None:
     assert found(program, "pointwise_chain") == []
 
 
+def of_norm(*steps: tuple[str, float]) -> list[Instruction]:
+    """Operators of a norm by name and µs; short ones are on a number for each row."""
+    return [
+        op(name, (REDUCE, length), dims=[[64, 1024]])
+        if name == "mean"
+        else elementwise(name, length, [[64, 1024]] if length > 5 else [[64, 1]])
+        for name, length in steps
+    ]
+
+
+@pytest.mark.parametrize(
+    "norm",
+    [
+        # computed in float32, as by Llama, and as by Gemma, which adds 1 to its weight
+        of_norm(
+            *[("_to_copy", 30), ("pow", 40), ("mean", 30), ("add", 2), ("rsqrt", 2), ("mul", 40)],
+            *[("_to_copy", 30), ("mul", 20)],
+        ),
+        of_norm(
+            *[("_to_copy", 30), ("pow", 40), ("mean", 30), ("add", 2), ("rsqrt", 2), ("mul", 40)],
+            *[("_to_copy", 2), ("add", 2), ("mul", 40), ("_to_copy", 30)],
+        ),
+        of_norm(("mul", 40), ("mean", 30), ("add", 2), ("sqrt", 2), ("reciprocal", 2), ("mul", 40), ("mul", 40)),
+    ],
+)
+@pytest.mark.parametrize("product", [200, 2000])
+def test_all_kernels_of_a_norm_count(norm: list[Instruction], product: float) -> None:
+    multiply = op("mm", (GEMM, product), dims=[[64, 1024], [1024, 1024]])
+    program = run([multiply, *norm, multiply])
+    (finding,) = found(program, "unfused_norm")
+    lengths = [length / 1000 for _, _, _, kernels, _ in norm for _, length in kernels]
+    assert finding.values["per_call"] == len(lengths)
+    assert finding.saving is not None
+    fused = run([multiply, one("rms_norm", lengths), multiply])
+    assert finding.saving.alone_ns == pytest.approx(saved(program, fused), rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [([("copy_", 30)], []), ([], [("_to_copy", 30)]), ([("clone", 30)], [("_to_copy", 30)]), ([], [("copy_", 30)])],
+)
+def test_copies_beside_a_norm_are_not_part_of_it(
+    before: list[tuple[str, float]], after: list[tuple[str, float]]
+) -> None:
+    """A conversion behind a norm is not that of its result, if it does not begin with one."""
+    program = run([PRODUCT, *of_norm(*before), *rms_norm(), *of_norm(*after), PRODUCT])
+    (finding,) = found(program, "unfused_norm")
+    assert finding.values["per_call"] == 6
+
+
 def test_a_softmax_that_is_written_out() -> None:
     step = [
         op("amax", (REDUCE, 30)),

@@ -91,6 +91,32 @@ def test_launches_that_load_their_kernel() -> None:
     assert "first_launches" not in {each.id for each in found_in(late).findings}
 
 
+def launches_and_work(events: list[Event]) -> list[tuple[Event, Event]]:
+    """Each launch with the kernel that it started."""
+    work = {each["args"]["correlation"]: each for each in events if each["cat"] == "kernel"}
+    return [(each, work[each["args"]["correlation"]]) for each in events if each["name"] == "cudaLaunchKernel"]
+
+
+def test_a_launch_that_goes_on_after_its_kernel_has_begun_loads_it_too() -> None:
+    load = ("kernel", 10 * US, 30 * US, "conv", 3_000 * US)
+    events = HostMachine().run([[load, *kernels(30, host=20, kernel=5)]]).events
+    (slow,) = [pair for pair in launches_and_work(events) if pair[0]["dur"] > 1000]
+    slow[1]["ts"] = slow[0]["ts"] + 12
+    finding = only(found_in(events), "first_launches")
+    assert finding.values["longest_ns"] == pytest.approx((slow[0]["dur"] - slow[1]["dur"]) * 1000, rel=0.01)
+    assert finding.saving is not None
+    assert finding.saving.alone_ns == pytest.approx(3_000 * US, rel=0.05)
+
+
+def test_a_launch_that_waits_for_its_kernel_loads_nothing() -> None:
+    """As with CUDA_LAUNCH_BLOCKING: calls last until their kernels have ended, and the first of one runs long."""
+    events = HostMachine().run([[("blocking", 10 * US, 3_000 * US), *kernels(30, host=20, kernel=5)]]).events
+    launch, work = next(pair for pair in launches_and_work(events) if pair[1]["dur"] > 1000)
+    assert launch["dur"] > work["dur"]
+    work["name"] = "conv_kernel"
+    assert "first_launches" not in {each.id for each in found_in(events).findings}
+
+
 def test_a_graph_is_not_a_kernel_that_is_loaded() -> None:
     load = ("kernel", 10 * US, 30 * US, "conv", 3_000 * US)
     events = HostMachine().run([[*kernels(30), load]]).events

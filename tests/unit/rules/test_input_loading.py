@@ -144,6 +144,7 @@ def test_a_range_that_the_program_calls_loading() -> None:
     faulty: list[list[Instruction]] = [[("range", "## load_batch ##", 4 * MS), *work(40)] for _ in range(6)]
     healthy: list[list[Instruction]] = [[("range", "## load_batch ##", HAND_OVER), *work(40)] for _ in range(6)]
     finding = found_in(faulty)["input_annotation"]
+    assert diagnosed(faulty).bound.kind == "input"
     assert finding.saving is not None
     assert finding.saving.alone_ns == pytest.approx(saved(faulty, healthy), rel=0.02)
     assert finding.where is not None

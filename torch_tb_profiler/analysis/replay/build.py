@@ -59,7 +59,7 @@ def graph_of(model: Model) -> Graph:
 def _facts(model: Model) -> _Facts:
     trace, steps = model.trace, model.steps
     items = items_of(model)
-    calls = calls_of(model, items)
+    calls = calls_of(model)
     previous = previous_on_stream(items)
     launch, gap = launch_and_gap(items, calls, previous)
     copies = blocking_copies(trace, items, calls)

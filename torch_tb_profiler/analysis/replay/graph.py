@@ -116,7 +116,7 @@ class Graph:
     @cached_property
     def delay(self) -> Int64:
         """Shape (edges,), ns: how much later the target is than the source, without changes."""
-        length = self.length(self.lane_times.sum(axis=1), self.items.duration)
+        length = self.length(self.on_lanes, self.items.duration)
         found: Int64 = np.maximum(length + self.lag, 0)
         return found
 
@@ -139,9 +139,20 @@ class Graph:
     def length(self, on_lanes: Int64, duration: Int64) -> Int64:
         """Shape (edges,), ns: host time or duration, without the lag; of shape (lane edges,) and (items,)."""
         found = np.zeros(len(self.source), np.int64)
-        of_lane, of_item = self.lane_row >= 0, self.item >= 0
+        of_lane, of_item = self._measured
         found[of_lane] = on_lanes[self.lane_row[of_lane]]
         found[of_item] = duration[self.item[of_item]]
+        return found
+
+    @cached_property
+    def _measured(self) -> tuple[Int64, Int64]:
+        """The edges with host time, and those with a duration."""
+        return np.flatnonzero(self.lane_row >= 0), np.flatnonzero(self.item >= 0)
+
+    @cached_property
+    def on_lanes(self) -> Int64:
+        """Shape (lane edges,), ns: host time of each, without changes."""
+        found: Int64 = self.lane_times.sum(axis=1)
         return found
 
     @property

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from torch_tb_profiler.analysis.remember import remembered
 from torch_tb_profiler.analysis.replay.labels import HOST_COLLECTIVE
 from torch_tb_profiler.arrays.distinct import one_of
 from torch_tb_profiler.arrays.grouping import group, least_at
@@ -84,6 +85,7 @@ class Calls:
         return len(self.row)
 
 
+@remembered
 def items_of(model: Model) -> Items:
     """All pieces of work of the whole trace."""
     trace = model.trace
@@ -124,9 +126,10 @@ def _host_collectives(model: Model) -> Int32:
     return rows[trace.strings.where(HOST_COLLECTIVE.match, names)[names]].astype(np.int32)
 
 
-def calls_of(model: Model, items: Items) -> Calls:
+@remembered
+def calls_of(model: Model) -> Calls:
     """All calls; those that started something release it when they return, or when it had begun before that."""
-    trace = model.trace
+    trace, items = model.trace, items_of(model)
     events, row = trace.events, trace.launches.row
     known = np.flatnonzero(items.call >= 0)
     first = np.full(len(row), -1, np.int64)

@@ -70,8 +70,11 @@ class Scenario:
     @cached_property
     def length(self) -> Int64:
         """Shape (edges,), ns: host time or duration, without the lag."""
-        on_lanes = np.rint(self.lane_times.sum(axis=1)).astype(np.int64)
-        return self.graph.length(on_lanes, np.rint(self.duration).astype(np.int64))
+        graph = self.graph
+        on_host = any(effect.host or effect.labels is not None for effect in self.effects)
+        on_lanes = np.rint(self.lane_times.sum(axis=1)).astype(np.int64) if on_host else graph.on_lanes
+        works = any(effect.work for effect in self.effects)
+        return graph.length(on_lanes, np.rint(self.duration).astype(np.int64) if works else graph.items.duration)
 
     @cached_property
     def delay(self) -> Int64:

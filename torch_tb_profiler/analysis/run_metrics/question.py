@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.answer import Answer, Columns, Count, TraceMeta,
 from torch_tb_profiler.analysis.definition import Definition
 from torch_tb_profiler.analysis.kernels.columns import KERNELS as KERNEL_COLUMNS
 from torch_tb_profiler.analysis.kernels.question import KERNELS
-from torch_tb_profiler.analysis.kernels.table import kernels
+from torch_tb_profiler.analysis.kernels.sums import kernel_sums
 from torch_tb_profiler.analysis.operators.columns import OPERATORS as OPERATOR_COLUMNS
 from torch_tb_profiler.analysis.operators.question import OPERATORS
 from torch_tb_profiler.analysis.operators.sums import operator_sums
@@ -207,7 +207,7 @@ class StepNames(Answer, frozen=True, kw_only=True):
 def _step_names(subject: Subject, asked: NamesAsked) -> StepNames:
     model = subject.model.in_steps
     _, measures, columns = _SIDE_BY_SIDE[asked.what]
-    found: Any = operator_sums(model) if asked.what == "operators" else kernels(model)
+    found: Any = operator_sums(model) if asked.what == "operators" else kernel_sums(model)
     known = [key for key in measures if key != "device_self_ns" or found.has_device_work]
     return StepNames(
         meta=TraceMeta(**subject.about(asked.what)),

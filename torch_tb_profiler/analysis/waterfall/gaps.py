@@ -50,7 +50,7 @@ class Facts:
         """
         trace = model.trace
         items = items_of(model)
-        calls = calls_of(model, items)
+        calls = calls_of(model)
         main = main_lane(model)
         copies = blocking_copies(trace, items, calls)
         on_device = np.flatnonzero(items.work >= 0)

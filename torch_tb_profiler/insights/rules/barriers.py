@@ -6,21 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.collective_calls import collective_calls
+from torch_tb_profiler.insights.shared.collective_calls import collective_calls, steps_with
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK
 
 
 def _find(facts: Facts) -> Sequence[Found]:
     calls = collective_calls(facts)
     calls = calls.take(calls.are("barrier"))
-    in_steps = len(distinct(calls.step))
     spent = float(np.maximum(calls.duration, 0).sum())
-    # one at the beginning or the end of the recording is none of the program's steps
-    if in_steps < 2 or 2 * in_steps < facts.steps or facts.share(spent) < facts.limit("barriers", "least_share"):
+    in_steps = steps_with(facts, "barriers", calls.step, spent)
+    if not in_steps:
         return ()
     return (
         Found(

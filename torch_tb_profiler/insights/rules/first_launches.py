@@ -9,6 +9,7 @@ import numpy as np
 from torch_tb_profiler.analysis.replay.changes import scale
 from torch_tb_profiler.analysis.replay.inputs import Work
 from torch_tb_profiler.arrays.distinct import distinct, distinct_first
+from torch_tb_profiler.arrays.lookup import take_known
 from torch_tb_profiler.arrays.order import median
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import CALLS, DEVICE, STEPS
@@ -29,7 +30,10 @@ def _find(facts: Facts) -> Sequence[Found]:
     order = kernel[np.argsort(calls.start[items.call[kernel]], kind="stable")]
     _, first = distinct_first(names[items.row[order]])
     call = distinct(items.call[order[first]])
-    own = np.maximum(calls.release - calls.start, 0)
+    # a call may go on after its work has begun; with CUDA_LAUNCH_BLOCKING it lasts until that has ended
+    began, ended = (take_known(column, calls.first_item) for column in (items.start, items.end))
+    beside = np.where(calls.first_item >= 0, np.minimum(calls.end, ended) - np.maximum(calls.start, began), 0)
+    own = np.maximum(calls.end - calls.start - np.maximum(beside, 0), 0)
     usual = median(own[distinct(items.call[kernel])])
     least = max(facts.limit("first_launches", "slow_ns"), facts.limit("first_launches", "least_factor") * usual)
     slow = call[own[call] >= least]

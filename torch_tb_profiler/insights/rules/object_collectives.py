@@ -14,7 +14,7 @@ from torch_tb_profiler.arrays.types import Bool, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
 from torch_tb_profiler.insights.needs import COMMUNICATION, HOST, STEPS
 from torch_tb_profiler.insights.rule import Evidence, Found, Link, Rule
-from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls, collective_calls
+from torch_tb_profiler.insights.shared.collective_calls import CollectiveCalls, collective_calls, steps_with
 from torch_tb_profiler.insights.shared.exposed import ONE_RANK
 
 _FUNCTION = re.compile(
@@ -31,9 +31,9 @@ def _find(facts: Facts) -> Sequence[Found]:
     step = facts.step_of(rows)
     rows, end = rows[step >= 0], end[step >= 0]
     start, track = events.start[rows], events.track[rows].astype(np.int64)
-    in_steps = len(distinct(step[step >= 0]))
     spent = int((end - start).sum())
-    if in_steps < 2 or 2 * in_steps < facts.steps or facts.share(spent) < facts.limit(_ID, "least_share"):
+    in_steps = steps_with(facts, _ID, step[step >= 0], spent)
+    if not in_steps:
         return ()
     launches = facts.model.launches.row
     called = [launches[(events.track[launches] == each)] for each in distinct(track).tolist()]

@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.shared.device_roles import device_spans
 from torch_tb_profiler.analysis.shared.kernel_use import is_compute
+from torch_tb_profiler.arrays.distinct import distinct
 from torch_tb_profiler.arrays.intervals import Coverage, union_of
 from torch_tb_profiler.arrays.types import Bool, Float64, Int32, Int64
 from torch_tb_profiler.insights.facts import Facts
@@ -102,6 +103,17 @@ def collective_calls(facts: Facts) -> CollectiveCalls:
     return CollectiveCalls(
         facts, operation, row, facts.step_of(row), ranges.start[first][by_start], of.duration[operation]
     )
+
+
+def steps_with(facts: Facts, rule: str, step: Int64, spent: float) -> int:
+    """How many steps have some, of which it is told in which step each begins; 0 where they cannot be advised on.
+
+    That is where they take less than the rule's `least_share` of the steps (spent: ns), or are in less than half of the
+    steps: one at the beginning or the end of the recording is none of the program's steps.
+    """
+    found = len(distinct(step))
+    often = found >= 2 and 2 * found >= facts.steps
+    return found if often and facts.share(spent) >= facts.limit(rule, "least_share") else 0
 
 
 def has_fsdp(facts: Facts) -> bool:

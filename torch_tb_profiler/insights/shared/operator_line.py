@@ -35,7 +35,8 @@ _NAMES: Mapping[str, str] = {
     "a": "add add_",
     "s": "sub sub_ rsub",
     "u": "mul mul_",
-    "d": "div div_ reciprocal",
+    "d": "div div_",
+    "r": "reciprocal reciprocal_",
     "2": "pow square",
     "q": "rsqrt sqrt rsqrt_ sqrt_",
     "x": "exp exp_",
@@ -63,7 +64,7 @@ _NAMES: Mapping[str, str] = {
 }
 #: letter of each known operator
 LETTERS: Mapping[str, str] = {f"aten::{name}": letter for letter, names in _NAMES.items() for name in names.split()}
-ELEMENTWISE = "asud2qxocp"
+ELEMENTWISE = "asudr2qxocp"
 
 _NOTHING = frozenset(
     f"aten::{name}"

@@ -25,16 +25,18 @@ from torch_tb_profiler.trace import Category
 LEFT = 0.15
 
 #: a softmax between two batched products, with scaling, masks and dropout between
-_ATTENTION = r"G[asudpc]{0,6}S[oascudp]{0,3}G"
+_ATTENTION = r"G[asudrpc]{0,6}S[oascudrp]{0,3}G"
 #: its backward: two products for the values, the backward of the softmax, two for queries and keys
-_ATTENTION_BACKWARD = r"GG[asudpoc]{0,5}B[asudpc]{0,5}GG"
+_ATTENTION_BACKWARD = r"GG[asudrpoc]{0,5}B[asudrpc]{0,5}GG"
 _SDPA = ("aten::scaled_dot_product_attention", "aten::_scaled_dot_product")
-#: norms by hand; x² is a power or a product
+#: norms by hand; x² is a power or a product, and a weight may be converted, and 1 added to it. What is computed in
+#: another type begins and ends with a conversion.
 _NORMS: Mapping[str, str] = {
-    "rms_norm": r"[2u]ma?q[ud]c?u?",
-    "layer_norm": r"m(?:s[2u]m|sv|vs|v)a?q?s?[ud]a?[ud]?u?a?",
+    "rms_norm": r"c?[2u]ma?qr?[ud](?:c?u|cau)?c?",
+    "layer_norm": r"c?m(?:s[2u]m|sv|vs|v)a?q?r?s?[ud]a?[ud]?u?a?c?",
     "softmax": r"Xsx(?:t)d",
 }
+_CONVERSION = "aten::_to_copy"
 #: nodes with these names, and what is inside them, are no part of a chain: other rules, or compilers, see to them
 _APART = ("Optimizer.", "Torch-Compiled Region", "## Call CompiledFxGraph", ACCUMULATE, "CompiledFunction")
 
@@ -133,11 +135,29 @@ def norms(facts: Facts, kind: str) -> list[Group]:
     """Norms or softmax that are written out, forward; kinds: rms_norm, layer_norm, softmax."""
     line = operator_line(facts.model)
     found = []
-    for first, after in line.matches(_NORMS[kind]):
+    for first, after in (_without_copies(facts.model, *span) for span in line.matches(_NORMS[kind])):
         rows = kernels_of(facts.model, line.rows(first, after))
         if len(rows) >= 3:
             found.append(Group(rows, fused_ns(facts.duration(rows))))
     return found
+
+
+def _without_copies(model: Model, first: int, after: int) -> tuple[int, int]:
+    """Some places of the operator line, without a copy at their beginning or end that is not part of them.
+
+    A conversion to another type is, at the beginning, and behind one there also at the end.
+    """
+    line, conversion = operator_line(model), model.trace.strings.code(_CONVERSION)
+
+    def is_copy(place: int) -> bool:
+        return line.text[place] == "c"
+
+    def converts(place: int) -> bool:
+        return is_copy(place) and int(model.tree.name[line.node[place]]) == conversion
+
+    begins = converts(first)
+    ends = begins and converts(after - 1)
+    return first + (is_copy(first) and not begins), after - (is_copy(after - 1) and not ends)
 
 
 def kernels_of(model: Model, rows: Int32) -> Int32:
