@@ -145,6 +145,7 @@ def _cast(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 _SCHEMAS: dict[type[Table], tuple[Column, ...]] = {}
+_NAMES: dict[type[Table], tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,10 @@ class Table:
 
     @classmethod
     def column_names(cls) -> tuple[str, ...]:
-        return tuple(c.name for c in cls.schema())
+        known = _NAMES.get(cls)
+        if known is None:
+            known = _NAMES[cls] = tuple(c.name for c in cls.schema())
+        return known
 
     @classmethod
     def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:
