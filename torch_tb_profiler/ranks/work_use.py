@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.arrays.types import Bool, Float32, Float64, Int32, Int64
-from torch_tb_profiler.ranks.robust import deviations, middle, reached
+from torch_tb_profiler.ranks.robust import Real, deviations, middle, reached
 from torch_tb_profiler.ranks.run_data import RunData
 from torch_tb_profiler.ranks.step_grid import StepGrid
 
@@ -66,7 +66,7 @@ def work_use(
     host, host_ns, *_ = _table(run, ranks, on_device=0)
     enough = len(ranks) > 2
 
-    def clearly(excess: Float32, least: tuple[float, float, float]) -> tuple[Float64, Bool]:
+    def clearly(excess: Real, least: tuple[float, float, float]) -> tuple[Float64, Bool]:
         z = deviations(excess, least[0] * step_ns, among)
         return z, enough & (z > least[1]) & (excess >= least[2] * step_ns)
 
@@ -84,7 +84,7 @@ def work_use(
     return WorkUse(
         kernels=kernels,
         host=host,
-        kernel_ns=excess,
+        kernel_ns=excess.astype(np.float32),
         host_ns=busier,
         apart_ns=(ns / slower[:, None] - usual).astype(np.float32),
         work_ns=(np.minimum(more - 1, 1) * usual).astype(np.float32),
@@ -101,7 +101,7 @@ def work_use(
     )
 
 
-def _slower(rates: Float32, usual: Float32) -> tuple[Float64, Bool]:
+def _slower(rates: Real, usual: Real) -> tuple[Float64, Bool]:
     """Of each peer how many times as long its kernels take, and whether nearly all of them do.
 
     rates   shape (peers, kernels): of a block or call, ÷ that of the middle peer
@@ -136,9 +136,7 @@ def _times(values: Any, among: Bool | slice) -> Any:
     return np.nan_to_num(values / middle(values[among]), nan=1.0, posinf=1.0)
 
 
-def _excess(
-    run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, name: str, among: Bool | slice
-) -> Float64:
+def _excess(run: RunData, grid: StepGrid, ranks: Int64, columns: Int64, name: str, among: Bool | slice) -> Float64:
     """Of a column of the steps, as far as it is reached in most steps; 0 where unknown."""
     if not len(columns):
         return np.zeros(len(ranks))
