@@ -181,6 +181,16 @@ def test_clocks_are_found_within_microseconds() -> None:
     assert alone.components == 1
 
 
+def test_traces_stand_beside_each_other_by_what_they_ended_together() -> None:
+    run = simulate_job(Job(tp=2, dp=8, layers=1, steps=3, drift_ppm=0.0))
+    ranks = of_job(run)
+    found = clock(ranks)
+    for number, (shift, each) in enumerate(zip(found.shift_ns, ranks, strict=True)):
+        apart = run.truth.offset_ns[number] - run.truth.offset_ns[0]
+        assert shift == pytest.approx(each.head.origin_ns - ranks[0].head.origin_ns - apart, abs=5_000)
+    assert found.corrected
+
+
 def test_groups_without_a_common_rank_have_no_common_clock() -> None:
     ranks = simulated(Sim(4, 2))
     without = [

@@ -840,6 +840,8 @@ export interface Clock {
   workers: string[];
   /** by which the clock differs from that of the lowest rank at the middle of its trace, once times since the epoch are compared; null where it shares no clock with it */
   offset_ns: (number | null)[];
+  /** what to add to a time since the start of the trace for one since the start of the first trace: from times since the epoch, with the offset where `corrected`; null likewise */
+  shift_ns: (number | null)[];
   /** how many parts in a million faster it runs; null likewise */
   drift_ppm: (number | null)[];
   /** median distance of the ends of collectives from the lines; null where nothing was fitted */

@@ -142,6 +142,7 @@ export const ranks = area("ranks", {
     cause: "Cause",
     where: "Where",
     saving: "Saving",
+    beside: (rank: string) => `With ${rank}, which is as ranks usually are, below it`,
     savingHelp:
       "How much shorter a step of all ranks would be without it: all ranks replayed together.",
     before: (what: string) => `before ${what}`,
@@ -225,7 +226,7 @@ export const ranks = area("ranks", {
 
   scatter: {
     title: "Size and bandwidth",
-    help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of no size, β the bandwidth of a very large one.",
+    help: "A point for each size, kind of collective and kind of group: size ÷ median transfer. The line is t = α + S ÷ β, fitted robustly: α is the latency of an operation of no size, β the bandwidth of a very large one. A click on a point shows the call of it that waited longest.",
     series: (kind: string, role: string, n: string, link: string) =>
       `${kind}, ${role} of ${n}, ${link}`,
     summary: (n: string) => `Bandwidth by size of ${n} kinds of collectives.`,

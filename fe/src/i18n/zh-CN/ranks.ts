@@ -133,6 +133,7 @@ export const ranks: typeof en = {
     cause: "原因",
     where: "位置",
     saving: "可节省",
+    beside: (rank) => `下方是一个典型的 rank：${rank}`,
     savingHelp: "没有它时所有 rank 的每步会缩短多少：把所有 rank 一起重放得出。",
     before: (what) => `在 ${what} 之前`,
     actions: "查看",
@@ -198,7 +199,7 @@ export const ranks: typeof en = {
 
   scatter: {
     title: "大小与带宽",
-    help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。",
+    help: "每种大小、集合通信种类和进程组种类一个点：大小 ÷ 传输时间的中位数。曲线是稳健拟合的 t = α + S ÷ β：α 是大小为零时的延迟，β 是很大时的带宽。点击一个点显示其中等待最久的调用。",
     series: (kind, role, n, link) => `${kind}，${role} ${n}，${link}`,
     summary: (n) => `${n} 种集合通信的带宽与大小。`,
     size: "大小",

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { BandwidthFit, CollectiveRow } from "../../api";
+import type { BandwidthFit, CollectiveRow, RunGroup } from "../../api";
 import { heatMapOf, overviewOf, ranksOf, slow } from "./cases";
 import { curveOf } from "./curve";
 import { cellsOf, heatGrid, heatOf, heatPixels, orderOf } from "./heat";
 import { metricOf } from "./metrics";
-import { collectivesTable, membersOf, ranksTable } from "./runTables";
+import { collectivesTable, isOf, membersOf, ranksTable } from "./runTables";
 import { cost, headline, named, typical } from "./sentence";
 
 describe("the run in one sentence", () => {
@@ -221,6 +221,15 @@ it("draws a fit as bandwidth over size", () => {
     half_bytes: 1e6,
     residual: 0,
   };
+  const groups = [{ role: "dp" }, { role: "tp" }] as unknown as RunGroup[];
+  const row = { kind: "all_reduce", link: "within_node", size: 8, bytes: 1e9, group_number: 1 };
+  const isHere = (more: object) => isOf({ ...row, ...more } as CollectiveRow, groups, fit, 1e9);
+  expect(isHere({})).toBe(true);
+  expect([{ bytes: 1e3 }, { group_number: 0 }, { size: 2 }].map(isHere)).toEqual([
+    false,
+    false,
+    false,
+  ]);
   const curve = curveOf(fit);
   expect(curve[0]?.y).toBeCloseTo(1e3 / (1e-5 + 1e-8), -3);
   expect(curve.at(-1)?.y).toBeCloseTo(1e9 / (1e-5 + 1e-2), -6);
