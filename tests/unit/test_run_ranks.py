@@ -118,7 +118,14 @@ def test_any_part_of_the_ranks_has_an_answer(kept: Sequence[int]) -> None:
 def test_nobody_is_named_while_ranks_are_read() -> None:
     found = reduce(simulated(Sim(1, 8, fault=Fault((5,), late=7_000_000))), loading=["rank9.json"]).overview
     assert [(each.rank, each.doubt) for each in found.stragglers] == [(5, "loading")]
-    assert found.tiles.loading == 1
+    assert (found.tiles.loading, found.tiles.lost_ns) == (1, None)
+
+
+@pytest.mark.parametrize("kept", [range(0, 32, 5), range(3, 32, 4), [0, 1, 2, 9, 10, 24]])
+def test_no_link_is_slow_because_ranks_are_missing(kept: Sequence[int]) -> None:
+    """The shortest duration of some ranks of a group holds waiting for those that are not here."""
+    ranks = simulated(Sim(4, 8, fault=Fault((5,), late=7_000_000)))
+    assert list(reduce([ranks[rank] for rank in kept]).overview.slow_links) == []
 
 
 def test_the_order_in_which_ranks_come_does_not_count() -> None:

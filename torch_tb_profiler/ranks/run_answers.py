@@ -99,7 +99,8 @@ class RunTiles(Answer, frozen=True, kw_only=True):
     slowest_rank         number of the rank; null where none is named or its trace does not say
     slowest_cause        why; null where none is named
     lost_ns              what a step would save without all named stragglers together, by replay; 0 where none is named;
-                         null where it cannot be told
+                         null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot
+                         be told
     """
 
     present: Count

@@ -80,6 +80,11 @@ class SlowRanks:
     kind: Int64
 
 
+def can_be_named(ranks: int, steps: int, whole: bool) -> bool:
+    """Whether anybody can be; else that nobody is says nothing."""
+    return whole and ranks >= LEAST_PEERS and steps >= LEAST_STEPS
+
+
 def slow_ranks(run: RunData, grid: StepGrid, whole: bool) -> SlowRanks:
     """whole: whether all ranks were read; else nobody is named."""
     step_ns = grid.real([of.end - of.start for of in run.steps])

@@ -1932,7 +1932,7 @@ export interface RunTiles {
   slowest_rank: number | null;
   /** why; null where none is named */
   slowest_cause: "allocator" | "input" | "late_launches" | "more_work" | "network" | "slow_compute" | "slow_operator" | "unknown" | null;
-  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where it cannot be told */
+  /** what a step would save without all named stragglers together, by replay; 0 where none is named; null where none can be (while ranks are read, of fewer than three ranks or steps) or it cannot be told */
   lost_ns: number | null;
 }
 

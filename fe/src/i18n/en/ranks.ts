@@ -85,7 +85,7 @@ export const ranks = area("ranks", {
     lost: "Lost to imbalance",
     lostHelp:
       "How much shorter a step would be without what the slow ranks spend more than their peers: all ranks replayed together.",
-    perStep: "per step",
+    notCompared: "not known",
   },
 
   heat: {
@@ -129,6 +129,7 @@ export const ranks = area("ranks", {
     title: "Slow ranks",
     help: "By own time between collectives: from the end of everything that a rank did together with others to the start of its next collective. It has no waiting in it and inherits none. Named is who is far from its peers, ranks with the same sequence of collectives, in most steps.",
     none: "No rank works clearly longer than its peers.",
+    later: "Who works longer than its peers is said when all ranks are read.",
     one: "With one rank there are no peers to compare with.",
     rank: "Rank",
     host: "Host",

@@ -76,7 +76,7 @@ export const ranks: typeof en = {
     later: "全部读取之后",
     lost: "不均衡造成的损失",
     lostHelp: "去掉慢的 rank 比同类多用的时间后，每步会缩短多少：把所有 rank 一起重放得出。",
-    perStep: "每步",
+    notCompared: "未知",
   },
 
   heat: {
@@ -120,6 +120,7 @@ export const ranks: typeof en = {
     title: "慢的 rank",
     help: "按集合通信之间的自身时间：从 rank 与其他 rank 一起做的事情全部结束，到它的下一次集合通信开始。其中没有等待，也不会继承等待。在大多数步中远离同类（集合通信序列相同的 rank）的 rank 会被点名。",
     none: "没有一个 rank 明显比同类工作得更久。",
+    later: "所有 rank 读取之后才会指出谁比同类工作得更久。",
     one: "只有一个 rank，没有同类可以比较。",
     rank: "Rank",
     host: "主机",

@@ -22,7 +22,9 @@ export function Stragglers({ answer }: { answer: RanksOverview }) {
       {slow.length > 0 ? (
         <Rows answer={answer} rows={slow} />
       ) : (
-        <p className="muted">{answer.tiles.present < 2 ? text.one : text.none}</p>
+        <p className="muted">
+          {answer.tiles.present < 2 ? text.one : answer.tiles.loading > 0 ? text.later : text.none}
+        </p>
       )}
       {links.length > 0 && <Links links={links} />}
       {listed.length > 0 && (
