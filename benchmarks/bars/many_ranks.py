@@ -45,7 +45,8 @@ BARS = (
         "≤ 1.15 × 64 × one rank, parent ≤ 250 MB",
         "",
         _job,
-        "One rank is what a process that reads spends on one while a second process does the same, the median of eight each. Start and imports of the command and"
+        "One rank is what a process that reads spends on one while a second process does the same, the median of"
+        " eight each. Start and imports of the command and"
         " of its processes, and the reduction, count for `ingest`.",
     ),
     Bar("R2", "the same again, everything in the cache", "≤ 2 CPU s", "", _again),

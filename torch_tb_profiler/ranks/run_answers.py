@@ -285,8 +285,8 @@ class Clock(Answer, frozen=True, kw_only=True):
     workers      names of the traces
     offset_ns    by which the clock differs from that of the lowest rank at the middle of its trace, once times since
                  the epoch are compared; null where it shares no clock with it
-    shift_ns     what to add to a time since the start of the trace for one since the start of the first trace: from times
-                 since the epoch, with the offset where `corrected`; null likewise
+    shift_ns     what to add to a time since the start of the trace for one since the start of the first trace: from
+                 times since the epoch, with the offset where `corrected`; null likewise
     drift_ppm    how many parts in a million faster it runs; null likewise
     residual_ns  median distance of the ends of collectives from the lines; null where nothing was fitted
     corrected    whether the offsets are larger than their uncertainty; else times since the epoch are used as they are

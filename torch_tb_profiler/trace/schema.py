@@ -172,10 +172,7 @@ class Table:
 
     @classmethod
     def column_names(cls) -> tuple[str, ...]:
-        known = _NAMES.get(cls)
-        if known is None:
-            known = _NAMES[cls] = tuple(c.name for c in cls.schema())
-        return known
+        return _NAMES.get(cls) or _NAMES.setdefault(cls, tuple(c.name for c in cls.schema()))
 
     @classmethod
     def from_columns(cls: type[AnyTable], columns: dict[str, npt.NDArray[Any]]) -> AnyTable:
